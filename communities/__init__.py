@@ -1,0 +1,1 @@
+"""communities: the graph, once a week, offline."""

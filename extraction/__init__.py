@@ -1,0 +1,1 @@
+"""extraction: documents in, facts out."""

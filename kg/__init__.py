@@ -1,0 +1,1 @@
+"""kg: the words, the memory and the questions."""

@@ -1,0 +1,1 @@
+"""viz: answers as pictures and pages."""
