@@ -301,8 +301,8 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence of a summary with the facts it rests on."""
+class SummaryLine:
+    """One line of a summary with the ids of the facts it rests on."""
 
     text: str
     facts: tuple[str, ...] = ()
@@ -314,7 +314,7 @@ class Summary:
 
     id: str
     title: str
-    sentences: tuple[Sentence, ...] = ()
+    lines: tuple[SummaryLine, ...] = ()
     period: Period | None = None
 
 

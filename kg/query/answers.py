@@ -1,0 +1,171 @@
+"""What every question gives back: plain frozen data that the CLI prints, viz draws and a service serialises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from kg.model import Chunk, Community, Entity, Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One witness of a fact, ready to show: document, page, day and the exact quote."""
+
+    fact: str
+    document: str
+    title: str
+    publisher: str
+    speaker: str
+    published_on: date
+    page: int | None
+    start: int
+    end: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entity in a picture. `layer` orders it: negative is upstream (or a cause), 0 the topic, positive downstream."""
+
+    entity: Entity
+    layer: int = 0
+    score: float = 0.0
+    direction: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """All facts of one relation and sign between two entities; `source` is the facts' subject.
+
+    `contested` is set when another live fact between the same ends says the opposite.
+    """
+
+    source: str
+    target: str
+    relation: str
+    wording: str
+    sign: int
+    weight: float
+    facts: tuple[Fact, ...]
+    citations: tuple[Citation, ...]
+    contested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subgraph:
+    """A bounded part of the graph; `cut` counts the nodes that were left out as the weakest."""
+
+    nodes: tuple[Node, ...] = ()
+    links: tuple[Link, ...] = ()
+    cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A walk of links from first to last node; `sign` is the product of the signs, `weight` that of the weakest link."""
+
+    nodes: tuple[str, ...]
+    links: tuple[Link, ...]
+    sign: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One stage of a chain (上游 / 中游 / 下游) with its products and industries, and who stands on each."""
+
+    name: str
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A product or industry on a chain and the companies on it, strongest first."""
+
+    node: Node
+    companies: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainAnswer:
+    """Upstream, midstream and downstream of a topic."""
+
+    topic: Entity
+    layers: tuple[Layer, ...]
+    graph: Subgraph
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactAnswer:
+    """Signed paths that leave a factor (`forward`) or lead to an effect, the affected ranked, and counter-evidence."""
+
+    topic: Entity
+    direction: int
+    forward: bool
+    paths: tuple[Path, ...]
+    affected: tuple[Node, ...]
+    counter: tuple[Link, ...]
+    graph: Subgraph
+
+
+@dataclass(frozen=True, slots=True)
+class RelateAnswer:
+    """The most credible paths between two entities."""
+
+    first: Entity
+    second: Entity
+    paths: tuple[Path, ...]
+    graph: Subgraph
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileAnswer:
+    """One entity: its facts by relation, newest first, and its neighbourhood."""
+
+    entity: Entity
+    links: tuple[Link, ...]
+    graph: Subgraph
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk that answers a query, with its document's title and day."""
+
+    chunk: Chunk
+    title: str
+    publisher: str
+    published_on: date
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeAnswer:
+    """One community with its members as a picture."""
+
+    community: Community
+    graph: Subgraph
+
+
+@dataclass(frozen=True, slots=True)
+class AskAnswer:
+    """A routed answer: `door` says how it was found (graph, words, nothing); every line carries its citations."""
+
+    question: str
+    route: str
+    door: str
+    topic: str
+    lines: tuple[AnswerLine, ...]
+    graph: Subgraph
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """One sentence of an answer and what it rests on; indented lines belong to the line above."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    indent: int = 0
