@@ -29,7 +29,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An entity in a picture. `layer` orders it: negative is upstream (or a cause), 0 the topic, positive downstream."""
+    """An entity in a picture. `layer` orders it: negative is upstream or a cause, 0 the topic."""
 
     entity: Entity
     layer: int = 0
@@ -66,7 +66,7 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A walk of links from first to last node; `sign` is the product of the signs, `weight` that of the weakest link."""
+    """A walk of links from first to last node; `sign` is the product of signs, `weight` the weakest link's."""
 
     nodes: tuple[str, ...]
     links: tuple[Link, ...]

@@ -1,0 +1,148 @@
+"""The closed vocabulary, read from relations.yaml and checked: what is wrong is said with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kg.errors import VocabularyError
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Lang = Literal["zh", "en"]
+
+
+class _KindEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    zh: str = Field(min_length=1)
+    en: str = Field(min_length=1)
+    note: str = Field(min_length=1)
+
+
+class _RelationEntry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    note: str = Field(min_length=1)
+    subject: list[Kind] = Field(min_length=1)
+    object: list[Kind] = Field(min_length=1)
+    family: Literal["structure", "chain", "causal", "measured"]
+    zh: str = Field(min_length=1)
+    en: str = Field(min_length=1)
+    zh_inverse: str = Field(min_length=1)
+    en_inverse: str = Field(min_length=1)
+    cardinality: Literal["many", "one"] = "many"
+    one_per: Literal["subject", "object"] = "subject"
+    symmetric: bool = False
+    signed: bool = False
+    stage: Literal["upstream", "downstream", "same", ""] = ""
+    half_life: int = Field(gt=0)
+    weight: float = Field(gt=0, le=1)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kinds: dict[Kind, _KindEntry]
+    relations: dict[str, _RelationEntry] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One relation of the vocabulary; relations.yaml explains each field."""
+
+    name: str
+    note: str
+    subject: frozenset[Kind]
+    object: frozenset[Kind]
+    family: str
+    wording: Mapping[str, str]
+    inverse: Mapping[str, str]
+    cardinality: str
+    one_per: str
+    symmetric: bool
+    signed: bool
+    stage: str
+    half_life: int
+    weight: float
+
+    def allows(self, subject: Kind, object_: Kind) -> bool:
+        """Whether these kinds may stand at its ends."""
+        return subject in self.subject and object_ in self.object
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """All kinds and relations, by name, in the order of the file."""
+
+    kinds: Mapping[Kind, Mapping[str, str]]
+    relations: Mapping[str, Relation]
+
+    def __getitem__(self, name: str) -> Relation:
+        return self.relations[name]
+
+    def of_family(self, *families: str) -> tuple[str, ...]:
+        """Return the names of the relations of these families."""
+        return tuple(name for name, relation in self.relations.items() if relation.family in families)
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """Return the vocabulary that ships with Liantu."""
+    return parse(resources.files("kg").joinpath("relations.yaml").read_text(encoding="utf-8"))
+
+
+def load(path: Path) -> Vocabulary:
+    """Read a vocabulary from a file.
+
+    Raises:
+        VocabularyError: with the place and the cause.
+    """
+    return parse(path.read_text(encoding="utf-8"))
+
+
+def parse(text: str) -> Vocabulary:
+    """Check and build a vocabulary.
+
+    Raises:
+        VocabularyError: with the place and the cause.
+    """
+    try:
+        entries = _File.model_validate(yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise VocabularyError(f"line {mark.line + 1}" if mark else "file", "not valid YAML") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise VocabularyError(" → ".join(str(part) for part in first["loc"]) or "file", first["msg"]) from error
+    missing = [kind.value for kind in Kind if kind not in entries.kinds]
+    if missing:
+        raise VocabularyError("kinds", f"{', '.join(missing)} missing")
+    kinds = {kind: {"zh": entry.zh, "en": entry.en} for kind, entry in entries.kinds.items()}
+    return Vocabulary(kinds, {name: _relation(name, entry) for name, entry in entries.relations.items()})
+
+
+def _relation(name: str, entry: _RelationEntry) -> Relation:
+    if entry.symmetric and set(entry.subject) != set(entry.object):
+        raise VocabularyError(f"relations → {name}", "a symmetric relation needs the same kinds at both ends")
+    return Relation(
+        name=name,
+        note=entry.note,
+        subject=frozenset(entry.subject),
+        object=frozenset(entry.object),
+        family=entry.family,
+        wording={"zh": entry.zh, "en": entry.en},
+        inverse={"zh": entry.zh_inverse, "en": entry.en_inverse},
+        cardinality=entry.cardinality,
+        one_per=entry.one_per,
+        symmetric=entry.symmetric,
+        signed=entry.signed,
+        stage=entry.stage,
+        half_life=entry.half_life,
+        weight=entry.weight,
+    )
