@@ -1,0 +1,159 @@
+"""Securities codes in every common spelling, and codes in running text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from kg.securities.errors import InvalidCode
+from kg.securities.schemes import ashare, foreign, hongkong, usa
+
+_MAINLAND = frozenset({"SH", "SZ", "BJ"})
+_BOARD_B = ("200", "201", "900")
+_HONGKONG_DIGITS = 5
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Code:
+    """One listing's code: the number as its exchange writes it, and the exchange (SH SZ BJ HK US KS T TW ...).
+
+    >>> str(Code("600519", "SH"))
+    '600519.SH'
+    """
+
+    number: str
+    exchange: str
+
+    def __str__(self) -> str:
+        return f"{self.number}.{self.exchange}"
+
+
+def parse_code(text: str) -> Code | None:
+    """Read one code in any common spelling; None when the text is none.
+
+    A bare `700` is no code, a bare `00700` is one of Hong Kong, bare capitals are a US ticker: whether a bare
+    spelling is meant as a code only its context can say (`is_bare`).
+
+    >>> [str(parse_code(text)) for text in ("600519", "sh.600519", "00700", "700 HK", "AAPL.O", "005930.KS")]
+    ['600519.SH', '600519.SH', '00700.HK', '00700.HK', 'AAPL.US', '005930.KS']
+    >>> parse_code("700") is None, parse_code("600000吨") is None
+    (True, True)
+    """
+    plain = unicodedata.normalize("NFKC", text).strip()
+    if not plain or not plain.isascii():
+        return None
+    digits = sum(char.isdigit() for char in plain)
+    if digits == len(plain):
+        return _parse_bare_number(plain)
+    for validate in (ashare.validate, foreign.validate, hongkong.validate, _validate_usa):
+        try:
+            number, _, exchange = validate(plain).rpartition(".")
+        except InvalidCode:
+            continue
+        return Code(number, exchange)
+    return None
+
+
+def is_bare(text: str) -> bool:
+    """Whether the spelling names no exchange, so that only its context makes it a code.
+
+    >>> is_bare("600519"), is_bare("AAPL"), is_bare("600519.SH")
+    (True, True, False)
+    """
+    return bool(re.fullmatch(r"\d{1,6}|[A-Z]{1,5}", unicodedata.normalize("NFKC", text).strip()))
+
+
+def spellings(code: Code) -> tuple[str, ...]:
+    """Every common way to write a code, the bare ones last; all but the shortest bare numbers parse back to it.
+
+    >>> spellings(Code("00700", "HK"))
+    ('00700.HK', '0700.HK', '700.HK', '00700 HK', '0700 HK', '700 HK', 'HK00700', 'HK0700', '00700')
+    """
+    number, exchange = code.number, code.exchange
+    if exchange in _MAINLAND:
+        yahoo = "SS" if exchange == "SH" else exchange
+        forms = [f"{number}.{exchange}", f"{number}.{yahoo}", f"{exchange}{number}", f"{exchange.lower()}{number}"]
+        forms += [f"{exchange}.{number}", f"{exchange.lower()}.{number}", f"{number} CH", number]
+    elif exchange == "HK":
+        widths = list(dict.fromkeys([number, str(int(number)).zfill(4), str(int(number))]))
+        forms = [f"{width}.HK" for width in widths] + [f"{width} HK" for width in widths]
+        forms += [f"HK{width}" for width in widths[:2]] + [number]
+    elif exchange == "US":
+        forms = [f"{number}.US", f"{number}.O", f"{number}.N", f"{number} US", number]
+    else:
+        forms = [f"{number}.{exchange}", f"{number} {exchange}"]
+    return tuple(dict.fromkeys(forms))
+
+
+def board(code: Code) -> str:
+    """The board of a mainland code (主板 创业板 科创板 北交所 B股); other exchanges give their own mark.
+
+    >>> board(Code("688981", "SH"))
+    '科创板'
+    """
+    if code.exchange == "BJ":
+        return "北交所"
+    if code.exchange in _MAINLAND:
+        if code.number.startswith(_BOARD_B):
+            return "B股"
+        if code.number.startswith("3"):
+            return "创业板"
+        return "科创板" if code.number.startswith("68") else "主板"
+    return code.exchange
+
+
+_MAINLAND_MARK = "SH|SZ|BJ|SS|XSHG|XSHE"
+_IN_TEXT = re.compile(
+    rf"""
+    (?<![0-9A-Za-z.])(?:
+        (?P<suffixed>\d{{6}}\s?[.．]\s?(?:{_MAINLAND_MARK}|sh|sz|bj|KS|KQ))
+      | (?P<prefixed>(?:SH|SZ|BJ|sh|sz|bj)[.:：]?\d{{6}})
+      | (?P<hongkong>\d{{1,5}}\s?[.．]\s?(?:HK|hk)|HK\s?[.:：]?\s?\d{{4,5}}|\d{{1,5}}\sHK)
+      | (?P<usa>(?:NASDAQ|NYSE|Nasdaq|纳斯达克|纽交所)\s?[:：]\s?[A-Z]{{1,5}}
+              |[A-Z]{{1,5}}(?:[-/][AB])?(?:[.．](?:US|OQ?|N)|\sUS))
+      | (?P<foreign>[0-9A-Z]{{3,5}}[.．](?:TW|T|DE|PA|AS|L|SW)|\d{{4}}\s(?:JP|TT))
+      | (?P<labelled>(?<=代码[:：])\s?\d{{5,6}})
+    )(?![0-9A-Za-z])
+    | (?<=[^\s\d（(\[【][（(【\[])\s?(?P<bracketed>\d{{6}}|0\d{{4}})(?=\s?[,，、/;；)）】\]])
+    """,
+    re.VERBOSE,
+)
+
+
+def find_codes(text: str) -> list[tuple[int, int, Code]]:
+    """All codes in running text with their places, left to right.
+
+    A spelling that names its exchange counts anywhere. A bare number counts only inside brackets right behind a name,
+    or behind 代码：, never in plain text, where it is an amount.
+
+    >>> [str(code) for _, _, code in find_codes("宁德时代（300750.SZ）、天赐材料（002709），产量600000吨")]
+    ['300750.SZ', '002709.SZ']
+    """
+    found = []
+    for match in _IN_TEXT.finditer(text):
+        spelling = match[0].strip()
+        if match.lastgroup == "usa":
+            spelling = re.sub(r"^(?:NASDAQ|NYSE|Nasdaq|纳斯达克|纽交所)\s?[:：]\s?", "", spelling)
+        if match.lastgroup == "foreign":
+            spelling = re.sub(r"\sJP$", ".T", re.sub(r"\sTT$", ".TW", spelling))
+        code = parse_code(spelling)
+        if code is not None:
+            found.append((match.end() - len(match[0].lstrip()), match.end(), code))
+    return found
+
+
+def _parse_bare_number(plain: str) -> Code | None:
+    exchange = ashare.exchange_of(plain)
+    if exchange is not None:
+        return Code(plain, exchange)
+    if len(plain) == _HONGKONG_DIGITS and hongkong.is_valid(plain):
+        return Code(plain, "HK")
+    return None
+
+
+def _validate_usa(plain: str) -> str:
+    """Small letters are words, not tickers, unless a market is named."""
+    if plain.islower() and plain.isalpha():
+        raise InvalidCode(plain, "a bare ticker is written in capitals")
+    return usa.validate(plain)
