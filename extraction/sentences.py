@@ -38,7 +38,8 @@ _WORD = re.compile(r"\w")
 _LIST_LEAD = re.compile(r"\s*(?:[-*+•·●▪◆■□➢►]\s|[（(]?[0-9一二三四五六七八九十]{1,3}[)）.、．])")
 _FULL_LINE = 20  # characters; a shorter line without an end mark is a label or a title, not a wrapped line
 
-_MARKUP = re.compile(rf"[`{_INVISIBLE}]|\*(?:[`{_INVISIBLE}]*\*)+|(?<= ) +")
+_MARKUP = re.compile(rf"[`{_INVISIBLE}]|\*(?:[`{_INVISIBLE}]*\*)+")
+_REPEATED_BLANKS = re.compile(r"(?<= ) +")
 _BULLETS = re.compile(r"^(?: *(?:[-*+•·●▪◆■□➢►>] ))+ *")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)(?!,\d)")
 _RANGE_DASH = re.compile(r"(?<=[\d%])( ?)[–—](?= ?\d)")
@@ -211,6 +212,7 @@ def _normalise(raw: str) -> tuple[str, list[int]]:
     """
     text, places = raw.translate(_WIDTH), list(range(len(raw)))
     text, places = _delete(text, places, _spans(_MARKUP, text))
+    text, places = _delete(text, places, _spans(_REPEATED_BLANKS, text))
     text, places = _delete(text, places, _spans(_BULLETS, text))
     text, places = _delete(text, places, _thousands(text))
     text = _RANGE_DASH.sub(r"\1-", text)
