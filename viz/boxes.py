@@ -1,0 +1,138 @@
+"""How large a shape is, and where everything stands once it is laid out; all in picture units (pixels at zoom 1)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from viz.scene import SceneNode
+
+ROW_HEIGHT: Final = 30
+"""Height of a company's row beneath its stage."""
+
+_WIDE_EM, _NARROW_EM = 1.0, 0.6
+_LINE_EMS = 9.0
+_MOST_LINES = 2
+_PIECES = re.compile(r"[!-~]{1,12} ?|.")  # a Latin word stays whole, a Chinese one may break anywhere
+_CODE_PIXELS = 11
+_PADDING = 30
+_SLANTED = frozenset((Kind.INDUSTRY, Kind.INDICATOR, Kind.EVENT, Kind.REGION, Kind.PERSON))
+_SLANT_PADDING = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What is written in a shape and the room that takes: one or two lines of name, and a code in small type.
+
+    A `row` is one line, name left and code right, as companies stand beneath a stage.
+    """
+
+    lines: tuple[str, ...]
+    code: str
+    width: int
+    height: int
+    row: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A shape's place: centre and size."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def meets(self, other: Box, gap: float = 0.0) -> bool:
+        """Whether the two come closer than `gap`."""
+        return (
+            abs(self.x - other.x) < (self.width + other.width) / 2 + gap
+            and abs(self.y - other.y) < (self.height + other.height) / 2 + gap
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A caption above columns: its centre, and how far its rule reaches."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The picture laid out: a box for each node id, bends for edges by index, cards by stage id, heads."""
+
+    boxes: Mapping[str, Box]
+    bends: Mapping[int, tuple[tuple[float, float], ...]]
+    cards: Mapping[str, Box]
+    heads: tuple[Head, ...] = ()
+
+
+def ems(text: str) -> float:
+    """Return a text's width in em: a Chinese character is one, a Latin one about 0.6.
+
+    >>> ems("光伏A")
+    2.6
+    """
+    return sum(_WIDE_EM if unicodedata.east_asian_width(char) in "WFA" else _NARROW_EM for char in text)
+
+
+def wrap(text: str, width: float = _LINE_EMS, most: int = _MOST_LINES) -> tuple[str, ...]:
+    """Break a name into at most `most` lines of about equal width; what does not fit ends in an ellipsis.
+
+    >>> wrap("光伏玻璃")
+    ('光伏玻璃',)
+    >>> wrap("新能源汽车动力电池装机量")
+    ('新能源汽车动', '力电池装机量')
+    >>> wrap("一二三四五六七八九十", width=4, most=1)
+    ('一二三…',)
+    """
+    text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    lines_needed = -(-ems(text) // width)
+    if 1 < lines_needed <= most:
+        width = min(width, ems(text) / lines_needed + 0.5)
+    lines = _fill(text, width)
+    if len(lines) > most:
+        lines = [*lines[: most - 1], _cut(lines[most - 1], width)]
+    return tuple(lines) or ("",)
+
+
+def face(node: SceneNode) -> Face:
+    """Return what is written in a node's shape, with its size."""
+    code = node.codes[0] if node.codes else ""
+    if node.stage:
+        name = wrap(node.label, width=_LINE_EMS, most=1)
+        width = ems(name[0]) * node.size + (ems(code) * _CODE_PIXELS + 12 if code else 0)
+        return Face(name, code, round(width) + 24, ROW_HEIGHT, row=True)
+    lines = wrap(node.label)
+    text_width = max(max(map(ems, lines)) * node.size, ems(code) * _CODE_PIXELS)
+    arrow = node.size + 2 if node.direction else 0
+    width = text_width + arrow + _PADDING + (_SLANT_PADDING if node.kind in _SLANTED else 0)
+    height = len(lines) * (node.size + 5) + (_CODE_PIXELS + 5 if code else 0) + 16
+    return Face(lines, code, max(round(width), 72), round(height))
+
+
+def _fill(text: str, width: float) -> list[str]:
+    lines, line = [], ""
+    for piece in _PIECES.findall(text):
+        if line and ems(line + piece.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return [*lines, line.rstrip()] if line.strip() else lines
+
+
+def _cut(line: str, width: float) -> str:
+    while line and ems(line) + _WIDE_EM > width:
+        line = line[:-1]
+    return line + "…"

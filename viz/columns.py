@@ -1,0 +1,123 @@
+"""Which column of a left-to-right picture each node stands in, and what the columns are called."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from viz.wording import Lang, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, Path
+
+_DEEPEST_WITHIN_LAYER = 3  # a layer that unrolls further would push its neighbours out of sight
+
+
+@dataclass(frozen=True, slots=True)
+class SceneCaption:
+    """A head over the columns `first` … `last` (上游 / 中游 / 下游)."""
+
+    text: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Entity id → column, counted from 0 at the left, and the heads."""
+
+    of: Mapping[str, int]
+    captions: tuple[SceneCaption, ...] = ()
+
+
+def chain_columns(answer: ChainAnswer, lang: Lang) -> Columns:
+    """Unroll each layer along its own upstream links, so that 硅片 → 电池片 → 组件 read left to right within 中游."""
+    nodes = {node.entity.id: node for node in answer.graph.nodes}
+    nodes |= {stage.node.entity.id: stage.node for layer in answer.layers for stage in layer.stages}
+    hosted = {node.entity.id for layer in answer.layers for stage in layer.stages for node in stage.companies}
+    free = {key: node for key, node in nodes.items() if key not in hosted}
+    depth = _depth_within_layer(free, answer.graph.links)
+    columns = _dense({key: (node.layer, depth[key]) for key, node in free.items()})
+    heads = [
+        (word(layer.name, lang), [columns[stage.node.entity.id] for stage in layer.stages])
+        for layer in answer.layers
+        if layer.stages
+    ]
+    return Columns(columns, _heads(heads))
+
+
+def impact_columns(answer: ImpactAnswer, lang: Lang) -> Columns:
+    """One column for each step away from the factor (or back from the effect)."""
+    steps = {node.entity.id: node.layer for node in answer.graph.nodes}
+    if not any(steps.values()):
+        steps = _steps(answer.paths, steps)
+        steps = steps if answer.forward else {key: -step for key, step in steps.items()}
+    columns = _dense({key: (step, 0) for key, step in steps.items()})
+    names = {column: _order_name(steps[key], forward=answer.forward, lang=lang) for key, column in columns.items()}
+    return Columns(columns, tuple(SceneCaption(text, at, at) for at, text in sorted(names.items())))
+
+
+def path_columns(nodes: Iterable[Node], paths: Sequence[Path], last: str) -> Columns:
+    """Between two entities: by the shortest way from the first, the second always rightmost."""
+    steps = _steps(paths, {node.entity.id: 0 for node in nodes})
+    end = max((len(path.nodes) - 1 for path in paths), default=0)
+    if last in steps and paths:
+        steps = {key: min(step, end - 1) if key != last else end for key, step in steps.items()}
+    return Columns(_dense({key: (step, 0) for key, step in steps.items()}))
+
+
+def _order_name(step: int, *, forward: bool, lang: Lang) -> str:
+    if step == 0:
+        return word("factor" if forward else "effect", lang)
+    return word("order_forward" if step > 0 else "order_back", lang, n=abs(step))
+
+
+def _steps(paths: Sequence[Path], default: Mapping[str, int]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for path in paths:
+        for position, key in enumerate(path.nodes):
+            found[key] = min(position, found.get(key, position))
+    return {key: found.get(key, step) for key, step in default.items()}
+
+
+def _depth_within_layer(nodes: Mapping[str, Node], links: Iterable[Link]) -> dict[str, int]:
+    chain: nx.DiGraph[str] = nx.DiGraph()
+    chain.add_nodes_from(sorted(nodes))
+    chain.add_edges_from(
+        sorted((link.source, link.target) for link in links if link.relation == "upstream_of" and _level(link, nodes))
+    )
+    rings = nx.condensation(chain)
+    depth: dict[int, int] = {}
+    for ring in nx.lexicographical_topological_sort(rings):
+        depth[ring] = max((depth[before] + 1 for before in rings.predecessors(ring)), default=0)
+    members: Mapping[str, int] = rings.graph["mapping"]
+    return {key: min(depth[members[key]], _DEEPEST_WITHIN_LAYER) for key in nodes}
+
+
+def _level(link: Link, nodes: Mapping[str, Node]) -> bool:
+    source, target = nodes.get(link.source), nodes.get(link.target)
+    return source is not None and target is not None and source.layer == target.layer
+
+
+def _dense(keys: Mapping[str, tuple[int, int]]) -> dict[str, int]:
+    rank = {key: index for index, key in enumerate(sorted(set(keys.values())))}
+    return {name: rank[key] for name, key in keys.items()}
+
+
+def _heads(named: Sequence[tuple[str, Sequence[int]]]) -> tuple[SceneCaption, ...]:
+    """Join heads that would stand over the same columns into one, so that no two are ever drawn on each other."""
+    by_span: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for text, columns in sorted(named, key=lambda item: (min(item[1]), max(item[1]))):
+        span = (min(columns), max(columns))
+        before = max(by_span, default=None)
+        if before is not None and span[0] <= before[1]:
+            texts = by_span.pop(before)
+            by_span[before[0], max(before[1], span[1])] = [*texts, text]
+        else:
+            by_span[span] = [text]
+    return tuple(SceneCaption(" / ".join(texts), *span) for span, texts in sorted(by_span.items()))

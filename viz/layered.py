@@ -1,0 +1,296 @@
+"""Left-to-right layout in columns: igraph orders them with few crossings, isotonic regression sets the heights.
+
+Sugiyama, Tagawa & Toda (1981) for the order. A link that passes a column gets a bend there, so that it runs between
+the shapes and not beneath them. Heights minimise the squared distance to the neighbours while keeping the order and
+the gaps, by pooling adjacent violators (Barlow et al. 1972).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import igraph
+
+from viz.boxes import ROW_HEIGHT, Box, Face, Head, Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from viz.scene import Scene, SceneNode
+
+VIEW_WIDTH: Final = 1180
+VIEW_HEIGHT: Final = 800
+"""The room a picture has on a laptop, beside the panel; the split of tall columns aims at it."""
+
+_GAP_X, _GAP_X_MOST, _GAP_Y, _GAP_ROW, _CARD = 110, 220, 26, 6, 12
+_GAP_WITHIN = 36
+_BEND_HEIGHT = 14
+_HEAD_ROOM = 46
+_SWEEPS = 24
+_MOST_BENT_LINKS = 160
+_ROWS_PER_COLUMN = 8
+_TARGETS = (420, 560, 760, 1000, 1300, 1700, 2300, 3200, 4500, 7000)
+
+
+@dataclass(slots=True)
+class _Block:
+    """What is moved as one: a shape, a stage with its companies, or the bend of a passing link."""
+
+    id: str
+    column: int
+    width: float
+    height: float
+    companies: tuple[SceneNode, ...] = ()
+    near: list[str] = field(default_factory=list)
+    y: float = 0.0
+
+
+def place_layered(scene: Scene, faces: Mapping[str, Face]) -> Placement:
+    """Lay a scene out by its nodes' columns.
+
+    Args:
+        scene: the picture; every node's `layer` is its column.
+        faces: node id → size.
+    """
+    blocks = _blocks(scene.nodes, faces)
+    block_of = {node.id: node.stage if node.stage in blocks else node.id for node in scene.nodes}
+    waypoints = _join(scene, blocks, block_of)
+    columns = _ordered(blocks)
+    rows = _rows(columns, blocks)
+    _set_heights(rows, blocks)
+    lefts = _lefts(rows, blocks)
+    return _placement(scene, faces, blocks, rows=rows, lefts=lefts, waypoints=waypoints)
+
+
+def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, Face]) -> dict[str, _Block]:
+    hosted: dict[str, list[SceneNode]] = defaultdict(list)
+    ids = {node.id for node in nodes if not node.stage}
+    for node in nodes:
+        if node.stage in ids:
+            hosted[node.stage].append(node)
+    blocks = {}
+    for node in nodes:
+        if node.stage in ids:
+            continue
+        own, under = faces[node.id], tuple(hosted[node.id])
+        width, height = float(own.width), float(own.height)
+        if under:
+            across, down, row_width = _grid(under, faces)
+            width = max(width, across * row_width + (across - 1) * _GAP_ROW) + 2 * _CARD
+            height += down * (ROW_HEIGHT + _GAP_ROW) + 2 * _CARD + _GAP_ROW
+        blocks[node.id] = _Block(node.id, node.layer, width, height, under)
+    return blocks
+
+
+def _grid(companies: Sequence[SceneNode], faces: Mapping[str, Face]) -> tuple[int, int, int]:
+    """Return how many companies stand side by side, how many beneath one another, and a row's width."""
+    across = min(3, -(-len(companies) // _ROWS_PER_COLUMN))
+    return across, -(-len(companies) // across), max(faces[node.id].width for node in companies)
+
+
+def _join(scene: Scene, blocks: dict[str, _Block], block_of: Mapping[str, str]) -> dict[int, list[str]]:
+    """Tie the blocks by the scene's links; return the bends that each long link got, from source to target."""
+    outer = [edge for edge in scene.edges if block_of[edge.source] != block_of[edge.target]]
+    bent = len(outer) <= _MOST_BENT_LINKS
+    waypoints: dict[int, list[str]] = {}
+    for index, edge in enumerate(scene.edges):
+        source, target = blocks[block_of[edge.source]], blocks[block_of[edge.target]]
+        if source is target:
+            continue
+        step = 1 if source.column < target.column else -1
+        passed = range(source.column + step, target.column, step) if bent and source.column != target.column else ()
+        chain = [source.id]
+        for column in passed:
+            bend = _Block(f"\0bend {index} {column}", column, 0, _BEND_HEIGHT)
+            blocks[bend.id] = bend
+            chain.append(bend.id)
+        waypoints[index] = chain[1:]
+        for one, other in pairwise([*chain, target.id]):
+            blocks[one].near.append(other)
+            blocks[other].near.append(one)
+    return waypoints
+
+
+def _ordered(blocks: Mapping[str, _Block]) -> list[list[str]]:
+    """Return each column's blocks from top to bottom, with few crossings."""
+    names = list(blocks)
+    number = {name: index for index, name in enumerate(names)}
+    ties = sorted(
+        {
+            (number[name], number[other])
+            for name in names
+            for other in blocks[name].near
+            if abs(blocks[name].column - blocks[other].column) == 1 and number[name] < number[other]
+        }
+    )
+    layers = [blocks[name].column for name in names]
+    layout = igraph.Graph(n=len(names), edges=ties).layout_sugiyama(layers=layers, maxiter=200)
+    across = {name: float(layout[index][0]) for index, name in enumerate(names)}
+    columns: list[list[str]] = [[] for _ in range(max(layers) + 1)]
+    for name in sorted(names, key=lambda name: (across[name], number[name])):
+        columns[blocks[name].column].append(name)
+    return [column for column in columns if column]
+
+
+def _rows(columns: Sequence[Sequence[str]], blocks: Mapping[str, _Block]) -> list[list[list[str]]]:
+    """Split columns that are too tall into several side by side, whichever split makes the picture largest."""
+    best_scale, best = 0.0, [[[name] for name in column] for column in columns]
+    for target in _TARGETS:
+        rows = [_split(column, blocks, target) for column in columns]
+        width = sum(_width(part, blocks) for part in rows) + _GAP_X * (len(rows) - 1)
+        height = max(sum(_tall(row, blocks) + _GAP_Y for row in part) for part in rows) + _HEAD_ROOM
+        scale = min(VIEW_WIDTH / width, VIEW_HEIGHT / height)
+        if scale > best_scale * 1.001:
+            best_scale, best = scale, rows
+    return best
+
+
+def _split(column: Sequence[str], blocks: Mapping[str, _Block], target: float) -> list[list[str]]:
+    height = sum(blocks[name].height + _GAP_Y for name in column)
+    across = max(1, round(height / target))
+    if across == 1:
+        return [[name] for name in column]
+    solid = [name for name in column if blocks[name].width]
+    return [solid[at : at + across] for at in range(0, len(solid), across)]
+
+
+def _tall(row: Sequence[str], blocks: Mapping[str, _Block]) -> float:
+    return max(blocks[name].height for name in row)
+
+
+def _width(rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block]) -> float:
+    return sum(_subwidths(rows, blocks)) + _GAP_WITHIN * (max(map(len, rows)) - 1)
+
+
+def _subwidths(rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block]) -> list[float]:
+    across = max(map(len, rows))
+    return [max(blocks[row[at]].width for row in rows if at < len(row)) for at in range(across)]
+
+
+def _set_heights(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]) -> None:
+    centre: dict[str, float] = {}
+    for rows in columns:
+        _stack(rows, blocks, centre, [0.0] * len(rows))
+    for sweep in range(_SWEEPS):
+        for rows in columns if sweep % 2 == 0 else reversed(columns):
+            wishes = [_wish(row, blocks, centre) for row in rows]
+            _stack(rows, blocks, centre, wishes)
+    for name, y in centre.items():
+        blocks[name].y = y
+
+
+def _wish(row: Sequence[str], blocks: Mapping[str, _Block], centre: Mapping[str, float]) -> float:
+    near = [centre[other] for name in row for other in blocks[name].near if other in centre]
+    return sum(near) / len(near) if near else centre[row[0]]
+
+
+def _stack(
+    rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block], centre: dict[str, float], wishes: Sequence[float]
+) -> None:
+    """Put rows as near to their wishes as order and gaps allow."""
+    offsets = [0.0]
+    for above, below in pairwise(rows):
+        bends = not blocks[above[0]].width and not blocks[below[0]].width
+        gap = 4 if bends else _GAP_Y
+        offsets.append(offsets[-1] + (_tall(above, blocks) + _tall(below, blocks)) / 2 + gap)
+    fitted = _isotonic([wish - offset for wish, offset in zip(wishes, offsets, strict=True)])
+    for row, height, offset in zip(rows, fitted, offsets, strict=True):
+        for name in row:
+            centre[name] = height + offset
+
+
+def _isotonic(values: Sequence[float]) -> list[float]:
+    """Return the non-decreasing sequence nearest to `values` in squares.
+
+    >>> _isotonic([1.0, 3.0, 2.0, 4.0])
+    [1.0, 2.5, 2.5, 4.0]
+    """
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (last, n), (before, m) = pools.pop(), pools.pop()
+            pools.append(((last * n + before * m) / (n + m), n + m))
+    return [mean for mean, count in pools for _ in range(count)]
+
+
+def _lefts(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]) -> list[float]:
+    """Return each column's left edge; the more links cross a gap, the wider it is."""
+    lefts = [0.0]
+    for rows, after in pairwise(columns):
+        names = {name for row in after for name in row}
+        crossing = sum(1 for row in rows for name in row for other in blocks[name].near if other in names)
+        gap = min(_GAP_X_MOST, _GAP_X + 5 * crossing)
+        lefts.append(lefts[-1] + _width(rows, blocks) + gap)
+    return lefts
+
+
+def _placement(
+    scene: Scene,
+    faces: Mapping[str, Face],
+    blocks: Mapping[str, _Block],
+    *,
+    rows: Sequence[Sequence[Sequence[str]]],
+    lefts: Sequence[float],
+    waypoints: Mapping[int, Sequence[str]],
+) -> Placement:
+    boxes: dict[str, Box] = {}
+    cards: dict[str, Box] = {}
+    centres: dict[str, tuple[float, float]] = {}
+    for part, left in zip(rows, lefts, strict=True):
+        subwidths = _subwidths(part, blocks)
+        for row in part:
+            x = left
+            for name, width in zip(row, subwidths, strict=False):
+                centres[name] = (round(x + width / 2), round(blocks[name].y))
+                x += width + _GAP_WITHIN
+    for name, (x, y) in centres.items():
+        block = blocks[name]
+        if not block.width:
+            continue
+        if block.companies:
+            cards[name] = Box(x, y, block.width, block.height)
+            boxes |= _card(block, faces, x, y)
+        else:
+            boxes[name] = Box(x, y, block.width, block.height)
+    bends = {
+        index: tuple(centres[name] for name in names if name in centres) for index, names in waypoints.items() if names
+    }
+    return Placement(boxes, bends, cards, _heads(scene, boxes, cards))
+
+
+def _card(block: _Block, faces: Mapping[str, Face], x: float, y: float) -> dict[str, Box]:
+    own = faces[block.id]
+    top = y - block.height / 2 + _CARD
+    boxes = {block.id: Box(x, round(top + own.height / 2), own.width, own.height)}
+    across, _, row_width = _grid(block.companies, faces)
+    first = x - (across - 1) * (row_width + _GAP_ROW) / 2
+    for index, company in enumerate(block.companies):
+        down, right = divmod(index, across)
+        boxes[company.id] = Box(
+            round(first + right * (row_width + _GAP_ROW)),
+            round(top + own.height + 2 * _GAP_ROW + down * (ROW_HEIGHT + _GAP_ROW) + ROW_HEIGHT / 2),
+            row_width,
+            ROW_HEIGHT,
+        )
+    return boxes
+
+
+def _heads(scene: Scene, boxes: Mapping[str, Box], cards: Mapping[str, Box]) -> tuple[Head, ...]:
+    top = min(box.y - box.height / 2 for box in (*boxes.values(), *cards.values()))
+    heads = []
+    for caption in scene.captions:
+        over = [
+            cards.get(node.id, boxes[node.id])
+            for node in scene.nodes
+            if caption.first <= node.layer <= caption.last and node.id in boxes
+        ]
+        if not over:
+            continue
+        left = min(box.x - box.width / 2 for box in over)
+        right = max(box.x + box.width / 2 for box in over)
+        heads.append(Head(caption.text, round((left + right) / 2), round(top - _HEAD_ROOM), round(right - left)))
+    return tuple(heads)

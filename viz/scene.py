@@ -1,0 +1,284 @@
+"""An answer as a picture in plain data: what is drawn, never where (layout) nor how (palette, network)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import TYPE_CHECKING, Final
+
+from kg.model import Modality, Polarity
+from kg.query.answers import AskAnswer, ChainAnswer, ImpactAnswer, ProfileAnswer, RelateAnswer, ThemeAnswer
+from viz.claims import SceneEvidence, evidence_of
+from viz.columns import Columns, SceneCaption, chain_columns, impact_columns, path_columns
+from viz.wording import Lang, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date
+
+    from kg.model import Kind
+    from kg.query.answers import Link, Node, Subgraph
+
+Answer = ChainAnswer | ImpactAnswer | RelateAnswer | ProfileAnswer | ThemeAnswer | AskAnswer
+
+MOST_NODES: Final = 300
+"""More than this a browser draws as a grey cloud; the weakest are left out and the page says so."""
+
+_CERTAINTY: Final = tuple(Modality)
+_SMALLEST_LABEL, _LABEL_RANGE, _FOCUS_LABEL = 13, 3, 17
+_THINNEST, _WIDTH_RANGE = 1.4, 2.6
+_ALIASES_IN_TIP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SceneNode:
+    """One shape. `id` is its own; `entity` is whom it shows: a company on two stages of a chain is drawn on both.
+
+    `stage` is the id of the shape that it stands beneath, `layer` its column from the left, `size` its label's pixels.
+    """
+
+    id: str
+    label: str
+    kind: Kind
+    layer: int
+    size: int
+    codes: tuple[str, ...]
+    direction: int
+    tip: str
+    entity: str
+    stage: str = ""
+    focus: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SceneEdge:
+    """One line and what it rests on. `inside` is set where a company stands on the very stage it is linked to."""
+
+    source: str
+    target: str
+    label: str
+    relation: str
+    sign: int
+    modality: Modality
+    polarity: Polarity
+    contested: bool
+    width: float
+    evidence: tuple[SceneEvidence, ...]
+    inside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A whole picture; `notices` are sentences that the page must show, `topic` is what an empty one names."""
+
+    title: str
+    subtitle: str
+    as_of: date | None
+    layered: bool
+    nodes: tuple[SceneNode, ...]
+    edges: tuple[SceneEdge, ...]
+    notices: tuple[str, ...] = ()
+    captions: tuple[SceneCaption, ...] = ()
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    title: str
+    topic: str
+    columns: Columns | None = None
+    stages: tuple[tuple[Node, tuple[Node, ...]], ...] = ()
+    focus: frozenset[str] = field(default_factory=frozenset)
+    paths: int = 0
+
+
+def scene_of(answer: Answer, *, as_of: date | None = None, lang: Lang = "zh", limit: int = MOST_NODES) -> Scene:
+    """Return an answer's picture.
+
+    Args:
+        answer: what a question gave back.
+        as_of: the day that the answer was given for; None is the latest.
+        lang: language of titles and claims.
+        limit: the most entities drawn; the strongest (by score, then by weight of links) stay.
+    """
+    plan = _plan(answer, lang)
+    known = _entities(answer.graph, plan)
+    kept = _strongest(known, answer.graph.links, plan.focus, limit=limit)
+    nodes = tuple(_placements(kept, plan, lang))
+    names = {key: node.entity.name for key, node in known.items()}
+    edges = tuple(_edges(answer.graph.links, nodes, names, lang=lang))
+    return Scene(
+        title=plan.title,
+        subtitle=_subtitle(kept, edges, plan.paths, lang=lang),
+        as_of=as_of,
+        layered=plan.columns is not None,
+        nodes=nodes,
+        edges=edges,
+        notices=_notices(kept, edges, left=len(known) - len(kept) + answer.graph.cut, lang=lang),
+        captions=plan.columns.captions if plan.columns else (),
+        topic=plan.topic,
+    )
+
+
+def _plan(answer: Answer, lang: Lang) -> _Plan:
+    match answer:
+        case ChainAnswer():
+            return _chain_plan(answer, lang)
+        case ImpactAnswer():
+            return _impact_plan(answer, lang)
+        case RelateAnswer(first=first, second=second):
+            columns = path_columns(answer.graph.nodes, answer.paths, second.id)
+            title = word("title_relate", lang, a=first.name, b=second.name)
+            ends = frozenset((first.id, second.id))
+            return _Plan(title, f"{first.name}、{second.name}", columns, focus=ends, paths=len(answer.paths))
+        case ProfileAnswer(entity=entity):
+            title = word("title_profile", lang, a=entity.name)
+            return _Plan(title, entity.name, focus=frozenset((entity.id,)))
+        case ThemeAnswer(community=community):
+            name = community.summary.title if community.summary else word("theme_unnamed", lang)
+            return _Plan(name, name)
+        case AskAnswer(question=question, topic=topic):
+            return _Plan(question, topic or question)
+
+
+def _chain_plan(answer: ChainAnswer, lang: Lang) -> _Plan:
+    stages = tuple((stage.node, stage.companies) for layer in answer.layers for stage in layer.stages)
+    return _Plan(
+        title=word("title_chain", lang, a=answer.topic.name),
+        topic=answer.topic.name,
+        columns=chain_columns(answer, lang),
+        stages=stages,
+        focus=frozenset((answer.topic.id,)),
+    )
+
+
+def _impact_plan(answer: ImpactAnswer, lang: Lang) -> _Plan:
+    turn = {1: word("up", lang), -1: word("down", lang)}.get(answer.direction, "")
+    name = answer.topic.name
+    title = word("title_impact", lang, a=name, d=turn) if answer.forward else word("title_causes", lang, a=name)
+    columns = impact_columns(answer, lang)
+    return _Plan(title.strip(), name, columns, focus=frozenset((answer.topic.id,)), paths=len(answer.paths))
+
+
+def _entities(graph: Subgraph, plan: _Plan) -> dict[str, Node]:
+    found = {node.entity.id: node for node in graph.nodes}
+    for stage, companies in plan.stages:
+        for node in (stage, *companies):
+            found.setdefault(node.entity.id, node)
+    return found
+
+
+def _strongest(
+    known: Mapping[str, Node], links: Iterable[Link], focus: frozenset[str], *, limit: int
+) -> dict[str, Node]:
+    weight = dict.fromkeys(known, 0.0)
+    for link in links:
+        for end in (link.source, link.target):
+            if end in weight:
+                weight[end] += link.weight
+    order = sorted(known, key=lambda key: (key not in focus, -known[key].score, -weight[key], key))
+    kept = set(order[:limit])
+    return {key: node for key, node in known.items() if key in kept}
+
+
+def _placements(kept: Mapping[str, Node], plan: _Plan, lang: Lang) -> Iterable[SceneNode]:
+    """Yield every shape: companies beneath each stage that they stand on, the rest once."""
+    hosts: dict[str, list[str]] = {}
+    stage_ids = {stage.entity.id for stage, _ in plan.stages}
+    for stage, companies in plan.stages:
+        if stage.entity.id not in kept:
+            continue
+        for company in companies:
+            if company.entity.id in kept and company.entity.id not in stage_ids:
+                hosts.setdefault(company.entity.id, []).append(stage.entity.id)
+    columns = plan.columns.of if plan.columns else {}
+    best = max((node.score for node in kept.values()), default=0.0)
+    for key, node in kept.items():
+        shape = _shape(node, best=best, focus=key in plan.focus, lang=lang)
+        under = hosts.get(key, [])
+        yield replace(shape, layer=columns.get(under[0] if under else key, 0), stage=under[0] if under else "")
+        for other in under[1:]:
+            yield replace(shape, id=f"{key}@{other}", layer=columns.get(other, 0), stage=other)
+
+
+def _shape(node: Node, *, best: float, focus: bool, lang: Lang) -> SceneNode:
+    entity = node.entity
+    share = sqrt(max(node.score, 0.0) / best) if best > 0 else 0.0
+    return SceneNode(
+        id=entity.id,
+        label=entity.name,
+        kind=entity.kind,
+        layer=0,
+        size=_FOCUS_LABEL if focus else _SMALLEST_LABEL + round(_LABEL_RANGE * share),
+        codes=entity.codes,
+        direction=node.direction,
+        tip=_tip(node, lang),
+        entity=entity.id,
+        focus=focus,
+    )
+
+
+def _tip(node: Node, lang: Lang) -> str:
+    entity = node.entity
+    head = " · ".join((entity.name, word(entity.kind, lang), *entity.codes))
+    others = [alias.name for alias in entity.aliases if alias.name != entity.name]
+    shown = list(dict.fromkeys(others))[:_ALIASES_IN_TIP]
+    return "\n".join((head, "、".join(shown))) if shown else head
+
+
+def _edges(
+    links: Iterable[Link], nodes: Sequence[SceneNode], names: Mapping[str, str], *, lang: Lang
+) -> Iterable[SceneEdge]:
+    drawn = {node.id for node in nodes}
+    stage_of = {node.id: node.stage for node in nodes}
+    shown = [link for link in links if link.source in drawn and link.target in drawn]
+    best = max((link.weight for link in shown), default=0.0)
+    for link in shown:
+        source, target, inside = _ends(link, drawn, stage_of)
+        share = sqrt(max(link.weight, 0.0) / best) if best > 0 else 0.0
+        yield SceneEdge(
+            source=source,
+            target=target,
+            label=link.wording,
+            relation=link.relation,
+            sign=link.sign,
+            modality=_modality(link),
+            polarity=_polarity(link),
+            contested=link.contested or len({fact.polarity for fact in link.facts}) > 1,
+            width=round(_THINNEST + _WIDTH_RANGE * share, 2),
+            evidence=evidence_of(link, names, lang),
+            inside=inside,
+        )
+
+
+def _ends(link: Link, drawn: set[str], stage_of: Mapping[str, str]) -> tuple[str, str, bool]:
+    """Tie a company's link with one of its stages to the copy of the company that stands on that stage."""
+    for company, stage in ((link.source, link.target), (link.target, link.source)):
+        copy = company if stage_of.get(company) == stage else f"{company}@{stage}"
+        if copy in drawn and stage_of.get(copy) == stage:
+            return (copy, stage, True) if company == link.source else (stage, copy, True)
+    return link.source, link.target, False
+
+
+def _modality(link: Link) -> Modality:
+    return min((fact.modality for fact in link.facts), key=_CERTAINTY.index, default=Modality.ASSERTED)
+
+
+def _polarity(link: Link) -> Polarity:
+    negated = bool(link.facts) and all(fact.polarity is Polarity.NEGATIVE for fact in link.facts)
+    return Polarity.NEGATIVE if negated else Polarity.POSITIVE
+
+
+def _subtitle(kept: Mapping[str, Node], edges: Sequence[SceneEdge], paths: int, *, lang: Lang) -> str:
+    quotes = sum(len(edge.evidence) for edge in edges)
+    counts = word("subtitle", lang, nodes=len(kept), edges=len(edges), facts=quotes)
+    return (word("subtitle_paths", lang, paths=paths) if paths else "") + counts
+
+
+def _notices(kept: Mapping[str, Node], edges: Sequence[SceneEdge], *, left: int, lang: Lang) -> tuple[str, ...]:
+    notices = []
+    if left > 0:
+        notices.append(word("cut", lang, kept=len(kept), left=left))
+    if kept and not edges:
+        notices.append(word("lonely", lang))
+    return tuple(notices)

@@ -1,0 +1,147 @@
+"""The words a page shows in Chinese and in English; nothing else in viz spells them."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Lang = Literal["zh", "en"]
+
+LANGUAGES: Final[tuple[Lang, ...]] = ("zh", "en")
+
+_WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        # kinds
+        "company": ("公司", "Company"),
+        "institution": ("机构", "Institution"),
+        "person": ("人物", "Person"),
+        "product": ("产品", "Product"),
+        "business": ("业务", "Business"),
+        "industry": ("行业", "Industry"),
+        "theme": ("主题", "Theme"),
+        "indicator": ("指标", "Indicator"),
+        "event": ("事件", "Event"),
+        "policy": ("政策", "Policy"),
+        "region": ("地区", "Region"),
+        # modality and polarity
+        "asserted": ("陈述", "Asserted"),
+        "planned": ("计划", "Planned"),
+        "forecast": ("预测", "Forecast"),
+        "conditional": ("有条件", "Conditional"),
+        "rumoured": ("传闻", "Rumoured"),
+        "negated": ("否认", "Negated"),
+        "contested": ("有分歧", "Contested"),
+        # signs
+        "plus": ("同向 ＋", "Same way +"),
+        "minus": ("反向 －", "Opposite −"),
+        "neutral": ("结构关系", "Structure"),
+        # directions and changes
+        "up": ("上升", "up"),
+        "down": ("下降", "down"),
+        "yoy": ("同比", "yoy"),
+        "qoq": ("环比", "qoq"),
+        "share": ("占比", "share"),
+        "cagr": ("年复合", "CAGR"),
+        "ytd": ("年初至今", "ytd"),
+        "wow": ("周环比", "wow"),
+        "change": ("变动", "change"),
+        # qualifiers
+        "product_of": ("产品", "product"),
+        "revenue_share": ("占收入", "share of revenue"),
+        "cost_share": ("占成本", "share of cost"),
+        "rank": ("排名", "rank"),
+        # columns of a picture
+        "上游": ("上游", "Upstream"),
+        "中游": ("中游", "Midstream"),
+        "下游": ("下游", "Downstream"),
+        "factor": ("起点", "Factor"),
+        "effect": ("结果", "Effect"),
+        "order_forward": ("{n} 阶影响", "Order {n} effect"),
+        "order_back": ("{n} 阶原因", "Order {n} cause"),
+        # titles
+        "title_chain": ("{a} · 产业链", "{a} · industry chain"),
+        "title_impact": ("{a}{d} · 影响路径", "{a} {d} · what it moves"),
+        "title_causes": ("{a} · 成因路径", "{a} · what moves it"),
+        "title_relate": ("{a} ↔ {b} · 关联路径", "{a} ↔ {b} · how they hang together"),
+        "title_profile": ("{a} · 关系全景", "{a} · neighbourhood"),
+        "title_theme": ("{a}", "{a}"),
+        "title_ask": ("{a}", "{a}"),
+        "theme_unnamed": ("未命名主题", "Unnamed theme"),
+        "subtitle": (
+            "{nodes} 个节点 · {edges} 条关系 · {facts} 条原文依据",
+            "{nodes} nodes · {edges} links · {facts} quotes",
+        ),
+        "subtitle_paths": ("{paths} 条路径 · ", "{paths} paths · "),
+        # the page
+        "as_of": ("截至 {day}", "As of {day}"),
+        "as_of_latest": ("截至最新一篇文档", "As of the latest document"),
+        "cut": (
+            "为便于阅读，图中只画最强的 {kept} 个节点；另有 {left} 个较弱的节点未画出。",
+            "Only the {kept} strongest nodes are drawn; {left} weaker ones are left out.",
+        ),
+        "empty": ("没有可画的内容", "Nothing to draw"),
+        "empty_why": (
+            "截至所选日期，知识库中没有与「{a}」相关、且有原文依据的关系。可换一个名称、放宽截止日期，或先导入更多文档。",
+            "As of that day nothing with a quote to show for it concerns “{a}”. Try another name or a later day.",
+        ),
+        "lonely": ("图中没有关系，只有孤立的节点。", "There are no links, only separate nodes."),
+        "search": ("按名称或代码查找", "Find by name or code"),
+        "search_none": ("未找到", "Not found"),
+        "search_found": ("找到 {n} 个，按回车看下一个", "{n} found; press Enter for the next"),
+        "kinds": ("按类别筛选", "Filter by kind"),
+        "legend": ("图例", "Legend"),
+        "legend_line": ("连线", "Lines"),
+        "zoom_in": ("放大", "Zoom in"),
+        "zoom_out": ("缩小", "Zoom out"),
+        "fit": ("全图", "Fit"),
+        "picture": ("关系图：可用方向键移动、加减键缩放", "Graph: arrow keys move, + and - zoom"),
+        "panel": ("原文依据", "Evidence"),
+        "back": ("返回概览", "Back to overview"),
+        "hint": (
+            "点击图中的节点或连线，在此查看每条判断的原文、出处与日期。",
+            "Click a node or a line to read the quote, source and day behind it.",
+        ),
+        "links": ("关系", "Links"),
+        "members": ("成员", "Members"),
+        "summary": ("摘要", "Summary"),
+        "answer": ("回答", "Answer"),
+        "no_evidence": ("这一关系没有可展示的原文。", "No quote to show for this link."),
+        "no_answer": ("未找到相关信息。", "Nothing was found."),
+        "page": ("第 {n} 页", "p. {n}"),
+        "speaker": ("{name} 表示", "{name}"),
+        "untitled": ("（无标题文档）", "(untitled document)"),
+        "node_alone": ("此节点在图中没有关系。", "This node has no links in the picture."),
+        "script_off": ("此图需要浏览器启用 JavaScript。", "This picture needs JavaScript."),
+        "drawing": ("正在绘制…", "Drawing…"),
+        "failed": ("绘图失败：", "Drawing failed: "),
+        "more": ("另有 {n} 条", "{n} more"),
+        # the index and the doors of an answer
+        "index_title": ("链图 · 主题图册", "Liantu · atlas of themes"),
+        "index_none": ("这一次运行没有产生主题。", "This run produced no themes."),
+        "index_count": ("共 {n} 页", "{n} pages"),
+        "index_find": ("筛选页面", "Filter pages"),
+        "members_count": ("{n} 个成员", "{n} members"),
+        "door": ("来源：{door}", "Found through: {door}"),
+        "door_graph": ("知识图谱", "the graph"),
+        "door_words": ("全文检索", "full text"),
+        "door_vectors": ("向量检索", "vectors"),
+        "door_nothing": ("未找到", "nothing"),
+    }
+)
+
+
+def word(key: str, lang: Lang = "zh", **parts: object) -> str:
+    """Return the wording of `key`, or `key` itself where the table has none (a layer's own name, say)."""
+    pair = _WORDS.get(key)
+    if pair is None:
+        return key
+    text = pair[LANGUAGES.index(lang)]
+    return text.format(**parts) if parts else text
+
+
+def words(keys: tuple[str, ...], lang: Lang) -> dict[str, str]:
+    """Return the unfilled wordings that a page's script needs."""
+    return {key: word(key, lang) for key in keys}
