@@ -83,7 +83,7 @@ class Document:
     """One dated source; `text` is the stored text that every offset points into.
 
     `pages` holds the offset at which each page begins (empty where the format has no pages); `blocks` are in order,
-    do not overlap, and leave out what `removed` names.
+    do not overlap, and leave out what `removed` names. `signature` tells near-duplicates (extraction/duplicates.py).
     """
 
     id: str
@@ -101,6 +101,7 @@ class Document:
     pages: tuple[int, ...] = ()
     blocks: tuple[Block, ...] = ()
     removed: tuple[Removed, ...] = ()
+    signature: bytes = b""
 
     def page_of(self, offset: int) -> int | None:
         """Return the 1-based page that holds `offset`, or None where the format has no pages."""
@@ -175,10 +176,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A node. `about` anchors a compound one: the indicator 碳酸锂价格 is about the product 碳酸锂.
-
-    `published_on` is the first day a document named it: an as-of view knows nothing of it before.
-    """
+    """A node. `about` anchors a compound one: the indicator 碳酸锂价格 is about the product 碳酸锂."""
 
     id: str
     kind: Kind
@@ -207,7 +205,7 @@ class Value:
 class Evidence:
     """The exact characters a fact was read from: `quote == document.text[start:end]`, always.
 
-    `witness` is the id of the first of a family of near-duplicate documents: copies are one witness.
+    `witness` is the first visible document of a family of near-duplicates (copies are one witness); a view fills it in.
     """
 
     document: str
@@ -290,7 +288,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All that one document yields; a store writes it whole or not at all."""
+    """All that one document yields; a store writes it whole or not at all.
+
+    `copies` are the ids of stored documents that say nearly the same: a family of copies is one witness.
+    """
 
     document: Document
     chunks: tuple[Chunk, ...] = ()
@@ -298,6 +299,7 @@ class Reading:
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()
     problems: tuple[Problem, ...] = ()
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
