@@ -290,7 +290,8 @@ class Problem:
 class Reading:
     """All that one document yields; a store writes it whole or not at all.
 
-    `copies` are the ids of stored documents that say nearly the same: a family of copies is one witness.
+    `copies` are the ids of stored documents that say nearly the same: a family of copies is one witness. `recorded_at`
+    is when it was read; without it the earliest instant of its evidence counts.
     """
 
     document: Document
@@ -300,6 +301,7 @@ class Reading:
     facts: tuple[Fact, ...] = ()
     problems: tuple[Problem, ...] = ()
     copies: tuple[str, ...] = ()
+    recorded_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
