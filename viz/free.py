@@ -36,9 +36,8 @@ def place_free(scene: Scene, faces: Mapping[str, Face]) -> Placement:
         faces: node id → size.
     """
     number = {node.id: index for index, node in enumerate(scene.nodes)}
-    ties = sorted(
-        {_tie(number[edge.source], number[edge.target]) for edge in scene.edges if edge.source != edge.target}
-    )
+    ends = ((number[edge.source], number[edge.target]) for edge in scene.edges if edge.source != edge.target)
+    ties = sorted({(min(pair), max(pair)) for pair in ends})
     graph = igraph.Graph(n=len(number), edges=ties)
     sizes = np.array([(faces[node.id].width, faces[node.id].height) for node in scene.nodes], dtype=float)
     parts = sorted(graph.connected_components(), key=lambda part: (-len(part), part))

@@ -1,0 +1,96 @@
+"""Pages with prose: a theme with its summary and members, an answer with its citations."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kg.model import Kind
+from viz.claims import citation_evidence, evidence_of
+from viz.network import page
+from viz.pages import IndexEntry, Prose, ProseLine
+from viz.scene import scene_of
+from viz.wording import Lang, word
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from kg.query.answers import AskAnswer, ThemeAnswer
+    from viz.claims import SceneEvidence
+
+_DESCRIPTION_LINES = 2
+
+
+def theme_page(answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "zh") -> str:
+    """Return a theme's page: its summary line by line with quotes, its members by kind, its picture."""
+    summary = answer.community.summary
+    evidence = _evidence_by_fact(answer, lang)
+    lines = tuple(
+        ProseLine(line.text, tuple(item for fact in line.facts for item in evidence.get(fact, ())))
+        for line in (summary.lines if summary else ())
+    )
+    note = str(summary.period) if summary and summary.period else ""
+    prose = Prose(word("summary", lang), lines, note, _members(answer, lang))
+    return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose)
+
+
+def answer_page(answer: AskAnswer, *, as_of: date | None = None, lang: Lang = "zh") -> str:
+    """Return an answer's page; one that found nothing says so."""
+    lines = tuple(
+        ProseLine(line.text, tuple(citation_evidence(item) for item in line.citations), line.indent)
+        for line in answer.lines
+    )
+    door = word(f"door_{answer.door}", lang) if answer.door in _DOORS else answer.door
+    prose = Prose(
+        heading=word("answer", lang),
+        lines=lines or (ProseLine(word("no_answer", lang)),),
+        note=word("door", lang, door=door) if door else "",
+    )
+    return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose)
+
+
+def theme_file(theme: str) -> str:
+    """Return the file name of a theme's page; an id is data and may hold anything.
+
+    >>> theme_file("theme:0a1b")
+    'theme-0a1b.html'
+    >>> theme_file("../../x")
+    'theme-x.html'
+    """
+    safe = re.sub(r"[^0-9A-Za-z]+", "-", theme).strip("-")
+    return f"{safe if safe.startswith('theme-') else 'theme-' + safe}.html"
+
+
+def theme_entry(answer: ThemeAnswer, lang: Lang = "zh") -> IndexEntry:
+    """Return a theme's line in the index."""
+    community, summary = answer.community, answer.community.summary
+    return IndexEntry(
+        file=theme_file(community.id),
+        name=summary.title if summary else word("theme_unnamed", lang),
+        description=" ".join(line.text for line in summary.lines[:_DESCRIPTION_LINES]) if summary else "",
+        note=word("members_count", lang, n=len(community.members)),
+    )
+
+
+_DOORS = frozenset(("graph", "words", "vectors", "nothing"))
+
+
+def _evidence_by_fact(answer: ThemeAnswer, lang: Lang) -> dict[str, tuple[SceneEvidence, ...]]:
+    names = {node.entity.id: node.entity.name for node in answer.graph.nodes}
+    found: dict[str, tuple[SceneEvidence, ...]] = {}
+    for link in answer.graph.links:
+        for fact in link.facts:
+            cited = tuple(item for item in link.citations if item.fact == fact.id)
+            if cited:
+                found[fact.id] = tuple(citation_evidence(item) for item in cited)
+            else:
+                found.setdefault(fact.id, evidence_of(link, names, lang))
+    return found
+
+
+def _members(answer: ThemeAnswer, lang: Lang) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    by_kind: dict[Kind, list[str]] = {}
+    for node in sorted(answer.graph.nodes, key=lambda node: (-node.score, node.entity.name)):
+        code = f" {node.entity.codes[0]}" if node.entity.codes else ""
+        by_kind.setdefault(node.entity.kind, []).append(node.entity.name + code)
+    return tuple((word(kind, lang), tuple(by_kind[kind])) for kind in Kind if kind in by_kind)

@@ -1,0 +1,279 @@
+"""A scene as one self-contained HTML page: pyvis holds the network, the page around it is ours and asks nobody."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import asdict
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final
+
+from kg.model import Kind, Modality, Polarity
+from viz.layout import place
+from viz.pages import Prose, as_json, render
+from viz.palette import CONTESTED, KINDS, MINUS, NEGATED, NEUTRAL, PLUS, Stroke, sign_color, stroke_of
+from viz.wording import Lang, word, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from viz.boxes import Face, Placement
+    from viz.scene import Scene, SceneEdge, SceneNode
+
+_LIBRARY: Final = "templates/lib/vis-9.1.2/vis-network.min.js"
+_SCRIPTS: Final = ("shapes.js", "panel.js", "network.js")
+_MOST_WORDED_LINKS = 90  # above this, wordings would hide the lines; the sign alone stays
+_LABEL_INK: Final = {PLUS: "#a5310f", MINUS: "#17568f", NEUTRAL: "#55606f", NEGATED: "#7b8490"}
+_PAPER = "#fbfcfd"
+
+_OPTIONS: Final[dict[str, Any]] = {
+    "physics": {"enabled": False},
+    "layout": {"improvedLayout": False},
+    "interaction": {
+        "hover": True,
+        "multiselect": False,
+        "selectConnectedEdges": False,
+        "tooltipDelay": 250,
+        "zoomSpeed": 0.7,
+        "keyboard": {"enabled": True, "bindToWindow": False},
+    },
+    "nodes": {"chosen": False},
+    "edges": {
+        "chosen": True,
+        "hoverWidth": 1,
+        "selectionWidth": 2,
+        "arrows": {"to": {"enabled": True, "scaleFactor": 0.55}},
+        "arrowStrikethrough": False,
+        "scaling": {"label": {"drawThreshold": 8}},
+    },
+}
+
+_SCRIPT_WORDS: Final = (
+    *("search_none", "search_found", "back", "links", "members", "no_evidence", "page", "speaker", "untitled"),
+    *("node_alone", "failed", "more", "panel", "hint", "contested", "negated", "up", "down"),
+    *(str(item) for item in (*Kind, *Modality)),
+)
+
+
+def page(scene: Scene, *, lang: Lang = "zh", prose: Prose | None = None) -> str:
+    """Return the whole page.
+
+    Args:
+        scene: the picture; an empty one becomes a page that says so.
+        lang: language of the page around the picture.
+        prose: lines to stand in the panel until something is clicked (a theme's summary, an answer).
+    """
+    faces, placement = place(scene)
+    data = _data(scene, faces, placement, lang=lang)
+    scripts = [_library(), "\n".join(_static(name) for name in _SCRIPTS)] if scene.nodes else []
+    return render(
+        "network.html.j2",
+        lang=lang,
+        title=scene.title,
+        scripts=scripts,
+        scene=scene,
+        prose=prose,
+        data=as_json(data) if scene.nodes else "",
+        kinds=_kinds(scene),
+        lines=legend_lines(lang),
+    )
+
+
+def legend_lines(lang: Lang) -> list[dict[str, str]]:
+    """Return the samples of lines that a legend shows: colour by sign, dash by modality, and the two marks."""
+    neutral = [(item, stroke_of(0, item, Polarity.POSITIVE)) for item in Modality if item is not Modality.ASSERTED]
+    samples: list[tuple[str, Stroke, str]] = [
+        ("plus", Stroke(PLUS), ""),
+        ("minus", Stroke(MINUS), ""),
+        ("neutral", Stroke(NEUTRAL), ""),
+        *((str(item), stroke, "") for item, stroke in neutral),
+        ("negated", stroke_of(0, Modality.ASSERTED, Polarity.NEGATIVE), ""),
+        ("contested", Stroke(NEUTRAL), CONTESTED),
+    ]
+    return [
+        {"text": word(key, lang), "color": stroke.color, "dash": " ".join(map(str, stroke.dash)), "halo": halo}
+        for key, stroke, halo in samples
+    ]
+
+
+def _data(scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lang: Lang) -> dict[str, Any]:
+    number = {node.id: index for index, node in enumerate(scene.nodes)}
+    nodes, edges, options = _through_pyvis(scene, faces, placement, number=number)
+    return {
+        "nodes": nodes,
+        "edges": edges,
+        "options": options,
+        "members": [_member(node, number) for node in scene.nodes],
+        "links": [_link(edge, number) for edge in scene.edges],
+        "cards": [{"stage": number[key], **asdict(box)} for key, box in placement.cards.items()],
+        "heads": [asdict(head) for head in placement.heads],
+        "looks": {str(kind): asdict(look) for kind, look in KINDS.items()},
+        "colors": {"plus": PLUS, "minus": MINUS, "contested": CONTESTED},
+        "words": words(_SCRIPT_WORDS, lang),
+    }
+
+
+def _through_pyvis(
+    scene: Scene, faces: Mapping[str, Face], placement: Placement, *, number: Mapping[str, int]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
+    # Imported here: pyvis pulls IPython in, and listing the commands should not wait for that.
+    from pyvis.network import Network  # noqa: PLC0415
+
+    network = Network(directed=True, cdn_resources="in_line")
+    network.set_options(json.dumps(_OPTIONS))
+    marks = _marks(scene.edges)
+    for node in scene.nodes:
+        network.add_node(f"n{number[node.id]}", **_shape(node, faces[node.id], placement, mark=marks.get(node.id)))
+    bends = {f"w{index}.{at}": spot for index, spots in placement.bends.items() for at, spot in enumerate(spots)}
+    for key, (x, y) in bends.items():
+        network.add_node(key, label=" ", shape="dot", size=0, borderWidth=0, x=x, y=y, chosen=False)
+    for segment in _segments(scene, placement, number):
+        network.add_edge(segment.pop("source"), segment.pop("target"), **segment)
+    nodes, edges, _, _, _, options = network.get_network_data()
+    return nodes, edges, json.loads(options)
+
+
+def _shape(node: SceneNode, face: Face, placement: Placement, *, mark: SceneEdge | None) -> dict[str, Any]:
+    box = placement.boxes[node.id]
+    stroke = stroke_of(0, mark.modality, mark.polarity) if mark else Stroke("")
+    return {
+        "label": node.label,
+        "shape": "custom",
+        "title": node.tip,
+        "x": box.x,
+        "y": box.y,
+        "face": {
+            "kind": str(node.kind),
+            "lines": face.lines,
+            "code": face.code,
+            "row": face.row,
+            "width": box.width,
+            "height": box.height,
+            "size": node.size,
+            "focus": node.focus,
+            "direction": node.direction,
+            "dash": stroke.dash,
+            "faint": bool(mark and mark.polarity is Polarity.NEGATIVE),
+            "contested": bool(mark and mark.contested),
+        },
+    }
+
+
+def _marks(edges: Iterable[SceneEdge]) -> dict[str, SceneEdge]:
+    """Return, for each company on a stage, the link that put it there: its frame shows that link's certainty."""
+    marks: dict[str, SceneEdge] = {}
+    for edge in edges:
+        if edge.inside:
+            for end in (edge.source, edge.target):
+                marks.setdefault(end, edge)
+    return marks
+
+
+def _segments(scene: Scene, placement: Placement, number: Mapping[str, int]) -> Iterable[dict[str, Any]]:
+    outer = [(index, edge) for index, edge in enumerate(scene.edges) if not edge.inside]
+    worded = len(outer) <= _MOST_WORDED_LINKS
+    layer = {node.id: node.layer for node in scene.nodes}
+    beside: dict[frozenset[str], int] = defaultdict(int)
+    for index, edge in outer:
+        bends = [f"w{index}.{at}" for at in range(len(placement.bends.get(index, ())))]
+        stops = [f"n{number[edge.source]}", *bends, f"n{number[edge.target]}"]
+        pair = frozenset((edge.source, edge.target))
+        same = layer[edge.source] == layer[edge.target]
+        smooth = _smooth(layered=scene.layered, same_column=same, copies=beside[pair], bent=bool(bends))
+        beside[pair] += 1
+        for at in range(len(stops) - 1):
+            last = at == len(stops) - 2
+            yield {
+                "source": stops[at],
+                "target": stops[at + 1],
+                "id": f"e{index}.{at}",
+                "link": index,
+                "smooth": smooth,
+                **_line(edge),
+                **({} if last else {"arrows": {"to": {"enabled": False}}}),
+                **({"label": _label(edge, worded=worded)} if at == (len(stops) - 1) // 2 else {}),
+            }
+
+
+def _smooth(*, layered: bool, same_column: bool, copies: int, bent: bool) -> dict[str, Any] | bool:
+    """Return vis-network's bend. Links that share both ends bow further each, or they would hide one another."""
+    if layered and not same_column and (bent or copies == 0):
+        return {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.5}
+    if copies == 0 and not layered:
+        return False
+    side = "curvedCW" if copies % 2 == 0 else "curvedCCW"
+    bow = 0.3 if layered and same_column else 0.16
+    return {"enabled": True, "type": side, "roundness": round(bow * (1 + copies // 2), 2)}
+
+
+def _line(edge: SceneEdge) -> dict[str, Any]:
+    stroke = stroke_of(edge.sign, edge.modality, edge.polarity)
+    style: dict[str, Any] = {
+        "color": {"color": stroke.color, "highlight": stroke.color, "hover": stroke.color, "inherit": False},
+        "dashes": list(stroke.dash) or False,
+        "width": edge.width,
+        "font": {
+            "size": 12,
+            "color": _LABEL_INK.get(stroke.color, _LABEL_INK[NEUTRAL]),
+            "strokeWidth": 5,
+            "strokeColor": _PAPER,
+            "face": "Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif",
+            "align": "horizontal",
+        },
+    }
+    if edge.contested:
+        style["background"] = {"enabled": True, "color": CONTESTED, "size": round(edge.width + 7)}
+    return style
+
+
+def _label(edge: SceneEdge, *, worded: bool) -> str:
+    sign = {1: "＋", -1: "－"}.get(edge.sign, "")
+    negated = "✕" if edge.polarity is Polarity.NEGATIVE else ""
+    contested = "≠" if edge.contested else ""
+    wording = edge.label[:_LABEL_CHARACTERS] if worded else ""
+    return " ".join(part for part in (negated, wording, sign, contested) if part)
+
+
+_LABEL_CHARACTERS = 12
+
+
+def _member(node: SceneNode, number: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "label": node.label,
+        "kind": str(node.kind),
+        "codes": node.codes,
+        "tip": node.tip,
+        "direction": node.direction,
+        "entity": node.entity,
+        "first": number[node.entity] if node.entity in number else number[node.id],
+    }
+
+
+def _link(edge: SceneEdge, number: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "source": number[edge.source],
+        "target": number[edge.target],
+        "label": edge.label,
+        "sign": edge.sign,
+        "modality": "" if edge.modality is Modality.ASSERTED else str(edge.modality),
+        "negated": edge.polarity is Polarity.NEGATIVE,
+        "contested": edge.contested,
+        "width": edge.width,
+        "color": sign_color(edge.sign),
+        "evidence": [{**asdict(item), "published_on": item.published_on.isoformat()} for item in edge.evidence],
+    }
+
+
+def _kinds(scene: Scene) -> Sequence[tuple[str, int]]:
+    counts: dict[str, set[str]] = {str(kind): set() for kind in KINDS}
+    for node in scene.nodes:
+        counts[str(node.kind)].add(node.entity)
+    return [(kind, len(entities)) for kind, entities in counts.items() if entities]
+
+
+def _library() -> str:
+    return files("pyvis").joinpath(_LIBRARY).read_text(encoding="utf-8")
+
+
+def _static(name: str) -> str:
+    return files("viz").joinpath("static", name).read_text(encoding="utf-8")

@@ -1,0 +1,116 @@
+"use strict";
+// One path for each shape name of viz/palette.py; a legend's sample and a node are drawn by the same function.
+const OUTLINES = {
+  plate: (c, l, t, w, h) => c.roundRect(l, t, w, h, 5),
+  pill: (c, l, t, w, h) => c.roundRect(l, t, w, h, Math.min(h / 2, 18)),
+  tab: (c, l, t, w, h) => c.roundRect(l, t, w, h, [12, 12, 2, 2]),
+  oval: (c, l, t, w, h) => c.ellipse(l + w / 2, t + h / 2, w / 2, h / 2, 0, 0, 2 * Math.PI),
+  hexagon: (c, l, t, w, h) => outline(c, l, t, [[12, 0], [w - 12, 0], [w, h / 2], [w - 12, h], [12, h], [0, h / 2]]),
+  octagon: (c, l, t, w, h) =>
+    outline(c, l, t, [[9, 0], [w - 9, 0], [w, 9], [w, h - 9], [w - 9, h], [9, h], [0, h - 9], [0, 9]]),
+  slant: (c, l, t, w, h) => outline(c, l, t, [[11, 0], [w, 0], [w - 11, h], [0, h]]),
+  flag: (c, l, t, w, h) => outline(c, l, t, [[0, 0], [w - 13, 0], [w, h / 2], [w - 13, h], [0, h]]),
+  leaf: (c, l, t, w, h) => outline(c, l, t, [[0, 0], [w - 12, 0], [w, 12], [w, h], [0, h]]),
+  trapeze: (c, l, t, w, h) => outline(c, l, t, [[11, 0], [w - 11, 0], [w, h], [0, h]]),
+  ticket: (c, l, t, w, h) => {
+    c.moveTo(l + 7, t);
+    c.lineTo(l + w - 7, t);
+    c.arc(l + w, t, 7, Math.PI, Math.PI / 2, true);
+    c.lineTo(l + w, t + h - 7);
+    c.arc(l + w, t + h, 7, -Math.PI / 2, Math.PI, true);
+    c.lineTo(l + 7, t + h);
+    c.arc(l, t + h, 7, 0, -Math.PI / 2, true);
+    c.lineTo(l, t + 7);
+    c.arc(l, t, 7, Math.PI / 2, 0, true);
+  },
+};
+
+const FONT = '"Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
+
+function outline(c, left, top, points) {
+  points.forEach(([x, y], at) => (at ? c.lineTo(left + x, top + y) : c.moveTo(left + x, top + y)));
+}
+
+function trace(c, look, left, top, width, height) {
+  c.beginPath();
+  OUTLINES[look.shape](c, left, top, width, height);
+  c.closePath();
+}
+
+function drawSample(canvas, look) {
+  const c = canvas.getContext("2d");
+  c.scale(2, 2);
+  trace(c, look, 1.5, 1.5, 27, 15);
+  c.fillStyle = look.fill;
+  c.strokeStyle = look.line;
+  c.lineWidth = 1.6;
+  c.fill();
+  c.stroke();
+}
+
+function drawFace(c, face, look, colors, x, y, state) {
+  const { width, height } = face;
+  const left = x - width / 2, top = y - height / 2;
+  if (face.contested) {
+    trace(c, look, left - 3, top - 3, width + 6, height + 6);
+    c.fillStyle = colors.contested;
+    c.fill();
+  }
+  trace(c, look, left, top, width, height);
+  c.fillStyle = face.focus ? look.line : look.fill;
+  c.fill();
+  c.setLineDash(face.dash);
+  c.lineWidth = state.selected ? 4 : state.hover ? 2.6 : face.row ? 1 : 1.6;
+  c.strokeStyle = face.row && !state.selected ? "#9aa7b6" : look.line;
+  c.stroke();
+  c.setLineDash([]);
+  const ink = face.focus ? "#ffffff" : face.faint ? "#8a94a1" : "#16202c";
+  (face.row ? writeRow : writeLines)(c, face, colors, x, y, ink);
+  if (face.faint) strike(c, x, y, width);
+}
+
+function writeRow(c, face, colors, x, y, ink) {
+  const room = face.width - 20;
+  c.textBaseline = "middle";
+  c.textAlign = "left";
+  c.font = `${face.size}px ${FONT}`;
+  c.fillStyle = ink;
+  c.fillText(face.lines[0], x - room / 2, y + 0.5, room);
+  c.textAlign = "right";
+  c.font = `11px ${FONT}`;
+  c.fillStyle = "#5f6c7b";
+  c.fillText(face.code, x + room / 2, y + 1);
+}
+
+function writeLines(c, face, colors, x, y, ink) {
+  const step = face.size + 5, codeStep = face.code ? 16 : 0;
+  const arrow = face.direction ? face.size + 2 : 0;
+  let line = y - (face.lines.length * step + codeStep) / 2 + step / 2;
+  c.textBaseline = "middle";
+  c.textAlign = "center";
+  c.font = `${face.focus ? 600 : 500} ${face.size}px ${FONT}`;
+  c.fillStyle = ink;
+  for (const text of face.lines) {
+    c.fillText(text, x - arrow / 2, line, face.width - 16 - arrow);
+    line += step;
+  }
+  if (face.code) {
+    c.font = `11px ${FONT}`;
+    c.fillStyle = face.focus ? "#e6edf5" : "#5f6c7b";
+    c.fillText(face.code, x - arrow / 2, line - 1, face.width - 16 - arrow);
+  }
+  if (arrow) {
+    c.font = `${face.size}px ${FONT}`;
+    c.fillStyle = face.focus ? "#ffffff" : face.direction > 0 ? colors.plus : colors.minus;
+    c.fillText(face.direction > 0 ? "▲" : "▼", x + face.width / 2 - 8 - arrow / 2, y);
+  }
+}
+
+function strike(c, x, y, width) {
+  c.beginPath();
+  c.moveTo(x - width / 2 + 8, y);
+  c.lineTo(x + width / 2 - 8, y);
+  c.lineWidth = 1.2;
+  c.strokeStyle = "#8a94a1";
+  c.stroke();
+}
