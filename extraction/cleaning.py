@@ -81,7 +81,7 @@ _CONTACT = re.compile(
 )
 _ADDRESS = re.compile(r".{0,8}地址\s*[:：][^。]{4,60}")
 _ANALYST = re.compile(
-    r"(?:(?:首席|证券)?分析师|研究员|研究助理|联系人)\s*[:：]\s*[\u4e00-\u9fff·]{2,5}(?:[\s,，、|(（].*)?"
+    r"(?:(?:首席|证券)?分析师|研究员|研究助理|联系人)\s*[:：]\s*[\u4e00-\u9fff·]{2,10}(?:[\s,，、|(（].*)?"
 )
 _BARE_CONTACT = re.compile(
     r"[\w.+-]+[@＠][\w.-]+\.\w{2,}|(?:https?://|www\.)\S+|(?:\(?\+?\d{2,4}\)?[-\s]?)?\(?\d{3,4}\)?[-\s]\d{7,8}"
@@ -207,7 +207,7 @@ def _running_key(line: PlacedLine) -> tuple[str, int] | None:
 def is_figure_label(text: str) -> bool:
     """Whether the line names a figure or a table (图表 12：…)."""
     plain = text.strip()
-    return len(plain) <= _LABEL and not _SENTENCE_END.search(plain[:-1]) and bool(_FIGURE_LABEL.match(plain))
+    return len(plain) <= _LABEL and not _SENTENCE_END.search(plain) and bool(_FIGURE_LABEL.match(plain))
 
 
 def is_table_label(text: str) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from extraction.cleaning import Line, clean
+from extraction.cleaning import Line, clean, is_table_label
+from extraction.tables import table_from_text
 from kg.model import Block, BlockKind, Removed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _SEPARATOR = "\n"
+_LABELS = frozenset({BlockKind.PARAGRAPH, BlockKind.HEADING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,25 @@ def judge(pieces: Sequence[Piece], *, headings_known: bool = False) -> list[Piec
     ]
 
 
+def title_tables(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Give a table the label that stands just above it (表 3：…) as its title."""
+    label: Piece | None = None
+    for found in pieces:
+        piece = found
+        if label and piece.kind is BlockKind.TABLE and (table := table_from_text(piece.text)) and not table.title:
+            titled = replace(table, title=label.text)
+            piece = replace(piece, text=titled.to_text(), html=titled.to_html())
+        elif label:
+            yield label
+        label = piece if piece.kind in _LABELS and is_table_label(piece.text) else None
+        if not label:
+            yield piece
+    if label:
+        yield label
+
+
 def carve(text: str, pieces: Iterable[Piece]) -> Body:
-    """Find pieces in a text that is stored verbatim; they stand in it in this order, so the search only goes forward."""
+    """Find pieces in a text that is stored verbatim; they stand in it in this order, so the search goes forward."""
     blocks: list[Block] = []
     removed: list[Removed] = []
     offset = 0

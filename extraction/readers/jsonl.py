@@ -1,0 +1,62 @@
+"""JSONL: a document a line; a bad line is one fault and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from extraction.readers.decoding import decode, normalise
+from extraction.readers.metadata import Metadata, build, codes_of_title, from_mapping
+from extraction.readers.source import Source
+from extraction.readers.text import carve_plain
+from kg.errors import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from extraction.readers.assembly import Body
+    from kg.model import Document
+
+_TEXT_KEYS = ("text", "content", "body", "正文")
+
+
+def read_jsonl(source: Source) -> Iterator[Document | DocumentError]:
+    """Read every line of a JSONL file; blank lines are skipped.
+
+    Raises:
+        DocumentError: the file as a whole is undecodable or empty.
+    """
+    for number, line in enumerate(decode(source.data, source.name).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield _read_line(source, line, number)
+        except DocumentError as fault:
+            yield fault
+
+
+def _read_line(source: Source, line: str, number: int) -> Document:
+    where = f"{source.name}:{number}"
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as fault:
+        raise DocumentError(where, f"line {number} is not JSON ({fault})"[:200], "mend or remove the line") from fault
+    if not isinstance(record, dict):
+        raise DocumentError(where, f"line {number} is not an object", 'write {"title": …, "date": …, "text": …}')
+    text = next((value for key in _TEXT_KEYS if isinstance(value := record.get(key), str) and value.strip()), "")
+    if not text or "\0" in text:
+        raise DocumentError(where, f"line {number} has no usable text", 'give it a "text" or "content" string')
+    canonical = json.dumps(record, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
+    given = from_mapping(record, source.today)
+    layers = [given, Metadata(codes=codes_of_title(given.title))]
+    return build(_of_line(source, where), _carve(text), layers, content=canonical)
+
+
+def _of_line(source: Source, where: str) -> Source:
+    path: Path = source.path.with_name(f"{source.path.name}:{where.rpartition(':')[2]}")
+    return Source(path, b"", source.today, source.published_on)
+
+
+def _carve(text: str) -> Body:
+    return carve_plain(normalise(text))
