@@ -1,7 +1,7 @@
 """Make `data/ashare.csv` anew from an installed `adata`: `python -m kg.securities.build_master`.
 
-adata (Apache-2.0) ships the list of A and B shares with short names and listing days. B shares are joined to their issuer:
-Shenzhen gives both shares of an issuer the same last five digits, Shanghai does not, so there the names must agree.
+adata (Apache-2.0) ships the list of A and B shares with short names and listing days. B shares are joined to their
+issuer: Shenzhen gives both shares the same last three digits, Shanghai does not, so there the names must agree.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from kg.securities.schemes import ashare
 
 TARGET = Path(__file__).parent / "data" / "ashare.csv"
 HEADER = (
-    "# A and B shares. As of 2023-10-19. Source: adata 2.9.5 (Apache-2.0), stock/cache/code.csv, names NFKC without padding; "
-    "made by kg/securities/build_master.py."
+    "# A and B shares. As of 2023-10-19. Source: adata 2.9.5 (Apache-2.0), stock/cache/code.csv, names NFKC, "
+    "unpadded; made by kg/securities/build_master.py."
 )
 _MOVED_CODES = ("43", "83", "87")
-# The exchange gave these another number than 920 + the last three digits: left to the user's own master rather than guessed.
+# The exchange gave these another number than 920 + the last three digits: left to the user's own master, not guessed.
 _MOVED_ELSEWHERE = frozenset(
-    "831167 831278 831305 831832 832149 833171 835857 835892 836419 837174 838171 838670 839946 870508 870726 871478 "
-    "873152 873167 873305 873726".split()
-)
+    {
+        "831167", "831278", "831305", "831832", "832149", "833171", "835857", "835892", "836419", "837174",
+        "838171", "838670", "839946", "870508", "870726", "871478", "873152", "873167", "873305", "873726",
+    }
+)  # fmt: skip
 _MOVED_BOARD = frozenset({"832317", "833874", "833994"})  # left Beijing for Shanghai or Shenzhen before the new numbers
 _B_SHARES = {  # where the two names do not tell, or tell wrongly
     "200028": "000028", "200429": "000429", "200521": "000521", "200541": "000541", "200581": "000581",
