@@ -1,0 +1,160 @@
+"""What a date is read against: the publication day, the period spoken of last, and the fiscal year."""
+
+from __future__ import annotations
+
+import calendar
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from kg import period as periods
+from kg.period import Period, Precision
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}
+
+_MONTHS_PER_YEAR = 12
+_JUST_ENDED = timedelta(days=120)  # 预计上半年, said in August, is a preview of the half year that has just ended
+_CANONICAL = {1: Precision.MONTH, 3: Precision.QUARTER, 6: Precision.HALF, 12: Precision.YEAR}
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """Looks like a date, but no such day exists; the reason is for a reader of the problem list."""
+
+    reason: str
+
+
+Reading = Period | Impossible | None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The facts a date is resolved against.
+
+    Args:
+        published_on: day of publication.
+        context: the period stated last, or None.
+        fiscal_year_end: month in which the company's fiscal year ends, 1 … 12.
+        ahead: "" in plain speech, "soft" after 预计 (a preview may cover what has just ended), "strict" after 下 or 将.
+    """
+
+    published_on: date
+    context: Period | None = None
+    fiscal_year_end: int = 12
+    ahead: str = ""
+
+    def shifted(self, *, context: Period | None, ahead: str) -> Frame:
+        """Return the frame for the next expression of the same sentence."""
+        return replace(self, context=context, ahead=ahead)
+
+    @property
+    def today(self) -> date:
+        """The publication day."""
+        return self.published_on
+
+    @property
+    def tomorrow(self) -> date:
+        """The first day that the publication cannot speak of as past."""
+        return self.published_on + timedelta(days=1)
+
+    @property
+    def context_year(self) -> int | None:
+        """The one calendar year that the context lies in."""
+        if self.context is None or self.context.start is None or self.context.end is None:
+            return None
+        first, last = self.context.start.year, (self.context.end - timedelta(days=1)).year
+        return first if first == last else None
+
+    def bare(self, read: Callable[[int], Reading]) -> Reading:
+        """Resolve what was said without a year (三季度): by the context, else the latest that has begun."""
+        year = self.context_year
+        found = read(year) if year is not None else None
+        if isinstance(found, Impossible):
+            return found
+        if found is not None and not (self.ahead and self._is_over(found)):
+            return found
+        return self._coming(read) if self.ahead else self._begun(read)
+
+    def _begun(self, read: Callable[[int], Reading]) -> Reading:
+        found = read(self.today.year)
+        if isinstance(found, Period) and found.start is not None and found.start > self.today:
+            return read(self.today.year - 1)
+        return found
+
+    def _coming(self, read: Callable[[int], Reading]) -> Reading:
+        last, found = read(self.today.year - 1), read(self.today.year)
+        if self.ahead == "soft" and isinstance(last, Period) and not self._is_over(last):
+            return last
+        if isinstance(found, Period) and self._is_over(found):
+            return read(self.today.year + 1)
+        return found
+
+    def _is_over(self, found: Period) -> bool:
+        grace = _JUST_ENDED if self.ahead == "soft" else timedelta()
+        return found.end is not None and found.end + grace <= self.today
+
+
+def span(start: date, end: date) -> Period:
+    """Return [start, end) with the precision of the calendar unit that it is, so that 1-6月 equals 上半年."""
+    if end - start == timedelta(days=1):
+        return periods.day(start)
+    length = (end.year - start.year) * _MONTHS_PER_YEAR + end.month - start.month
+    whole = start.day == end.day == 1 and length in _CANONICAL and (start.month - 1) % length == 0
+    return Period(start, end, _CANONICAL[length] if whole else Precision.RANGE)
+
+
+def add_months(value: date, count: int) -> date:
+    """Return the same day `count` months on, or that month's last day."""
+    carried, index = divmod(value.month - 1 + count, _MONTHS_PER_YEAR)
+    last = calendar.monthrange(value.year + carried, index + 1)[1]
+    return date(value.year + carried, index + 1, min(value.day, last))
+
+
+def month_span(year: int, first: int, last: int) -> Period | Impossible:
+    """Return months `first` to `last` of `year`, both included."""
+    if not 1 <= first <= last <= _MONTHS_PER_YEAR:
+        return Impossible(f"没有{first}月至{last}月" if first != last else f"没有{first}月")
+    return span(date(year, first, 1), add_months(date(year, last, 1), 1))
+
+
+def quarter_span(year: int, first: int, last: int) -> Period | Impossible:
+    """Return quarters `first` to `last` of `year`, both included."""
+    if not 1 <= first <= last <= 4:  # noqa: PLR2004 - four quarters
+        return Impossible(f"没有第{first}至{last}季度" if first != last else f"没有第{first}季度")
+    return month_span(year, 3 * first - 2, 3 * last)
+
+
+def day_of(year: int, month: int, number: int) -> Period | Impossible:
+    """Return that day, or the reason why there is none (2月30日)."""
+    if not 1 <= month <= _MONTHS_PER_YEAR:
+        return Impossible(f"没有{month}月")
+    if not 1 <= number <= calendar.monthrange(year, month)[1]:
+        return Impossible(f"{year}年{month}月没有{number}日")
+    return periods.day(date(year, month, number))
+
+
+def last_day(found: Period) -> Period:
+    """Return the last day of a closed period."""
+    assert found.end is not None
+    return periods.day(found.end - timedelta(days=1))
+
+
+def fiscal(found: Period, fiscal_year_end: int) -> Period:
+    """Move a calendar period to the fiscal year named after the calendar year in which it ends."""
+    lag = fiscal_year_end - _MONTHS_PER_YEAR
+    assert found.start is not None
+    assert found.end is not None
+    return span(add_months(found.start, lag), add_months(found.end, lag))
+
+
+def number_of(text: str) -> int:
+    """Read a small whole number: 12, 三, 十二, 二十."""
+    if text.isdecimal():
+        return int(text)
+    if "十" not in text:
+        return int("".join(str(CHINESE_DIGITS[c]) for c in text))
+    tens, _, ones = text.partition("十")
+    return 10 * CHINESE_DIGITS.get(tens, 1) + CHINESE_DIGITS.get(ones, 0)
