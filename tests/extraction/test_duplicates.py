@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from extraction.duplicates import SAME, DuplicateIndex, signature, similarity
 
-WORDS = list("锂价跌组件毛利率回升白酒动销平淡银行息差收窄硅料光伏出货生猪存栏") + [
+WORDS = [
+    *"锂价跌组件毛利率回升白酒动销平淡银行息差收窄硅料光伏出货生猪存栏",
     "碳酸锂",
     "12%",
     "3.5亿元",
