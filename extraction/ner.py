@@ -33,16 +33,25 @@ _WEIGHTS, _VOCABULARY = "model_params.pth", "ner_vocab_tags.json"
 _BATCH = 128
 _LONGEST = 256  # characters a sentence is read in at once; the network was trained on far shorter ones
 
+_UNREADABLE = (LookupError, ValueError, TypeError, AttributeError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile)
+
 _TOKEN = re.compile(r"[a-z]+|[0-9]+|\S")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _NARROW = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
 
+# The 17 labels, as read on real research notes. Useful: ORG (of companies, but also 车企 and 医药行业), PERSON, LOC,
+# MANUFACTURE (goods, parts, models), MATTER (materials, metals, energy), FOOD, INCIDENT (meetings, accidents).
+# Not used, being mixed or noise: TIME (dating.py knows better), TERMINOLOGY (fields of technology), COMMERCIAL (brands,
+# currencies, car classes), BASE (diseases, posts), AFFAIR (any doing), CREATION (films, games, some laws), CREATURE,
+# PROPERTY, PC, PHYSIOLOGY.
 KIND_OF_LABEL: Mapping[str, Kind] = {
     "ORG": Kind.COMPANY,
     "PERSON": Kind.PERSON,
     "LOC": Kind.REGION,
     "MANUFACTURE": Kind.PRODUCT,
     "MATTER": Kind.PRODUCT,
+    "FOOD": Kind.PRODUCT,
+    "INCIDENT": Kind.EVENT,
 }
 
 
@@ -143,7 +152,7 @@ def load_ner(folder: Path | None = None) -> Ner | None:
         labels = [label for label, _ in sorted(words["label2id"].items(), key=lambda pair: int(pair[1]))]
         network = Network(_read_arrays(weights))
         ner = Ner(network, characters, labels)
-    except (KeyError, ValueError, TypeError, AttributeError, pickle.UnpicklingError, zipfile.BadZipFile) as cause:
+    except _UNREADABLE as cause:
         raise NerWeightsUnusable(weights, f"not the weights of a BiLSTM-CRF ({cause})") from cause
     if network.vocabulary <= max(characters.values()) or network.tags != len(labels):
         raise NerWeightsUnusable(weights, "the vocabulary is not the one the network was trained with")
