@@ -7,7 +7,6 @@ igraph) say which of them belong together, and since a passage must be readable,
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ import numpy as np
 
 from extraction.sentences import normalise, split
 from extraction.similarity import vectorise
+from extraction.tables import skeleton_of
 from kg.ids import chunk_id
 from kg.model import Block, BlockKind, Chunk, ChunkKind
 
@@ -32,8 +32,6 @@ _CLAUSE_ENDS = "，、；,;：: "
 _LABEL = 12  # characters; a shorter sentence (单位：万元) says nothing alone
 _LEAD_IN_BOND, _LABEL_BOND, _RUN_BOND, _PARAGRAPH_BOND = 2.0, 1.0, 0.3, 0.05  # beside cosines, seldom above 0.5
 _RESULTS_PER_SENTENCE = 64
-_CELL_BORDERS = re.compile(r"\||\t| {2,}|\u3000+")
-_NUMBER = re.compile(r"[+-]?\d[\d.,]*[%％]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,29 +103,6 @@ def chunk_document(document: Document, options: ChunkOptions | None = None) -> l
                 _text_chunk(document, section.heading, section.units[start].start, section.units[stop - 1].end)
             )
     return chunks
-
-
-def skeleton(text: str) -> str:
-    r"""Return what a table is about, for search: title, heads and notes as Markdown rows, without a single digit.
-
-    >>> print(skeleton("表1：单价\n| 产品 | 2024 | 2025E |\n|---|---|---|\n| 硅料 | 3.5 | 4万元 |"))
-    表：单价
-    | 产品 |  | E |
-    | 硅料 |  | 万元 |
-    """
-    rows: list[str] = []
-    for line in text.splitlines():
-        cells = [_label(cell) for cell in _CELL_BORDERS.split(line.strip().strip("|"))]
-        if not any(cells):
-            continue
-        rows.append(f"| {' | '.join(cells)} |" if len(cells) > 1 else cells[0])
-    return "\n".join(rows)
-
-
-def _label(cell: str) -> str:
-    words = _NUMBER.sub("", cell.replace("*", "").replace("`", ""))
-    label = " ".join("".join(char for char in words if not char.isdigit()).split())  # ³ and ① are digits too
-    return label if any(char.isalpha() for char in label) else ""
 
 
 def _sections(document: Document, options: ChunkOptions) -> Iterator[_Section]:
@@ -314,7 +289,9 @@ def _text_chunk(document: Document, heading: tuple[str, ...], start: int, end: i
 
 def _table_chunk(document: Document, heading: tuple[str, ...], block: Block) -> Chunk:
     chunk = _text_chunk(document, heading, block.start, block.end)
-    words = "\n".join(label for label in (*map(_label, heading), skeleton(chunk.text)) if label)
+    words = "\n".join((*heading, skeleton_of(chunk.text)))
+    # a title's 2025Q1 or ① would let every question with a number find every table
+    words = "".join(char for char in words if not char.isdigit())
     return replace(chunk, kind=ChunkKind.TABLE, search_text=words, html=block.html)
 
 
