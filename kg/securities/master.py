@@ -118,9 +118,10 @@ def _issuer(primary: str, codes: list[str], rows: Rows) -> Issuer:
     """One issuer out of the rows of all its codes, the primary one first."""
     ordered = sorted(codes, key=lambda code: code != primary)
     names = [name for code in ordered for name in rows.names.get(code, ())]
+    current = _current_name(rows.names.get(primary) or names, primary)
     unknown = (Listing(code, code.rpartition(".")[2]) for code in ordered)
     listings = tuple(rows.listings.get(listing.code, listing) for listing in unknown)
-    return Issuer(f"sec:{primary}", _current_name(names, primary), "company", tuple(dict.fromkeys(names)), listings)
+    return Issuer(f"sec:{primary}", current, "company", tuple(dict.fromkeys(names)), listings)
 
 
 def _current_name(names: list[Name], primary: str) -> str:

@@ -1,0 +1,83 @@
+"""What a document says around its names: codes, brackets, its own short forms, words, enumerations."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import rjieba
+
+from kg.securities.codes import Code, find_codes
+from kg.securities.records import name_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kg.securities.finder import Hit
+    from kg.securities.master import Master
+    from kg.securities.records import Issuer
+
+_BRACKET = re.compile(r"[*_\s”\"』」]*[（(\[【]([^（()）\[\]【】\n]{1,40})[)）\]】]")
+_TAUGHT = re.compile(r"(?:以下简称|下称|简称)[:：为]?\s*[“\"「『‘]?([一-鿿A-Za-z0-9]{2,10})[”\"」』’)）]")
+_BEFORE_BRACKET = re.compile(r"(?:^|[\s*、，,。；;：:|])([一-鿿A-Za-z][一-鿿A-Za-z0-9·-]{1,9})\**\s?[（(]$")
+_TICKER = re.compile(r"[A-Z]{1,5}|\d{4,6}")
+_LISTED = re.compile(r"[*_”“\"\s]*(?:[（(][^（()）\n]{0,30}[)）])?[*_”“\"\s]*(?:、|/|和|与|及|以及|，|,)[*_”“\"\s]*")
+_PRONOUNS = frozenset({"公司", "本公司", "集团", "本集团", "发行人", "上市公司", "标的公司", "甲方", "乙方"})
+_TAUGHT_REACH = 60  # characters between a name and the short form it is given
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """The bracket right behind a name: the codes in it, and what may be a bare ticker or number."""
+
+    codes: tuple[Code, ...]
+    bare: frozenset[str]
+    end: int
+
+
+class Document:
+    """One text with everything the features ask about it, read once."""
+
+    def __init__(self, text: str, master: Master, *, subjects: Iterable[str] = ()) -> None:
+        self.text = text
+        self.codes = find_codes(text)
+        self.subjects = frozenset(issuer.id for code in subjects if (issuer := master.by_code(code)))
+        self._edges = {place for _, start, end in rjieba.tokenize(text, "default", hmm=False) for place in (start, end)}
+        self._master = master
+
+    def cuts_word(self, start: int, end: int) -> bool:
+        """Whether a longer dictionary word reaches across either end (国新能源 in 中国新能源)."""
+        return start not in self._edges or end not in self._edges
+
+    def bracket_behind(self, end: int) -> Bracket | None:
+        """The bracket right behind a place, if it holds a code or what may be one."""
+        match = _BRACKET.match(self.text, end)
+        if match is None:
+            return None
+        codes = tuple(code for start, stop, code in self.codes if match.start(1) <= start and stop <= match.end(1))
+        return Bracket(codes, frozenset(_TICKER.findall(match[1])), match.end())
+
+    def issuers_by_code(self) -> frozenset[str]:
+        """Issuers whose codes stand anywhere in the text."""
+        return frozenset(issuer.id for _, _, code in self.codes if (issuer := self._master.by_code(str(code))))
+
+    def taught_names(self, hits: Sequence[Hit]) -> dict[str, Issuer]:
+        """Short forms the document introduces itself (下称“X”, X（300750.SZ）), with the issuer they stand for."""
+        taught: dict[str, Issuer] = {}
+        for start, _, code in self.codes:
+            before = _BEFORE_BRACKET.search(self.text, max(0, start - 16), start)
+            issuer = self._master.by_code(str(code))
+            # A name the master knows needs no teaching, and a common word must not be taught by one code behind it.
+            if before and issuer and not self._master.entries(before[1]):
+                taught[name_key(before[1])] = issuer
+        for match in _TAUGHT.finditer(self.text):
+            nearest = [hit for hit in hits if 0 <= match.start() - hit.end < _TAUGHT_REACH]
+            owners = {issuer.id: issuer for hit in nearest[-1:] for issuer, _ in self._master.entries(hit.name_key)}
+            if match[1] not in _PRONOUNS and len(owners) == 1:
+                taught[name_key(match[1])] = next(iter(owners.values()))
+        return taught
+
+    def are_enumerated(self, end: int, start: int) -> bool:
+        """Whether only a list mark stands between two names (A、B; A（600519）和B)."""
+        return _LISTED.fullmatch(self.text, end, start) is not None

@@ -1,0 +1,180 @@
+"""Why a mention is, or is not, an issuer: small named shares of a score.
+
+A score is the sum of the shares, cut to [0, 1]. Weights are set by hand on dated research notes, not learnt: a mention
+links at LINKED when no other issuer comes within MARGIN of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+    from kg.securities.context import Bracket, Document
+    from kg.securities.records import Issuer, Name
+
+LINKED = 0.6
+CONSIDERED = 0.35
+MARGIN = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One mention and one issuer it may be."""
+
+    document: Document
+    start: int
+    end: int
+    issuer: Issuer
+    name: Name | None  # None where only the code behind, or the document's own short form, speaks for the issuer
+    day: date
+    word_kind: str | None
+    bracket: Bracket | None
+    taught: bool
+    elsewhere: bool
+    company_neighbours: int
+
+    @property
+    def surface(self) -> str:
+        """The mention's own characters."""
+        return self.document.text[self.start : self.end]
+
+    @property
+    def code_fits(self) -> bool:
+        """Whether the bracket behind holds a code of the issuer, bare tickers and numbers included."""
+        if self.bracket is None:
+            return False
+        codes = {str(code) for code in self.bracket.codes}
+        return any(
+            listing.code in codes or listing.code.rpartition(".")[0] in self.bracket.bare
+            for listing in self.issuer.listings
+        )
+
+
+_GIVEN_UP = 0.62
+_NAME_WEIGHTS = {"short": 0.75, "full": 0.8, "english": 0.75, "former": _GIVEN_UP, "colloquial": 0.7}
+_WORD_WEIGHTS = {"word": -0.5, "place": -0.5, "short": -0.35, "english": -0.35, "mild": -0.1}
+_OWN_FORM = re.compile(r"(?:[(（][一-鿿]{2,6}[)）])?(?:[一-鿿]{0,8}股份)?有限(?:责任)?公司")
+_OTHER_FORM = re.compile(
+    r"[一-鿿]{1,12}有限(?:责任)?公司|[(（][一-鿿]{2,4}[)）][一-鿿]{0,10}有限(?:责任)?公司|集团(?!军)|控股集团"
+)
+_BUSINESS = re.compile(
+    r"汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
+    r"|物流|云(?!端)|地产|置业|物业|资本|控股|实业|国际|金服|数科|智能|软件|通信|传媒|文化|矿业|化学|化工|环境|重工|商城|股份|电气|电器"
+    r"|集团|人寿|财险|产险|租赁|航空|机场|水泥|钢铁|锂业|食品|乳业|酒业|影业|影视|音乐|游戏|教育|大学|学院|医院|研究院|研究所|协会"
+)
+_CUES_BEHIND = re.compile(
+    r"[*”\"』」]*(?:发布|公告|董事|董秘|高管|管理层|股价|股票|涨停|跌停|停牌|复牌|控股股东|实控人|实际控制人|披露|年报|中报|季报|预计|拟"
+    r"|宣布|中标|签订|签署|收购|回购|增持|减持|[(（]?(?:买入|增持|推荐))"
+)
+_CUES_BEFORE = re.compile(r"(?:[“\"『「]|推荐|关注|标的[:：]?|龙头|公司[:：]?|客户|供应商|厂商|股东)[*\s]*$")
+_MARKET_WORD = re.compile(r"(?:概念|板块|产业|行业|赛道|主题|指数|领域|市场|业务|产品|技术|ETF)")
+
+
+def name_by_day(case: Case) -> float:
+    """How the issuer bears the name: most while it is in use, less after it was given up, next to nothing before it came."""
+    if case.name is None:
+        return 0.0
+    if case.name.is_future(case.day):
+        return 0.2
+    if not case.name.is_live(case.day):
+        return _GIVEN_UP
+    if case.name.kind == "former" and case.name.end is not None:  # given up since, but in use on the day
+        return _NAME_WEIGHTS["short"]
+    return _NAME_WEIGHTS[case.name.kind]
+
+
+def code_behind(case: Case) -> float:
+    """A code of the issuer in the bracket behind settles it; a code of somebody else settles the contrary."""
+    if case.code_fits:
+        return 1.0
+    return -1.0 if case.bracket and case.bracket.codes else 0.0
+
+
+def taught_by_document(case: Case) -> float:
+    """The document itself says that this short form stands for the issuer."""
+    return 0.7 if case.taught else 0.0
+
+
+def document_subject(case: Case) -> float:
+    """The document is about this issuer."""
+    return 0.3 if case.issuer.id in case.document.subjects else 0.0
+
+
+def named_elsewhere(case: Case) -> float:
+    """Surely named elsewhere in the document; says little for a word that the document also uses as a word."""
+    if not case.elsewhere:
+        return 0.0
+    return 0.1 if case.word_kind in ("word", "place") else 0.3
+
+
+def company_enumeration(case: Case) -> float:
+    """Stands in a row of companies (绿的谐波、机器人、汇川技术)."""
+    return (0.0, 0.25, 0.4)[case.company_neighbours]
+
+
+def company_cue(case: Case) -> float:
+    """Words right beside it that only companies have: 公告, 董事会, 股价, 推荐."""
+    text = case.document.text
+    if _CUES_BEHIND.match(text, case.end) or _CUES_BEFORE.search(text[max(0, case.start - 6) : case.start]):
+        return 0.15
+    return 0.0
+
+
+def common_word(case: Case) -> float:
+    """The name is also a word, a place, or short for several bodies."""
+    return _WORD_WEIGHTS.get(case.word_kind or "", 0.0)
+
+
+def market_word_behind(case: Case) -> float:
+    """机器人板块, 太阳能产业: a word that names a market makes the name before it a thing."""
+    if case.word_kind is None or case.code_fits:
+        return 0.0
+    return -0.3 if _MARKET_WORD.match(case.document.text, case.end) else 0.0
+
+
+def cuts_longer_word(case: Case) -> float:
+    """An end of the mention lies inside a longer word (国新能源 in 中国新能源)."""
+    if case.code_fits or case.surface.isascii():
+        return 0.0
+    return -0.5 if case.document.cuts_word(case.start, case.end) else 0.0
+
+
+def inside_longer_name(case: Case) -> float:
+    """Part of another body's name: a subsidiary (X上海有限公司), the parent group (X集团), another business (小米汽车)."""
+    text = case.document.text
+    if case.code_fits or _OWN_FORM.match(text, case.end):
+        return 0.0
+    if _OTHER_FORM.match(text, case.end):
+        return (
+            -0.5
+            if case.name is None or case.name.kind == "colloquial" or "有限" in text[case.end : case.end + 16]
+            else -0.2
+        )
+    colloquial = case.name is None or case.name.kind == "colloquial"
+    return -0.5 if colloquial and _BUSINESS.match(text, case.end) else 0.0
+
+
+FEATURES: tuple[Callable[[Case], float], ...] = (
+    name_by_day,
+    code_behind,
+    taught_by_document,
+    document_subject,
+    named_elsewhere,
+    company_enumeration,
+    company_cue,
+    common_word,
+    market_word_behind,
+    cuts_longer_word,
+    inside_longer_name,
+)
+
+
+def weigh(case: Case) -> tuple[float, dict[str, float]]:
+    """The score and each feature's share of it; shares of zero are left out."""
+    shares = {feature.__name__: share for feature in FEATURES if (share := feature(case))}
+    return round(min(1.0, max(0.0, sum(shares.values()))), 3), shares
