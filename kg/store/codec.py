@@ -1,0 +1,246 @@
+"""Records as JSON and back, for the columns that no query looks into.
+
+Arrays instead of objects, because a record is stored by the hundred thousand.
+A change here is a change of the schema: give kg/store/migrations.py a step.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from kg.model import (
+    Alias,
+    Block,
+    BlockKind,
+    Candidate,
+    Chunk,
+    ChunkKind,
+    Community,
+    Document,
+    Entity,
+    Fact,
+    Kind,
+    Mention,
+    MentionStatus,
+    Modality,
+    Polarity,
+    Problem,
+    Removed,
+    Run,
+    Summary,
+    SummaryLine,
+    Value,
+)
+from kg.period import Period, Precision
+from kg.store.port import DocumentHead
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kg.model import Evidence
+
+
+def dump(data: object) -> str:
+    """Write JSON, equal text for equal data."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def period_out(period: Period | None) -> list[str | None] | None:
+    """Encode a period."""
+    if period is None:
+        return None
+    return [_day_out(period.start), _day_out(period.end), period.precision.value]
+
+
+def period_in(data: Sequence[str | None] | None) -> Period | None:
+    """Decode a period."""
+    return None if data is None else _period(data[0], data[1], data[2] or "range")
+
+
+@lru_cache(maxsize=4096)
+def _period(start: str | None, end: str | None, precision: str) -> Period:
+    return Period(_day_in(start), _day_in(end), Precision(precision))
+
+
+def _day_out(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
+
+
+def _day_in(text: str | None) -> date | None:
+    return None if text is None else date.fromisoformat(text)
+
+
+def claim_out(fact: Fact) -> str:
+    """Encode what a fact claims beyond its ends and relation."""
+    value = fact.value
+    number = None if value is None else [value.number, value.unit, value.scale, value.change, value.basis, value.high]
+    return dump(
+        [
+            fact.sign,
+            fact.polarity.value,
+            fact.modality.value,
+            period_out(fact.valid),
+            number,
+            [list(pair) for pair in fact.qualifiers],
+        ]
+    )
+
+
+def claim_in(identity: str, ends: tuple[str, str, str], text: str, evidence: tuple[Evidence, ...]) -> Fact:
+    """Decode a fact; `ends` are subject, relation and object."""
+    sign, polarity, modality, valid, value, qualifiers = _claim(text)
+    return Fact(identity, *ends, sign, polarity, modality, valid, value, qualifiers, evidence)
+
+
+@lru_cache(maxsize=16384)
+def _claim(text: str) -> tuple[int, Polarity, Modality, Period | None, Value | None, tuple[tuple[str, str], ...]]:
+    sign, polarity, modality, valid, value, qualifiers = json.loads(text)
+    return (
+        sign,
+        Polarity(polarity),
+        Modality(modality),
+        period_in(valid),
+        None if value is None else Value(*value),
+        tuple((name, text) for name, text in qualifiers),
+    )
+
+
+def entity_out(entity: Entity) -> str:
+    """Encode what a document says of an entity, its id left out."""
+    aliases = [[alias.name, period_out(alias.period), alias.source] for alias in entity.aliases]
+    return dump([entity.kind.value, entity.name, aliases, list(entity.codes), entity.about])
+
+
+def entity_in(identity: str, text: str) -> Entity:
+    """Decode an entity."""
+    kind, name, aliases, codes, about = json.loads(text)
+    named = tuple(Alias(name, period_in(period), source) for name, period, source in aliases)
+    return Entity(identity, Kind(kind), name, named, tuple(codes), about)
+
+
+def head_out(document: Document) -> str:
+    """Encode a document's head, the columns left out."""
+    texts = [document.title, document.kind, document.publisher, document.url, document.language]
+    return dump([*texts, list(document.authors), list(document.codes), list(document.tags)])
+
+
+def head_in(identity: str, published_on: date, path: str, text: str) -> DocumentHead:
+    """Decode a document's head."""
+    title, kind, publisher, url, language, authors, codes, tags = json.loads(text)
+    return DocumentHead(
+        id=identity,
+        title=title,
+        published_on=published_on,
+        kind=kind,
+        publisher=publisher,
+        authors=tuple(authors),
+        url=url,
+        language=language,
+        codes=tuple(codes),
+        tags=tuple(tags),
+        path=path,
+    )
+
+
+def body_out(document: Document, problems: Sequence[Problem]) -> str:
+    """Encode a document's text and all that lies along it."""
+    blocks = [[block.start, block.end, block.kind.value, block.level, block.html] for block in document.blocks]
+    removed = [[item.start, item.end, item.reason] for item in document.removed]
+    faults = [[item.kind, item.message, item.start, item.end] for item in problems]
+    return dump([document.text, list(document.pages), blocks, removed, faults])
+
+
+def body_in(head: DocumentHead, signature: bytes, text: str) -> Document:
+    """Decode a whole document."""
+    content, pages, blocks, removed, _ = json.loads(text)
+    return Document(
+        id=head.id,
+        title=head.title,
+        published_on=head.published_on,
+        text=content,
+        kind=head.kind,
+        publisher=head.publisher,
+        authors=head.authors,
+        url=head.url,
+        language=head.language,
+        codes=head.codes,
+        tags=head.tags,
+        path=head.path,
+        pages=tuple(pages),
+        blocks=tuple(Block(start, end, BlockKind(kind), level, html) for start, end, kind, level, html in blocks),
+        removed=tuple(Removed(start, end, reason) for start, end, reason in removed),
+        signature=signature,
+    )
+
+
+def chunk_out(chunk: Chunk) -> str:
+    """Encode a passage, its id and document left out."""
+    place = [chunk.start, chunk.end, chunk.page, chunk.kind.value]
+    return dump([*place, chunk.text, list(chunk.heading), chunk.meta, chunk.search_text, chunk.html])
+
+
+def chunk_in(identity: str, document: str, text: str) -> Chunk:
+    """Decode a passage."""
+    start, end, page, kind, content, heading, meta, search_text, html = json.loads(text)
+    return Chunk(
+        id=identity,
+        document=document,
+        start=start,
+        end=end,
+        text=content,
+        heading=tuple(heading),
+        page=page,
+        kind=ChunkKind(kind),
+        meta=meta,
+        search_text=search_text,
+        html=html,
+    )
+
+
+def mention_out(mention: Mention) -> str:
+    """Encode a mention."""
+    candidates = [[item.entity, item.score, [list(pair) for pair in item.features]] for item in mention.candidates]
+    place = [mention.start, mention.end, mention.text, mention.kind.value, mention.status.value]
+    return dump([*place, mention.entity, mention.score, candidates])
+
+
+def mention_in(text: str) -> Mention:
+    """Decode a mention."""
+    start, end, name, kind, status, entity, score, candidates = json.loads(text)
+    meant = tuple(Candidate(who, sure, tuple((n, s) for n, s in features)) for who, sure, features in candidates)
+    return Mention(start, end, name, Kind(kind), MentionStatus(status), entity, score, meant)
+
+
+def run_out(run: Run) -> str:
+    """Encode a weekly run."""
+    communities = [
+        [item.id, item.level, item.parent, list(item.members), _summary_out(item.summary)] for item in run.communities
+    ]
+    return dump([run.id, _day_out(run.as_of), dict(run.parameters), dict(run.quality), communities])
+
+
+def run_in(text: str) -> Run:
+    """Decode a weekly run."""
+    identity, as_of, parameters, quality, communities = json.loads(text)
+    found = tuple(
+        Community(item, level, parent, tuple(members), _summary_in(summary))
+        for item, level, parent, members, summary in communities
+    )
+    return Run(identity, date.fromisoformat(as_of), parameters, quality, found)
+
+
+def _summary_out(summary: Summary | None) -> list[Any] | None:
+    if summary is None:
+        return None
+    lines = [[line.text, list(line.facts)] for line in summary.lines]
+    return [summary.id, summary.title, lines, period_out(summary.period)]
+
+
+def _summary_in(data: Sequence[Any] | None) -> Summary | None:
+    if data is None:
+        return None
+    identity, title, lines, period = data
+    return Summary(identity, title, tuple(SummaryLine(text, tuple(facts)) for text, facts in lines), period_in(period))

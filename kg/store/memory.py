@@ -1,0 +1,272 @@
+"""The reference store: it keeps readings and works every answer out anew, slowly and obviously.
+
+tests/contracts/ and tests/properties/ compare the fast stores with it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from kg.errors import StoreLocked
+from kg.ids import normal_name
+from kg.model import MentionStatus
+from kg.relations import vocabulary
+from kg.store.merging import Said, first_of_families, unite, unite_entity
+from kg.store.port import DocumentHead
+from kg.store.prepared import Prepared, prepare, utc
+from kg.store.ranking import bm25, strongest
+from kg.store.superseding import effective, supersede
+from kg.store.words import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from datetime import date, datetime
+
+    from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Reading, Run
+    from kg.period import Period
+    from kg.relations import Vocabulary
+
+
+class MemoryStore:
+    """A knowledge base that lasts as long as the process."""
+
+    def __init__(self, words: Vocabulary | None = None) -> None:
+        self._readings: dict[str, Prepared] = {}
+        self._runs: dict[str, Run] = {}
+        self._vocabulary = words or vocabulary()
+        self._changes = [0]
+        self._lock = threading.Lock()
+
+    def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> MemoryView:
+        """Return the base as it could have been known."""
+        return MemoryView(self._readings, self._runs, self._vocabulary, as_of, utc(known_at) if known_at else None)
+
+    @contextmanager
+    def writer(self) -> Iterator[MemoryWriter]:
+        """Return the one writer."""
+        if not self._lock.acquire(blocking=False):
+            raise StoreLocked(Path("memory:"))
+        try:
+            yield MemoryWriter(self._readings, self._runs, self._changes)
+        finally:
+            self._lock.release()
+
+    def has_document(self, document_id: str) -> bool:
+        """Whether the document was written."""
+        return document_id in self._readings
+
+    def document_id_at(self, path: str) -> str | None:
+        """Return the latest document that was read from `path`."""
+        found = [r.document for r in self._readings.values() if path and r.document.path == path]
+        return max(((document.published_on, document.id) for document in found), default=(None, None))[1]
+
+    def signatures(self) -> Iterator[tuple[str, bytes]]:
+        """Go through (document id, signature)."""
+        for identity in sorted(self._readings):
+            if signature := self._readings[identity].document.signature:
+                yield identity, signature
+
+    def revision(self) -> int:
+        """Count the changes."""
+        return self._changes[0]
+
+    def stats(self) -> dict[str, int]:
+        """Count what there is."""
+        readings = self._readings.values()
+        return {
+            "documents": len(self._readings),
+            "chunks": sum(len(reading.chunks) for reading in readings),
+            "mentions": sum(len(reading.mentions) for reading in readings),
+            "entities": len({profile.entity.id for reading in readings for profile in reading.profiles}),
+            "facts": len({fact.id for reading in readings for fact in reading.facts}),
+            "evidence": sum(len(fact.evidence) for reading in readings for fact in reading.facts),
+            "runs": len(self._runs),
+        }
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class MemoryWriter:
+    """Changes dictionaries; a reading is one entry, so it is there whole or not at all."""
+
+    def __init__(self, readings: dict[str, Prepared], runs: dict[str, Run], changes: list[int]) -> None:
+        self._readings, self._runs, self._changes = readings, runs, changes
+
+    def write(self, reading: Reading) -> bool:
+        """Write a document."""
+        if reading.document.id in self._readings:
+            return False
+        self._readings[reading.document.id] = prepare(reading)
+        self._changes[0] += 1
+        return True
+
+    def remove(self, document_id: str) -> bool:
+        """Take a document out."""
+        if self._readings.pop(document_id, None) is None:
+            return False
+        self._changes[0] += 1
+        return True
+
+    def publish(self, run: Run) -> None:
+        """Make a weekly run visible; the latest comes last."""
+        self._runs.pop(run.id, None)
+        self._runs[run.id] = run
+        self._changes[0] += 1
+
+
+@dataclass(frozen=True)
+class MemoryView:
+    """Works everything out from the readings that it may see."""
+
+    _readings: dict[str, Prepared]
+    _runs: dict[str, Run]
+    _vocabulary: Vocabulary
+    as_of: date | None
+    known_at: datetime | None
+    _period: Period | None = None
+
+    def during(self, period: Period) -> Self:
+        """Keep only facts that hold at some day of `period`."""
+        return replace(self, _period=period)
+
+    def entity(self, entity_id: str) -> Entity | None:
+        """Return one entity."""
+        said = self._said().get(entity_id)
+        return unite_entity(said) if said else None
+
+    def entities(self, kind: Kind | None = None) -> Iterator[Entity]:
+        """Go through the visible entities."""
+        for _, said in sorted(self._said().items()):
+            entity = unite_entity(said)
+            if kind is None or entity.kind == kind:
+                yield entity
+
+    def named(self, text: str) -> list[Entity]:
+        """Return the entities of that name."""
+        wanted = normal_name(text)
+        return [
+            entity
+            for entity in self.entities()
+            if wanted in {normal_name(name) for name in (entity.name, *_aliases(entity), *entity.codes)}
+        ]
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Go through all names."""
+        pairs = {(name, entity.id) for entity in self.entities() for name in (entity.name, *_aliases(entity))}
+        yield from sorted(pairs)
+
+    def facts(
+        self,
+        *,
+        subject: str | None = None,
+        object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
+        relation: str | None = None,
+        ids: Collection[str] | None = None,
+    ) -> Iterator[Fact]:
+        """Go through the facts that meet all conditions."""
+        for fact in self._facts():
+            ends = (subject in {None, fact.subject}, object in {None, fact.object}, relation in {None, fact.relation})
+            if all(ends) and (ids is None or fact.id in ids):
+                yield fact
+
+    def document(self, document_id: str) -> Document | None:
+        """Return one document."""
+        return next((r.document for r in self._visible() if r.document.id == document_id), None)
+
+    def documents(self) -> Iterator[DocumentHead]:
+        """Go through the visible documents."""
+        for reading in self._visible():
+            document = reading.document
+            names = DocumentHead.__slots__
+            yield DocumentHead(**{name: getattr(document, name) for name in names})
+
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """Return one passage."""
+        return next((chunk for r in self._visible() for chunk in r.chunks if chunk.id == chunk_id), None)
+
+    def chunks(self, document_id: str) -> list[Chunk]:
+        """Return the passages of a document."""
+        return [chunk for r in self._visible() if r.document.id == document_id for chunk in r.chunks]
+
+    def mentions(self, document_id: str) -> list[Mention]:
+        """Return the mentions of a document."""
+        return [mention for r in self._visible() if r.document.id == document_id for mention in r.mentions]
+
+    def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
+        """Return the passages that match best."""
+        chunks = [chunk for reading in self._visible() for chunk in reading.chunks]
+        counts = [Counter(terms(chunk.search_text or chunk.text)) for chunk in chunks]
+        postings = []
+        for term in sorted(set(terms(query))):
+            places = [place for place, count in enumerate(counts) if term in count]
+            often = [counts[place][term] for place in places]
+            postings.append((np.array(places, dtype=np.int64), np.array(often, dtype=np.int64)))
+        scores = bm25(np.array([count.total() for count in counts], dtype=np.int64), postings)
+        found = [(chunks[place], float(scores[place])) for place in strongest(scores, limit)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0].id))[:limit]
+
+    def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
+        """Return the passages that mention an entity."""
+        found: list[tuple[int, int, str, Chunk]] = []
+        for reading in self._visible():
+            pairs = zip(reading.mentions, reading.holders, strict=True)
+            places = Counter(place for mention, place in pairs if _means(mention, entity_id) and place is not None)
+            newest = -reading.document.published_on.toordinal()
+            found += [(-often, newest, reading.chunks[p].id, reading.chunks[p]) for p, often in places.items()]
+        return [chunk for *_, chunk in sorted(found, key=lambda item: item[:3])[:limit]]
+
+    def run(self) -> Run | None:
+        """Return the run with the latest visible day; of one day, the one published last."""
+        visible = [run for run in self._runs.values() if self.as_of is None or run.as_of <= self.as_of]
+        return max(reversed(visible), key=lambda run: run.as_of, default=None)
+
+    def _visible(self) -> list[Prepared]:
+        readings = [
+            reading
+            for reading in self._readings.values()
+            if (self.as_of is None or reading.document.published_on <= self.as_of)
+            and (self.known_at is None or reading.recorded_at is None or reading.recorded_at <= self.known_at)
+        ]
+        return sorted(readings, key=lambda reading: (reading.document.published_on, reading.document.id))
+
+    def _said(self) -> dict[str, list[Said]]:
+        said: dict[str, list[Said]] = defaultdict(list)
+        for reading in self._visible():
+            for profile in reading.profiles:
+                document = reading.document
+                item = Said(profile.implied, document.published_on, document.id, profile.entity)
+                said[profile.entity.id].append(item)
+        return said
+
+    def _facts(self) -> list[Fact]:
+        visible = self._visible()
+        days = {reading.document.id: reading.document.published_on for reading in visible}
+        links = [(reading.document.id, other) for reading in visible for other in reading.copies]
+        first = first_of_families(links, days)
+        by_id: dict[str, list[Fact]] = defaultdict(list)
+        for fact in (fact for reading in visible for fact in reading.facts):
+            evidence = tuple(
+                replace(item, witness=first.get(item.document, ""))
+                for item in fact.evidence
+                if self.known_at is None or item.recorded_at <= self.known_at
+            )
+            if evidence:
+                by_id[fact.id].append(replace(fact, evidence=evidence))
+        merged = supersede((unite(by_id[identity]) for identity in sorted(by_id)), self._vocabulary)
+        return [fact for fact in merged if self._period is None or effective(fact).overlaps(self._period)]
+
+
+def _aliases(entity: Entity) -> list[str]:
+    return [alias.name for alias in entity.aliases]
+
+
+def _means(mention: Mention, entity_id: str) -> bool:
+    return mention.status is MentionStatus.LINKED and mention.entity == entity_id

@@ -1,0 +1,171 @@
+"""The tables of a knowledge base in one SQLite file.
+
+Keys grow with the day: a document's key is `day << 21 | number`, day being `date.toordinal()`, and a passage's key is
+`document key << 20 | place`. So "published on or before D" is a plain comparison of keys wherever a document or a
+passage is referred to, in the word index too, and no row repeats a date. Room: 2 million documents a day, a million
+passages each, in SQLite's 63 bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+
+DAY_BITS = 21
+PLACE_BITS = 20
+DAY_ROOM = 1 << DAY_BITS
+PLACE_ROOM = 1 << PLACE_BITS
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+APPLICATION = 0x4C54_4B42  # "LTKB" in the file's header: a base of ours, and no other program's database
+
+VERSION_1 = """
+CREATE TABLE state (revision INTEGER NOT NULL);
+INSERT INTO state VALUES (0);
+
+CREATE TABLE entity (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+
+CREATE TABLE document (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    path TEXT NOT NULL,
+    recorded_at INTEGER,              -- microseconds since 1970 UTC; NULL: nobody said, seen by every view
+    signature BLOB NOT NULL,
+    head TEXT NOT NULL
+);
+CREATE INDEX document_path ON document (path) WHERE path <> '';
+-- Near-duplicates as the later reading told them; by id, because the other one may be removed and come back.
+CREATE TABLE copy (
+    document INTEGER NOT NULL REFERENCES document,
+    other TEXT NOT NULL,
+    PRIMARY KEY (document, other)
+) WITHOUT ROWID;
+CREATE TABLE body (document INTEGER PRIMARY KEY REFERENCES document, content BLOB NOT NULL);  -- JSON under zlib
+
+CREATE TABLE chunk (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    words INTEGER NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE INDEX chunk_words ON chunk (key, words);   -- lengths for BM25 without reading the passages
+-- What was indexed, under zlib: an index without content can only delete what it is told word for word, and cutting
+-- the text again may give other words once the cutter's dictionary has changed. (contentless_delete needs SQLite 3.43.)
+CREATE TABLE chunk_terms (chunk INTEGER PRIMARY KEY REFERENCES chunk, terms BLOB NOT NULL);
+-- Words come cut and folded (kg/store/words.py), so the tokenizer has only spaces left to find.
+CREATE VIRTUAL TABLE word USING fts5 (terms, content = '', columnsize = 0, tokenize = 'ascii');
+CREATE VIRTUAL TABLE word_place USING fts5vocab (word, instance);
+
+CREATE TABLE mention (
+    document INTEGER NOT NULL REFERENCES document,
+    place INTEGER NOT NULL,
+    chunk INTEGER REFERENCES chunk,
+    entity INTEGER REFERENCES entity,
+    record TEXT NOT NULL,
+    PRIMARY KEY (document, place)
+) WITHOUT ROWID;
+CREATE INDEX mention_entity ON mention (entity, chunk) WHERE entity IS NOT NULL;
+CREATE INDEX mention_chunk ON mention (chunk);
+
+-- What documents say of entities. Many say the same, so the saying is kept once and `appearance` tells who says it.
+CREATE TABLE profile (
+    key INTEGER PRIMARY KEY,
+    entity INTEGER NOT NULL REFERENCES entity,
+    implied INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    UNIQUE (entity, implied, record)
+);
+CREATE TABLE profile_name (
+    folded TEXT NOT NULL,
+    profile INTEGER NOT NULL REFERENCES profile,
+    name TEXT NOT NULL,
+    code INTEGER NOT NULL,            -- 1 for a securities code: found by `named`, no part of `names`
+    PRIMARY KEY (folded, profile, name, code)
+) WITHOUT ROWID;
+CREATE INDEX profile_name_profile ON profile_name (profile);
+CREATE TABLE appearance (
+    profile INTEGER NOT NULL REFERENCES profile,
+    document INTEGER NOT NULL REFERENCES document,
+    PRIMARY KEY (profile, document)
+) WITHOUT ROWID;
+CREATE INDEX appearance_document ON appearance (document);
+
+-- One id may stand in several rows: the id leaves out how a claim was worded (scale, precision), `claim` does not.
+CREATE TABLE fact (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    subject INTEGER NOT NULL REFERENCES entity,
+    relation TEXT NOT NULL,
+    object INTEGER NOT NULL REFERENCES entity,
+    negative INTEGER NOT NULL,
+    claim TEXT NOT NULL,
+    UNIQUE (id, claim)
+);
+CREATE INDEX fact_subject ON fact (subject, relation);
+CREATE INDEX fact_object ON fact (object, relation);
+CREATE INDEX fact_relation ON fact (relation);
+CREATE INDEX fact_negative ON fact (subject, relation) WHERE negative;
+CREATE TABLE evidence (
+    fact INTEGER NOT NULL REFERENCES fact,
+    document INTEGER NOT NULL REFERENCES document,
+    place INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    quote TEXT NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    speaker TEXT NOT NULL,
+    confidence REAL NOT NULL,
+    extractor TEXT NOT NULL,
+    PRIMARY KEY (fact, document, place)
+) WITHOUT ROWID;
+CREATE INDEX evidence_document ON evidence (document);
+
+CREATE TABLE run (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, as_of TEXT NOT NULL, record TEXT NOT NULL);
+CREATE INDEX run_as_of ON run (as_of, number);
+"""
+
+
+def first_key(day: date) -> int:
+    """Return the smallest key a document of `day` can have."""
+    return day.toordinal() << DAY_BITS
+
+
+def bound(day: date | None) -> int:
+    """Return the key that every document published on or before `day` stays below."""
+    return (date.max.toordinal() if day is None else day.toordinal()) + 1 << DAY_BITS
+
+
+def day_of(document: int) -> date:
+    """Return the publication day that a document's key tells."""
+    return date.fromordinal(document >> DAY_BITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a view may see, as SQL: documents below a key, read no later than an instant (None: ever)."""
+
+    below: int
+    known: int | None
+
+    @property
+    def parameters(self) -> dict[str, int | None]:
+        """The values of the named parameters in kg/store/statements.py."""
+        return {"below": self.below, "known": self.known}
+
+
+def sight(as_of: date | None, known_at: datetime | None) -> Sight:
+    """Return what a view of these days may see; `known_at` is in UTC."""
+    return Sight(bound(as_of), None if known_at is None else microseconds(known_at))
+
+
+def microseconds(instant: datetime) -> int:
+    """Return an instant in UTC as whole microseconds since 1970."""
+    return (instant - _EPOCH) // timedelta(microseconds=1)
+
+
+@lru_cache(maxsize=4096)
+def instant_of(count: int) -> datetime:
+    """Return the instant that `microseconds` stored."""
+    return _EPOCH + timedelta(microseconds=count)

@@ -1,0 +1,172 @@
+"""Reading a SQLite base as it could have been known."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Self
+
+from kg.ids import normal_name
+from kg.store import codec
+from kg.store import statements as sql
+from kg.store.connections import connect
+from kg.store.faults import telling
+from kg.store.merging import Said, unite_entity
+from kg.store.schema import PLACE_BITS, day_of, sight
+from kg.store.sqlite_facts import FactReader
+from kg.store.sqlite_search import search
+from kg.store.superseding import effective
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from datetime import datetime
+
+    from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Run
+    from kg.period import Period
+    from kg.relations import Vocabulary
+    from kg.store.connections import Connections
+    from kg.store.port import DocumentHead
+    from kg.store.schema import Sight
+    from kg.store.sqlite_search import Lengths
+
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class SqliteView:
+    """Each call reads the base as it is then, in one transaction; between two calls a writer may have committed."""
+
+    _connections: Connections
+    _vocabulary: Vocabulary
+    _lengths: Callable[[Sight], Lengths]
+    as_of: date | None
+    known_at: datetime | None
+    _period: Period | None = None
+
+    def during(self, period: Period) -> Self:
+        """Keep only facts that hold at some day of `period`."""
+        return replace(self, _period=period)
+
+    def entity(self, entity_id: str) -> Entity | None:
+        """Return one entity."""
+        return next(self._entities(sql.ENTITY, id=entity_id), None)
+
+    def entities(self, kind: Kind | None = None) -> Iterator[Entity]:
+        """Go through the visible entities."""
+        return (entity for entity in self._entities(sql.ENTITIES) if kind is None or entity.kind == kind)
+
+    def named(self, text: str) -> list[Entity]:
+        """Return the entities of that name."""
+        return list(self._entities(sql.NAMED, folded=normal_name(text)))
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Go through all names."""
+        yield from self._rows(sql.NAMES)
+
+    def facts(
+        self,
+        *,
+        subject: str | None = None,
+        object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
+        relation: str | None = None,
+        ids: Collection[str] | None = None,
+    ) -> Iterator[Fact]:
+        """Go through the facts that meet all conditions."""
+        given = {"subject": subject, "object": object, "relation": relation}
+        wanted = {name: value for name, value in given.items() if value is not None}
+        if ids is not None:
+            wanted["ids"] = json.dumps(list(ids))
+        facts = self._matching(wanted) if wanted else self._everything()
+        return (fact for fact in facts if self._period is None or effective(fact).overlaps(self._period))
+
+    def document(self, document_id: str) -> Document | None:
+        """Return one document."""
+        for *head, signature, content in self._rows(sql.DOCUMENT, id=document_id):
+            return codec.body_in(_head(head), signature, zlib.decompress(content).decode())
+        return None
+
+    def documents(self) -> Iterator[DocumentHead]:
+        """Go through the visible documents."""
+        yield from map(_head, self._rows(sql.DOCUMENTS))
+
+    def chunk(self, chunk_id: str) -> Chunk | None:
+        """Return one passage."""
+        return next((codec.chunk_in(*row) for row in self._rows(sql.CHUNK, bits=PLACE_BITS, id=chunk_id)), None)
+
+    def chunks(self, document_id: str) -> list[Chunk]:
+        """Return the passages of a document."""
+        return [codec.chunk_in(*row) for row in self._rows(sql.CHUNKS, bits=PLACE_BITS, id=document_id)]
+
+    def mentions(self, document_id: str) -> list[Mention]:
+        """Return the mentions of a document."""
+        return [codec.mention_in(record) for (record,) in self._rows(sql.MENTIONS, id=document_id)]
+
+    def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
+        """Return the passages that match best."""
+        with self._reading() as connection:
+            return search(connection, self._lengths(self._sight), query, limit)
+
+    def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
+        """Return the passages that mention an entity."""
+        return [codec.chunk_in(*row) for row in self._rows(sql.MENTIONING, id=entity_id, limit=max(limit, 0))]
+
+    def run(self) -> Run | None:
+        """Return the run with the latest visible day; of one day, the one published last."""
+        day = None if self.as_of is None else self.as_of.isoformat()
+        return next((codec.run_in(record) for (record,) in self._rows(sql.RUN, day=day)), None)
+
+    @property
+    def _sight(self) -> Sight:
+        return sight(self.as_of, self.known_at)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend this thread's connection; all that is read within is one state of the base."""
+        connection = self._connections.reader()
+        with telling(self._connections.path), _one_state(connection):
+            yield connection
+
+    def _rows(self, statement: str, **parameters: str | int | None) -> list[Row]:
+        with self._reading() as connection:
+            return connection.execute(statement, {**self._sight.parameters, **parameters}).fetchall()
+
+    def _entities(self, statement: str, **parameters: str) -> Iterator[Entity]:
+        for _, said in groupby(self._rows(statement, **parameters), key=itemgetter(0)):
+            yield unite_entity(_said(row) for row in said)
+
+    def _matching(self, wanted: dict[str, str]) -> Iterator[Fact]:
+        with self._reading() as connection:
+            facts = FactReader(connection, self._sight, self._vocabulary).matching(wanted)
+        yield from facts
+
+    def _everything(self) -> Iterator[Fact]:
+        # A connection of its own: the stream stays in its transaction while the caller asks other things in between.
+        path = self._connections.path
+        with closing(connect(path)) as connection, telling(path), _one_state(connection):
+            yield from FactReader(connection, self._sight, self._vocabulary).everything()
+
+
+@contextmanager
+def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _head(row: Sequence[Any]) -> DocumentHead:
+    return codec.head_in(row[0], day_of(row[1]), row[2], row[3])
+
+
+def _said(row: Row) -> Said:
+    identity, implied, first, record = row
+    day = date.fromordinal(int(first[: sql.DAY_DIGITS]))
+    return Said(bool(implied), day, first[sql.DAY_DIGITS :], codec.entity_in(identity, record))

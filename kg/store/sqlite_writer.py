@@ -1,0 +1,275 @@
+"""Writing to and removing from a SQLite base: one transaction per document, work in proportion to the document."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kg.ids import normal_name
+from kg.model import MentionStatus, Polarity
+from kg.store import codec
+from kg.store.faults import telling
+from kg.store.prepared import prepare
+from kg.store.schema import DAY_ROOM, PLACE_BITS, PLACE_ROOM, first_key, microseconds
+from kg.store.words import terms
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from kg.model import Chunk, Entity, Fact, Mention, Reading, Run
+    from kg.store.prepared import Prepared, Profile
+
+
+class SqliteWriter:
+    """The one that may change the base; it holds the lock as long as it lives."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection, self._path = connection, path
+
+    def write(self, reading: Reading) -> bool:
+        """Write a document whole or not at all."""
+        with self._transaction() as connection:
+            if _key_of(connection, reading.document.id) is not None:
+                return False
+            _insert(connection, prepare(reading))
+            _changed(connection)
+        return True
+
+    def remove(self, document_id: str) -> bool:
+        """Take a document out, and what only it said."""
+        with self._transaction() as connection:
+            key = _key_of(connection, document_id)
+            if key is None:
+                return False
+            _delete(connection, key)
+            _changed(connection)
+        return True
+
+    def publish(self, run: Run) -> None:
+        """Make a weekly run visible at once."""
+        with self._transaction() as connection:
+            # Deleted first, so that a run published again is the latest of its day.
+            connection.execute("DELETE FROM run WHERE id = ?", (run.id,))
+            connection.execute(
+                "INSERT INTO run (number, id, as_of, record) "
+                "VALUES ((SELECT coalesce(max(number), 0) + 1 FROM run), ?, ?, ?)",
+                (run.id, run.as_of.isoformat(), codec.run_out(run)),
+            )
+            _changed(connection)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connection
+        with telling(self._path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                # Still open only when something was raised; a full disk may have rolled back by itself already.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+
+def _key_of(connection: sqlite3.Connection, document_id: str) -> int | None:
+    row = connection.execute("SELECT key FROM document WHERE id = ?", (document_id,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _changed(connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE state SET revision = revision + 1")
+
+
+def _insert(connection: sqlite3.Connection, reading: Prepared) -> None:
+    document = _insert_document(connection, reading)
+    entities = _insert_entities(connection, (profile.entity.id for profile in reading.profiles))
+    _insert_profiles(connection, document, entities, reading.profiles)
+    _insert_chunks(connection, document, reading.chunks)
+    connection.executemany(
+        "INSERT INTO mention (document, place, chunk, entity, record) VALUES (?, ?, ?, ?, ?)",
+        (
+            (document, place, _chunk_key(document, holder), entities.get(_meant(mention)), codec.mention_out(mention))
+            for place, (mention, holder) in enumerate(zip(reading.mentions, reading.holders, strict=True))
+        ),
+    )
+    _insert_facts(connection, document, entities, reading.facts)
+
+
+def _insert_document(connection: sqlite3.Connection, reading: Prepared) -> int:
+    document = reading.document
+    first = first_key(document.published_on)
+    key: int = connection.execute(
+        "SELECT coalesce(max(key) + 1, :first) FROM document WHERE key >= :first AND key < :next",
+        {"first": first, "next": first + DAY_ROOM},
+    ).fetchone()[0]
+    recorded = None if reading.recorded_at is None else microseconds(reading.recorded_at)
+    connection.execute(
+        "INSERT INTO document (key, id, path, recorded_at, signature, head) VALUES (?, ?, ?, ?, ?, ?)",
+        (key, document.id, document.path, recorded, document.signature, codec.head_out(document)),
+    )
+    body = zlib.compress(codec.body_out(document, reading.problems).encode(), 1)
+    connection.execute("INSERT INTO body (document, content) VALUES (?, ?)", (key, body))
+    connection.executemany(
+        "INSERT INTO copy (document, other) VALUES (?, ?)", ((key, other) for other in reading.copies)
+    )
+    return key
+
+
+def _insert_entities(connection: sqlite3.Connection, ids: Iterable[str]) -> dict[str, int]:
+    wanted = sorted(set(ids))
+    connection.executemany("INSERT INTO entity (id) VALUES (?) ON CONFLICT DO NOTHING", ((i,) for i in wanted))
+    rows = connection.execute(
+        "SELECT id, key FROM entity WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+    )
+    return dict(rows.fetchall())
+
+
+def _insert_profiles(
+    connection: sqlite3.Connection, document: int, entities: dict[str, int], profiles: tuple[Profile, ...]
+) -> None:
+    rows = [(entities[p.entity.id], p.implied, codec.entity_out(p.entity)) for p in profiles]
+    last: int = connection.execute("SELECT coalesce(max(key), 0) FROM profile").fetchone()[0]
+    connection.executemany(
+        "INSERT INTO profile (entity, implied, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows
+    )
+    fresh = connection.execute(
+        "SELECT p.key, e.id, p.record FROM profile p JOIN entity e ON e.key = p.entity WHERE p.key > ?", (last,)
+    ).fetchall()
+    for key, identity, record in fresh:
+        connection.executemany(
+            "INSERT INTO profile_name (folded, profile, name, code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            ((normal_name(name), key, name, code) for name, code in _names(codec.entity_in(identity, record))),
+        )
+    connection.executemany(
+        "INSERT INTO appearance (profile, document) "
+        "SELECT key, ? FROM profile WHERE entity = ? AND implied = ? AND record = ?",
+        ((document, *row) for row in rows),
+    )
+
+
+def _names(entity: Entity) -> Iterator[tuple[str, int]]:
+    yield entity.name, 0
+    yield from ((alias.name, 0) for alias in entity.aliases)
+    yield from ((code, 1) for code in entity.codes)
+
+
+def _insert_chunks(connection: sqlite3.Connection, document: int, chunks: tuple[Chunk, ...]) -> None:
+    if len(chunks) > PLACE_ROOM:
+        raise ValueError(f"{chunks[0].document}: more than {PLACE_ROOM} passages")
+    words = [terms(chunk.search_text or chunk.text) for chunk in chunks]
+    keys = [_chunk_key(document, place) for place in range(len(chunks))]
+    connection.executemany(
+        "INSERT INTO chunk (key, id, words, record) VALUES (?, ?, ?, ?)",
+        (
+            (key, chunk.id, len(found), codec.chunk_out(chunk))
+            for key, chunk, found in zip(keys, chunks, words, strict=True)
+        ),
+    )
+    indexed = [(key, " ".join(found)) for key, found in zip(keys, words, strict=True)]
+    connection.executemany("INSERT INTO word (rowid, terms) VALUES (?, ?)", indexed)
+    connection.executemany(
+        "INSERT INTO chunk_terms (chunk, terms) VALUES (?, ?)",
+        ((key, zlib.compress(found.encode(), 1)) for key, found in indexed),
+    )
+
+
+def _chunk_key(document: int, place: int | None) -> int | None:
+    return None if place is None else (document << PLACE_BITS) + place
+
+
+def _meant(mention: Mention) -> str:
+    return mention.entity if mention.status is MentionStatus.LINKED else ""
+
+
+def _insert_facts(
+    connection: sqlite3.Connection, document: int, entities: dict[str, int], facts: tuple[Fact, ...]
+) -> None:
+    claims = [codec.claim_out(fact) for fact in facts]
+    connection.executemany(
+        "INSERT INTO fact (id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        (
+            (f.id, entities[f.subject], f.relation, entities[f.object], f.polarity is Polarity.NEGATIVE, claim)
+            for f, claim in zip(facts, claims, strict=True)
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO evidence "
+        '(fact, document, place, start, "end", quote, recorded_at, speaker, confidence, extractor) '
+        "SELECT key, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM fact WHERE id = ? AND claim = ?",
+        (
+            (
+                document,
+                place,
+                item.start,
+                item.end,
+                item.quote,
+                microseconds(item.recorded_at),
+                item.speaker,
+                item.confidence,
+                item.extractor,
+                fact.id,
+                claim,
+            )
+            for fact, claim in zip(facts, claims, strict=True)
+            for place, item in enumerate(fact.evidence)
+        ),
+    )
+
+
+def _delete(connection: sqlite3.Connection, document: int) -> None:
+    """Delete a document's rows, then the facts, profiles and entities that nobody else tells of."""
+    low, high = document << PLACE_BITS, (document + 1) << PLACE_BITS
+    facts = _column(connection, "SELECT DISTINCT fact FROM evidence WHERE document = ?", document)
+    profiles = _column(connection, "SELECT profile FROM appearance WHERE document = ?", document)
+    for statement in (
+        "DELETE FROM evidence WHERE document = ?",
+        "DELETE FROM appearance WHERE document = ?",
+        "DELETE FROM mention WHERE document = ?",
+        "DELETE FROM copy WHERE document = ?",
+        "DELETE FROM body WHERE document = ?",
+    ):
+        connection.execute(statement, (document,))
+    indexed = connection.execute(
+        "SELECT chunk, terms FROM chunk_terms WHERE chunk >= ? AND chunk < ?", (low, high)
+    ).fetchall()
+    connection.executemany(
+        "INSERT INTO word (word, rowid, terms) VALUES ('delete', ?, ?)",
+        ((chunk, zlib.decompress(found).decode()) for chunk, found in indexed),
+    )
+    connection.execute("DELETE FROM chunk_terms WHERE chunk >= ? AND chunk < ?", (low, high))
+    connection.execute("DELETE FROM chunk WHERE key >= ? AND key < ?", (low, high))
+    connection.execute("DELETE FROM document WHERE key = ?", (document,))
+    connection.execute(
+        "DELETE FROM fact WHERE key IN (SELECT value FROM json_each(?)) "
+        "AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.fact = fact.key)",
+        (json.dumps(facts),),
+    )
+    _delete_profiles(connection, profiles)
+
+
+def _delete_profiles(connection: sqlite3.Connection, profiles: list[int]) -> None:
+    lonely = _column(
+        connection,
+        "SELECT value FROM json_each(?) AS p WHERE NOT EXISTS (SELECT 1 FROM appearance WHERE profile = p.value)",
+        json.dumps(profiles),
+    )
+    named = json.dumps(lonely)
+    entities = _column(
+        connection, "SELECT DISTINCT entity FROM profile WHERE key IN (SELECT value FROM json_each(?))", named
+    )
+    connection.execute("DELETE FROM profile_name WHERE profile IN (SELECT value FROM json_each(?))", (named,))
+    connection.execute("DELETE FROM profile WHERE key IN (SELECT value FROM json_each(?))", (named,))
+    connection.execute(
+        "DELETE FROM entity WHERE key IN (SELECT value FROM json_each(?)) "
+        "AND NOT EXISTS (SELECT 1 FROM profile WHERE profile.entity = entity.key)",
+        (json.dumps(entities),),
+    )
+
+
+def _column(connection: sqlite3.Connection, statement: str, parameter: int | str) -> list[int]:
+    return [row[0] for row in connection.execute(statement, (parameter,))]

@@ -1,0 +1,118 @@
+"""Every SELECT a view makes; put together from constants only, all values are parameters."""
+# ruff: noqa: S608 - no text from outside comes into these strings
+
+from __future__ import annotations
+
+from kg.store.schema import DAY_BITS
+
+# `d` is the document, `e` the evidence. What a view may see stands here and nowhere else; `Sight` gives the values.
+VISIBLE = "d.key < :below AND (:known IS NULL OR d.recorded_at IS NULL OR d.recorded_at <= :known)"
+VISIBLE_EVIDENCE = f"e.document < :below AND (:known IS NULL OR e.recorded_at <= :known) AND {VISIBLE}"
+
+# ── entities ───────────────────────────────────────────────────────────────────────────────────────────────────────
+DAY_DIGITS = 7
+# The earliest visible day and document that say so, as one string that sorts like the pair.
+_FIRST = f"min(printf('%0{DAY_DIGITS}d', d.key >> {DAY_BITS}) || d.id)"
+_ENTITIES = f"""
+    SELECT t.id, p.implied, {_FIRST}, p.record
+    FROM profile AS p
+    JOIN entity AS t ON t.key = p.entity
+    JOIN appearance AS a ON a.profile = p.key
+    JOIN document AS d ON d.key = a.document AND {VISIBLE}
+"""
+_BY_ENTITY = "GROUP BY p.key ORDER BY t.id"
+ENTITIES = f"{_ENTITIES} {_BY_ENTITY}"
+ENTITY = f"{_ENTITIES} WHERE p.entity = (SELECT key FROM entity WHERE id = :id) {_BY_ENTITY}"
+NAMED = f"""
+    {_ENTITIES}
+    WHERE p.entity IN (
+        SELECT q.entity FROM profile_name AS n
+        JOIN profile AS q ON q.key = n.profile
+        JOIN appearance AS b ON b.profile = q.key
+        JOIN document AS d ON d.key = b.document
+        WHERE n.folded = :folded AND {VISIBLE}
+    )
+    {_BY_ENTITY}
+"""
+NAMES = f"""
+    SELECT DISTINCT n.name, t.id FROM profile_name AS n
+    JOIN profile AS p ON p.key = n.profile
+    JOIN entity AS t ON t.key = p.entity
+    WHERE NOT n.code AND EXISTS (
+        SELECT 1 FROM appearance AS a JOIN document AS d ON d.key = a.document WHERE a.profile = p.key AND {VISIBLE}
+    )
+    ORDER BY n.name, t.id
+"""
+
+# ── documents and passages ─────────────────────────────────────────────────────────────────────────────────────────
+_HEAD = "SELECT d.id, d.key, d.path, d.head"
+DOCUMENT = f"""
+    {_HEAD}, d.signature, b.content FROM document AS d JOIN body AS b ON b.document = d.key
+    WHERE d.id = :id AND {VISIBLE}
+"""
+DOCUMENTS = f"{_HEAD} FROM document AS d WHERE {VISIBLE} ORDER BY d.key >> {DAY_BITS}, d.id"
+CHUNK = f"""
+    SELECT c.id, d.id, c.record FROM chunk AS c JOIN document AS d ON d.key = c.key >> :bits
+    WHERE c.id = :id AND {VISIBLE}
+"""
+CHUNKS = f"""
+    SELECT c.id, d.id, c.record FROM document AS d
+    JOIN chunk AS c ON c.key >= d.key << :bits AND c.key < (d.key + 1) << :bits
+    WHERE d.id = :id AND {VISIBLE} ORDER BY c.key
+"""
+MENTIONS = f"""
+    SELECT m.record FROM document AS d JOIN mention AS m ON m.document = d.key
+    WHERE d.id = :id AND {VISIBLE} ORDER BY m.place
+"""
+MENTIONING = f"""
+    SELECT c.id, d.id, c.record FROM mention AS m
+    JOIN chunk AS c ON c.key = m.chunk
+    JOIN document AS d ON d.key = m.document
+    WHERE m.entity = (SELECT key FROM entity WHERE id = :id) AND {VISIBLE}
+    GROUP BY c.key ORDER BY count(*) DESC, d.key >> {DAY_BITS} DESC, c.id LIMIT :limit
+"""
+VISIBLE_DOCUMENTS = f"SELECT d.key, 0 FROM document AS d WHERE {VISIBLE}"
+LENGTHS = "SELECT key, words FROM chunk WHERE key < ? ORDER BY key"
+POSTING = "SELECT doc, count(*) FROM word_place WHERE term = ? GROUP BY doc"
+FOUND = """
+    SELECT c.key, c.id, d.id, c.record FROM chunk AS c JOIN document AS d ON d.key = c.key >> :bits
+    WHERE c.key IN (SELECT value FROM json_each(:keys))
+"""
+
+# ── facts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# CROSS JOIN fixes the order of the loops: from facts to their evidence, never a sort of all evidence.
+_FROM = f"""
+    FROM fact AS f
+    CROSS JOIN evidence AS e ON e.fact = f.key
+    CROSS JOIN document AS d ON d.key = e.document
+    CROSS JOIN entity AS s ON s.key = f.subject
+    CROSS JOIN entity AS o ON o.key = f.object
+    WHERE {VISIBLE_EVIDENCE}
+"""
+_CLAIM = "SELECT f.key, f.id, s.id, f.relation, o.id, f.claim, d.key, d.id"
+FACTS = f'{_CLAIM}, e.start, e."end", e.quote, e.recorded_at, e.speaker, e.confidence, e.extractor {_FROM}'
+# For judging what is superseded: who said it and when, without the quotes.
+BARE_FACTS = f"{_CLAIM}, 0, 0, '', e.recorded_at, e.speaker, 0.0, '' {_FROM}"
+# Facts that may supersede or be superseded.
+RIVALS = """
+    (f.relation IN (SELECT value FROM json_each(:ones))
+     OR (f.subject, f.relation) IN (SELECT subject, relation FROM fact WHERE negative))
+"""
+FACT_CONDITIONS = {
+    "subject": "f.subject = (SELECT key FROM entity WHERE id = :subject)",
+    "object": "f.object = (SELECT key FROM entity WHERE id = :object)",
+    "relation": "f.relation = :relation",
+    "ids": "f.id IN (SELECT value FROM json_each(:ids))",
+}
+# What may supersede the facts at hand, or be superseded by them: rivals of the same subject and relation.
+COMPANIONS = f"""
+    {BARE_FACTS} AND {RIVALS} AND (f.subject, f.relation) IN
+    (SELECT subject, relation FROM fact WHERE id IN (SELECT value FROM json_each(:found))) ORDER BY f.id, f.key
+"""
+
+# ── families of copies ─────────────────────────────────────────────────────────────────────────────────────────────
+COPIED = f"SELECT d.id, d.key FROM document AS d WHERE {VISIBLE} AND d.key IN (SELECT document FROM copy)"
+ORIGINS = f"SELECT d.id, d.key FROM document AS d WHERE {VISIBLE} AND d.id IN (SELECT other FROM copy)"
+COPIES = "SELECT d.id, c.other FROM copy AS c JOIN document AS d ON d.key = c.document"
+
+RUN = "SELECT record FROM run WHERE :day IS NULL OR as_of <= :day ORDER BY as_of DESC, number DESC LIMIT 1"
