@@ -91,3 +91,10 @@ class UnknownName(QuestionError):
         self.text, self.near = text, tuple(near)
         hint = f"；相近的名称：{'、'.join(near)}" if near else ""
         super().__init__(f"未找到「{text}」{hint}")
+
+
+class EmptyBase(QuestionError):
+    """A job that needs documents was run on a base without any."""
+
+    def __init__(self) -> None:
+        super().__init__("知识库是空的：请先运行 `liantu ingest REPORTS/ --kb KB`")

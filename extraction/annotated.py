@@ -1,0 +1,189 @@
+"""A sentence with everything found in it: names, periods, quantities, and who it is about when it does not say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from extraction.dating import Dated
+    from extraction.quantities import Quantity
+    from extraction.sentences import Sentence
+    from kg.model import Value
+    from kg.period import Period
+
+CONTEXT = -1  # the place of a reference that the sentence itself does not hold
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A name in a sentence and the entity it stands for; `start` is CONTEXT when it is understood, not written.
+
+    `about` anchors a compound indicator (碳酸锂价格 → product:碳酸锂). `score` is the linker's certainty, 0 … 1.
+    """
+
+    entity: str
+    kind: Kind
+    name: str
+    start: int = CONTEXT
+    end: int = CONTEXT
+    about: str = ""
+    score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a pattern read; offsets are into the normalised sentence. The pipeline turns it into a fact."""
+
+    relation: str
+    subject: Ref
+    object: Ref
+    start: int
+    end: int
+    pattern: str
+    sign: int = 0
+    value: Value | None = None
+    valid: Period | None = None
+    qualifiers: tuple[tuple[str, str], ...] = ()
+    confidence: float = 0.8
+    forecast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """One sentence, its names in order of place without overlap, and its surroundings.
+
+    `subject` is who the sentence is about when it names nobody (the bullet's lead-in, the heading, the report's subject).
+    """
+
+    sentence: Sentence
+    refs: tuple[Ref, ...]
+    periods: tuple[Dated, ...]
+    quantities: tuple[Quantity, ...]
+    subject: Ref | None = None
+    region: Ref | None = None
+    period: Period | None = None
+    heading: tuple[str, ...] = ()
+    risk: bool = False
+
+    @property
+    def text(self) -> str:
+        """The normalised text that all offsets point into."""
+        return self.sentence.text
+
+    def between(self, start: int, end: int) -> tuple[Ref, ...]:
+        """Return the names that lie within text[start:end]."""
+        return tuple(ref for ref in self.refs if start <= ref.start and ref.end <= end)
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The sentence with every name, or enumeration of names, put down to one letter of its kind.
+
+    「公司向宁德时代、比亚迪供应隔膜」 becomes 「向ⒸC供应Ⓟ」-like text over private-use characters, so that a pattern speaks of
+    *a company*, not of its spelling; `groups` holds what each letter stands for and `starts` where each character began.
+    Periods are left out: 「2024年收购」 reads as 「收购」.
+    """
+
+    text: str
+    groups: dict[int, tuple[Ref, ...]]
+    starts: tuple[int, ...]
+    quantities: dict[int, Quantity]
+
+    def origin(self, index: int) -> int:
+        """Return the normalised-sentence offset of a masked character."""
+        return self.starts[index]
+
+
+_FIRST_LETTER = 0xE000
+LETTER = {kind: chr(_FIRST_LETTER + index) for index, kind in enumerate(Kind)}
+QUANTITY_LETTER = chr(_FIRST_LETTER + len(LETTER))
+ANY_LETTER = f"{chr(_FIRST_LETTER)}-{QUANTITY_LETTER}"
+_JOINER = re.compile(r"(?:、|，(?=[^，。；]{1,12}[、，]))?(?:以及|和|及|与|或)?")
+_TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
+
+
+def mask(annotated: Annotated, *, pairs: bool = False) -> Masked:
+    """Mask a sentence; with `pairs`, two names joined by 和 or 与 stay two (for 「A与B合作」)."""
+    text, groups, starts, quantities = _Builder(annotated, pairs=pairs).build()
+    return Masked(text, groups, starts, quantities)
+
+
+class _Builder:
+    """Walks the sentence once, left to right, and collects masked characters with their origins."""
+
+    def __init__(self, annotated: Annotated, *, pairs: bool) -> None:
+        self.source, self.pairs = annotated.text, pairs
+        self.refs = [ref for ref in annotated.refs if ref.start >= 0]
+        self.skip = {dated.start: dated.end for dated in annotated.periods}
+        self.quantity = {quantity.start: quantity for quantity in annotated.quantities}
+        self.out: list[str] = []
+        self.starts: list[int] = []
+        self.groups: dict[int, tuple[Ref, ...]] = {}
+        self.quantities: dict[int, Quantity] = {}
+
+    def build(self) -> tuple[str, dict[int, tuple[Ref, ...]], tuple[int, ...], dict[int, Quantity]]:
+        position, upcoming = 0, 0
+        while position < len(self.source):
+            while upcoming < len(self.refs) and self.refs[upcoming].start < position:
+                upcoming += 1
+            if upcoming < len(self.refs) and self.refs[upcoming].start == position:
+                position, upcoming = self._group(upcoming)
+            elif position in self.skip:
+                position = max(self.skip[position], position + 1)
+            elif position in self.quantity:
+                position = self._quantity(position)
+            else:
+                self._emit(self.source[position], position)
+                position += 1
+        return "".join(self.out), self.groups, (*self.starts, len(self.source)), self.quantities
+
+    def _emit(self, letter: str, origin: int) -> None:
+        self.out.append(letter)
+        self.starts.append(origin)
+
+    def _quantity(self, position: int) -> int:
+        quantity = self.quantity[position]
+        self.quantities[len(self.out)] = quantity
+        self._emit(QUANTITY_LETTER, position)
+        return max(quantity.end, position + 1)
+
+    def _group(self, index: int) -> tuple[int, int]:
+        members: list[Ref] = [self.refs[index]]
+        end = self._after(members[0].end)
+        while (follower := self._joined(index + len(members), end, len(members))) is not None:
+            members.append(follower)
+            end = self._after(follower.end)
+        self.groups[len(self.out)] = tuple(members)
+        self._emit(LETTER[members[0].kind], members[0].start)
+        return end, index + len(members)
+
+    def _joined(self, index: int, end: int, size: int) -> Ref | None:
+        if index >= len(self.refs):
+            return None
+        follower, first = self.refs[index], self.refs[index - size]
+        gap = self.source[end : follower.start]
+        if (
+            follower.kind != first.kind
+            or not gap
+            or not _JOINER.fullmatch(gap + self.source[follower.start : follower.end], 0, len(gap))
+        ):
+            return None
+        if self.pairs and size == 1 and "、" not in gap:
+            return None
+        return follower
+
+    def _after(self, end: int) -> int:
+        match = _TAIL.match(self.source, end)
+        return match.end() if match else end
+
+
+def nearest(refs: Sequence[Ref], before: int) -> Ref | None:
+    """Return the last name that ends at or before an offset."""
+    candidates = [ref for ref in refs if ref.end <= before]
+    return max(candidates, key=lambda ref: ref.end) if candidates else None

@@ -1,0 +1,112 @@
+"""Who a sentence is about when it does not say: lead-ins, headings, the report's subject, and 「公司」."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from extraction.annotated import CONTEXT, Ref
+from kg.ids import entity_id
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from extraction.mentions import Lexicon
+
+_SUBJECT_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS)
+_HEADING_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)
+_LEAD_IN = re.compile(r"[^，。；！？：]{2,26}：")
+_LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
+_HEAD_SHARE = 0.25
+_ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
+_COMPANY_WORD = re.compile(
+    r"(?:(?<=^)|(?<=[，。；：、（“]))(?:该公司|本公司|公司)(?=[^，。；：、）”的]|的)(?!债|层面|治理|法|基本面|方面|业绩分化)"
+)
+_OWN_COMPANY = re.compile(r"该公司|本公司")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a block stands under: the subjects of its document, heading and lead-in, the nearest last."""
+
+    document: Ref | None = None
+    heading: Ref | None = None
+    lead_in: Ref | None = None
+
+    @property
+    def subject(self) -> Ref | None:
+        """The nearest subject."""
+        return self.lead_in or self.heading or self.document
+
+    @property
+    def company(self) -> Ref | None:
+        """The nearest subject that is a company, when nothing nearer is of another kind."""
+        subject = self.subject
+        return subject if subject and subject.kind == Kind.COMPANY else None
+
+
+def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
+    """Return the subject that a bullet's lead-in names (「三生制药：…」), or None."""
+    match = _LEAD_IN.match(text)
+    if match is None:
+        return None
+    inside = [ref for ref in refs if ref.end < match.end() and ref.kind in _SUBJECT_KINDS]
+    size = len(_ORDINAL.sub("", match[0])) - 1
+    if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
+        return None
+    return _understood(inside[0])
+
+
+def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
+    """Return the one company, product or industry that a heading is about, or None."""
+    for kind in _HEADING_KINDS:
+        named = [ref for ref in refs if ref.kind == kind]
+        if len({ref.entity for ref in named}) == 1:
+            size = len(_ORDINAL.sub("", text))
+            return _understood(named[0]) if (named[0].end - named[0].start) >= _HEAD_SHARE * size else None
+        if named:
+            return None
+    return None
+
+
+def with_pronouns(text: str, refs: list[Ref], around: Surroundings, last_company: Ref | None) -> list[Ref]:
+    """Add 「公司」 and 「该公司」 as references to the company they can only mean."""
+    out = list(refs)
+    for match in _COMPANY_WORD.finditer(text):
+        if any(ref.start <= match.start() < ref.end for ref in refs):
+            continue
+        before = [ref for ref in refs if ref.kind == Kind.COMPANY and ref.end <= match.start()]
+        meant = around.company or (before[-1] if len({ref.entity for ref in before}) == 1 else None)
+        if meant is None and not before and _OWN_COMPANY.match(match[0]):
+            meant = last_company
+        if meant is not None:
+            out.append(replace(meant, start=match.start(), end=match.end(), score=0.9 * meant.score))
+    return sorted(out, key=lambda ref: ref.start)
+
+
+def with_bare_heads(text: str, refs: list[Ref], subject: Ref | None, lexicon: Lexicon) -> list[Ref]:
+    """Read 「价格上涨」 under the heading 碳酸锂 as 碳酸锂价格."""
+    if subject is None or subject.kind not in (Kind.PRODUCT, Kind.INDUSTRY):
+        return refs
+    out = list(refs)
+    for start, end, head in lexicon.bare_heads(text):
+        if not any(ref.start < end and start < ref.end for ref in out):
+            name = f"{subject.name}{head}"
+            out.append(
+                Ref(
+                    entity_id(Kind.INDICATOR, name),
+                    Kind.INDICATOR,
+                    name,
+                    start,
+                    end,
+                    subject.entity,
+                    0.8 * subject.score,
+                )
+            )
+    return sorted(out, key=lambda ref: ref.start)
+
+
+def _understood(ref: Ref) -> Ref:
+    return replace(ref, start=CONTEXT, end=CONTEXT, score=0.9 * ref.score)

@@ -1,0 +1,121 @@
+"""A claim becomes a fact: certainty, speaker and day are read, the quote is cut, the ends are put in order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from extraction.annotated import Ref
+from extraction.modality import read_modality, speaker_of
+from kg.ids import fact_id
+from kg.model import Entity, Evidence, Fact, Modality, Polarity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from extraction.annotated import Annotated, Claim
+    from kg.model import Document
+    from kg.period import Period
+    from kg.relations import Vocabulary
+
+EXTRACTOR = "patterns/1"
+_LONGEST_QUOTE = 280
+_CLAUSE_MARKS = "。；！？\n"
+_TIMELESS = frozenset(
+    {
+        "belongs_to",
+        "part_of",
+        "produces",
+        "upstream_of",
+        "uses",
+        "substitutes_for",
+        "located_in",
+        "competes_with",
+        "operates",
+        "subsidiary_of",
+    }
+)
+
+
+def to_fact(
+    claim: Claim, annotated: Annotated, document: Document, vocabulary: Vocabulary, *, recorded_at: datetime
+) -> Fact:
+    """Build the fact that a claim states, with its one piece of evidence."""
+    reading = read_modality(annotated.text, claim.start, claim.end)
+    modality = Modality.CONDITIONAL if annotated.risk and reading.modality != Modality.RUMOURED else reading.modality
+    subject, object_ = claim.subject, claim.object
+    if vocabulary[claim.relation].symmetric and object_.entity < subject.entity:
+        subject, object_ = object_, subject
+    start, end = _quote_span(claim, annotated)
+    evidence = Evidence(
+        document=document.id,
+        start=start,
+        end=end,
+        quote=document.text[start:end],
+        published_on=document.published_on,
+        recorded_at=recorded_at,
+        speaker=speaker_of(annotated.text, document.publisher),
+        confidence=round(claim.confidence * (0.9 if reading.hedge else 1.0), 3),
+        extractor=f"{EXTRACTOR}:{claim.pattern}",
+    )
+    fact = Fact(
+        id="",
+        subject=subject.entity,
+        relation=claim.relation,
+        object=object_.entity,
+        sign=claim.sign if vocabulary[claim.relation].signed else 0,
+        polarity=reading.polarity if claim.relation != "reports" else Polarity.POSITIVE,
+        modality=modality,
+        valid=claim.valid or _stated_period(claim, annotated),
+        value=claim.value,
+        qualifiers=claim.qualifiers,
+        evidence=(evidence,),
+    )
+    return replace(fact, id=fact_id(fact))
+
+
+def merge(facts: Iterable[Fact]) -> list[Fact]:
+    """Unite facts that claim the same: one fact, all its evidence; of one place the surest reading."""
+    merged: dict[str, Fact] = {}
+    for fact in facts:
+        known = merged.get(fact.id)
+        merged[fact.id] = fact.with_evidence(_united((*known.evidence, *fact.evidence))) if known else fact
+    return list(merged.values())
+
+
+def entities_of(refs: Iterable[Ref], names: dict[str, Entity]) -> list[Entity]:
+    """Return the entities that references name; `names` holds those known beyond their spelling (issuers)."""
+    found: dict[str, Entity] = {}
+    for ref in refs:
+        if ref.entity not in found:
+            found[ref.entity] = names.get(ref.entity) or Entity(ref.entity, ref.kind, ref.name, about=ref.about)
+    return [found[key] for key in sorted(found)]
+
+
+def _united(evidence: tuple[Evidence, ...]) -> list[Evidence]:
+    best: dict[tuple[str, int, int], Evidence] = {}
+    for item in evidence:
+        place = (item.document, item.start, item.end)
+        if place not in best or item.confidence > best[place].confidence:
+            best[place] = item
+    return list(best.values())
+
+
+def _quote_span(claim: Claim, annotated: Annotated) -> tuple[int, int]:
+    """Return the sentence, or, where that is too long to read, the clauses around the claim."""
+    sentence = annotated.sentence
+    if sentence.end - sentence.start <= _LONGEST_QUOTE:
+        return sentence.start, sentence.end
+    text = annotated.text
+    start = max((text.rfind(mark, 0, claim.start) for mark in _CLAUSE_MARKS + "，"), default=-1) + 1
+    ends = [at for mark in _CLAUSE_MARKS + "，" if (at := text.find(mark, claim.end)) >= 0]
+    return sentence.span(start, min(ends, default=len(text)))
+
+
+def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
+    """Return the period stated for a claim: the only one of its sentence, or the last one before its end."""
+    if claim.relation in _TIMELESS:
+        return None
+    stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
+    return stated[-1].period if stated else None

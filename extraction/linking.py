@@ -1,0 +1,120 @@
+"""Names in sentences: securities by the resolver, the rest by gazetteer, compounds and the NER model."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from extraction.annotated import Ref
+from extraction.ner import KIND_OF_LABEL
+from kg.ids import entity_id
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from extraction.mentions import Lexicon
+    from extraction.ner import Ner
+    from extraction.sentences import Sentence
+    from kg.model import Document
+    from kg.securities.resolver import Resolution, Resolver
+
+_LINKED, _LISTED, _GUESSED = 0, 1, 2  # whose word counts when two names overlap equally
+_NER_SCORE = 0.8
+_SHORTEST_ORG = 3
+_ORG_FORM = re.compile(
+    r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
+)
+_NOT_ORG = re.compile(
+    r"^(?:公司|集团|本公司|该公司|子公司|央行|政府|企业|国内|上市公司|中国|美国)$|产业|行业|板块|市场|委员会成员|[，。：；（）/]"
+)
+_NOT_PRODUCT = re.compile(
+    r"^(?:产品|公司|项目|业务|系统|平台|技术|设备|材料|产能|板块|行业|市场|.)$|[，。：；（）\d]|产业|公司|行业"
+)
+
+
+class Linker:
+    """Finds and identifies every name of a document, sentence by sentence."""
+
+    def __init__(self, resolver: Resolver, lexicon: Lexicon, ner: Ner | None) -> None:
+        self._resolver, self._lexicon, self._ner = resolver, lexicon, ner
+
+    def link(self, document: Document, sentences: Sequence[Sentence]) -> list[list[Ref]]:
+        """Return the names of each sentence, in order of place, without overlap; offsets are the sentence's own."""
+        resolutions = self._resolver.resolve(document.text, document.published_on, subject_codes=document.codes)
+        spans = self._ner.find([sentence.text for sentence in sentences]) if self._ner else [[] for _ in sentences]
+        linked: list[list[Ref]] = []
+        at = 0
+        for sentence, named in zip(sentences, spans, strict=True):
+            while at < len(resolutions) and resolutions[at].start < sentence.start:
+                at += 1
+            companies, blocked = _companies(sentence, resolutions, at)
+            found = [(ref, _LINKED) for ref in companies]
+            found += [
+                (Ref(hit.term.entity, hit.term.kind, hit.term.name, hit.start, hit.end), _LISTED)
+                for hit in self._lexicon.find(sentence.text)
+            ]
+            found += [(ref, _LISTED) for ref in self._lexicon.short_compounds(sentence.text)]
+            found += [
+                (ref, _GUESSED)
+                for ref in (_guess(sentence.text[s.start : s.end], s.start, s.label) for s in named)
+                if ref
+            ]
+            linked.append(self._compounds(sentence.text, _without_overlap(found, blocked)))
+        return linked
+
+    def _compounds(self, text: str, refs: list[Ref]) -> list[Ref]:
+        """Widen 碳酸锂 to 碳酸锂价格 where an indicator head follows, and drop what the widened name swallows."""
+        out: list[Ref] = []
+        for ref in refs:
+            if out and ref.start < out[-1].end:
+                continue
+            wider = self._lexicon.compound(text, ref) if ref.kind != Kind.COMPANY else None
+            out.append(wider or ref)
+        return out
+
+
+def _companies(
+    sentence: Sentence, resolutions: Sequence[Resolution], at: int
+) -> tuple[list[Ref], list[tuple[int, int]]]:
+    """Return the linked securities of a sentence, and the spans that are ambiguous and must not be guessed at."""
+    refs, blocked = [], []
+    for resolution in resolutions[at:]:
+        if resolution.start >= sentence.end:
+            break
+        start, end = bisect_left(sentence.offsets, resolution.start), bisect_left(sentence.offsets, resolution.end)
+        if resolution.status == "linked" and resolution.entity_id:
+            refs.append(
+                Ref(resolution.entity_id, Kind.COMPANY, resolution.text, start, end, score=min(1.0, resolution.score))
+            )
+        elif resolution.status == "ambiguous":
+            blocked.append((start, end))
+    return refs, blocked
+
+
+def _guess(text: str, start: int, label: str) -> Ref | None:
+    """Turn a span of the NER model into a typed name, or nothing when its form speaks against it."""
+    kind = KIND_OF_LABEL.get(label)
+    if kind is None or len(text) < 2:  # noqa: PLR2004 -- one character is never a name
+        return None
+    if kind == Kind.COMPANY:
+        if _NOT_ORG.search(text) or len(text) < _SHORTEST_ORG or not (_ORG_FORM.search(text) or text.isascii()):
+            return None
+    elif kind == Kind.PRODUCT and _NOT_PRODUCT.search(text):
+        return None
+    return Ref(entity_id(kind, text), kind, text, start, start + len(text), score=_NER_SCORE)
+
+
+def _without_overlap(found: list[tuple[Ref, int]], blocked: list[tuple[int, int]]) -> list[Ref]:
+    """Keep the longest name at each place; at equal length a security goes before the gazetteer, that before a guess."""
+    taken: list[tuple[int, int]] = []
+    kept: list[Ref] = []
+    for ref, origin in sorted(
+        found, key=lambda item: (item[1] == _GUESSED, item[0].start - item[0].end, item[1], item[0].start)
+    ):
+        barred = blocked if origin == _GUESSED else []
+        if ref.end > ref.start and not any(start < ref.end and ref.start < end for start, end in (*taken, *barred)):
+            taken.append((ref.start, ref.end))
+            kept.append(ref)
+    return sorted(kept, key=lambda ref: ref.start)

@@ -1,0 +1,201 @@
+"""Names without a securities code: the typed gazetteer, compound indicators, and what the NER model adds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import daachorse
+import rjieba
+import yaml
+
+from extraction.annotated import Ref
+from kg.ids import entity_id
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_FILES = ("products", "industries", "indicators", "policies", "events", "themes", "regions", "institutions")
+_COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.REGION, Kind.COMPANY, Kind.BUSINESS})
+_ALWAYS_WHOLE = (
+    3  # names of at least this many characters are trusted to be words; shorter ones must fall on word edges
+)
+_BRIDGE = re.compile(
+    r"(?:行业|板块|产业链|产业|产品|市场|业务|环节|领域|现货|期货)?(?:的)?(?:整体|平均|总体|终端|国内|全球|市场|现货|综合|单位|新增|累计|年|月度|年度|社会|总)?"
+)
+_LATIN = re.compile(r"[A-Za-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One gazetteer entry; `units` are the kinds of unit an indicator is measured in (currency, percent, price …)."""
+
+    name: str
+    kind: Kind
+    units: tuple[str, ...] = ()
+    basis: str = ""
+    industry: str = ""
+
+    @property
+    def entity(self) -> str:
+        """The typed id."""
+        return entity_id(self.kind, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The second half of a compound indicator: 价格 in 碳酸锂价格."""
+
+    name: str
+    units: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A gazetteer match in a text."""
+
+    start: int
+    end: int
+    term: Term
+
+
+class Lexicon:
+    """All gazetteer names in one automaton (daachorse, leftmost-longest)."""
+
+    def __init__(
+        self,
+        terms: Mapping[str, Term],
+        heads: Mapping[str, Head],
+        short_forms: Mapping[str, tuple[str, str]],
+        never: frozenset[str] = frozenset(),
+    ) -> None:
+        self.terms = {spelling: term for spelling, term in terms.items() if spelling not in never}
+        self.heads = heads
+        self.short_forms = short_forms
+        self._spellings = sorted(self.terms)
+        self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
+            self._spellings, daachorse.MATCH_KIND_LEFTMOST_LONGEST
+        )
+        self._head_re = re.compile("|".join(map(re.escape, sorted(heads, key=len, reverse=True))))
+        self._short_re = re.compile("|".join(map(re.escape, sorted(short_forms, key=len, reverse=True))))
+
+    def find(self, text: str) -> list[Found]:
+        """Return the gazetteer names in a normalised sentence, on word edges where the name is short."""
+        edges: set[int] | None = None
+        found = []
+        for start, end, index in self._automaton.find(text):
+            spelling = self._spellings[index]
+            if _cuts_latin(text, start, end):
+                continue
+            if len(spelling) < _ALWAYS_WHOLE:
+                edges = word_edges(text) if edges is None else edges
+                if start not in edges or end not in edges:
+                    continue
+            found.append(Found(start, end, self.terms[spelling]))
+        return found
+
+    def compound(self, text: str, base: Ref) -> Ref | None:
+        """Return the compound indicator that begins with `base`, or None: 碳酸锂 + 价格, 铜 + 价."""
+        bridge = _BRIDGE.match(text, base.end)
+        match = self._head_re.match(text, bridge.end() if bridge else base.end)
+        if match is None or base.kind not in _COMPOUND_KINDS or _continues(text, match.end()):
+            return None
+        name = f"{base.name}{self.heads[match[0]].name}"
+        return Ref(
+            entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, base.start, match.end(), base.entity, base.score
+        )
+
+    def bare_heads(self, text: str) -> list[tuple[int, int, str]]:
+        """Return the indicator heads that stand alone on word edges, as (start, end, canonical head)."""
+        edges: set[int] | None = None
+        found = []
+        for match in self._head_re.finditer(text):
+            edges = word_edges(text) if edges is None else edges
+            if match.start() in edges and match.end() in edges and not _continues(text, match.end()):
+                found.append((match.start(), match.end(), self.heads[match[0]].name))
+        return found
+
+    def short_compounds(self, text: str) -> list[Ref]:
+        """Return the compound indicators written as one word: 铜价, 猪价, 油价."""
+        found = []
+        for match in self._short_re.finditer(text):
+            product, head = self.short_forms[match[0]]
+            term = self.terms.get(product)
+            about = term.entity if term else entity_id(Kind.PRODUCT, product)
+            name = f"{term.name if term else product}{head}"
+            found.append(
+                Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, match.start(), match.end(), about, 0.95)
+            )
+        return found
+
+
+def word_edges(text: str) -> set[int]:
+    """Return the offsets at which rjieba begins or ends a word."""
+    edges = {0}
+    for _, start, end in rjieba.tokenize(text):
+        edges.update((start, end))
+    return edges
+
+
+def _cuts_latin(text: str, start: int, end: int) -> bool:
+    """Whether a Latin name stands inside a longer Latin word: no 「AI」 in 「AIDS」."""
+    before = start > 0 and _LATIN.match(text[start]) and re.match(r"[A-Za-z]", text[start - 1])
+    after = end < len(text) and _LATIN.match(text[end - 1]) and re.match(r"[A-Za-z]", text[end])
+    return bool(before or after)
+
+
+def _continues(text: str, end: int) -> bool:
+    """Whether the head is only the beginning of another word: 需求侧, 收入国家, 产能利用率 when the head is 产能."""
+    return text[end : end + 1] in ("侧", "端", "方", "者", "国", "商", "链", "型", "弹")
+
+
+@cache
+def shipped_lexicon() -> Lexicon:
+    """Return the gazetteer that ships with Liantu."""
+    folder = resources.files("extraction") / "lexicon"
+    tables: dict[str, Any] = {
+        name: yaml.load(folder.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        for name in (*_FILES, "indicator_heads", "stopwords")
+    }
+    stop = tables["stopwords"]
+    preferred = {word: Kind(kind) for word, kind in stop.get("ambiguous_kind", {}).items()}
+    terms: dict[str, Term] = {}
+    for name in _FILES:
+        for spelling, term in _terms(tables[name]):
+            if spelling not in terms or preferred.get(spelling) == term.kind:
+                terms[spelling] = term
+    heads, shorts = _heads(tables["indicator_heads"])
+    return Lexicon(terms, heads, shorts, frozenset(_words(stop)))
+
+
+def _terms(table: Mapping[str, Any]) -> Iterable[tuple[str, Term]]:
+    kind = Kind(table["kind"])
+    for entry in table["entries"]:
+        units = entry.get("unit", ())
+        term = Term(
+            name=entry["name"],
+            kind=kind,
+            units=tuple([units] if isinstance(units, str) else units),
+            basis=entry.get("basis", ""),
+            industry=entry.get("industry", entry.get("parent", "")),
+        )
+        for spelling in (entry["name"], *entry.get("aliases", ())):
+            yield spelling, term
+
+
+def _heads(table: Mapping[str, Any]) -> tuple[dict[str, Head], dict[str, tuple[str, str]]]:
+    heads: dict[str, Head] = {}
+    for entry in table["entries"]:
+        units = entry.get("unit", ())
+        head = Head(entry["name"], tuple([units] if isinstance(units, str) else units))
+        heads |= {spelling: head for spelling in (entry["name"], *entry.get("aliases", ()))}
+    shorts = {form["name"]: (form["product"], form["head"]) for form in table.get("short_forms", ())}
+    return heads, shorts
+
+
+def _words(table: Mapping[str, Any]) -> Sequence[str]:
+    return tuple(table.get("generic", ()))

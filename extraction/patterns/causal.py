@@ -1,0 +1,289 @@
+"""What moves what: cause and effect phrases, each brought down to a factor and a direction.
+
+A trigger says where cause and effect stand; a factor is the phrase's name (indicator, event, policy, product, industry …)
+with the direction word that governs it. The sign of the fact is the product of both directions: 硅料价格下跌 → 毛利率回升 is −1.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from extraction.annotated import Claim
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from extraction.annotated import Annotated, Ref
+
+UP, DOWN, PLAIN = 1, -1, 0
+_DIRECTION_NAME = {UP: "up", DOWN: "down", PLAIN: "none"}
+
+_UP_WORDS = (
+    "上涨 上行 上升 提升 提高 增长 增加 回升 走高 走强 反弹 改善 扩大 旺盛 高增 攀升 修复 回暖 复苏 抬升 走阔 扩张 加快 加速 新高 超预期 上调 "
+    "增强 强劲 翻倍 放量 爆发 涨价 扩产 提速 加码 升温 走俏 大涨 上移 转强 增厚 向好 好转 企稳 释放 激增 飙升 高企 提振 涨 景气 普及 落地 推进 "
+    "推广 实施 出台 发展 渗透 催化 增产 复产 大增 倍增 优化 回补 转暖 上扬 高位 上车 需求旺 紧张 紧缺 走扩 宽松 趋严 放宽 火爆 崛起 迭代 升级"
+).split()
+_DOWN_WORDS = (
+    "下跌 下行 下降 降低 减少 回落 走低 走弱 下滑 收窄 缩减 萎缩 承压 疲软 放缓 减弱 恶化 暴跌 下调 收缩 去化 减产 短缺 不足 亏损 走软 降温 "
+    "低迷 不振 回调 压缩 降价 跌价 停产 减亏 大跌 下移 转弱 过剩 缩量 受限 偏弱 受阻 低于预期 不及预期 中断 滑坡 跳水 探底 走阔压力 受损 跌 减缓 "
+    "弱化 低位 疲弱 拖累 下挫 出清 退坡 冲击 受挫 缩水 负增长 摊薄"
+).split()
+_DIRECTION = {**dict.fromkeys(_UP_WORDS, UP), **dict.fromkeys(_DOWN_WORDS, DOWN)}
+_TIGHT = {
+    "供给": DOWN,
+    "供应": DOWN,
+    "产能": DOWN,
+}  # 供给紧张 means less of it; 流动性紧张 likewise is rare enough to leave
+_DIRECTION_RE = re.compile("|".join(sorted(map(re.escape, _DIRECTION), key=len, reverse=True)))
+_VERB_BEFORE = re.compile(
+    r"(?P<up>提升|提高|增加|推高|抬升|增厚|改善|扩大|拉高|推升|增强|提振|加大|抬高|带来)|(?P<down>降低|压低|减少|削弱|摊薄|压缩|侵蚀|拉低|减轻|挤压|缩小|下调)"
+)
+_BEFORE_SPAN = 6
+_AFTER_SPAN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A word of cause. `effect` is the direction it gives when the phrase has none; `forced` overrides the phrase."""
+
+    word: str
+    effect: int
+    forced: bool = False
+
+
+_FORWARD = (
+    *(
+        Trigger(word, UP)
+        for word in "推动 带动 拉动 促进 驱动 助推 提振 支撑 利好 刺激 催化 助力 推升 推高 抬升 拉升 提升了 增厚 有利于 有助于 激发 催生 增强 改善了 打开".split()
+    ),
+    *(
+        Trigger(word, DOWN, forced=True)
+        for word in "压制 拖累 抑制 打压 利空 挤压 压缩 削弱 压低 拉低 侵蚀 不利于 冲击 制约 掣肘 压降 摊薄 降低了".split()
+    ),
+    *(Trigger(word, PLAIN) for word in "导致 引发 造成 使得 致使 引起 促使 带来 传导至 令".split()),
+)
+_BY_WORD = {trigger.word: trigger for trigger in _FORWARD}
+_FORWARD_RE = re.compile("|".join(sorted(_BY_WORD, key=len, reverse=True)))
+_NOT_CAUSE = re.compile(r"^(?:力|因素|型|作用|下|的(?:因素|原因|影响))")
+
+_LEAD = re.compile(
+    r"(?:受益于|得益于|受惠于|由于|因为|随着|伴随着?|受累于|受制于|鉴于|源于|缘于|在(?=[^，。；]{2,30}(?:下|推动下|带动下|背景下)，))"
+)
+_LEAD_TAIL = re.compile(
+    r"(?:等因素)?(?:的)?(?:影响|背景|推动|带动|驱动|支撑|拖累|共振|催化|刺激|提振|扰动|压制)?(?:下|之下)?$"
+)
+_UNDER = re.compile(
+    r"受(?:到|制于|益于)?(?P<cause>[^，。；受]{2,36}?)(?:等)?(?:因素)?(?:的)?(?P<word>影响|拖累|压制|冲击|带动|提振|支撑|推动|驱动|刺激|催化|扰动|抑制|利好)"
+)
+_UNDER_EFFECT = {
+    **dict.fromkeys("带动 提振 支撑 推动 驱动 刺激 催化 利好".split(), UP),
+    **dict.fromkeys("拖累 压制 冲击 抑制".split(), DOWN),
+}
+_BACK = re.compile(
+    r"，?(?:这)?(?:主要|核心|主因|部分|很大程度上)(?:系|是|由于|因|源于|得益于|受益于|归因于|受|原因是|原因为|是由于|是因为|系因|归功于|来自)(?:受|由于|因)?|，(?:系|源于|归因于|缘于|得益于|受益于)"
+)
+_THEN = re.compile(
+    r"(?:进而|从而|继而|最终|并|将|有望|或|也|进一步|有效|显著|持续|同时|又|直接|大幅|预计|亦|会|共同|明显|继续|强力|逐步|可|能|均|有力|对)+$"
+)
+_CLAUSE = re.compile(r"[，；。：！？]")
+_SENTENCE_PART = re.compile(r"[；。！？]")
+_CAUSE_KINDS = frozenset({Kind.INDICATOR, Kind.EVENT, Kind.POLICY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
+_EFFECT_KINDS = _CAUSE_KINDS | {Kind.COMPANY, Kind.BUSINESS}
+_FREE_KINDS = frozenset({Kind.EVENT, Kind.POLICY})  # these happen; they need no direction
+_RANK = {
+    Kind.INDICATOR: 0,
+    Kind.EVENT: 1,
+    Kind.POLICY: 1,
+    Kind.PRODUCT: 2,
+    Kind.BUSINESS: 2,
+    Kind.THEME: 3,
+    Kind.INDUSTRY: 3,
+    Kind.COMPANY: 4,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A name in a cause or effect phrase with the direction said of it."""
+
+    ref: Ref
+    direction: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrases:
+    """The two sides of one trigger as spans of the sentence, and what the trigger itself says of the effect."""
+
+    cause: tuple[int, int]
+    effect: tuple[int, int]
+    trigger: Trigger
+    name: str
+
+
+def read(annotated: Annotated) -> Iterator[Claim]:
+    """Yield the causal claims of one sentence."""
+    if len(annotated.refs) + bool(annotated.subject) < 2:  # noqa: PLR2004 -- a cause and an effect
+        return
+    seen: set[tuple[str, str]] = set()
+    for phrases in _phrases(annotated):
+        causes = factors(annotated, *phrases.cause, _CAUSE_KINDS)
+        effects = factors(annotated, *phrases.effect, _EFFECT_KINDS)
+        for cause, effect in product(causes, effects):
+            claim = _claim(phrases, cause, effect)
+            if claim is not None and (cause.ref.entity, effect.ref.entity) not in seen:
+                seen.add((cause.ref.entity, effect.ref.entity))
+                yield claim
+
+
+def factors(annotated: Annotated, start: int, end: int, kinds: frozenset[Kind]) -> list[Factor]:
+    """Bring a phrase down to its factors: the names of the most telling kind, with their directions."""
+    refs = [ref for ref in annotated.between(start, end) if ref.kind in kinds]
+    if not refs:
+        return []
+    best = min(_RANK[ref.kind] for ref in refs)
+    chosen = [ref for ref in refs if _RANK[ref.kind] == best]
+    bounds = [*(ref.start for ref in chosen), end]
+    directions = [_direction(annotated.text, ref, start, limit) for ref, limit in zip(chosen, bounds[1:], strict=True)]
+    for index in range(len(chosen) - 2, -1, -1):  # 「铜价、铝价上涨」: a list shares the direction of its last member
+        if directions[index] == PLAIN and _listed(annotated.text, chosen[index], chosen[index + 1]):
+            directions[index] = directions[index + 1]
+    return [Factor(ref, direction) for ref, direction in zip(chosen, directions, strict=True)]
+
+
+def _direction(text: str, ref: Ref, start: int, limit: int) -> int:
+    after = text[ref.end : min(limit, ref.end + _AFTER_SPAN)]
+    stop = _CLAUSE.search(after)
+    match = _DIRECTION_RE.search(after[: stop.start()] if stop else after)
+    if match:
+        if match[0] in ("紧张", "紧缺") and (
+            tight := next((d for word, d in _TIGHT.items() if ref.name.endswith(word)), 0)
+        ):
+            return tight
+        return _DIRECTION[match[0]]
+    before = text[max(start, ref.start - _BEFORE_SPAN) : ref.start]
+    verbs = list(_VERB_BEFORE.finditer(before))
+    if verbs:
+        return UP if verbs[-1]["up"] else DOWN
+    inside = _DIRECTION_RE.search(ref.name[1:]) if ref.kind in (Kind.EVENT, Kind.INDICATOR) else None
+    return PLAIN if inside is None or ref.kind == Kind.EVENT else _DIRECTION[inside[0]]
+
+
+def _listed(text: str, first: Ref, second: Ref) -> bool:
+    return re.fullmatch(r"(?:、|和|及|与|以及|或)", text[first.end : second.start]) is not None
+
+
+def _phrases(annotated: Annotated) -> Iterator[_Phrases]:
+    begin = 0
+    for part in (*_SENTENCE_PART.finditer(annotated.text), None):
+        end = part.start() if part else len(annotated.text)
+        if end > begin:
+            yield from _forward(annotated, begin, end)
+            yield from _leading(annotated.text, begin, end)
+            yield from _under(annotated, begin, end)
+            yield from _backward(annotated.text, begin, end)
+        begin = end + 1
+
+
+def _forward(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
+    """A 推动 B; in 「A 推动 B，进而带动 C」 the second trigger takes B, its own clause being empty, for its cause."""
+    text = annotated.text
+    matches = [
+        m
+        for m in _FORWARD_RE.finditer(text, begin, end)
+        if not _inside_name(annotated, m) and not _NOT_CAUSE.match(text[m.end() :])
+    ]
+    edges = [*(match.start() for match in matches), end]
+    previous: tuple[int, int] | None = None
+    for match, limit in zip(matches, edges[1:], strict=True):
+        clause = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
+        cause: tuple[int, int] | None = (max(clause, previous[0] if previous else begin), match.start())
+        if cause and not any(ref.kind in _CAUSE_KINDS for ref in annotated.between(*cause)):
+            cause = previous or _clause_before(text, begin, clause)
+        stop = _CLAUSE.search(text, match.end(), limit)
+        effect = (match.end(), stop.start() if stop else limit)
+        if cause:
+            yield _Phrases(cause, effect, _BY_WORD[match[0]], f"causal.{match[0]}")
+        previous = effect
+
+
+def _clause_before(text: str, begin: int, clause: int) -> tuple[int, int] | None:
+    """Return the clause that ends where `clause` begins: 「硅料价格下跌，带动…」."""
+    if clause <= begin or text[clause - 1] != "，":
+        return None
+    start = max((m.end() for m in _CLAUSE.finditer(text, begin, clause - 1)), default=begin)
+    return start, clause - 1
+
+
+def _leading(text: str, begin: int, end: int) -> Iterator[_Phrases]:
+    """「由于 A，B」 and 「随着 A，B」: the cause runs to the comma, the effect is the clause behind it."""
+    for match in _LEAD.finditer(text, begin, end):
+        comma = text.find("，", match.end(), end)
+        if comma < 0 or _BACK.search(text, max(begin, match.start() - 4), match.end()):
+            continue
+        tail = _LEAD_TAIL.search(text, match.end(), comma)
+        stop = _CLAUSE.search(text, comma + 1, end)
+        effect = (comma + 1, stop.start() if stop else end)
+        if _FORWARD_RE.search(text, *effect):
+            continue  # the trigger inside reads it better
+        sign = DOWN if match[0] in ("受累于", "受制于") else PLAIN
+        yield _Phrases(
+            (match.end(), tail.start() if tail else comma), effect, Trigger(match[0], sign), f"causal.{match[0]}"
+        )
+
+
+def _under(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
+    """「受 A 影响，B 下跌」 and 「B 受 A 提振」."""
+    text = annotated.text
+    for match in _UNDER.finditer(text, begin, end):
+        if match.start() and text[match.start() - 1] in "接承遭享经":
+            continue
+        trigger = Trigger(match["word"], _UNDER_EFFECT.get(match["word"], PLAIN))
+        clause = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
+        left = (clause, match.start())
+        at = match.end() + (text[match.end() : match.end() + 1] == "，")
+        stop = _CLAUSE.search(text, at, end)
+        right = (at, stop.start() if stop else end)
+        name = f"causal.受…{match['word']}"
+        named = any(ref.kind in _EFFECT_KINDS for ref in annotated.between(*left))
+        yield _Phrases(match.span("cause"), (left[0], right[1]) if named else right, trigger, name)
+
+
+def _backward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
+    """「B 回升，主要系 A 下降」: effect first."""
+    for match in _BACK.finditer(text, begin, end):
+        start = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
+        stop = _CLAUSE.search(text, match.end(), end)
+        cause = (match.end(), stop.start() if stop else end)
+        if start < match.start() and cause[1] > cause[0]:
+            yield _Phrases(cause, (start, match.start()), Trigger("主要系", PLAIN), "causal.主要系")
+
+
+def _inside_name(annotated: Annotated, match: re.Match[str]) -> bool:
+    return any(ref.start <= match.start() < ref.end for ref in annotated.refs)
+
+
+def _claim(phrases: _Phrases, cause: Factor, effect: Factor) -> Claim | None:
+    """Weigh one cause against one effect; without a direction for both there is nothing signed to say."""
+    trigger = phrases.trigger
+    moved = trigger.effect if trigger.forced else effect.direction or trigger.effect
+    if not moved or cause.ref.entity == effect.ref.entity or cause.ref.start == effect.ref.start:
+        return None
+    if not cause.direction and cause.ref.kind not in _FREE_KINDS and trigger.effect == PLAIN:
+        return None
+    explicit = (cause.direction != PLAIN or cause.ref.kind in _FREE_KINDS) + (effect.direction != PLAIN)
+    qualifiers = (("cause_direction", _DIRECTION_NAME[cause.direction]), ("effect_direction", _DIRECTION_NAME[moved]))
+    return Claim(
+        relation="affects",
+        subject=cause.ref,
+        object=effect.ref,
+        start=min(phrases.cause[0], phrases.effect[0]),
+        end=max(phrases.cause[1], phrases.effect[1]),
+        pattern=phrases.name,
+        sign=(cause.direction or UP) * moved,
+        qualifiers=qualifiers,
+        confidence=(0.6, 0.7, 0.85)[explicit] * min(cause.ref.score, effect.ref.score),
+    )

@@ -1,0 +1,215 @@
+"""Measured facts: whose indicator, which number, for which period.
+
+A number belongs to the last indicator before it when only words of measuring stand between (为, 达到, 同比增长 …); a change
+that follows a level belongs to the same indicator (营收 9.45 亿元，同比增长 34%). What does not fit that is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from extraction.annotated import Claim, Ref, nearest
+from extraction.quantities import align, find_lists
+from kg.model import Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from extraction.annotated import Annotated
+    from extraction.dating import Dated
+    from extraction.mentions import Lexicon
+    from extraction.quantities import Quantity
+    from kg.period import Period
+
+_FILLER = re.compile(
+    r"(?:[，、：（）:\s]|为|是|约|达到|达成|达|实现|录得|报收|报|仅|超过|超|突破|接近|维持|保持|稳定|在|升至|降至|增至|涨至|跌至|回升|回落|下降|提升|提高|上升|增长"
+    r"|下滑|下跌|上涨|减少|扩大|收窄|至|到|同比|环比|增速|分别|合计|总计|预计|将|有望|或|可|也|亦|均|已|则|更|高达|多达|不足|左右|的|了|规模|水平|中枢|区间|均值|收于"
+    r"|收盘|涨幅|跌幅|降幅|增幅|涨|跌|降|增|其中|累计|共|大幅|小幅|较|比|年均|平均|每年|当年|全年|单季|单季度|实际|进一步|继续|由|从|数据|情况|快速|显著|仍|就|只有|有|近|逾|整体|呈现|贡献|\+|-|≥|>|<)*"
+)
+_AFTER_LEVEL = re.compile(
+    r"[，、（；]?(?:同比|环比|较[^，。；]{0,8}|增速|涨幅|跌幅|对应|大幅|小幅|均|分别|同比增速|也|并|年均|实现|快速|且|又|略有|略|预计|将|有望|约|为|累计|进一步)*"
+)
+_SUBJECT_KINDS = (Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.REGION, Kind.THEME, Kind.INSTITUTION)
+_SUBJECT_REACH = 24
+_CLAUSE_END = re.compile(r"[；。！？]")
+_UNIT_KINDS = {
+    "%": "percent",
+    "pct": "percent",
+    "bp": "percent",
+    "倍": "ratio",
+    "元": "currency",
+    "美元": "currency",
+    "港元": "currency",
+    "欧元": "currency",
+    "日元": "currency",
+    "英镑": "currency",
+    "韩元": "currency",
+    "新台币": "currency",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """An indicator with the subject it is measured of."""
+
+    indicator: Ref
+    subject: Ref
+    confidence: float
+
+
+class MetricReader:
+    """Reads measured facts; needs the gazetteer for the units an indicator may be measured in."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._units: Mapping[str, tuple[str, ...]] = {
+            term.entity: term.units for term in lexicon.terms.values() if term.kind == Kind.INDICATOR
+        }
+        self._basis = {term.entity: term.basis for term in lexicon.terms.values() if term.basis}
+        self._heads = {head.name: head.units for head in lexicon.heads.values()}
+
+    def read(self, annotated: Annotated) -> Iterator[Claim]:
+        """Yield the measured claims of one sentence."""
+        indicators = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
+        if not indicators or not annotated.quantities:
+            return
+        listed = set()
+        for claim, spans in self._lists(annotated, indicators):
+            listed |= spans
+            yield claim
+        previous: tuple[Quantity, _Reading] | None = None
+        for quantity in annotated.quantities:
+            if quantity.start in listed:
+                previous = None
+                continue
+            reading = self._reading_for(annotated, indicators, quantity, previous)
+            if reading is not None:
+                yield self._claim(annotated, reading, quantity)
+                previous = (quantity, reading)
+
+    def _reading_for(
+        self,
+        annotated: Annotated,
+        indicators: list[Ref],
+        quantity: Quantity,
+        previous: tuple[Quantity, _Reading] | None,
+    ) -> _Reading | None:
+        indicator = nearest(indicators, quantity.start)
+        if indicator is None:
+            return None
+        if previous and previous[0].end > indicator.end:
+            gap = _without(annotated, previous[0].end, quantity.start)
+            follows = quantity.change and _AFTER_LEVEL.fullmatch(gap) and not previous[0].change
+            return previous[1] if follows else None
+        gap = _without(annotated, indicator.end, quantity.start)
+        if not _FILLER.fullmatch(gap) or not self._fits(indicator, quantity):
+            return None
+        return self._with_subject(annotated, indicator)
+
+    def _lists(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim, set[int]]]:
+        """「2025-2027年归母净利润分别为9.45/10.3/11.2亿元」: one claim a year."""
+        for row in find_lists(annotated.text):
+            indicator = nearest(indicators, row.start)
+            spans = set(range(row.start, row.end))
+            dated = _last(annotated.periods, row.start)
+            if (
+                indicator is None
+                or dated is None
+                or not _FILLER.fullmatch(_without(annotated, indicator.end, row.start))
+            ):
+                continue
+            aligned = align(row, dated)
+            reading = self._with_subject(annotated, indicator)
+            if reading is None or not isinstance(aligned, tuple):
+                continue
+            for period, quantity in aligned:
+                if self._fits(indicator, quantity):
+                    yield self._claim(annotated, reading, quantity, period), spans
+
+    def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
+        """Whether the unit is one that this indicator is measured in; a change in percent fits any."""
+        if not quantity.unit or (quantity.unit in ("%", "pct", "bp") and quantity.change not in ("", "share")):
+            return bool(quantity.unit)
+        units = self._units.get(indicator.entity) or next(
+            (u for name, u in self._heads.items() if indicator.name.endswith(name)), ()
+        )
+        return not units or _unit_kind(quantity.unit) in units
+
+    def _with_subject(self, annotated: Annotated, indicator: Ref) -> _Reading | None:
+        if indicator.about:
+            kind = _KIND_OF_PREFIX.get(indicator.about.split(":", 1)[0], Kind.PRODUCT)
+            about = Ref(indicator.about, kind, indicator.name, indicator.start, indicator.end, score=indicator.score)
+            return _Reading(indicator, about, 0.85 * indicator.score)
+        begin = max((m.end() for m in _CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
+        subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in _SUBJECT_KINDS]
+        if subjects:
+            subject = subjects[-1]
+            gap = _without(annotated, subject.end, indicator.start)
+            plain = re.fullmatch(
+                r"(?:[，、：（）]|的|在|于|年|期间|内|公司|行业|板块|实现|预计|其|整体|单季|单季度|全年|合计|累计|我们|和|及|与|报告期|共|方面|业务)*",
+                gap,
+            )
+            if plain or (len(subjects) == 1 and len(gap) <= _SUBJECT_REACH and _starts(annotated, subject)):
+                return _Reading(indicator, subject, (0.85 if plain else 0.65) * subject.score)
+            if len(gap) > _SUBJECT_REACH or len({ref.entity for ref in subjects}) > 1:
+                return None
+            return _Reading(indicator, subject, 0.6 * subject.score)
+        understood = annotated.subject or annotated.region
+        return _Reading(indicator, understood, 0.7 * understood.score) if understood else None
+
+    def _claim(
+        self, annotated: Annotated, reading: _Reading, quantity: Quantity, period: Period | None = None
+    ) -> Claim:
+        dated = _last(annotated.periods, quantity.start)
+        subject = reading.subject
+        start = subject.start if subject.start >= 0 else reading.indicator.start
+        value = Value(
+            number=quantity.number,
+            unit=quantity.unit,
+            scale=quantity.scale,
+            change=quantity.change,
+            basis=self._basis.get(reading.indicator.entity, ""),
+            high=quantity.high,
+        )
+        return Claim(
+            relation="reports",
+            subject=subject,
+            object=reading.indicator,
+            start=min(start, reading.indicator.start),
+            end=quantity.end,
+            pattern="metric",
+            value=value,
+            valid=period or (dated.period if dated else annotated.period),
+            confidence=reading.confidence,
+        )
+
+
+_KIND_OF_PREFIX = {"sec": Kind.COMPANY, "org": Kind.COMPANY, **{kind.value: kind for kind in Kind}}
+
+
+def _unit_kind(unit: str) -> str:
+    if "/" in unit:
+        return "price"
+    return _UNIT_KINDS.get(unit, "count")
+
+
+def _without(annotated: Annotated, start: int, end: int) -> str:
+    """Return text[start:end] with the periods taken out."""
+    kept, position = [], start
+    for dated in annotated.periods:
+        if start <= dated.start and dated.end <= end:
+            kept.append(annotated.text[position : dated.start])
+            position = dated.end
+    kept.append(annotated.text[position:end])
+    return "".join(kept)
+
+
+def _last(periods: tuple[Dated, ...], before: int) -> Dated | None:
+    stated = [dated for dated in periods if dated.end <= before and dated.role == "stated"]
+    return stated[-1] if stated else None
+
+
+def _starts(annotated: Annotated, subject: Ref) -> bool:
+    """Whether the sentence opens with this name, periods aside."""
+    return not _without(annotated, 0, subject.start).strip("，、：（）· ")

@@ -1,0 +1,137 @@
+"""The pattern language: a template over masked sentences, each with an example that a test holds it to.
+
+    {s:C}   a slot: role `s`, kind C; {o:P|D} takes either kind. Roles s and o are the fact's ends, others its qualifiers.
+    ~       up to eight characters with no name and no punctuation; … up to twenty
+    the rest is a regular expression
+
+A slot matches a whole enumeration: 「主要客户包括A、B和C」 gives three facts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING
+
+from extraction.annotated import ANY_LETTER, LETTER, QUANTITY_LETTER, Annotated, Claim, Masked, mask
+from kg.model import Kind, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from extraction.annotated import Ref
+    from extraction.quantities import Quantity
+
+LETTER_OF_CODE = {
+    "C": LETTER[Kind.COMPANY],
+    "O": LETTER[Kind.INSTITUTION],
+    "H": LETTER[Kind.PERSON],
+    "P": LETTER[Kind.PRODUCT],
+    "B": LETTER[Kind.BUSINESS],
+    "D": LETTER[Kind.INDUSTRY],
+    "T": LETTER[Kind.THEME],
+    "M": LETTER[Kind.INDICATOR],
+    "E": LETTER[Kind.EVENT],
+    "Y": LETTER[Kind.POLICY],
+    "R": LETTER[Kind.REGION],
+    "Q": QUANTITY_LETTER,
+}
+_SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
+_ASIDE = "(?:（[^（）]{0,40}）)?"
+_SHORT_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,8}}?"
+_LONG_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,20}}?"
+_VALUE_ROLES = ("share", "amount")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One way a relation is worded. `pairs` keeps 「A与B」 apart; `whole` wants the subject written, not understood."""
+
+    name: str
+    relation: str
+    template: str
+    example: str
+    confidence: float = 0.85
+    pairs: bool = False
+    whole: bool = False
+    qualifiers: tuple[tuple[str, str], ...] = ()
+    regex: re.Pattern[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "regex", re.compile(_compile(self.template)))
+
+
+def _compile(template: str) -> str:
+    expanded = template.replace("~", _SHORT_GAP).replace("…", _LONG_GAP)
+    return _SLOT.sub(
+        lambda slot: f"(?P<{slot[1]}>[{''.join(map(LETTER_OF_CODE.__getitem__, slot[2].split('|')))}]){_ASIDE}",
+        expanded,
+    )
+
+
+def read(patterns: Sequence[Pattern], annotated: Annotated) -> Iterator[Claim]:
+    """Yield what the patterns read in one sentence, in the order of the patterns, then of the text."""
+    if not annotated.refs:
+        return
+    views = {pairs: _elided(mask(annotated, pairs=pairs), annotated) for pairs in (False, True)}
+    for pattern in patterns:
+        masked, understood = views[pattern.pairs]
+        for match in pattern.regex.finditer(masked.text):
+            yield from _claims(pattern, masked, match, understood=understood)
+
+
+def _elided(masked: Masked, annotated: Annotated) -> tuple[Masked, bool]:
+    """Write the understood subject in front, where the sentence itself opens with no company."""
+    subject = annotated.subject
+    first = masked.groups.get(0)
+    if subject is None or (first and first[0].kind == subject.kind):
+        return masked, False
+    groups = {0: (subject,), **{index + 1: members for index, members in masked.groups.items()}}
+    quantities = {index + 1: quantity for index, quantity in masked.quantities.items()}
+    return Masked(LETTER[subject.kind] + masked.text, groups, (0, *masked.starts), quantities), True
+
+
+def _claims(pattern: Pattern, masked: Masked, match: re.Match[str], *, understood: bool) -> Iterator[Claim]:
+    if understood and pattern.whole and match.start("s") == 0:
+        return
+    roles = {role: match.start(role) for role, text in match.groupdict().items() if text is not None}
+    slots = {role: masked.groups[at] for role, at in roles.items() if at in masked.groups}
+    quantities = {role: masked.quantities[at] for role, at in roles.items() if at in masked.quantities}
+    words = {role: match[role] for role in roles if role not in slots and role not in quantities}
+    start, end = masked.origin(match.start()), masked.origin(match.end())
+    for subject, object_ in product(slots["s"], slots["o"]):
+        if subject.entity != object_.entity:
+            yield Claim(
+                relation=pattern.relation,
+                subject=subject,
+                object=object_,
+                start=start,
+                end=end,
+                pattern=pattern.name,
+                value=_value(quantities),
+                qualifiers=_qualifiers(pattern, slots, quantities, words),
+                confidence=pattern.confidence * min(subject.score, object_.score),
+            )
+
+
+def _value(quantities: dict[str, Quantity]) -> Value | None:
+    for role in _VALUE_ROLES:
+        if role in quantities:
+            quantity = quantities[role]
+            return Value(
+                quantity.number,
+                quantity.unit,
+                quantity.scale,
+                change=role if role == "share" else "",
+                high=quantity.high,
+            )
+    return None
+
+
+def _qualifiers(
+    pattern: Pattern, slots: dict[str, tuple[Ref, ...]], quantities: dict[str, Quantity], words: dict[str, str]
+) -> tuple[tuple[str, str], ...]:
+    named = {role: "、".join(ref.name for ref in refs) for role, refs in slots.items() if role not in ("s", "o")}
+    shares = {role: f"{quantity.number:g}" for role, quantity in quantities.items() if role not in _VALUE_ROLES}
+    return tuple(sorted({**dict(pattern.qualifiers), **named, **shares, **words}.items()))

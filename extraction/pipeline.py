@@ -1,0 +1,180 @@
+"""The story on one screen: cut, find, link, relate, date, check, merge. Reading and writing are the callers'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from extraction.annotated import Annotated, Ref
+from extraction.checks import problem_of
+from extraction.chunking import chunk_document
+from extraction.context import Surroundings, heading_subject, lead_in, with_bare_heads, with_pronouns
+from extraction.dating import find_periods
+from extraction.duplicates import signature
+from extraction.facts import entities_of, merge, to_fact
+from extraction.linking import Linker
+from extraction.mentions import shipped_lexicon
+from extraction.modality import is_risk_heading
+from extraction.ner import load_ner
+from extraction.patterns import causal, chain, ownership, ratings, structure
+from extraction.patterns.metrics import MetricReader
+from extraction.patterns.pattern import read as read_patterns
+from extraction.quantities import find_quantities
+from extraction.sentences import split
+from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Reading
+from kg.relations import vocabulary
+from kg.securities.master import Master
+from kg.securities.resolver import Resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from extraction.annotated import Claim
+    from extraction.sentences import Sentence
+    from kg.model import Block, Document, Fact, Problem
+
+_PATTERNS = (*chain.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A sentence, the block it stands in, and whether it opens that block."""
+
+    sentence: Sentence
+    block: Block
+    first: bool
+
+
+class Extractor:
+    """Turns a document into a reading: chunks, mentions, entities and checked facts; needs no model and no network."""
+
+    def __init__(self, master: Master, *, ner: bool = True) -> None:
+        self._master, self._lexicon, self._vocabulary = master, shipped_lexicon(), vocabulary()
+        self._resolver = Resolver(master)
+        self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
+        self._metrics = MetricReader(self._lexicon)
+
+    @classmethod
+    def default(cls, *, master: Path | None = None, ner: bool = True) -> Extractor:
+        """Build it on the shipped securities master, or on the user's."""
+        return cls(Master.load(master), ner=ner)
+
+    def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
+        """Read one document whole."""
+        document = replace(document, signature=signature(document.text))
+        lines = list(_lines(document))
+        refs = self._linker.link(document, [line.sentence for line in lines])
+        annotated = list(self._annotate(document, lines, refs))
+        claims = [(claim, sentence) for sentence in annotated for claim in self._claims(sentence, document)]
+        facts = merge(
+            to_fact(claim, sentence, document, self._vocabulary, recorded_at=recorded_at) for claim, sentence in claims
+        )
+        used = [ref for sentence in annotated for ref in sentence.refs] + [
+            end for claim, _ in claims for end in (claim.subject, claim.object)
+        ]
+        entities = entities_of(used, self._issuers(used, document))
+        good, problems = self._checked(facts, document, {entity.id: entity.kind for entity in entities})
+        return Reading(
+            document, tuple(chunk_document(document)), _mentions(annotated, document), tuple(entities), good, problems
+        )
+
+    def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
+        yield from read_patterns(_PATTERNS, annotated)
+        yield from causal.read(annotated)
+        yield from self._metrics.read(annotated)
+        yield from ratings.read(annotated, document.publisher)
+
+    def _annotate(self, document: Document, lines: list[_Line], refs: list[list[Ref]]) -> Iterator[Annotated]:
+        """Give each sentence its surroundings, walking down the document once."""
+        base = self._document_subject(document)
+        headings: list[tuple[int, str, Ref | None]] = []
+        around, company, period, region = Surroundings(base), base, None, None
+        for line, names in zip(lines, refs, strict=True):
+            text = line.sentence.text
+            if line.block.kind == BlockKind.HEADING:
+                headings = [item for item in headings if item[0] < line.block.level]
+                headings.append((line.block.level, text, heading_subject(text, names)))
+                around, period = Surroundings(base, _last_subject(headings)), None
+                region = next((ref for ref in names if ref.kind == Kind.REGION), None)
+                continue
+            if line.first:
+                around, period = replace(around, lead_in=lead_in(text, names)), None
+            named = with_pronouns(text, names, around, company)
+            named = with_bare_heads(text, named, around.subject, self._lexicon)
+            periods = find_periods(text, document.published_on, context=period)
+            yield Annotated(
+                sentence=line.sentence,
+                refs=tuple(named),
+                periods=tuple(periods),
+                quantities=tuple(find_quantities(text)),
+                subject=around.subject,
+                region=region,
+                period=period,
+                heading=tuple(item[1] for item in headings),
+                risk=any(is_risk_heading(item[1]) for item in headings),
+            )
+            stated = [dated.period for dated in periods if dated.role == "stated"]
+            period = stated[-1] if stated else period
+            company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
+
+    def _document_subject(self, document: Document) -> Ref | None:
+        """Return the one company the report is about: its codes, else the one company of its title."""
+        ids = {issuer.id for code in document.codes if (issuer := self._master.by_code(code))}
+        if not ids:
+            found = self._resolver.resolve(document.title, document.published_on)
+            ids = {hit.entity_id for hit in found if hit.status == "linked" and hit.entity_id}
+        if len(ids) != 1:
+            return None
+        issuer = self._master.issuer(ids.pop())
+        return Ref(issuer.id, Kind.COMPANY, issuer.name, score=0.9)
+
+    def _issuers(self, refs: list[Ref], document: Document) -> dict[str, Entity]:
+        """Return the entities of listed issuers with the name of the document's day and their codes."""
+        names: dict[str, Entity] = {}
+        for ref in refs:
+            if ref.entity.startswith("sec:") and ref.entity not in names:
+                issuer = self._master.issuer(ref.entity)
+                name = issuer.name_on(document.published_on)
+                codes = tuple(listing.code for listing in issuer.listings)
+                names[ref.entity] = Entity(ref.entity, Kind.COMPANY, name, _aliases(ref, name), codes)
+        return names
+
+    def _checked(
+        self, facts: list[Fact], document: Document, kinds: dict[str, Kind]
+    ) -> tuple[tuple[Fact, ...], tuple[Problem, ...]]:
+        good, problems = [], []
+        for fact in facts:
+            problem = problem_of(fact, document, kinds, self._vocabulary)
+            if problem is None:
+                good.append(fact)
+            else:
+                problems.append(problem)
+        return tuple(good), tuple(problems)
+
+
+def _lines(document: Document) -> Iterator[_Line]:
+    for block in document.blocks:
+        if block.kind != BlockKind.TABLE:
+            for index, sentence in enumerate(split(document.text, block.start, block.end)):
+                yield _Line(sentence, block, index == 0)
+
+
+def _last_subject(headings: list[tuple[int, str, Ref | None]]) -> Ref | None:
+    return next((subject for _, _, subject in reversed(headings) if subject), None)
+
+
+def _aliases(ref: Ref, name: str) -> tuple[Alias, ...]:
+    return () if ref.name == name else (Alias(ref.name),)
+
+
+def _mentions(annotated: list[Annotated], document: Document) -> tuple[Mention, ...]:
+    out = []
+    for sentence in annotated:
+        for ref in sentence.refs:
+            start, end = sentence.sentence.span(ref.start, ref.end)
+            out.append(
+                Mention(start, end, document.text[start:end], ref.kind, MentionStatus.LINKED, ref.entity, ref.score)
+            )
+    return tuple(out)

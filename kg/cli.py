@@ -1,0 +1,57 @@
+"""The `liantu` command: finds its sub-commands by entry point, and turns a KgError into one line and an exit code.
+
+Exit codes: 0 done; 1 the question has no answer as it stands; 2 wrong usage; 3 some input was refused, the rest was done;
+4 the knowledge base cannot serve.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+import click
+
+from kg.errors import DocumentError, KgError, QuestionError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GROUP = "liantu.commands"
+EXIT_QUESTION, EXIT_USAGE, EXIT_REFUSED, EXIT_STORE = 1, 2, 3, 4
+
+
+class EntryPointGroup(click.Group):
+    """A group whose commands are imported only when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(point.name for point in entry_points(group=GROUP))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for point in entry_points(group=GROUP, name=cmd_name):
+            command: click.Command = point.load()
+            return command
+        return None
+
+
+@click.group(cls=EntryPointGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="liantu")
+def root() -> None:
+    """链图 Liantu: dated research in, facts with sources out, industry chains to ask and to see."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; the entry point of `liantu`."""
+    try:
+        root(args=arguments, prog_name="liantu", standalone_mode=True)
+    except KgError as error:
+        click.echo(f"liantu: {error}", err=True)
+        sys.exit(exit_code(error))
+
+
+def exit_code(error: KgError) -> int:
+    """Return the exit code of an error."""
+    for kind, code in ((QuestionError, EXIT_QUESTION), (DocumentError, EXIT_REFUSED), (StoreError, EXIT_STORE)):
+        if isinstance(error, kind):
+            return code
+    return EXIT_USAGE

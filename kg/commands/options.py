@@ -1,0 +1,80 @@
+"""Options that commands share: which base, seen as of which day, printed how."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kg.period import Period
+from kg.settings import load
+from kg.store.open import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kg.store.port import View
+
+
+class Day(click.ParamType):
+    """A calendar day, 2025-12-31."""
+
+    name = "YYYY-MM-DD"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """Turn the text into a date, or say what is expected."""
+        if isinstance(value, date):
+            return value
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a day like 2025-12-31", param, ctx)
+
+
+def kb_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --kb."""
+    return click.option("--kb", type=click.Path(path_type=Path), default=lambda: load().kb, show_default="kb.liantu", help="知识库文件")(command)
+
+
+def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --kb and --as-of."""
+    return kb_option(click.option("--as-of", type=Day(), help="只看这一天（含）以前发表的内容")(command))
+
+
+def lang_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --lang."""
+    return click.option("--lang", type=click.Choice(["zh", "en"]), default=lambda: load().lang, show_default="zh", help="输出语言")(command)
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="输出 JSON")(command)
+
+
+@contextmanager
+def opened(kb: Path, as_of: date | None) -> Iterator[View]:
+    """Open a base for reading and give its view; closed at the end."""
+    store = open_store(kb)
+    try:
+        yield store.view(as_of=as_of)
+    finally:
+        store.close()
+
+
+def plain(value: Any) -> Any:
+    """Return frozen records as what JSON knows: objects, lists, strings and numbers."""
+    if isinstance(value, Period):
+        return {"start": plain(value.start), "end": plain(value.end), "precision": value.precision.value}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value

@@ -1,0 +1,168 @@
+"""Answers as text for a terminal; every claim with the sentence it was read from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from kg.query.wording import claim_text, direction_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kg.model import Community, Entity
+    from kg.query.answers import (
+        AskAnswer,
+        ChainAnswer,
+        Citation,
+        ImpactAnswer,
+        Link,
+        Node,
+        Passage,
+        Path,
+        ProfileAnswer,
+        RelateAnswer,
+        ThemeAnswer,
+    )
+    from kg.query.lens import Lens
+
+_QUOTE = 120
+_LINKS = 24
+_PATHS = 12
+_AFFECTED = 20
+_DOORS = {"graph": "图谱", "words": "原文检索", "nothing": "无"}
+_ARROWS = {1: "↑", -1: "↓", 0: "↕"}
+
+
+def print_chain(lens: Lens, answer: ChainAnswer) -> None:
+    """Print the layers, then the links with their evidence."""
+    click.echo(f"{label(answer.topic)} 产业链")
+    if not answer.layers:
+        click.echo("  图谱中还没有它的上下游")
+    for layer in answer.layers:
+        click.echo(f"\n【{layer.name}】")
+        for stage in layer.stages:
+            names = "、".join(label(node.entity) for node in stage.companies)
+            click.echo(f"  {stage.node.entity.name}{'：' if names else ''}{names}")
+    _print_links(lens, answer.graph.links)
+
+
+def print_impact(lens: Lens, answer: ImpactAnswer) -> None:
+    """Print the paths, the affected and the counter-evidence."""
+    moved = f"{answer.topic.name}{direction_text(answer.direction, answer.topic.kind)}"
+    click.echo(f"{moved} {'会影响' if answer.forward else '的原因'}")
+    if not answer.paths:
+        click.echo("  图谱中没有因果路径")
+    _print_paths(lens, answer.paths)
+    if answer.affected:
+        click.echo("\n【可能受影响】" if answer.forward else "\n【涉及】")
+        click.echo("  " + "  ".join(_moved(node) for node in answer.affected[:_AFFECTED]))
+    if answer.counter:
+        click.echo("\n【相反的说法】")
+        for link in answer.counter:
+            _print_link(lens, link)
+
+
+def print_relate(lens: Lens, answer: RelateAnswer) -> None:
+    """Print the paths between two entities."""
+    click.echo(f"{label(answer.first)} 与 {label(answer.second)}")
+    if not answer.paths:
+        click.echo("  图谱中没有四步以内的路径")
+    _print_paths(lens, answer.paths)
+
+
+def print_profile(lens: Lens, answer: ProfileAnswer) -> None:
+    """Print names, codes and facts by relation."""
+    entity = answer.entity
+    click.echo(f"{label(entity)}  [{lens.words.kinds[entity.kind][lens.lang]}]")
+    names = [alias.name for alias in entity.aliases]
+    if names:
+        click.echo(f"  又称：{'、'.join(names)}")
+    if len(entity.codes) > 1:
+        click.echo(f"  代码：{'、'.join(entity.codes)}")
+    relation = ""
+    for link in answer.links:
+        if link.relation != relation:
+            relation = link.relation
+            click.echo(f"\n【{lens.words[relation].wording[lens.lang]}】")
+        _print_link(lens, link)
+
+
+def print_themes(_: Lens, communities: Sequence[Community]) -> None:
+    """Print one line a theme."""
+    for community in communities:
+        title = community.summary.title if community.summary else ""
+        click.echo(f"{community.id[:14]}  {title}  （{len(community.members)}）")
+
+
+def print_theme(lens: Lens, answer: ThemeAnswer) -> None:
+    """Print the summary of a theme, each line with its first quote."""
+    summary = answer.community.summary
+    if summary is None:
+        return
+    click.echo(f"{summary.title}  [{answer.community.id}]  {len(answer.community.members)} 个实体  {summary.period or ''}")
+    for line in summary.lines:
+        click.echo(f"\n  {line.text}")
+        facts = list(lens.view.facts(ids=line.facts[:2]))
+        _print_citations(lens.citations(facts, 2))
+
+
+def print_passages(_: Lens, found: Sequence[Passage]) -> None:
+    """Print passages with their documents."""
+    if not found:
+        click.echo("未找到相关信息")
+    for passage in found:
+        page = f" 第{passage.chunk.page}页" if passage.chunk.page else ""
+        click.echo(f"\n{passage.title}（{passage.publisher or '来源不详'}，{passage.published_on}{page}，{passage.score:.2f}）")
+        click.echo(f"  {' › '.join(passage.chunk.heading)}" if passage.chunk.heading else "", nl=bool(passage.chunk.heading))
+        click.echo(f"  {passage.chunk.text}")
+
+
+def print_ask(_: Lens, answer: AskAnswer) -> None:
+    """Print an answer, the door it came through, and its citations."""
+    click.echo(f"问：{answer.question}")
+    click.echo(f"答（来自{_DOORS[answer.door]}）：")
+    for line in answer.lines:
+        click.echo(f"{'  ' * line.indent}{line.text}")
+        _print_citations(line.citations, indent=2 * line.indent + 4)
+
+
+def label(entity: Entity) -> str:
+    """Return a name with its first code."""
+    return f"{entity.name}（{entity.codes[0]}）" if entity.codes else entity.name
+
+
+def _moved(node: Node) -> str:
+    return f"{label(node.entity)}{_ARROWS[node.direction]}"
+
+
+def _print_paths(lens: Lens, paths: Sequence[Path]) -> None:
+    for path in paths[:_PATHS]:
+        click.echo(f"\n  {'；'.join(claim_text(lens, link.facts[0]) for link in path.links)}  （强度 {path.weight:.2f}）")
+        for link in path.links:
+            _print_citations(link.citations[:1])
+
+
+def _print_links(lens: Lens, links: Iterable[Link]) -> None:
+    ranked = sorted(links, key=lambda link: (-link.weight, link.source, link.target))[:_LINKS]
+    if ranked:
+        click.echo("\n【依据】")
+    for link in ranked:
+        _print_link(lens, link)
+
+
+def _print_link(lens: Lens, link: Link) -> None:
+    witnesses = max(fact.witnesses for fact in link.facts)
+    many = f"（{witnesses} 个独立来源）" if witnesses > 1 else ""
+    click.echo(f"  {claim_text(lens, link.facts[0])}{many}{'（有分歧）' if link.contested else ''}")
+    _print_citations(link.citations[:1])
+
+
+def _print_citations(citations: Iterable[Citation], indent: int = 6) -> None:
+    for citation in citations:
+        quote = citation.quote.replace("\n", " ")
+        quote = quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE]}…"
+        page = f" 第{citation.page}页" if citation.page else ""
+        speaker = citation.speaker or citation.publisher
+        click.echo(f"{' ' * indent}「{quote}」—— {citation.title}，{speaker}，{citation.published_on}{page}")

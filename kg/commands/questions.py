@@ -1,0 +1,134 @@
+"""The questions on the command line: chain, impact, causes, relate, profile, themes, passages, ask."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kg.commands.options import json_option, lang_option, opened, plain, view_options
+from kg.commands.printing import (
+    print_ask,
+    print_chain,
+    print_impact,
+    print_passages,
+    print_profile,
+    print_relate,
+    print_theme,
+    print_themes,
+)
+from kg.query.lens import Lens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+    from pathlib import Path
+
+_DIRECTIONS = {"up": 1, "down": -1}
+_direction = click.option("--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="上升或下降")
+
+
+def _question(command: Callable[..., Any]) -> Callable[..., Any]:
+    return view_options(json_option(lang_option(command)))
+
+
+def _answered(ask: Callable[[Lens], Any], show: Callable[[Lens, Any], None], **options: Any) -> None:
+    """Open the base, ask, and print the answer as text or JSON."""
+    with opened(options["kb"], options["as_of"]) as view:
+        lens = Lens(view, lang=options["lang"])
+        answer = ask(lens)
+        if options["as_json"]:
+            click.echo(json.dumps(plain(answer), ensure_ascii=False, indent=2))
+        else:
+            show(lens, answer)
+
+
+@click.command()
+@click.argument("topic")
+@click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="上下游各走几级")
+@_question
+def chain(topic: str, depth: int, **options: Any) -> None:
+    """产业链：TOPIC 的上游、中游、下游与各环节公司。"""
+    from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called, so that start-up stays quick
+
+    _answered(lambda lens: ask(lens, topic, depth=depth), print_chain, **options)
+
+
+@click.command()
+@click.argument("factor")
+@_direction
+@_question
+def impact(factor: str, direction: str, **options: Any) -> None:
+    """影响：FACTOR 上升或下降会传导到哪里。"""
+    from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
+
+    _answered(lambda lens: ask(lens, factor, _DIRECTIONS[direction]), print_impact, **options)
+
+
+@click.command()
+@click.argument("effect")
+@_direction
+@_question
+def causes(effect: str, direction: str, **options: Any) -> None:
+    """原因：什么使 EFFECT 上升或下降。"""
+    from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
+
+    _answered(lambda lens: ask(lens, effect, _DIRECTIONS[direction]), print_impact, **options)
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@_question
+def relate(first: str, second: str, **options: Any) -> None:
+    """联系：FIRST 与 SECOND 之间最可信的路径。"""
+    from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
+
+    _answered(lambda lens: ask(lens, first, second), print_relate, **options)
+
+
+@click.command()
+@click.argument("name")
+@_question
+def profile(name: str, **options: Any) -> None:
+    """档案：NAME 的名称、代码与全部事实。"""
+    from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
+
+    _answered(lambda lens: ask(lens, name), print_profile, **options)
+
+
+@click.command()
+@click.argument("theme_id", required=False)
+@click.option("--level", type=click.IntRange(0, 3), default=0, show_default=True, help="层级，0 最粗")
+@_question
+def themes(theme_id: str | None, level: int, **options: Any) -> None:
+    """主题：最近一次 weekly 发现的主题；给出 THEME_ID 则显示其摘要。"""
+    from kg.query.themes import theme as one  # noqa: PLC0415 -- imported when called
+    from kg.query.themes import themes as every  # noqa: PLC0415 -- imported when called
+
+    if theme_id:
+        _answered(lambda lens: one(lens, theme_id), print_theme, **options)
+    else:
+        _answered(lambda lens: every(lens.view, level=level), print_themes, **options)
+
+
+@click.command()
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="最多几段")
+@_question
+def passages(query: str, limit: int, **options: Any) -> None:
+    """原文：按词检索最相关的段落。"""
+    from kg.query.passages import passages as ask  # noqa: PLC0415 -- imported when called
+
+    _answered(lambda lens: ask(lens.view, query, limit=limit), print_passages, **options)
+
+
+@click.command()
+@click.argument("question")
+@_question
+def ask(question: str, **options: Any) -> None:
+    """提问：用一句话提问，回答附出处。"""
+    from kg.query.answer import ask as answer  # noqa: PLC0415 -- imported when called
+
+    _answered(lambda lens: answer(lens, question), print_ask, **options)

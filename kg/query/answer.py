@@ -1,0 +1,206 @@
+"""A question in words gets a composed answer with citations; which door it came through is always said.
+
+Doors: graph → passages by words → nothing. What the graph does not know is looked for in the text; what neither knows
+is said plainly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from kg.errors import QuestionError
+from kg.query.answers import AnswerLine, AskAnswer, Node, Subgraph
+from kg.query.chain import chain
+from kg.query.history import history
+from kg.query.impact import causes, impact
+from kg.query.lens import Lens, subgraph
+from kg.query.passages import citation_of, passages
+from kg.query.profile import profile_of
+from kg.query.relate import relate
+from kg.query.route import Route, route
+from kg.query.themes import themes
+from kg.query.wording import claim_text, direction_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kg.model import Entity
+    from kg.query.answers import Citation, ImpactAnswer, Link
+    from kg.store.port import View
+
+_PASSAGES = 5
+_PATHS = 6
+_AFFECTED = 12
+_STAGES = 8
+_FACTS = 14
+_THEMES = 10
+NOTHING = "未找到相关信息"
+
+_Composed: TypeAlias = tuple[list[AnswerLine], Subgraph]
+
+
+def ask(view: View | Lens, question: str) -> AskAnswer:
+    """Answer a question in words; every line that claims something cites its evidence."""
+    lens = view if isinstance(view, Lens) else Lens(view)
+    chosen = route(lens, question)
+    lines, graph = _composed(lens, chosen)
+    topic = "、".join(entity.name for entity in chosen.entities[:3])
+    if any(line.citations for line in lines):
+        support = _history_passages(lens, question) if chosen.name == "history" else []
+        return AskAnswer(question, chosen.name, "graph", topic, tuple(lines + support), graph)
+    found = passages(lens.view, question, limit=_PASSAGES)
+    if found:
+        quoted = [
+            AnswerLine(f"{p.title}（{p.publisher or '来源不详'}，{p.published_on}）", (citation_of(p),)) for p in found
+        ]
+        head = AnswerLine("图谱中没有直接答案，以下是原文中最相关的段落：")
+        return AskAnswer(question, chosen.name, "words", topic, (head, *quoted), Subgraph())
+    return AskAnswer(question, chosen.name, "nothing", topic, (AnswerLine(NOTHING),), Subgraph())
+
+
+def _composed(lens: Lens, chosen: Route) -> _Composed:
+    try:
+        return _COMPOSERS[chosen.name](lens, chosen)
+    except QuestionError:  # the graph has no such name or run: the next door is the text
+        return [], Subgraph()
+
+
+def _chain(lens: Lens, chosen: Route) -> _Composed:
+    answer = chain(lens, chosen.entities[0].name)
+    links = answer.graph.links
+    lines = [AnswerLine(f"{answer.topic.name}产业链：")]
+    for layer in answer.layers:
+        lines.append(AnswerLine(f"{layer.name}："))
+        for stage in layer.stages[:_STAGES]:
+            cited = [link for link in links if stage.node.entity.id in (link.source, link.target)]
+            names = "、".join(_with_code(node) for node in stage.companies)
+            text = f"{stage.node.entity.name}：{names}" if names else stage.node.entity.name
+            lines.append(AnswerLine(text, _first_citations(cited), 1))
+    return lines, answer.graph
+
+
+def _impact(lens: Lens, chosen: Route) -> _Composed:
+    return _moved(lens, impact(lens, chosen.entities[0].name, chosen.direction))
+
+
+def _causes(lens: Lens, chosen: Route) -> _Composed:
+    return _moved(lens, causes(lens, chosen.entities[0].name, chosen.direction))
+
+
+def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
+    name = f"{answer.topic.name}{direction_text(answer.direction, answer.topic.kind)}"
+    lines = [AnswerLine(f"{name}的影响：" if answer.forward else f"{name}的原因：")]
+    for path in answer.paths[:_PATHS]:
+        text = "；".join(claim_text(lens, link.facts[0]) for link in path.links)
+        lines.append(AnswerLine(text, tuple(c for link in path.links for c in link.citations[:1]), 1))
+    if answer.affected:
+        lines.append(AnswerLine("可能受影响的行业与公司：" if answer.forward else "涉及的行业与公司："))
+        lines += [
+            AnswerLine(_moved_node(node), _node_citations(node, answer), 1) for node in answer.affected[:_AFFECTED]
+        ]
+    if answer.counter:
+        lines.append(AnswerLine("也有相反的说法："))
+        lines += [
+            AnswerLine(claim_text(lens, link.facts[0]), link.citations[:2], 1) for link in answer.counter[:_PATHS]
+        ]
+    return lines, answer.graph
+
+
+def _moved_node(node: Node) -> str:
+    return f"{_with_code(node)}：{ {1: '受益/上行', -1: '受损/下行', 0: '方向不一'}[node.direction] }"
+
+
+def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:
+    near = {node.entity.id}
+    near |= {other.entity.id for other in answer.graph.nodes if other.entity.about == node.entity.id}
+    return _first_citations(
+        [link for link in answer.graph.links if link.target in near or link.source == node.entity.id]
+    )
+
+
+def _relate(lens: Lens, chosen: Route) -> _Composed:
+    answer = relate(lens, chosen.entities[0].name, chosen.entities[1].name)
+    lines = [AnswerLine(f"{answer.first.name}与{answer.second.name}的联系：")]
+    for path in answer.paths[:_PATHS]:
+        text = "；".join(claim_text(lens, link.facts[0]) for link in path.links)
+        lines.append(AnswerLine(text, tuple(c for link in path.links for c in link.citations[:1]), 1))
+    return lines, answer.graph
+
+
+def _history(lens: Lens, chosen: Route) -> _Composed:
+    first, second, episodes = history(lens, chosen.entities[0].name, chosen.entities[1].name)
+    if not episodes:
+        second, first = first, second
+        first, second, episodes = history(lens, first.name, second.name)
+    lines = [AnswerLine(f"{first.name}与{second.name}，按时期：")]
+    links: list[Link] = []
+    for episode in episodes:
+        lines.append(AnswerLine(f"{episode.label}："))
+        for link in episode.links[:_PATHS]:
+            lines.append(AnswerLine(claim_text(lens, link.facts[0]), link.citations[:2], 1))
+            links.append(link)
+    nodes = {end: None for link in links for end in (link.source, link.target)}
+    known = [entity for end in nodes if (entity := lens.view.entity(end))]
+    return lines, subgraph(lens, [_plain(entity) for entity in known], links)
+
+
+def _history_passages(lens: Lens, question: str) -> list[AnswerLine]:
+    found = passages(lens.view, question, limit=_PASSAGES)
+    head = [AnswerLine("相关原文：")] if found else []
+    return head + [
+        AnswerLine(f"{p.title}（{p.publisher or '来源不详'}，{p.published_on}）", (citation_of(p),), 1) for p in found
+    ]
+
+
+def _profile(lens: Lens, chosen: Route) -> _Composed:
+    answer = profile_of(lens, chosen.entities[0])
+    lines = [AnswerLine(f"{_with_code(_plain(answer.entity))}：")]
+    ranked = sorted(
+        answer.links,
+        key=lambda link: (lens.words[link.relation].family == "measured", -link.weight, link.source, link.target),
+    )
+    lines += [AnswerLine(claim_text(lens, link.facts[0]), link.citations[:2], 1) for link in ranked[:_FACTS]]
+    return lines, answer.graph
+
+
+def _themes(lens: Lens, _: Route) -> _Composed:
+    lines = [AnswerLine("当前主题：")]
+    for community in themes(lens.view)[:_THEMES]:
+        summary = community.summary
+        if summary:
+            facts = list(lens.view.facts(ids={fact for line in summary.lines for fact in line.facts[:1]}))
+            lines.append(
+                AnswerLine(f"{summary.title}（{len(community.members)} 个实体）", tuple(lens.citations(facts, 2)), 1)
+            )
+    return lines, Subgraph()
+
+
+def _nothing(_: Lens, __: Route) -> _Composed:
+    return [], Subgraph()
+
+
+def _with_code(node: Node) -> str:
+    codes = node.entity.codes
+    return f"{node.entity.name}（{codes[0]}）" if codes else node.entity.name
+
+
+def _plain(entity: Entity) -> Node:
+    return Node(entity, 0, 1.0)
+
+
+def _first_citations(links: Sequence[Link]) -> tuple[Citation, ...]:
+    """Return the newest citation of each of the two strongest links."""
+    ranked = sorted(links, key=lambda link: (-link.weight, link.source, link.target))
+    return tuple(link.citations[0] for link in ranked[:2] if link.citations)
+
+
+_COMPOSERS: dict[str, Callable[[Lens, Route], _Composed]] = {
+    "chain": _chain,
+    "impact": _impact,
+    "causes": _causes,
+    "relate": _relate,
+    "history": _history,
+    "profile": _profile,
+    "themes": _themes,
+    "passages": _nothing,
+}

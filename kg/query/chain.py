@@ -1,0 +1,116 @@
+"""An industry chain: what goes into a topic, what it goes into, and the companies on each link."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from kg.model import Kind
+from kg.query.answers import ChainAnswer, Layer, Node, Stage
+from kg.query.lens import Lens, Step, subgraph
+from kg.query.resolve import candidates, resolve
+
+if TYPE_CHECKING:
+    from kg.model import Entity
+    from kg.store.port import View
+
+_FLOW = ("upstream_of", "part_of")
+_WITHIN = ("belongs_to",)
+_MAKERS = ("produces", "operates", "belongs_to")
+_STAGE_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
+_BREADTH = 14  # strongest links followed from one node
+_COMPANIES = 8  # companies shown on one stage
+_DEEPEST = 4
+LAYER_NAMES = {-1: "上游", 0: "中游", 1: "下游"}
+LAYER_NAMES_EN = {-1: "Upstream", 0: "Midstream", 1: "Downstream"}
+
+
+def chain(view: View | Lens, topic: str, *, depth: int = 2) -> ChainAnswer:
+    """Return the chain around a product or industry, `depth` (1 … 4) stages each way.
+
+    Raises:
+        UnknownName: when nothing in the view bears the name.
+    """
+    lens = view if isinstance(view, Lens) else Lens(view)
+    entity = resolve(lens, topic, kinds=(Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME))
+    roots = {entity.id: entity} | {other.id: other for other in candidates(lens, topic) if other.kind in _STAGE_KINDS}
+    layers, flow = _stages(lens, roots, min(max(depth, 1), _DEEPEST))
+    makers = _companies(lens, layers)
+    return _answer(lens, entity, layers, flow, makers)
+
+
+def _stages(lens: Lens, roots: dict[str, Entity], depth: int) -> tuple[dict[int, int], list[Step]]:
+    """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins."""
+    start = [index for root in sorted(roots) if (index := lens.index(root)) is not None]
+    layers = dict.fromkeys(start, 0)
+    steps: list[Step] = []
+    for step in lens.expand(start, _WITHIN, "in", _BREADTH):  # products counted to the topic are its midstream
+        if _is_stage(lens, step.source) and step.source not in layers:
+            layers[step.source] = 0
+            steps.append(step)
+    core = sorted(layers)
+    for sign, direction in ((-1, "in"), (1, "out")):
+        frontier = core
+        for level in range(1, depth + 1):
+            found = lens.expand(frontier, _FLOW, direction, _BREADTH)
+            reached = []
+            for step in sorted(found, key=lambda step: (-step.weight, step.fact)):
+                other = step.source if sign < 0 else step.target
+                if not _is_stage(lens, other):
+                    continue
+                if other not in layers:
+                    layers[other] = sign * level
+                    reached.append(other)
+                steps.append(step)
+            frontier = sorted(set(reached))
+    return layers, steps
+
+
+def _is_stage(lens: Lens, index: int) -> bool:
+    return lens.snapshot.kinds[index] in _STAGE_KINDS
+
+
+def _companies(lens: Lens, layers: dict[int, int]) -> dict[int, list[Step]]:
+    """Return the strongest makers of each stage."""
+    makers: dict[int, list[Step]] = defaultdict(list)
+    for step in lens.expand(sorted(layers), _MAKERS, "in", _COMPANIES * 3):
+        if lens.snapshot.kinds[step.source] == Kind.COMPANY:
+            makers[step.target].append(step)
+    return makers
+
+
+def _answer(
+    lens: Lens, topic: Entity, layers: dict[int, int], flow: list[Step], makers: dict[int, list[Step]]
+) -> ChainAnswer:
+    strength: dict[int, float] = defaultdict(float)
+    for step in flow:
+        strength[step.source] += step.weight
+        strength[step.target] += step.weight
+    nodes: dict[int, Node] = {}
+    stages: dict[int, list[Stage]] = defaultdict(list)
+    used = list(flow)
+    for index in sorted(layers, key=lambda index: (-strength[index], index)):
+        stage = Node(lens.entity(index), layers[index], round(1 + strength[index] + len(makers[index]) / 10, 4))
+        nodes[index] = stage
+        companies = []
+        for company, weight, steps in _ranked(makers[index])[:_COMPANIES]:
+            member = Node(lens.entity(company), layers[index], round(weight, 4))
+            companies.append(member)
+            nodes.setdefault(company, member)
+            used += steps
+        stages[_side(layers[index])].append(Stage(stage, tuple(companies)))
+    names = LAYER_NAMES if lens.lang == "zh" else LAYER_NAMES_EN
+    ordered = tuple(Layer(names[side], tuple(stages[side])) for side in (-1, 0, 1) if stages[side])
+    return ChainAnswer(topic, ordered, subgraph(lens, nodes.values(), lens.links(used)))
+
+
+def _side(layer: int) -> int:
+    return (layer > 0) - (layer < 0)
+
+
+def _ranked(steps: list[Step]) -> list[tuple[int, float, list[Step]]]:
+    grouped: dict[int, list[Step]] = defaultdict(list)
+    for step in steps:
+        grouped[step.source].append(step)
+    rows = [(company, sum(step.weight for step in members), members) for company, members in grouped.items()]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))

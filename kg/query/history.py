@@ -1,0 +1,79 @@
+"""How a factor and a subject went together before: the facts that join them, by episode."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kg.query.resolve import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kg.model import Entity, Fact
+    from kg.query.answers import Link
+    from kg.query.lens import Lens
+
+_FAMILIES = ("causal", "measured")
+_FAMILY_SIZE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """The facts of one stretch of years, said so or, without a stated period, published then."""
+
+    label: str
+    links: tuple[Link, ...]
+
+
+def history(lens: Lens, factor: str, subject: str) -> tuple[Entity, Entity, tuple[Episode, ...]]:
+    """Return what sources say of a factor's hold on a subject, oldest episode first.
+
+    Raises:
+        UnknownName: when nothing in the view bears one of the names.
+    """
+    first, second = resolve(lens, factor), resolve(lens, subject)
+    causes, effects = family(lens, first), family(lens, second)
+    found = {
+        fact.id: fact
+        for cause in sorted(causes)
+        for fact in lens.view.facts(subject=cause, relation="affects")
+        if fact.object in effects
+    }
+    return first, second, _episodes(lens, found.values())
+
+
+def family(lens: Lens, entity: Entity) -> set[str]:
+    """Return an entity with all that is about it: 银行 with 银行净息差 and 银行估值; 加息 with 美联储加息 by name."""
+    members = {entity.id}
+    index = lens.index(entity.id)
+    if index is not None:
+        members |= {lens.snapshot.entity_ids[other] for other in lens.snapshot.about_of(index)[:_FAMILY_SIZE]}
+    members |= {other for name, other in lens.view.names() if entity.name in name}
+    return members
+
+
+def _episodes(lens: Lens, facts: Iterable[Fact]) -> tuple[Episode, ...]:
+    grouped: dict[str, dict[tuple[str, str, int], list[Fact]]] = defaultdict(lambda: defaultdict(list))
+    for fact in facts:
+        if not fact.superseded_by:
+            grouped[_label(fact)][fact.subject, fact.object, fact.sign].append(fact)
+    return tuple(
+        Episode(
+            label,
+            tuple(
+                lens.link(group, sum(f.witnesses * f.confidence for f in group))
+                for _, group in sorted(grouped[label].items())
+            ),
+        )
+        for label in sorted(grouped)
+    )
+
+
+def _label(fact: Fact) -> str:
+    valid = fact.valid
+    if valid is None or valid.start is None:
+        return f"{fact.published_on.year} 年（发表）"
+    last = valid.end.year - (valid.end.month == 1 and valid.end.day == 1) if valid.end else None
+    return f"{valid.start.year} 年" if last in (None, valid.start.year) else f"{valid.start.year}–{last} 年"

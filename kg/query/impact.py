@@ -1,0 +1,185 @@
+"""Signed causal paths that leave a factor, or lead to an effect, and who stands at their end."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kg.errors import UnknownName
+from kg.model import Kind
+from kg.query.answers import ImpactAnswer, Node, Path
+from kg.query.lens import Lens, Step, subgraph
+from kg.query.resolve import candidates, near_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kg.model import Entity
+    from kg.query.answers import Link
+    from kg.store.port import View
+
+_BEAM = 60  # walks kept after each hop
+_BREADTH = 12  # strongest causal edges followed from one node
+_HOPS = 4
+_PATHS = 40
+_AFFECTED = 30
+_REVERSED = 0.7  # a fact said of a fall is weaker evidence about a rise
+_ABOUT = 0.8  # what is said of 电池成本 concerns 电池, at one remove
+_MAKER = 0.5  # and those who make it, at two
+_MAKERS_EACH = 5
+_MAKERS = ("produces", "operates", "belongs_to")
+_SUBJECTS = frozenset({Kind.INDUSTRY, Kind.COMPANY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS})
+_LISTED = frozenset({Kind.INDUSTRY, Kind.COMPANY})
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Steps from the start, the direction the last node moves in, and the strength of the weakest step."""
+
+    steps: tuple[Step, ...]
+    nodes: tuple[int, ...]
+    direction: int
+    weight: float
+
+
+def impact(view: View | Lens, factor: str, direction: int = 1, *, hops: int = 3) -> ImpactAnswer:
+    """Return what a move of a factor (`direction` +1 up, −1 down) does, as far as sources say so.
+
+    Raises:
+        UnknownName: when nothing in the view bears the name.
+    """
+    return _answer(view, factor, direction, hops, forward=True)
+
+
+def causes(view: View | Lens, effect: str, direction: int = 1, *, hops: int = 3) -> ImpactAnswer:
+    """Return what moves an effect in `direction`, as far as sources say so.
+
+    Raises:
+        UnknownName: when nothing in the view bears the name.
+    """
+    return _answer(view, effect, direction, hops, forward=False)
+
+
+def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward: bool) -> ImpactAnswer:
+    lens = view if isinstance(view, Lens) else Lens(view)
+    topic, start = _start(lens, name, forward=forward)
+    walks = _walk(lens, start, direction, min(max(hops, 1), _HOPS), forward=forward)
+    steps = {step for walk in walks for step in walk.steps}
+    links = {(link.source, link.target, link.relation, link.sign): link for link in lens.links(steps)}
+    paths = tuple(_path(lens, walk, links, forward=forward) for walk in walks[:_PATHS])
+    affected, extra = _affected(lens, walks, forward=forward)
+    counter = tuple(link for link in links.values() if link.contested)
+    nodes = _nodes(lens, start, walks, affected, forward=forward)
+    graph = subgraph(lens, nodes, [*links.values(), *lens.links(extra)])
+    return ImpactAnswer(topic, direction, forward, paths, tuple(affected[:_AFFECTED]), counter, graph)
+
+
+def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
+    """Return the topic and its rows: every reading of the name, and the indicators about it when it has no link itself."""
+    found = candidates(lens, name)
+    if not found:
+        raise UnknownName(name, near_names(lens, name))
+    rows = [index for entity in found if (index := lens.index(entity.id)) is not None]
+    moving = [index for index in rows if lens.expand([index], ("affects",), "out" if forward else "in", 1)]
+    if not moving:
+        moving = [other for index in rows for other in lens.snapshot.about_of(index)]
+    return found[0], sorted(set(moving)) or rows
+
+
+def _walk(lens: Lens, start: Sequence[int], direction: int, hops: int, *, forward: bool) -> list[_Walk]:
+    """Beam search over `affects`, strongest first; a walk never meets a node twice."""
+    beam = [_Walk((), (index,), direction, 1.0) for index in start]
+    found: list[_Walk] = []
+    for _ in range(hops):
+        edges: dict[int, list[Step]] = defaultdict(list)
+        for step in lens.expand(
+            sorted({walk.nodes[-1] for walk in beam}), ("affects",), "out" if forward else "in", _BREADTH
+        ):
+            edges[step.source if forward else step.target].append(step)
+        grown = [
+            longer
+            for walk in beam
+            for step in edges[walk.nodes[-1]]
+            if (longer := _longer(walk, step, forward=forward)) is not None
+        ]
+        beam = sorted(grown, key=lambda walk: (-walk.weight, walk.nodes))[:_BEAM]
+        found += beam
+    return sorted(found, key=lambda walk: (-walk.weight, len(walk.nodes), walk.nodes))
+
+
+def _longer(walk: _Walk, step: Step, *, forward: bool) -> _Walk | None:
+    other = step.target if forward else step.source
+    if other in walk.nodes:
+        return None
+    said = step.cause if forward else step.effect
+    agreement = 1.0 if said in (0, walk.direction) else _REVERSED
+    strength = min(1.0, step.weight) * agreement
+    return _Walk(
+        (*walk.steps, step), (*walk.nodes, other), walk.direction * step.sign, min(walk.weight, strength) * 0.95
+    )
+
+
+def _path(lens: Lens, walk: _Walk, links: dict[tuple[str, str, str, int], Link], *, forward: bool) -> Path:
+    ids = lens.snapshot.entity_ids
+    chosen = [links[ids[step.source], ids[step.target], step.relation, step.sign] for step in walk.steps]
+    nodes = [ids[index] for index in walk.nodes]
+    sign = 1
+    for step in walk.steps:
+        sign *= step.sign
+    if not forward:
+        chosen.reverse()
+        nodes.reverse()
+    return Path(tuple(nodes), tuple(chosen), sign, round(walk.weight, 4))
+
+
+def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[list[Node], list[Step]]:
+    """Rank the industries and companies at the ends: named themselves, through what an indicator is about, or as its makers."""
+    pull: dict[int, float] = defaultdict(float)
+    through: dict[int, float] = defaultdict(float)
+    for walk in walks:
+        end, force = walk.nodes[-1], walk.direction * walk.weight
+        about = lens.snapshot.about_target(end)
+        for index, share in ((end, 1.0), (about, _ABOUT)):
+            if index is not None and index not in walk.nodes[:-1] and lens.snapshot.kinds[index] in _SUBJECTS:
+                pull[index] += force * share
+                through[index] = max(through[index], walk.weight)
+    extra: list[Step] = []
+    if forward:
+        made = [index for index in pull if lens.snapshot.kinds[index] not in _LISTED]
+        direct = set(pull)
+        for step in lens.expand(sorted(made), _MAKERS, "in", _MAKERS_EACH):
+            if lens.snapshot.kinds[step.source] == Kind.COMPANY:
+                extra.append(step)
+                if step.source not in direct:
+                    pull[step.source] += pull[step.target] * _MAKER
+    ranked = sorted(
+        (index for index in pull if lens.snapshot.kinds[index] in _LISTED), key=lambda index: (-abs(pull[index]), index)
+    )
+    rows = [Node(lens.entity(index), 0, round(abs(pull[index]), 4), _sign(pull[index])) for index in ranked]
+    return rows, extra
+
+
+def _nodes(
+    lens: Lens, start: Sequence[int], walks: Sequence[_Walk], affected: Sequence[Node], *, forward: bool
+) -> list[Node]:
+    layer: dict[int, int] = dict.fromkeys(start, 0)
+    score: dict[int, float] = dict.fromkeys(start, 2.0)
+    direction: dict[int, float] = defaultdict(float)
+    for walk in walks:
+        for depth, index in enumerate(walk.nodes):
+            layer[index] = min(layer.get(index, depth), depth)
+            score[index] = max(score.get(index, 0.0), walk.weight)
+        direction[walk.nodes[-1]] += walk.direction * walk.weight
+    side = 1 if forward else -1
+    nodes = [Node(lens.entity(i), side * layer[i], score[i], _sign(direction[i])) for i in sorted(layer)]
+    known = {node.entity.id for node in nodes}
+    last = max(layer.values(), default=0) + 1
+    nodes += [
+        Node(node.entity, side * last, node.score, node.direction) for node in affected if node.entity.id not in known
+    ]
+    return nodes
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
