@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _CLAUSE_ENDS = "，、；,;：: "
 _LABEL = 12  # characters; a shorter sentence (单位：万元) says nothing alone
+_LONGEST_TITLE = 30
 _LEAD_IN_BOND, _LABEL_BOND, _RUN_BOND, _PARAGRAPH_BOND = 2.0, 1.0, 0.3, 0.05  # beside cosines, seldom above 0.5
 _RESULTS_PER_SENTENCE = 64
 
@@ -154,11 +155,19 @@ def _kept_blocks(document: Document) -> Iterator[Block | None]:
 
 def _units(document: Document, block: Block, options: ChunkOptions) -> tuple[_Unit, ...]:
     units: list[_Unit] = []
-    for sentence in split(document.text, block.start, block.end):
+    sentences = split(document.text, block.start, block.end)
+    alone = block.kind is BlockKind.PARAGRAPH and len(sentences) == 1
+    for sentence in sentences:
+        announces = sentence.text.endswith(("：", ":")) or (alone and _is_title(sentence.text))
         for start, end in _parts(document.text, sentence.start, sentence.end, options.longest):
-            lead_in = end == sentence.end and sentence.text.endswith(("：", ":"))
+            lead_in = announces and end == sentence.end
             units.append(_Unit(start, end, sentence.text, block.kind, not units, lead_in))
     return tuple(units)
+
+
+def _is_title(text: str) -> bool:
+    """Say whether a paragraph is a heading that its source set in bold only: short, and without an end mark."""
+    return len(text) <= _LONGEST_TITLE and text[-1] not in "。！？；，.!?;,…|"
 
 
 def _parts(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
@@ -191,7 +200,7 @@ def _bonds(units: Sequence[_Unit], vectors: SentenceVectors, first: int, options
 
 def _form_bond(before: _Unit, after: _Unit) -> float:
     listed = after.kind is BlockKind.ITEM
-    if before.lead_in and (listed or not after.opens):
+    if before.lead_in:
         return _LEAD_IN_BOND
     belongs_back = not after.lead_in and not (after.opens and after.text.endswith("。"))
     if len(before.text) < _LABEL or (len(after.text) < _LABEL and belongs_back):

@@ -58,7 +58,7 @@ class _Lead:
 LEADS = (
     _Lead("year", rf"(?<![\dA-Za-z])(?P<y>{YEAR})年(?![期龄版])", "2024年"),
     _Lead("forecast year", rf"(?<![\d.A-Za-z])(?P<y>{YEAR}|\d\d)(?:[EF]|A(?!股)){NO_LETTER}", "2025E"),
-    _Lead("loose year", rf"(?<![\d.A-Za-z-])(?P<loose>{YEAR}|\d\d)(?=[前首第一二三四上下全半QHW ])", "24Q3"),
+    _Lead("loose year", rf"(?<![\d.A-Za-z])(?P<loose>{YEAR}|\d\d)(?=[前首第一二三四上下全半QHW ])", "24Q3"),
     _Lead("short year", r"(?<![\dA-Za-z])(?P<short>\d\d)年", "24年"),
     _Lead("Chinese year", r"(?P<chinese>[一二][〇零○九][〇零○一二三四五六七八九]{2})年", "二〇二五年"),
     _Lead("this year", r"(?:今年|(?<![基样版])本年(?!期|限))", "今年", 0),
@@ -118,6 +118,7 @@ _AS_OF = re.compile("(?:截至|截止至|截止到|截止|截至到|[Aa]s of |[A
 _SINCE = re.compile("(?:以来|至今|迄今)")
 _FROM = re.compile("(?:起(?![步点伏草诉重到家源飞量])|开始)")
 _UNTIL = re.compile(r"(?:之前|以前|前(?![后一二三四五六七八九十百两几\d值期次瞻景沿列者端的任后高低述往途五]))")
+_AFTER = re.compile(r"(?:之后|以后|后(?![续市端期段备者台疫道勤视装补半来周]))")
 _JOIN = re.compile(rf"(?:{TO}|到|至) ?")
 
 
@@ -307,6 +308,8 @@ class _Reader:
             return replace(found, end=tail.end(), period=span(start, self.frame.tomorrow))
         if tail := _FROM.match(self.text, found.end):
             return replace(found, end=tail.end(), period=periods.since(start))
+        if (tail := _AFTER.match(self.text, found.end)) and found.period.end is not None:
+            return replace(found, end=tail.end(), period=periods.since(found.period.end))
         if (tail := _UNTIL.match(self.text, found.end)) and found.period.end is not None:
             begin = today if today < found.period.end else None
             return replace(found, end=tail.end(), period=Period(begin, found.period.end, Precision.RANGE))

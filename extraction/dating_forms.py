@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Groups = dict[str, str]
 
-TO = "[-~—–至到]"
+TO = " ?[-~—–至到] ?"
 MONTH = r"(?:\d{1,2}|十[一二]?|[一二三四五六七八九])"
 DAY = r"(?:\d{1,2}|三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九])"
 NO_LETTER = r"(?![\dA-Za-z])"
@@ -107,7 +107,7 @@ PARTS = (
     Part("months", rf"(?P<m>{MONTH})月?份?{TO}(?P<m2>{MONTH})月份?(?![期龄])", "1-7月", _months),
     Part(
         "first months",
-        rf"[前首](?P<m2>{MONTH}|两)个?月(?!期)",
+        rf"(?<![此之目以当提])[前首](?P<m2>{MONTH}|两)个?月(?!期)",
         "前7月",
         lambda y, g: _months(y, {"m": "1", **g}),
     ),
@@ -115,7 +115,7 @@ PARTS = (
     Part("start of a month", rf"(?P<m>{MONTH})月份?(?P<third>初)", "7月初", _third),
     Part("end of a month", rf"(?P<m>{MONTH})月份?(?P<edge>[底末])", "7月底", _month),
     Part("month", rf"(?P<m>{MONTH})月(?:份|度)?(?![期龄])", "7月", _month),
-    Part("first quarters", r"[前首](?P<q2>[二两三23])个?季(?:度|报)?", "前三季度", _quarters),
+    Part("first quarters", r"(?<![此之目以当提])[前首](?P<q2>[二两三23])个?季(?:度|报)?", "前三季度", _quarters),
     Part(
         "quarters",
         rf"第?(?P<q>[一二三四1-4])(?:季度?)?{TO}第?(?P<q2>[一二三四1-4])季(?:度|报)",
@@ -127,7 +127,7 @@ PARTS = (
     Part("quarter", r"第?(?P<q>[一二三四1-4])个?季(?:度(?P<edge>末)?|报)", "第三季度", _quarter),
     Part("Qn", rf"Q(?P<q>[1-4])(?![.:]\d){NO_LETTER}(?P<edge>末)?", "Q3", _quarter, latin=True),
     Part("nQ", rf"(?P<q>[1-4])Q{NO_LETTER}(?P<edge>末)?", "3Q", _quarter),
-    Part("half", r"(?P<h>[上下])半年度?(?P<edge>末)?", "上半年", _half),
+    Part("half", r"(?P<h>[上下])半年度?(?P<edge>末)?", "上半年", _half, latin=True),
     Part("Hn", rf"H(?P<h>[12])(?![.:]\d){NO_LETTER}(?P<edge>末)?", "H1", _half, latin=True),
     Part("nH", rf"(?P<h>[12])H{NO_LETTER}(?P<edge>末)?", "1H", _half),
     Part(
@@ -144,7 +144,7 @@ PARTS = (
     Part("start of the year", r"年?初(?![步始级中创])", "年初", lambda y, _: periods.month(y, 1), bare=False),
     Part("bare end of the year", r"年[末底]", "年底", lambda y, _: last_day(periods.year(y))),
     Part("bare start of the year", r"年初", "年初", lambda y, _: periods.month(y, 1)),
-    Part("whole year", r"全年(?:度)?(?![龄限])", "全年", lambda y, _: periods.year(y)),
+    Part("whole year", r"全年(?:度)?(?![龄限])", "全年", lambda y, _: periods.year(y), latin=True),
     Part("annual report", r"年?度(?!以)|年?报(?![告道价名废送])", "2024年报", lambda y, _: periods.year(y), bare=False),
     Part("English quarter", r" Q(?P<q>[1-4])(?!\w)", "2024 Q3", _quarter, bare=False, latin=True),
     Part("English half", r" H(?P<h>[12])(?!\w)", "2024 H1", _half, bare=False, latin=True),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from extraction.dating_forms import NO_LETTER, TO, YEAR, Groups
-from extraction.dating_frame import Frame, Reading, day_of, fiscal, last_day, month_span, number_of, quarter_span
+from extraction.dating_frame import Frame, Reading, day_of, fiscal, last_day, month_span, number_of, quarter_span, span
 from kg import period as periods
 from kg.period import Period
 
@@ -45,6 +45,14 @@ def _written_day(_: Frame, g: Groups) -> Reading:
     return day_of(int(g["y"]), int(g["m"]), int(g["d"]))
 
 
+def _written_days(frame: Frame, g: Groups) -> Reading:
+    first = _written_day(frame, g)
+    last = day_of(int(g["y"]), int(g.get("m2") or g["m"]), int(g["d2"]))
+    if isinstance(first, Period) and isinstance(last, Period) and first < last:
+        return span(first.start or frame.today, last.end or frame.tomorrow)
+    return first
+
+
 def _fiscal(frame: Frame, g: Groups) -> Reading:
     year, number = century(g["y"]), g.get("q") or g.get("q2") or ""
     found = quarter_span(year, int(number), int(number)) if number else periods.year(year)
@@ -81,6 +89,12 @@ _YY = rf"(?:{YEAR}|\d\d)"
 _FREE = r"(?<![\d.A-Za-z])"
 
 WRITTEN = (
+    Form(
+        "written days",
+        rf"{_FREE}(?P<y>{YEAR})[./](?P<m>\d{{1,2}})[./](?P<d>\d{{1,2}}){TO}(?:(?P<m2>\d{{1,2}})[./])?(?P<d2>\d{{1,2}})(?![\d.])",
+        "2025.06.02-06.06",
+        _written_days,
+    ),
     Form(
         "written day",
         rf"{_FREE}(?P<y>{YEAR})(?P<sep>[-./])(?P<m>\d{{1,2}})(?P<sep2>[-./])(?P<d>\d{{1,2}})(?![\d.])",

@@ -1,0 +1,187 @@
+"""A PDF page as lines with places: what later tells columns, headers, headings and tables apart."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import pypdfium2.raw as pdfium
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_COLUMN_GAP = 2.0  # in line heights: wider blanks part columns
+_WORD_GAP = 1.0  # in line heights: wider blanks part a table's cells; justified Chinese lines stay below
+_BOLD = 600
+_STROKED = 2  # Word writes bold Chinese as filled and stroked outlines
+_SOFT_HYPHEN = 0xFFFE
+_TEMPLATE_MARK = re.compile(r"\[?\s*Table_\w*\s*\]?|\[[\u4e00-\u9fff]* ?Table_\w+\]")  # white text of report templates
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A run of characters without a wide blank; `x0` and `x1` in points from the left."""
+
+    x0: float
+    x1: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of one column; places are in points, `top` and `bottom` from the page's upper edge."""
+
+    words: tuple[Word, ...]
+    top: float
+    bottom: float
+    size: float
+    bold: bool = False
+    upright: bool = True
+
+    @property
+    def text(self) -> str:
+        """The line's characters."""
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def x0(self) -> float:
+        """Left edge."""
+        return self.words[0].x0
+
+    @property
+    def x1(self) -> float:
+        """Right edge."""
+        return self.words[-1].x1
+
+    @property
+    def middle(self) -> float:
+        """Height of the line's middle."""
+        return (self.top + self.bottom) / 2
+
+    def beside(self, other: TextLine) -> bool:
+        """Whether both stand on one height."""
+        return abs(self.middle - other.middle) < 0.5 * min(self.size, other.size)
+
+    def overlaps(self, other: TextLine) -> bool:
+        """Whether one stands above the other."""
+        return self.x0 < other.x1 and other.x0 < self.x1
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page's lines in the order of its content stream."""
+
+    number: int
+    width: float
+    height: float
+    lines: tuple[TextLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Char:
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+
+def read_page(page: Any, number: int) -> Page:
+    """Read a page's characters into lines.
+
+    Args:
+        page: a page of pypdfium2.
+        number: counted from 0.
+    """
+    width, height = page.get_size()
+    textpage = page.get_textpage()
+    left, _, _, upper = page.get_bbox()
+    try:
+        lines = tuple(_lines(textpage.raw, textpage.count_chars(), origin=(left, upper)))
+    finally:
+        textpage.close()
+    return Page(number, width, height, lines)
+
+
+def joined(lines: Sequence[TextLine]) -> TextLine:
+    """Make one line of fragments that stand side by side."""
+    words = tuple(sorted((word for line in lines for word in line.words), key=lambda word: word.x0))
+    top, bottom = min(line.top for line in lines), max(line.bottom for line in lines)
+    return TextLine(words, top, bottom, lines[0].size, all(line.bold for line in lines), lines[0].upright)
+
+
+def _lines(raw: Any, count: int, *, origin: tuple[float, float]) -> Iterator[TextLine]:
+    box = pdfium.FS_RECTF()
+    run: list[_Char] = []
+    first = 0
+    for index in range(count):
+        code = pdfium.FPDFText_GetUnicode(raw, index)
+        if code in {0x0A, 0x0D}:
+            yield from _close(raw, first, run)
+            run = []
+            continue
+        text = "-" if code == _SOFT_HYPHEN else chr(code)
+        if code < 0x20 or 0xD800 <= code < 0xE000 or not pdfium.FPDFText_GetLooseCharBox(raw, index, ctypes.byref(box)):  # noqa: PLR2004 - control characters and surrogates by their Unicode ranges
+            continue
+        char = _Char(text, box.left - origin[0], box.right - origin[0], origin[1] - box.top, origin[1] - box.bottom)
+        if run and not text.isspace() and _parts(run, char):
+            yield from _close(raw, first, run)
+            run = []
+        if not run:
+            first = index
+        run.append(char)
+    yield from _close(raw, first, run)
+
+
+def _parts(run: Sequence[_Char], char: _Char) -> bool:
+    """Whether a character begins a new column or line although the stream shows no break."""
+    last = next((item for item in reversed(run) if not item.text.isspace()), None)
+    if last is None:
+        return False
+    height = max(last.height, char.height, 1.0)
+    moved = abs((last.top + last.bottom) - (char.top + char.bottom)) / 2
+    return char.x0 - last.x1 > _COLUMN_GAP * height or char.x0 < last.x0 - height or moved > 0.7 * height
+
+
+def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[TextLine]:
+    inked = [char for char in run if not char.text.isspace()]
+    if not inked:
+        return
+    size = median(char.height for char in inked)
+    words = tuple(word for word in _words(run, size) if word.text)
+    if not words:
+        return
+    top, bottom = min(char.top for char in inked), max(char.bottom for char in inked)
+    upright = abs(pdfium.FPDFText_GetCharAngle(raw, first)) < 0.1  # noqa: PLR2004 - radians
+    yield TextLine(words, top, bottom, size, _is_bold(raw, first), upright)
+
+
+def _words(run: Sequence[_Char], size: float) -> Iterator[Word]:
+    start = 0
+    last = run[0]
+    for index, char in enumerate(run):
+        if not char.text.isspace():
+            if not last.text.isspace() and char.x0 - last.x1 > _WORD_GAP * size:
+                yield _word(run[start:index])
+                start = index
+            last = char
+    yield _word(run[start:])
+
+
+def _word(run: Sequence[_Char]) -> Word:
+    inked = [char for char in run if not char.text.isspace()] or list(run)
+    text = _TEMPLATE_MARK.sub("", "".join(char.text for char in run))
+    return Word(inked[0].x0, inked[-1].x1, " ".join(text.split()))
+
+
+def _is_bold(raw: Any, index: int) -> bool:
+    found = pdfium.FPDFText_GetTextObject(raw, index)
+    stroked = bool(found) and pdfium.FPDFTextObj_GetTextRenderMode(found) == _STROKED
+    return stroked or int(pdfium.FPDFText_GetFontWeight(raw, index)) >= _BOLD
