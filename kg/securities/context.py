@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from kg.securities.records import Issuer
 
 _BRACKET = re.compile(r"[*_\s”\"』」]*[（(\[【]([^（()）\[\]【】\n]{1,40})[)）\]】]")
+_CELL_BEHIND = re.compile(r"[*\s]*\|[*\s]*(\d{4,6}|[A-Z]{1,5})(?:\.[A-Z]{1,2})?[*\s]*\|")
+_CELL_BEFORE = re.compile(r"(\d{4,6}|(?<![A-Za-z])[A-Z]{1,5})(?:\.[A-Z]{1,2})?[*\s]*\|[*\s]*$")
+_CELL_REACH = 24
 _TAUGHT = re.compile(r"(?:以下简称|下称|简称)[:：为]?\s*[“\"「『‘]?([一-鿿A-Za-z0-9]{2,10})[”\"」』’)）]")
 _BEFORE_BRACKET = re.compile(r"(?:^|[\s*、，,。；;：:|])([一-鿿A-Za-z][一-鿿A-Za-z0-9·-]{1,9})\**\s?[（(]$")
 _TICKER = re.compile(r"[A-Z]{1,5}|\d{4,6}")
 _LISTED = re.compile(r"[*_”“\"\s]*(?:[（(][^（()）\n]{0,30}[)）])?[*_”“\"\s]*(?:、|/|和|与|及|以及|，|,)[*_”“\"\s]*")
 _PRONOUNS = frozenset({"公司", "本公司", "集团", "本集团", "发行人", "上市公司", "标的公司", "甲方", "乙方"})
+_COUNTRY_BEFORE = frozenset("我中全各美多外两")
 _TAUGHT_REACH = 60  # characters between a name and the short form it is given
 
 
@@ -48,7 +52,10 @@ class Document:
 
     def cuts_word(self, start: int, end: int) -> bool:
         """Whether a longer dictionary word reaches across either end (国新能源 in 中国新能源)."""
-        return start not in self._edges or end not in self._edges
+        if start not in self._edges or end not in self._edges:
+            return True
+        # 我国航企: a segmenter takes 国航 for the word, but 国 belongs to what stands before it.
+        return self.text[start] == "国" and self.text[start - 1 : start] in _COUNTRY_BEFORE
 
     def bracket_behind(self, end: int) -> Bracket | None:
         """The bracket right behind a place, if it holds a code or what may be one."""
@@ -57,6 +64,11 @@ class Document:
             return None
         codes = tuple(code for start, stop, code in self.codes if match.start(1) <= start and stop <= match.end(1))
         return Bracket(codes, frozenset(_TICKER.findall(match[1])), match.end())
+
+    def cell_beside(self, start: int, end: int) -> Bracket | None:
+        """A table cell beside the name that may hold its code; it can only speak for an issuer, never against one."""
+        match = _CELL_BEFORE.search(self.text, max(0, start - _CELL_REACH), start) or _CELL_BEHIND.match(self.text, end)
+        return Bracket((), frozenset({match[1]}), end) if match else None
 
     def issuers_by_code(self) -> frozenset[str]:
         """Issuers whose codes stand anywhere in the text."""

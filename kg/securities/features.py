@@ -57,26 +57,26 @@ class Case:
 
 _GIVEN_UP = 0.62
 _NAME_WEIGHTS = {"short": 0.75, "full": 0.8, "english": 0.75, "former": _GIVEN_UP, "colloquial": 0.7}
-_WORD_WEIGHTS = {"word": -0.5, "place": -0.5, "short": -0.35, "english": -0.35, "mild": -0.1}
+_WORD_WEIGHTS = {"word": -0.5, "place": -0.5, "phrase": -0.25, "short": -0.35, "english": -0.35, "mild": -0.1}
 _OWN_FORM = re.compile(r"(?:[(（][一-鿿]{2,6}[)）])?(?:[一-鿿]{0,8}股份)?有限(?:责任)?公司")
 _OTHER_FORM = re.compile(
     r"[一-鿿]{1,12}有限(?:责任)?公司|[(（][一-鿿]{2,4}[)）][一-鿿]{0,10}有限(?:责任)?公司|集团(?!军)|控股集团"
 )
 _BUSINESS = re.compile(
-    r"汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
+    r"\s?华星|柏瑞|晋信|南方|东方|京城|汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
     r"|物流|云(?!端)|地产|置业|物业|资本|控股|实业|国际|金服|数科|智能|软件|通信|传媒|文化|矿业|化学|化工|环境|重工|商城|股份|电气|电器"
     r"|集团|人寿|财险|产险|租赁|航空|机场|水泥|钢铁|锂业|食品|乳业|酒业|影业|影视|音乐|游戏|教育|大学|学院|医院|研究院|研究所|协会"
 )
 _CUES_BEHIND = re.compile(
     r"[*”\"』」]*(?:发布|公告|董事|董秘|高管|管理层|股价|股票|涨停|跌停|停牌|复牌|控股股东|实控人|实际控制人|披露|年报|中报|季报|预计|拟"
-    r"|宣布|中标|签订|签署|收购|回购|增持|减持|[(（]?(?:买入|增持|推荐))"
+    r"|宣布|中标|签订|签署|收购|回购|增持|减持|[(（]?(?:买入|增持|推荐)|\s?[（(:：]\s?\**\s?[+-]?\d+(?:\.\d+)?%)"
 )
 _CUES_BEFORE = re.compile(r"(?:[“\"『「]|推荐|关注|标的[:：]?|龙头|公司[:：]?|客户|供应商|厂商|股东)[*\s]*$")
 _MARKET_WORD = re.compile(r"(?:概念|板块|产业|行业|赛道|主题|指数|领域|市场|业务|产品|技术|ETF)")
 
 
 def name_by_day(case: Case) -> float:
-    """How the issuer bears the name: most while it is in use, less after it was given up, next to nothing before it came."""
+    """How the issuer bears the name: fully while in use, less once given up, next to nothing before it came."""
     if case.name is None:
         return 0.0
     if case.name.is_future(case.day):
@@ -145,7 +145,7 @@ def cuts_longer_word(case: Case) -> float:
 
 
 def inside_longer_name(case: Case) -> float:
-    """Part of another body's name: a subsidiary (X上海有限公司), the parent group (X集团), another business (小米汽车)."""
+    """Part of another body's name: a subsidiary (X上海有限公司), the parent (X集团), another business (小米汽车)."""
     text = case.document.text
     if case.code_fits or _OWN_FORM.match(text, case.end):
         return 0.0

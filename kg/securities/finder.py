@@ -23,6 +23,7 @@ _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 _SHORTEST = 2
 _SHORTEST_SMALL = 5  # English names of fewer letters are words or abbreviations when written small
 _PADDED = 3
+_SEAM = re.compile(r"(?<=[一-鿿])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[一-鿿])")  # 三星 SDI
 _CHINESE = re.compile(r"[一-鿿]")
 
 
@@ -59,7 +60,7 @@ class Finder:
     def find(self, text: str) -> list[Hit]:
         """Names in the text, left to right, the longest where several begin at one place, without overlaps.
 
-        Offsets are code points. A name that begins or ends with a Latin letter or digit must not touch another one there.
+        Offsets are code points. A name that begins or ends with a Latin letter or digit must not touch another there.
         """
         keys, edges = self._keys, self._edges
         return [
@@ -79,6 +80,8 @@ def _spellings(text: str, *, small: bool) -> Iterator[str]:
         return
     if any(char.isascii() for char in text):
         yield text.translate(_FULL_WIDTH)
+        yield _SEAM.sub(" ", text)
+        yield text.replace("-", " - ")
     if len(text) == _PADDED:
         yield " ".join(text)
 

@@ -94,7 +94,7 @@ class Rows:
 
 
 _MARKS = re.compile(r"^(?:\*ST|S\*ST|SST|ST|S(?=[一-鿿]{3})|PT|XD|XR|DR|N(?=[一-鿿]))")
-_CLASS = re.compile(r"(?<=[一-鿿])(?:-(?:[SWUBPRDV]|SW|UW|UR|WD|SB)|A|B|B股|退|\(退市\))$")
+_CLASS = re.compile(r"(?<=[一-鿿])(?:-(?:[SWUBPRDV]|SW|UW|UR|WD|SB)|A|退|\(退市\))$")
 _SHORTEST_STRIPPED = 3
 
 
@@ -119,7 +119,7 @@ def name_variants(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKC", text).strip()
     found = [plain]
     bare = _CLASS.sub("", plain)
-    if bare != plain and len(bare) > 1:
+    if bare != plain and len(bare) >= (_SHORTEST_STRIPPED if plain.endswith("退") else 2):
         found.append(bare)
     unmarked = _MARKS.sub("", bare)
     # Two characters left of a marked name (*ST国华) are nobody's name: the exchange cut the real one to make room.

@@ -129,7 +129,7 @@ class _Reading:
         self._day = day
         self._hits = hits
         self._taught = taught
-        self._brackets = [document.bracket_behind(hit.end) for hit in hits]
+        self._brackets = [document.bracket_behind(hit.end) or document.cell_beside(hit.start, hit.end) for hit in hits]
         self._sure = [self._is_sure(place) for place in range(len(hits))]
         self._named: dict[str, set[str]] = {}
         for place, hit in enumerate(hits):
