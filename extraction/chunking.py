@@ -202,8 +202,9 @@ def _form_bond(before: _Unit, after: _Unit) -> float:
     listed = after.kind is BlockKind.ITEM
     if before.lead_in:
         return _LEAD_IN_BOND
-    belongs_back = not after.lead_in and not (after.opens and after.text.endswith("。"))
-    if len(before.text) < _LABEL or (len(after.text) < _LABEL and belongs_back):
+    # a short sentence that is whole needs no company from another paragraph; a label (单位：万元) does
+    needs = [unit for unit in (before, after) if len(unit.text) < _LABEL and not unit.lead_in]
+    if any(not (after.opens and unit.text.endswith("。")) for unit in needs):
         return _LABEL_BOND
     if listed and before.kind is BlockKind.ITEM:
         return _RUN_BOND

@@ -114,11 +114,18 @@ def test_a_label_joins_its_neighbour_and_items_their_lead_in():
         ("-", "汇率"),
         ("", "单位：万元"),
     )
-    options = ChunkOptions(shortest=5)
+    options = ChunkOptions(shortest=6)
     assert texts(chunk_document(document, options)) == [
         "硅料价格上涨带动组件价格上涨。",
         "风险提示：\n政策不及预期\n汇率\n单位：万元",
     ]
+
+
+def test_a_bold_title_goes_with_what_follows():
+    gold = "美国财政赤字扩大，信用弱化。央行购金243.7吨。"
+    document = document_of(("", gold), ("", "**白银：供需缺口修复**"), ("", "白银库存处于低位，供给减少。"))
+    texts_found = texts(chunk_document(document, ChunkOptions(shortest=10)))
+    assert texts_found == [gold, "**白银：供需缺口修复**\n白银库存处于低位，供给减少。"]
 
 
 def test_one_sentence_too_long_is_cut_after_a_clause():
