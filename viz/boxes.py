@@ -107,18 +107,27 @@ def wrap(text: str, width: float = _LINE_EMS, most: int = _MOST_LINES) -> tuple[
     return tuple(lines) or ("",)
 
 
-def face(node: SceneNode) -> Face:
-    """Return what is written in a node's shape, with its size."""
-    code = node.codes[0] if node.codes else ""
-    if node.stage:
-        name = wrap(node.label, width=_LINE_EMS, most=1)
-        width = ems(name[0]) * node.size + (ems(code) * _CODE_PIXELS + 12 if code else 0)
-        return Face(name, code, round(width) + 24, ROW_HEIGHT, row=True)
-    lines = wrap(node.label)
-    text_width = max(max(map(ems, lines)) * node.size, ems(code) * _CODE_PIXELS)
+def face(node: SceneNode, *, narrow: bool = False, dense: bool = False) -> Face:
+    """Return what is written in a node's shape, with its size.
+
+    Args:
+        node: the shape.
+        narrow: a company beneath its stage has its code under its name, not beside it.
+        dense: there are so many shapes that codes are left to the panel and the search.
+    """
+    code = "" if dense or not node.codes else node.codes[0]
     arrow = node.size + 2 if node.direction else 0
+    if node.stage:
+        name = wrap(node.label, most=1)
+        own, extra = ems(name[0]) * node.size, ems(code) * _CODE_PIXELS
+        if narrow:
+            return Face(name, code, round(max(own, extra) + arrow) + 18, ROW_HEIGHT + (12 if code else 0))
+        width = own + (extra + 12 if code else 0)
+        return Face(name, code, round(width) + 24, ROW_HEIGHT, row=True)
+    lines = wrap(node.label, most=1 if dense else _MOST_LINES)
+    text_width = max(max(map(ems, lines)) * node.size, ems(code) * _CODE_PIXELS)
     width = text_width + arrow + _PADDING + (_SLANT_PADDING if node.kind in _SLANTED else 0)
-    height = len(lines) * (node.size + 5) + (_CODE_PIXELS + 5 if code else 0) + 16
+    height = len(lines) * (node.size + 5) + (_CODE_PIXELS + 5 if code else 0) + (10 if dense else 16)
     return Face(lines, code, max(round(width), 72), round(height))
 
 

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from kg.model import Kind
 from viz.wording import Lang, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, Path
+    from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, Path, Subgraph
 
+_STANDING = frozenset(("produces", "operates", "belongs_to"))
+_FEWEST_COLUMNS = 2
 _DEEPEST_WITHIN_LAYER = 3  # a layer that unrolls further would push its neighbours out of sight
 
 
@@ -69,6 +72,26 @@ def path_columns(nodes: Iterable[Node], paths: Sequence[Path], last: str) -> Col
     if last in steps and paths:
         steps = {key: min(step, end - 1) if key != last else end for key, step in steps.items()}
     return Columns(_dense({key: (step, 0) for key, step in steps.items()}))
+
+
+def graph_columns(graph: Subgraph) -> Columns | None:
+    """By the layers that the nodes bring along, where they bring any."""
+    nodes = {node.entity.id: node for node in graph.nodes}
+    if len({node.layer for node in graph.nodes}) < _FEWEST_COLUMNS:
+        return None
+    depth = _depth_within_layer(nodes, graph.links)
+    return Columns(_dense({key: (node.layer, depth[key]) for key, node in nodes.items()}))
+
+
+def stages_in(graph: Subgraph) -> tuple[tuple[Node, tuple[Node, ...]], ...]:
+    """Return the products and industries of a graph with the companies that its links put on them."""
+    nodes = {node.entity.id: node for node in graph.nodes}
+    standing: dict[str, dict[str, Node]] = defaultdict(dict)
+    for link in graph.links:
+        company, stage = nodes.get(link.source), nodes.get(link.target)
+        if link.relation in _STANDING and company and stage and company.entity.kind is Kind.COMPANY:
+            standing[link.target][link.source] = company
+    return tuple((node, tuple(standing[key].values())) for key, node in nodes.items() if key in standing)
 
 
 def _order_name(step: int, *, forward: bool, lang: Lang) -> str:

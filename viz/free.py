@@ -23,8 +23,12 @@ _SQUASH = 0.72  # screens are wider than tall, and so are names
 _GAP_X, _GAP_Y = 26.0, 20.0
 _SHELF = 90.0
 _TOUCH = 0.5
-_ROUNDS = 200
-_GROWTH = 1.15
+_ROUNDS = 60
+_CROWD = 100
+_MOST_FOR_STRESS = 120  # Kamada–Kawai takes seconds beyond
+_ROOMY = 40
+_FILL, _FILL_CROWD, _EVENNESS = 2.4, 1.6, 0.75
+_SMALLEST_STAR, _ONE_RING, _ARC, _RING_STRETCH = 4, 24, 88.0, 1.4
 _WIDEST_TO_TALLEST = 1.6
 
 
@@ -58,18 +62,61 @@ def _component(graph: igraph.Graph, part: Sequence[int], sizes: Array) -> Array:
     if len(part) == 1:
         return np.zeros((1, 2))
     piece = graph.induced_subgraph(part)
+    hub = _hub(piece)
+    if hub is not None:
+        return push_apart(_rings(len(part), hub, own), own)
     # A given start and no random step: the same graph is the same picture.
     start = piece.layout_circle()
-    spots = np.array(piece.layout_kamada_kawai(seed=start, maxiter=max(500, 60 * len(part))).coords)
-    ends = np.array(piece.get_edgelist())
-    lengths = np.hypot(*(spots[ends[:, 0]] - spots[ends[:, 1]]).T)
-    spots *= _LINK_LENGTH / max(float(lengths.mean()), 1e-9)
-    spots[:, 1] *= _SQUASH
-    return push_apart(spots, own)
+    if len(part) > _MOST_FOR_STRESS:
+        spots = np.array(piece.layout_fruchterman_reingold(seed=start, niter=1500, grid="nogrid").coords)
+    else:
+        spots = np.array(piece.layout_kamada_kawai(seed=start, maxiter=max(500, 60 * len(part))).coords)
+    return push_apart(_scaled(spots, np.array(piece.get_edgelist()), own), own)
+
+
+def _scaled(spots: Array, ends: npt.NDArray[np.int64], sizes: Array) -> Array:
+    """Small graphs get room for the wording on their links; large ones are spread evenly, just wide enough."""
+    if len(spots) <= _ROOMY:
+        lengths = np.hypot(*(spots[ends[:, 0]] - spots[ends[:, 1]]).T)
+        return np.asarray(spots * (_LINK_LENGTH / max(float(lengths.mean()), 1e-9)) * (1, _SQUASH))
+    ranks = spots.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / len(spots)
+    reach = spots.max(axis=0) - spots.min(axis=0)
+    even = _EVENNESS * ranks + (1 - _EVENNESS) * (spots - spots.min(axis=0)) / np.maximum(reach, 1e-9)
+    room = float(np.prod(sizes + np.array((_GAP_X, _GAP_Y)), axis=1).sum()) * (
+        _FILL if len(spots) <= _CROWD else _FILL_CROWD
+    )
+    scaled: Array = even * np.sqrt(room) * (_WIDEST_TO_TALLEST**0.5, _WIDEST_TO_TALLEST**-0.5)
+    return scaled
+
+
+def _hub(piece: igraph.Graph) -> int | None:
+    """Return the node that all others hang on, if there is one; it belongs in the middle."""
+    if piece.vcount() < _SMALLEST_STAR:
+        return None
+    degree: list[int] = piece.simplify().degree()
+    hub = max(range(len(degree)), key=lambda node: (degree[node], -node))
+    return hub if degree[hub] == len(degree) - 1 else None
+
+
+def _rings(count: int, hub: int, sizes: Array) -> Array:
+    """Set all but the hub on ellipses around it, each ring turned by half a step so that links pass between shapes."""
+    spots = np.zeros((count, 2))
+    left = [node for node in range(count) if node != hub]
+    widest = float(sizes[:, 0].max())
+    radius = max(_LINK_LENGTH * 1.2, len(left) * _ARC / (2 * np.pi)) if len(left) <= _ONE_RING else _LINK_LENGTH * 1.6
+    ring = 0
+    while left:
+        room = max(int(2 * np.pi * radius / _ARC), 4)
+        here, left = left[:room], left[room:]
+        turn = (np.arange(len(here)) + 0.5 * (ring % 2)) * 2 * np.pi / len(here) - np.pi / 2
+        spots[here] = np.stack((np.cos(turn) * radius * _RING_STRETCH, np.sin(turn) * radius), axis=1)
+        radius += widest * 0.8
+        ring += 1
+    return spots
 
 
 def push_apart(spots: Array, sizes: Array) -> Array:
-    """Move boxes as little as is simple until no two come closer than the gap.
+    """Move boxes until no two come closer than the gap: gently from all sides first, then what is left downwards.
 
     Args:
         spots: centres, n × 2.
@@ -77,13 +124,18 @@ def push_apart(spots: Array, sizes: Array) -> Array:
     """
     spots = spots + np.arange(len(spots))[:, None] * 1e-3  # two on one spot must know which way to go
     need = (sizes[:, None, :] + sizes[None, :, :]) / 2 + (_GAP_X, _GAP_Y)
-    while True:
-        for _ in range(_ROUNDS):
-            shift = _shift(spots, need)
-            if shift is None:
-                return spots
-            spots = spots + shift
-        spots = spots * _GROWTH
+    for _ in range(_ROUNDS):
+        shift = _shift(spots, need)
+        if shift is None:
+            return spots
+        spots = spots + shift
+    order = np.argsort(spots[:, 1], kind="stable")
+    for at, node in enumerate(order):
+        above = order[:at]
+        above = above[np.abs(spots[above, 0] - spots[node, 0]) < need[above, node, 0]]
+        if len(above):
+            spots[node, 1] = max(spots[node, 1], float((spots[above, 1] + need[above, node, 1]).max()))
+    return spots
 
 
 def _shift(spots: Array, need: Array) -> Array | None:

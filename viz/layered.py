@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import igraph
 
-from viz.boxes import ROW_HEIGHT, Box, Face, Head, Placement
+from viz.boxes import Box, Face, Head, Placement
+from viz.lanes import Seat, around
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,9 +26,9 @@ VIEW_WIDTH: Final = 1180
 VIEW_HEIGHT: Final = 800
 """The room a picture has on a laptop, beside the panel; the split of tall columns aims at it."""
 
-_GAP_X, _GAP_X_MOST, _GAP_Y, _GAP_ROW, _CARD = 110, 220, 26, 6, 12
-_GAP_WITHIN = 36
-_BEND_HEIGHT = 14
+_GAP_X, _GAP_X_MOST, _GAP_Y, _GAP_Y_MOST, _GAP_ROW, _CARD = 84, 220, 28, 64, 6, 12
+_GAP_WITHIN = 44
+_BEND_HEIGHT, _GAP_BENDS = 14, 6
 _HEAD_ROOM = 46
 _SWEEPS = 24
 _MOST_BENT_LINKS = 160
@@ -48,6 +49,16 @@ class _Block:
     y: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """How a stage's companies stand: columns, rows, and the size of one."""
+
+    across: int
+    down: int
+    width: int
+    height: int
+
+
 def place_layered(scene: Scene, faces: Mapping[str, Face]) -> Placement:
     """Lay a scene out by its nodes' columns.
 
@@ -60,9 +71,8 @@ def place_layered(scene: Scene, faces: Mapping[str, Face]) -> Placement:
     waypoints = _join(scene, blocks, block_of)
     columns = _ordered(blocks)
     rows = _rows(columns, blocks)
-    _set_heights(rows, blocks)
-    lefts = _lefts(rows, blocks)
-    return _placement(scene, faces, blocks, rows=rows, lefts=lefts, waypoints=waypoints)
+    _set_heights(rows, blocks, _gap(rows, blocks))
+    return _placement(scene, faces, blocks, rows=rows, waypoints=waypoints)
 
 
 def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, Face]) -> dict[str, _Block]:
@@ -78,17 +88,17 @@ def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, Face]) -> dict[str, 
         own, under = faces[node.id], tuple(hosted[node.id])
         width, height = float(own.width), float(own.height)
         if under:
-            across, down, row_width = _grid(under, faces)
-            width = max(width, across * row_width + (across - 1) * _GAP_ROW) + 2 * _CARD
-            height += down * (ROW_HEIGHT + _GAP_ROW) + 2 * _CARD + _GAP_ROW
+            grid = _grid(under, faces)
+            width = max(width, grid.across * (grid.width + _GAP_ROW) - _GAP_ROW) + 2 * _CARD
+            height += grid.down * (grid.height + _GAP_ROW) + 2 * _CARD + _GAP_ROW
         blocks[node.id] = _Block(node.id, node.layer, width, height, under)
     return blocks
 
 
-def _grid(companies: Sequence[SceneNode], faces: Mapping[str, Face]) -> tuple[int, int, int]:
-    """Return how many companies stand side by side, how many beneath one another, and a row's width."""
+def _grid(companies: Sequence[SceneNode], faces: Mapping[str, Face]) -> _Grid:
     across = min(3, -(-len(companies) // _ROWS_PER_COLUMN))
-    return across, -(-len(companies) // across), max(faces[node.id].width for node in companies)
+    width, height = (max(getattr(faces[node.id], side) for node in companies) for side in ("width", "height"))
+    return _Grid(across, -(-len(companies) // across), width, height)
 
 
 def _join(scene: Scene, blocks: dict[str, _Block], block_of: Mapping[str, str]) -> dict[int, list[str]]:
@@ -170,14 +180,22 @@ def _subwidths(rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block]) -> l
     return [max(blocks[row[at]].width for row in rows if at < len(row)) for at in range(across)]
 
 
-def _set_heights(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]) -> None:
+def _gap(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]) -> float:
+    """Return the room between rows: what height the view has left over goes there."""
+    width = sum(_width(part, blocks) for part in columns) + 1.3 * _GAP_X * (len(columns) - 1)
+    tall = VIEW_HEIGHT / min(VIEW_WIDTH / width, 1.0) - _HEAD_ROOM
+    spare = min((tall - sum(_tall(row, blocks) for row in part)) / len(part) for part in columns)
+    return min(max(spare, _GAP_Y), _GAP_Y_MOST)
+
+
+def _set_heights(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], gap: float) -> None:
     centre: dict[str, float] = {}
     for rows in columns:
-        _stack(rows, blocks, centre, [0.0] * len(rows))
+        _stack(rows, blocks, centre, wishes=[0.0] * len(rows), gap=gap)
     for sweep in range(_SWEEPS):
         for rows in columns if sweep % 2 == 0 else reversed(columns):
             wishes = [_wish(row, blocks, centre) for row in rows]
-            _stack(rows, blocks, centre, wishes)
+            _stack(rows, blocks, centre, wishes=wishes, gap=gap)
     for name, y in centre.items():
         blocks[name].y = y
 
@@ -188,14 +206,19 @@ def _wish(row: Sequence[str], blocks: Mapping[str, _Block], centre: Mapping[str,
 
 
 def _stack(
-    rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block], centre: dict[str, float], wishes: Sequence[float]
+    rows: Sequence[Sequence[str]],
+    blocks: Mapping[str, _Block],
+    centre: dict[str, float],
+    *,
+    wishes: Sequence[float],
+    gap: float,
 ) -> None:
     """Put rows as near to their wishes as order and gaps allow."""
     offsets = [0.0]
     for above, below in pairwise(rows):
         bends = not blocks[above[0]].width and not blocks[below[0]].width
-        gap = 4 if bends else _GAP_Y
-        offsets.append(offsets[-1] + (_tall(above, blocks) + _tall(below, blocks)) / 2 + gap)
+        between = _GAP_BENDS if bends else gap
+        offsets.append(offsets[-1] + (_tall(above, blocks) + _tall(below, blocks)) / 2 + between)
     fitted = _isotonic([wish - offset for wish, offset in zip(wishes, offsets, strict=True)])
     for row, height, offset in zip(rows, fitted, offsets, strict=True):
         for name in row:
@@ -234,19 +257,11 @@ def _placement(
     blocks: Mapping[str, _Block],
     *,
     rows: Sequence[Sequence[Sequence[str]]],
-    lefts: Sequence[float],
     waypoints: Mapping[int, Sequence[str]],
 ) -> Placement:
     boxes: dict[str, Box] = {}
     cards: dict[str, Box] = {}
-    centres: dict[str, tuple[float, float]] = {}
-    for part, left in zip(rows, lefts, strict=True):
-        subwidths = _subwidths(part, blocks)
-        for row in part:
-            x = left
-            for name, width in zip(row, subwidths, strict=False):
-                centres[name] = (round(x + width / 2), round(blocks[name].y))
-                x += width + _GAP_WITHIN
+    centres, seats = _seats(rows, blocks)
     for name, (x, y) in centres.items():
         block = blocks[name]
         if not block.width:
@@ -256,25 +271,50 @@ def _placement(
             boxes |= _card(block, faces, x, y)
         else:
             boxes[name] = Box(x, y, block.width, block.height)
-    bends = {
-        index: tuple(centres[name] for name in names if name in centres) for index, names in waypoints.items() if names
-    }
+    block_of = {company.id: name for name, block in blocks.items() for company in block.companies}
+    bends = {}
+    for index, names in waypoints.items():
+        edge = scene.edges[index]
+        ends = (seats[block_of.get(end, end)] for end in (edge.source, edge.target))
+        before, after = around(*ends)
+        bends[index] = (*before, *(centres[name] for name in names if name in centres), *after)
     return Placement(boxes, bends, cards, _heads(scene, boxes, cards))
+
+
+def _seats(
+    rows: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]
+) -> tuple[dict[str, tuple[float, float]], dict[str, Seat]]:
+    """Return every block's centre, and its seat in its column."""
+    centres: dict[str, tuple[float, float]] = {}
+    seats: dict[str, Seat] = {}
+    half = _GAP_WITHIN / 2
+    for column, (part, left) in enumerate(zip(rows, _lefts(rows, blocks), strict=True)):
+        subwidths = _subwidths(part, blocks)
+        outer = (round(left - half), round(left + _width(part, blocks) + half))
+        for row in part:
+            x = left
+            for place, (name, width) in enumerate(zip(row, subwidths, strict=False)):
+                centres[name] = (round(x + width / 2), round(blocks[name].y))
+                foot = blocks[name].y + _tall(row, blocks) / 2
+                around_it = (round(x - half), round(x + width + half))
+                seats[name] = Seat(column, place, len(row), foot, *outer, *around_it)
+                x += width + _GAP_WITHIN
+    return centres, seats
 
 
 def _card(block: _Block, faces: Mapping[str, Face], x: float, y: float) -> dict[str, Box]:
     own = faces[block.id]
     top = y - block.height / 2 + _CARD
     boxes = {block.id: Box(x, round(top + own.height / 2), own.width, own.height)}
-    across, _, row_width = _grid(block.companies, faces)
-    first = x - (across - 1) * (row_width + _GAP_ROW) / 2
+    grid = _grid(block.companies, faces)
+    first = x - (grid.across - 1) * (grid.width + _GAP_ROW) / 2
     for index, company in enumerate(block.companies):
-        down, right = divmod(index, across)
+        down, right = divmod(index, grid.across)
         boxes[company.id] = Box(
-            round(first + right * (row_width + _GAP_ROW)),
-            round(top + own.height + 2 * _GAP_ROW + down * (ROW_HEIGHT + _GAP_ROW) + ROW_HEIGHT / 2),
-            row_width,
-            ROW_HEIGHT,
+            round(first + right * (grid.width + _GAP_ROW)),
+            round(top + own.height + 2 * _GAP_ROW + down * (grid.height + _GAP_ROW) + grid.height / 2),
+            grid.width,
+            grid.height,
         )
     return boxes
 

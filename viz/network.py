@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 _LIBRARY: Final = "templates/lib/vis-9.1.2/vis-network.min.js"
 _SCRIPTS: Final = ("shapes.js", "panel.js", "network.js")
-_MOST_WORDED_LINKS = 90  # above this, wordings would hide the lines; the sign alone stays
+_MOST_WORDED_LINKS = 70  # above this, wordings would hide the lines; the sign alone stays
 _LABEL_INK: Final = {PLUS: "#a5310f", MINUS: "#17568f", NEUTRAL: "#55606f", NEGATED: "#7b8490"}
 _PAPER = "#fbfcfd"
+_LABEL_CHARACTERS = 12
+_BOW, _MOST_BOW = 0.28, 1.6
+_PALE = 0.6
+_CROWD = 150  # links; beyond this they are drawn thinner and paler, so that names stay in front
 
 _OPTIONS: Final[dict[str, Any]] = {
     "physics": {"enabled": False},
@@ -44,7 +48,7 @@ _OPTIONS: Final[dict[str, Any]] = {
         "selectionWidth": 2,
         "arrows": {"to": {"enabled": True, "scaleFactor": 0.55}},
         "arrowStrikethrough": False,
-        "scaling": {"label": {"drawThreshold": 8}},
+        "scaling": {"label": {"drawThreshold": 9}},
     },
 }
 
@@ -121,7 +125,7 @@ def _through_pyvis(
 
     network = Network(directed=True, cdn_resources="in_line")
     network.set_options(json.dumps(_OPTIONS))
-    marks = _marks(scene.edges)
+    marks = _marks(scene.edges, {node.id for node in scene.nodes if node.stage})
     for node in scene.nodes:
         network.add_node(f"n{number[node.id]}", **_shape(node, faces[node.id], placement, mark=marks.get(node.id)))
     bends = {f"w{index}.{at}": spot for index, spots in placement.bends.items() for at, spot in enumerate(spots)}
@@ -147,6 +151,7 @@ def _shape(node: SceneNode, face: Face, placement: Placement, *, mark: SceneEdge
             "lines": face.lines,
             "code": face.code,
             "row": face.row,
+            "hosted": bool(node.stage),
             "width": box.width,
             "height": box.height,
             "size": node.size,
@@ -159,12 +164,12 @@ def _shape(node: SceneNode, face: Face, placement: Placement, *, mark: SceneEdge
     }
 
 
-def _marks(edges: Iterable[SceneEdge]) -> dict[str, SceneEdge]:
+def _marks(edges: Iterable[SceneEdge], copies: set[str]) -> dict[str, SceneEdge]:
     """Return, for each company on a stage, the link that put it there: its frame shows that link's certainty."""
     marks: dict[str, SceneEdge] = {}
     for edge in edges:
         if edge.inside:
-            for end in (edge.source, edge.target):
+            for end in {edge.source, edge.target} & copies:
                 marks.setdefault(end, edge)
     return marks
 
@@ -178,8 +183,8 @@ def _segments(scene: Scene, placement: Placement, number: Mapping[str, int]) -> 
         bends = [f"w{index}.{at}" for at in range(len(placement.bends.get(index, ())))]
         stops = [f"n{number[edge.source]}", *bends, f"n{number[edge.target]}"]
         pair = frozenset((edge.source, edge.target))
-        same = layer[edge.source] == layer[edge.target]
-        smooth = _smooth(layered=scene.layered, same_column=same, copies=beside[pair], bent=bool(bends))
+        bow = _bow(edge, placement) if scene.layered and layer[edge.source] == layer[edge.target] else None
+        smooth = _smooth(layered=scene.layered, bow=bow, copies=beside[pair], bent=bool(bends))
         beside[pair] += 1
         for at in range(len(stops) - 1):
             last = at == len(stops) - 2
@@ -189,29 +194,44 @@ def _segments(scene: Scene, placement: Placement, number: Mapping[str, int]) -> 
                 "id": f"e{index}.{at}",
                 "link": index,
                 "smooth": smooth,
-                **_line(edge),
+                **_line(edge, crowded=len(outer) > _CROWD),
                 **({} if last else {"arrows": {"to": {"enabled": False}}}),
                 **({"label": _label(edge, worded=worded)} if at == (len(stops) - 1) // 2 else {}),
             }
 
 
-def _smooth(*, layered: bool, same_column: bool, copies: int, bent: bool) -> dict[str, Any] | bool:
+def _smooth(*, layered: bool, bow: float | None, copies: int, bent: bool) -> dict[str, Any] | bool:
     """Return vis-network's bend. Links that share both ends bow further each, or they would hide one another."""
-    if layered and not same_column and (bent or copies == 0):
+    if layered and bow is None and (bent or copies == 0):
         return {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.5}
-    if copies == 0 and not layered:
+    if copies == 0 and not bow:
         return False
     side = "curvedCW" if copies % 2 == 0 else "curvedCCW"
-    bow = 0.3 if layered and same_column else 0.16
-    return {"enabled": True, "type": side, "roundness": round(bow * (1 + copies // 2), 2)}
+    return {"enabled": True, "type": side, "roundness": round((bow or _BOW) * (1 + copies // 2), 2)}
 
 
-def _line(edge: SceneEdge) -> dict[str, Any]:
+def _bow(edge: SceneEdge, placement: Placement) -> float:
+    """Return how far a link within a column bows out to pass what stands between its ends; 0 where nothing does."""
+    one, other = placement.boxes[edge.source], placement.boxes[edge.target]
+    top, foot = min(one.y, other.y), max(one.y, other.y)
+    between = [
+        box.x + box.width / 2 - one.x
+        for box in placement.boxes.values()
+        if top < box.y < foot and abs(box.x - one.x) < (box.width + one.width) / 2
+    ]
+    if not between:
+        return 0.0
+    # A quadratic curve reaches half the way to its control point.
+    return min(2 * (max(between) + 20) / max(foot - top, 1), _MOST_BOW)
+
+
+def _line(edge: SceneEdge, *, crowded: bool) -> dict[str, Any]:
     stroke = stroke_of(edge.sign, edge.modality, edge.polarity)
+    color = {"color": stroke.color, "highlight": stroke.color, "hover": stroke.color, "inherit": False}
     style: dict[str, Any] = {
-        "color": {"color": stroke.color, "highlight": stroke.color, "hover": stroke.color, "inherit": False},
+        "color": {**color, "opacity": _PALE} if crowded else color,
         "dashes": list(stroke.dash) or False,
-        "width": edge.width,
+        "width": round(edge.width * _PALE, 2) if crowded else edge.width,
         "font": {
             "size": 12,
             "color": _LABEL_INK.get(stroke.color, _LABEL_INK[NEUTRAL]),
@@ -232,9 +252,6 @@ def _label(edge: SceneEdge, *, worded: bool) -> str:
     contested = "≠" if edge.contested else ""
     wording = edge.label[:_LABEL_CHARACTERS] if worded else ""
     return " ".join(part for part in (negated, wording, sign, contested) if part)
-
-
-_LABEL_CHARACTERS = 12
 
 
 def _member(node: SceneNode, number: Mapping[str, int]) -> dict[str, Any]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Final
 from kg.model import Modality, Polarity
 from kg.query.answers import AskAnswer, ChainAnswer, ImpactAnswer, ProfileAnswer, RelateAnswer, ThemeAnswer
 from viz.claims import SceneEvidence, evidence_of
-from viz.columns import Columns, SceneCaption, chain_columns, impact_columns, path_columns
+from viz.columns import (
+    Columns,
+    SceneCaption,
+    chain_columns,
+    graph_columns,
+    impact_columns,
+    path_columns,
+    stages_in,
+)
 from viz.wording import Lang, word
 
 if TYPE_CHECKING:
@@ -138,7 +146,8 @@ def _plan(answer: Answer, lang: Lang) -> _Plan:
             name = community.summary.title if community.summary else word("theme_unnamed", lang)
             return _Plan(name, name)
         case AskAnswer(question=question, topic=topic):
-            return _Plan(question, topic or question)
+            columns = graph_columns(answer.graph)
+            return _Plan(question, topic or question, columns, stages_in(answer.graph) if columns else ())
 
 
 def _chain_plan(answer: ChainAnswer, lang: Lang) -> _Plan:

@@ -78,7 +78,7 @@ function start() {
     edges.update(
       data.edges.map((edge) => ({
         id: edge.id,
-        color: { ...edge.color, opacity: !links || links.has(edge.link) ? 1 : 0.12 },
+        color: { ...edge.color, opacity: !links ? (edge.color.opacity ?? 1) : links.has(edge.link) ? 1 : 0.12 },
       })),
     );
   }

@@ -5,23 +5,42 @@ const OUTLINES = {
   pill: (c, l, t, w, h) => c.roundRect(l, t, w, h, Math.min(h / 2, 18)),
   tab: (c, l, t, w, h) => c.roundRect(l, t, w, h, [12, 12, 2, 2]),
   oval: (c, l, t, w, h) => c.ellipse(l + w / 2, t + h / 2, w / 2, h / 2, 0, 0, 2 * Math.PI),
-  hexagon: (c, l, t, w, h) => outline(c, l, t, [[12, 0], [w - 12, 0], [w, h / 2], [w - 12, h], [12, h], [0, h / 2]]),
-  octagon: (c, l, t, w, h) =>
-    outline(c, l, t, [[9, 0], [w - 9, 0], [w, 9], [w, h - 9], [w - 9, h], [9, h], [0, h - 9], [0, 9]]),
-  slant: (c, l, t, w, h) => outline(c, l, t, [[11, 0], [w, 0], [w - 11, h], [0, h]]),
-  flag: (c, l, t, w, h) => outline(c, l, t, [[0, 0], [w - 13, 0], [w, h / 2], [w - 13, h], [0, h]]),
-  leaf: (c, l, t, w, h) => outline(c, l, t, [[0, 0], [w - 12, 0], [w, 12], [w, h], [0, h]]),
-  trapeze: (c, l, t, w, h) => outline(c, l, t, [[11, 0], [w - 11, 0], [w, h], [0, h]]),
+  hexagon: (c, l, t, w, h) => {
+    const i = Math.min(12, w / 5);
+    outline(c, l, t, [[i, 0], [w - i, 0], [w, h / 2], [w - i, h], [i, h], [0, h / 2]]);
+  },
+  octagon: (c, l, t, w, h) => {
+    const i = Math.min(9, h / 3);
+    outline(c, l, t, [[i, 0], [w - i, 0], [w, i], [w, h - i], [w - i, h], [i, h], [0, h - i], [0, i]]);
+  },
+  slant: (c, l, t, w, h) => {
+    const i = Math.min(11, w / 4);
+    outline(c, l, t, [[i, 0], [w, 0], [w - i, h], [0, h]]);
+  },
+  flag: (c, l, t, w, h) => {
+    const i = Math.min(13, w / 4);
+    outline(c, l, t, [[0, 0], [w - i, 0], [w, h / 2], [w - i, h], [0, h]]);
+  },
+  leaf: (c, l, t, w, h) => {
+    const i = Math.min(12, h / 2.5);
+    outline(c, l, t, [[0, 0], [w - i, 0], [w, i], [w, h], [0, h]]);
+  },
+  trapeze: (c, l, t, w, h) => {
+    const i = Math.min(11, w / 5);
+    outline(c, l, t, [[i, 0], [w - i, 0], [w, h], [0, h]]);
+  },
   ticket: (c, l, t, w, h) => {
-    c.moveTo(l + 7, t);
-    c.lineTo(l + w - 7, t);
-    c.arc(l + w, t, 7, Math.PI, Math.PI / 2, true);
-    c.lineTo(l + w, t + h - 7);
-    c.arc(l + w, t + h, 7, -Math.PI / 2, Math.PI, true);
-    c.lineTo(l + 7, t + h);
-    c.arc(l, t + h, 7, 0, -Math.PI / 2, true);
-    c.lineTo(l, t + 7);
-    c.arc(l, t, 7, Math.PI / 2, 0, true);
+    const n = Math.min(7, h / 3.5);
+    c.moveTo(l + n, t);
+    c.lineTo(l + w - n, t);
+    c.arc(l + w, t, n, Math.PI, Math.PI / 2, true);
+    c.lineTo(l + w, t + h - n);
+    c.arc(l + w, t + h, n, -Math.PI / 2, Math.PI, true);
+    c.lineTo(l + n, t + h);
+    c.arc(l, t + h, n, 0, -Math.PI / 2, true);
+    c.lineTo(l, t + n);
+    c.arc(l, t, n, Math.PI / 2, 0, true);
+    c.closePath();
   },
 };
 
@@ -29,12 +48,12 @@ const FONT = '"Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
 
 function outline(c, left, top, points) {
   points.forEach(([x, y], at) => (at ? c.lineTo(left + x, top + y) : c.moveTo(left + x, top + y)));
+  c.closePath();
 }
 
 function trace(c, look, left, top, width, height) {
   c.beginPath();
   OUTLINES[look.shape](c, left, top, width, height);
-  c.closePath();
 }
 
 function drawSample(canvas, look) {
@@ -60,8 +79,8 @@ function drawFace(c, face, look, colors, x, y, state) {
   c.fillStyle = face.focus ? look.line : look.fill;
   c.fill();
   c.setLineDash(face.dash);
-  c.lineWidth = state.selected ? 4 : state.hover ? 2.6 : face.row ? 1 : 1.6;
-  c.strokeStyle = face.row && !state.selected ? "#9aa7b6" : look.line;
+  c.lineWidth = state.selected ? 4 : state.hover ? 2.6 : face.hosted ? 1 : 1.6;
+  c.strokeStyle = face.hosted && !state.selected ? "#9aa7b6" : look.line;
   c.stroke();
   c.setLineDash([]);
   const ink = face.focus ? "#ffffff" : face.faint ? "#8a94a1" : "#16202c";
