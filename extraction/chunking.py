@@ -43,7 +43,8 @@ class ChunkOptions:
         window: sentences that are compared with one another, 20 … 80.
         likeness: the cosine from which two sentences are joined by an edge.
         neighbours: an edge must be among this many strongest of both its ends. It bounds a sentence's cliques by
-            3^(neighbours / 3) (Moon & Moser 1965), so that no text can make the search explode.
+            3^(neighbours / 3) (Moon & Moser 1965); ties, which can exceed it, are held by a limit on the cliques of a
+            window. So no text can make the search explode.
         gap: up to how many sentences that are in no clique may lie between two members that are joined.
         shortest: characters below which a passage goes on into its next sentence.
         longest: characters above which a passage is cut at its weakest link.
