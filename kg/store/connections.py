@@ -74,6 +74,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, create: bool) -> Non
     # costs the last documents of an ingest that is resumed anyway, and saves one fsync per document.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA wal_autocheckpoint = 8192")  # 32 MB: fewer waits for the disk during an ingest
     if create:
         migrate(connection, path)
     elif found == 0:

@@ -42,7 +42,10 @@ CREATE TABLE copy (
     other TEXT NOT NULL,
     PRIMARY KEY (document, other)
 ) WITHOUT ROWID;
-CREATE TABLE body (document INTEGER PRIMARY KEY REFERENCES document, content BLOB NOT NULL);  -- JSON under zlib
+-- Under zlib: the text with all that lies along it as JSON, and the indexed words, a line for each passage.
+-- The words, because an index without content can only delete what it is told word for word, and cutting the text
+-- again may give other words once the cutter's dictionary has changed. (contentless_delete needs SQLite 3.43.)
+CREATE TABLE body (document INTEGER PRIMARY KEY REFERENCES document, content BLOB NOT NULL, terms BLOB NOT NULL);
 
 CREATE TABLE chunk (
     key INTEGER PRIMARY KEY,
@@ -51,9 +54,6 @@ CREATE TABLE chunk (
     record TEXT NOT NULL
 );
 CREATE INDEX chunk_words ON chunk (key, words);   -- lengths for BM25 without reading the passages
--- What was indexed, under zlib: an index without content can only delete what it is told word for word, and cutting
--- the text again may give other words once the cutter's dictionary has changed. (contentless_delete needs SQLite 3.43.)
-CREATE TABLE chunk_terms (chunk INTEGER PRIMARY KEY REFERENCES chunk, terms BLOB NOT NULL);
 -- Words come cut and folded (kg/store/words.py), so the tokenizer has only spaces left to find.
 CREATE VIRTUAL TABLE word USING fts5 (terms, content = '', columnsize = 0, tokenize = 'ascii');
 CREATE VIRTUAL TABLE word_place USING fts5vocab (word, instance);

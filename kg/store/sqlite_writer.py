@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from kg.model import Chunk, Entity, Fact, Mention, Reading, Run
+    from kg.model import Entity, Fact, Mention, Reading, Run
     from kg.store.prepared import Prepared, Profile
 
 
@@ -88,7 +88,7 @@ def _insert(connection: sqlite3.Connection, reading: Prepared) -> None:
     document = _insert_document(connection, reading)
     entities = _insert_entities(connection, (profile.entity.id for profile in reading.profiles))
     _insert_profiles(connection, document, entities, reading.profiles)
-    _insert_chunks(connection, document, reading.chunks)
+    _insert_text(connection, document, reading)
     connection.executemany(
         "INSERT INTO mention (document, place, chunk, entity, record) VALUES (?, ?, ?, ?, ?)",
         (
@@ -111,8 +111,6 @@ def _insert_document(connection: sqlite3.Connection, reading: Prepared) -> int:
         "INSERT INTO document (key, id, path, recorded_at, signature, head) VALUES (?, ?, ?, ?, ?, ?)",
         (key, document.id, document.path, recorded, document.signature, codec.head_out(document)),
     )
-    body = zlib.compress(codec.body_out(document, reading.problems).encode(), 1)
-    connection.execute("INSERT INTO body (document, content) VALUES (?, ?)", (key, body))
     connection.executemany(
         "INSERT INTO copy (document, other) VALUES (?, ?)", ((key, other) for other in reading.copies)
     )
@@ -157,24 +155,31 @@ def _names(entity: Entity) -> Iterator[tuple[str, int]]:
     yield from ((code, 1) for code in entity.codes)
 
 
-def _insert_chunks(connection: sqlite3.Connection, document: int, chunks: tuple[Chunk, ...]) -> None:
+def _insert_text(connection: sqlite3.Connection, document: int, reading: Prepared) -> None:
+    chunks = reading.chunks
     if len(chunks) > PLACE_ROOM:
-        raise ValueError(f"{chunks[0].document}: more than {PLACE_ROOM} passages")
+        raise ValueError(f"{reading.document.id}: more than {PLACE_ROOM} passages")
     words = [terms(chunk.search_text or chunk.text) for chunk in chunks]
-    keys = [_chunk_key(document, place) for place in range(len(chunks))]
+    lines = [" ".join(found) for found in words]
+    connection.execute(
+        "INSERT INTO body (document, content, terms) VALUES (?, ?, ?)",
+        (document, _pack(codec.body_out(reading.document, reading.problems)), _pack("\n".join(lines))),
+    )
     connection.executemany(
         "INSERT INTO chunk (key, id, words, record) VALUES (?, ?, ?, ?)",
         (
-            (key, chunk.id, len(found), codec.chunk_out(chunk))
-            for key, chunk, found in zip(keys, chunks, words, strict=True)
+            (_chunk_key(document, place), chunk.id, len(found), codec.chunk_out(chunk))
+            for place, (chunk, found) in enumerate(zip(chunks, words, strict=True))
         ),
     )
-    indexed = [(key, " ".join(found)) for key, found in zip(keys, words, strict=True)]
-    connection.executemany("INSERT INTO word (rowid, terms) VALUES (?, ?)", indexed)
     connection.executemany(
-        "INSERT INTO chunk_terms (chunk, terms) VALUES (?, ?)",
-        ((key, zlib.compress(found.encode(), 1)) for key, found in indexed),
+        "INSERT INTO word (rowid, terms) VALUES (?, ?)",
+        ((_chunk_key(document, place), line) for place, line in enumerate(lines)),
     )
+
+
+def _pack(text: str) -> bytes:
+    return zlib.compress(text.encode(), 1)
 
 
 def _chunk_key(document: int, place: int | None) -> int | None:
@@ -226,6 +231,13 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
     low, high = document << PLACE_BITS, (document + 1) << PLACE_BITS
     facts = _column(connection, "SELECT DISTINCT fact FROM evidence WHERE document = ?", document)
     profiles = _column(connection, "SELECT profile FROM appearance WHERE document = ?", document)
+    packed = connection.execute("SELECT terms FROM body WHERE document = ?", (document,)).fetchone()[0]
+    lines = zlib.decompress(packed).decode().split("\n")
+    indexed = _column(connection, "SELECT count(*) FROM chunk WHERE key >= ? AND key < ?", low, high)[0]
+    connection.executemany(
+        "INSERT INTO word (word, rowid, terms) VALUES ('delete', ?, ?)",
+        ((low + place, lines[place]) for place in range(indexed)),
+    )
     for statement in (
         "DELETE FROM evidence WHERE document = ?",
         "DELETE FROM appearance WHERE document = ?",
@@ -234,14 +246,6 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
         "DELETE FROM body WHERE document = ?",
     ):
         connection.execute(statement, (document,))
-    indexed = connection.execute(
-        "SELECT chunk, terms FROM chunk_terms WHERE chunk >= ? AND chunk < ?", (low, high)
-    ).fetchall()
-    connection.executemany(
-        "INSERT INTO word (word, rowid, terms) VALUES ('delete', ?, ?)",
-        ((chunk, zlib.decompress(found).decode()) for chunk, found in indexed),
-    )
-    connection.execute("DELETE FROM chunk_terms WHERE chunk >= ? AND chunk < ?", (low, high))
     connection.execute("DELETE FROM chunk WHERE key >= ? AND key < ?", (low, high))
     connection.execute("DELETE FROM document WHERE key = ?", (document,))
     connection.execute(
@@ -271,5 +275,5 @@ def _delete_profiles(connection: sqlite3.Connection, profiles: list[int]) -> Non
     )
 
 
-def _column(connection: sqlite3.Connection, statement: str, parameter: int | str) -> list[int]:
-    return [row[0] for row in connection.execute(statement, (parameter,))]
+def _column(connection: sqlite3.Connection, statement: str, *parameters: int | str) -> list[int]:
+    return [row[0] for row in connection.execute(statement, parameters)]

@@ -16,4 +16,10 @@ def terms(text: str) -> list[str]:
     A term is letters and digits only, so that no query syntax survives and any tokenizer leaves it whole.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return [piece for word in rjieba.cut_for_search(folded) for piece in _LETTERS.findall(word)]
+    found: list[str] = []
+    for word in rjieba.cut_for_search(folded):
+        if word.isalnum():
+            found.append(word)
+        else:
+            found += _LETTERS.findall(word)
+    return found
