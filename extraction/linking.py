@@ -14,7 +14,7 @@ from kg.model import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from extraction.mentions import Lexicon
+    from extraction.mentions import Found, Lexicon
     from extraction.ner import Ner
     from extraction.sentences import Sentence
     from kg.model import Document
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _LINKED, _LISTED, _GUESSED = 0, 1, 2  # whose word counts when two names overlap equally
 _NER_SCORE = 0.8
+_WEAK_SCORE, _SHORTEST_WEAK = 0.8, 2
 _SHORTEST_ORG = 3
 _ORG_FORM = re.compile(
     r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
@@ -91,6 +92,16 @@ def _companies(
         elif resolution.status == "ambiguous":
             blocked.append((start, end))
     return refs, blocked
+
+
+def _listed(hit: Found) -> Ref | None:
+    """Turn a gazetteer match into a reference; a doubtful word counts less, and not at all when it is hardly a name."""
+    term = hit.term
+    if hit.weak and (
+        hit.end - hit.start < _SHORTEST_WEAK or term.kind not in (Kind.PRODUCT, Kind.INDUSTRY) or term.name.isascii()
+    ):
+        return None
+    return Ref(term.entity, term.kind, term.name, hit.start, hit.end, term.about, _WEAK_SCORE if hit.weak else 1.0)
 
 
 def _guess(text: str, start: int, label: str) -> Ref | None:

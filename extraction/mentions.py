@@ -19,7 +19,17 @@ from kg.model import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_FILES = ("products", "industries", "indicators", "policies", "events", "themes", "regions", "institutions")
+_FILES = (
+    "products",
+    "industries",
+    "indicators",
+    "macro_indicators",
+    "policies",
+    "events",
+    "themes",
+    "regions",
+    "institutions",
+)
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.REGION, Kind.COMPANY, Kind.BUSINESS})
 _ALWAYS_WHOLE = (
     3  # names of at least this many characters are trusted to be words; shorter ones must fall on word edges
@@ -27,6 +37,7 @@ _ALWAYS_WHOLE = (
 _BRIDGE = re.compile(
     r"(?:行业|板块|产业链|产业|产品|市场|业务|环节|领域|现货|期货)?(?:的)?(?:整体|平均|总体|终端|国内|全球|市场|现货|综合|单位|新增|累计|年|月度|年度|社会|总)?"
 )
+_LIST_MARKS = ("、", "：")
 _LATIN = re.compile(r"[A-Za-z0-9]")
 
 
@@ -39,6 +50,8 @@ class Term:
     units: tuple[str, ...] = ()
     basis: str = ""
     industry: str = ""
+    about: str = ""
+    macro: bool = False
 
     @property
     def entity(self) -> str:
@@ -56,11 +69,12 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A gazetteer match in a text."""
+    """A gazetteer match in a text; a `weak` one is a word that also means something else (铁, 支付, PC)."""
 
     start: int
     end: int
     term: Term
+    weak: bool = False
 
 
 class Lexicon:
@@ -71,11 +85,19 @@ class Lexicon:
         terms: Mapping[str, Term],
         heads: Mapping[str, Head],
         short_forms: Mapping[str, tuple[str, str]],
-        never: frozenset[str] = frozenset(),
+        *,
+        industries: Mapping[str, Term],
+        weak: frozenset[str] = frozenset(),
+        industry_suffixes: Sequence[str] = (),
     ) -> None:
-        self.terms = {spelling: term for spelling, term in terms.items() if spelling not in never}
+        self.terms = terms
         self.heads = heads
         self.short_forms = short_forms
+        self._industries = industries
+        self._weak = weak
+        self._suffix_re = re.compile(
+            "|".join(map(re.escape, sorted(industry_suffixes, key=len, reverse=True))) or r"(?!)"
+        )
         self._spellings = sorted(self.terms)
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
             self._spellings, daachorse.MATCH_KIND_LEFTMOST_LONGEST
@@ -95,8 +117,22 @@ class Lexicon:
                 edges = word_edges(text) if edges is None else edges
                 if start not in edges or end not in edges:
                     continue
-            found.append(Found(start, end, self.terms[spelling]))
+            term = self.terms[spelling]
+            if spelling in self._industries and self._suffix_re.match(
+                text, end
+            ):  # 光伏玻璃行业 is the trade, not the glass
+                term = self._industries[spelling]
+            found.append(Found(start, end, term, self._is_weak(text, start, end, spelling)))
         return found
+
+    def _is_weak(self, text: str, start: int, end: int, spelling: str) -> bool:
+        """Whether a doubtful word stands without support: no 行业 or indicator behind it, in no list, leading nothing in."""
+        if spelling not in self._weak:
+            return False
+        supported = (
+            self._suffix_re.match(text, end) or self._head_re.match(text, end) or text[end : end + 1] in _LIST_MARKS
+        )
+        return not (supported or (start > 0 and text[start - 1] == "、"))
 
     def compound(self, text: str, base: Ref) -> Ref | None:
         """Return the compound indicator that begins with `base`, or None: 碳酸锂 + 价格, 铜 + 价."""
@@ -162,26 +198,33 @@ def shipped_lexicon() -> Lexicon:
         for name in (*_FILES, "indicator_heads", "stopwords")
     }
     stop = tables["stopwords"]
-    preferred = {word: Kind(kind) for word, kind in stop.get("ambiguous_kind", {}).items()}
+    never = frozenset(word for group in stop["never"] for word in group)
+    preferred = {word: Kind(kind) for word, kind in stop["ambiguous_kind"].items()}
     terms: dict[str, Term] = {}
+    industries: dict[str, Term] = {}
     for name in _FILES:
-        for spelling, term in _terms(tables[name]):
-            if spelling not in terms or preferred.get(spelling) == term.kind:
+        for spelling, term in _terms(tables[name], macro=name == "macro_indicators"):
+            if term.kind == Kind.INDUSTRY:
+                industries[spelling] = term
+            if spelling not in never and (spelling not in terms or preferred.get(spelling) == term.kind):
                 terms[spelling] = term
     heads, shorts = _heads(tables["indicator_heads"])
-    return Lexicon(terms, heads, shorts, frozenset(_words(stop)))
+    weak = frozenset(stop["ambiguous_alone"])
+    return Lexicon(terms, heads, shorts, industries=industries, weak=weak, industry_suffixes=stop["industry_suffixes"])
 
 
-def _terms(table: Mapping[str, Any]) -> Iterable[tuple[str, Term]]:
+def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:
     kind = Kind(table["kind"])
     for entry in table["entries"]:
         units = entry.get("unit", ())
         term = Term(
             name=entry["name"],
             kind=kind,
-            units=tuple([units] if isinstance(units, str) else units),
+            units=_as_tuple(units),
             basis=entry.get("basis", ""),
             industry=entry.get("industry", entry.get("parent", "")),
+            about=entity_id(Kind.PRODUCT, entry["product"]) if "product" in entry else "",
+            macro=macro,
         )
         for spelling in (entry["name"], *entry.get("aliases", ())):
             yield spelling, term
@@ -191,11 +234,15 @@ def _heads(table: Mapping[str, Any]) -> tuple[dict[str, Head], dict[str, tuple[s
     heads: dict[str, Head] = {}
     for entry in table["entries"]:
         units = entry.get("unit", ())
-        head = Head(entry["name"], tuple([units] if isinstance(units, str) else units))
+        head = Head(entry["name"], _as_tuple(units))
         heads |= {spelling: head for spelling in (entry["name"], *entry.get("aliases", ()))}
-    shorts = {form["name"]: (form["product"], form["head"]) for form in table.get("short_forms", ())}
+    shorts = {
+        spelling: (form["product"], form["head"])
+        for form in table["short_forms"]
+        for spelling in (form["name"], *form.get("aliases", ()))
+    }
     return heads, shorts
 
 
-def _words(table: Mapping[str, Any]) -> Sequence[str]:
-    return tuple(table.get("generic", ()))
+def _as_tuple(units: str | Sequence[str]) -> tuple[str, ...]:
+    return (units,) if isinstance(units, str) else tuple(units)

@@ -63,7 +63,7 @@ class Extractor:
 
     def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
         """Read one document whole."""
-        document = replace(document, signature=signature(document.text))
+        document = replace(document, signature=signature(_kept_text(document)))
         lines = list(_lines(document))
         refs = self._linker.link(document, [line.sentence for line in lines])
         annotated = list(self._annotate(document, lines, refs))
@@ -152,6 +152,11 @@ class Extractor:
             else:
                 problems.append(problem)
         return tuple(good), tuple(problems)
+
+
+def _kept_text(document: Document) -> str:
+    """Return what facts are read from; a disclaimer that all reports of a house share would make them copies."""
+    return "\n".join(document.text[block.start : block.end] for block in document.blocks)
 
 
 def _lines(document: Document) -> Iterator[_Line]:

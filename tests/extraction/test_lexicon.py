@@ -36,7 +36,10 @@ Entry = dict[str, Any]
 
 def load(stem: str) -> dict[str, Any]:
     with (LEXICON / f"{stem}.yaml").open(encoding="utf-8") as file:
-        return yaml.load(file, Loader=LOADER)  # noqa: S506 - a safe loader either way
+        table: dict[str, Any] = yaml.load(file, Loader=LOADER)  # noqa: S506 - a safe loader either way
+    if stem == "indicators":
+        table["entries"] += load("macro_indicators")["entries"]
+    return table
 
 
 FILES = {kind: load(stem) for kind, (stem, _, _) in SCHEMAS.items()}
@@ -59,7 +62,7 @@ def surfaces_of(kind: str) -> set[str]:
 
 
 def test_every_file_of_the_folder_is_known():
-    known = {stem for stem, _, _ in SCHEMAS.values()} | {"stopwords"}
+    known = {stem for stem, _, _ in SCHEMAS.values()} | {"stopwords", "macro_indicators"}
     assert {path.stem for path in LEXICON.glob("*.yaml")} == known
 
 

@@ -1,0 +1,79 @@
+"""`liantu ingest` and `liantu read`: documents in, and what was taken out of them."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kg.commands.options import Day, kb_option
+from kg.errors import DocumentError
+from kg.settings import load
+
+if TYPE_CHECKING:
+    from datetime import date
+
+EXIT_REFUSED = 3
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@kb_option
+@click.option("--date", "day", type=Day(), help="文件没有日期时使用的发表日")
+@click.option("--workers", type=click.IntRange(0), default=lambda: load().workers, help="并行进程数，0 为处理器数")
+@click.option("--ner/--no-ner", default=lambda: load().ner, help="是否使用随包的实体识别模型")
+@click.option(
+    "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
+)
+def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
+    """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
+    from extraction.ingest import Job, ingest as run  # noqa: PLC0415 -- imported when called
+    from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
+
+    now = datetime.now(UTC).replace(microsecond=0)
+    job = Job(tuple(paths), now, day, workers, ner=options["ner"], master=options["master"])
+    store = open_store(kb, create=True)
+    try:
+        outcome = run(store, job)
+    finally:
+        store.close()
+    for fault in outcome.refused:
+        click.echo(f"refused: {fault}", err=True)
+    click.echo(
+        f"{outcome.written} 篇新写入，{outcome.known} 篇已在库中，{len(outcome.refused)} 篇未能读取；"
+        f"{outcome.facts} 条事实，用时 {outcome.seconds:.1f} 秒 → {kb}"
+    )
+    if outcome.refused:
+        sys.exit(EXIT_REFUSED)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--date", "day", type=Day(), help="文件没有日期时使用的发表日")
+@click.option("--show-removed", is_flag=True, help="显示清洗时去掉的内容及原因")
+def read(file: Path, day: date | None, *, show_removed: bool) -> None:
+    """查看 FILE 读出的标题、日期与正文；--show-removed 显示去掉了什么、为什么。"""
+    from extraction.readers.dispatch import read_file  # noqa: PLC0415 -- imported when called
+
+    refused = False
+    for item in read_file(file, today=datetime.now(UTC).date(), published_on=day):
+        if isinstance(item, DocumentError):
+            click.echo(f"refused: {item}", err=True)
+            refused = True
+            continue
+        click.echo(
+            f"# {item.title}\n{item.published_on}  {item.publisher}  {'、'.join(item.authors)}  {' '.join(item.codes)}\n"
+        )
+        if show_removed:
+            for span in item.removed:
+                click.echo(f"[{span.start}:{span.end}] {span.reason}: {item.text[span.start : span.end]!r}")
+        else:
+            for block in item.blocks:
+                click.echo(
+                    f"{'#' * block.level + ' ' if block.kind == 'heading' else ''}{item.text[block.start : block.end]}\n"
+                )
+    if refused:
+        sys.exit(EXIT_REFUSED)
