@@ -16,6 +16,7 @@ import yaml
 from reportlab import rl_config
 from reportlab.graphics.charts.barcharts import VerticalBarChart
 from reportlab.graphics.shapes import Drawing
+from reportlab.lib import textsplit
 from reportlab.lib.colors import Color, HexColor, white
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
@@ -25,6 +26,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import (
     BaseDocTemplate,
+    CondPageBreak,
     Flowable,
     Frame,
     HRFlowable,
@@ -34,6 +36,7 @@ from reportlab.platypus import (
     Spacer,
     Table,
     TableStyle,
+    paragraph,
 )
 from reportlab.platypus.tableofcontents import TableOfContents
 
@@ -73,9 +76,16 @@ class ReportTemplate(BaseDocTemplate):
 
     def __init__(self, path: Path, source: Source) -> None:
         super().__init__(
-            str(path), pagesize=A4, leftMargin=MARGIN, rightMargin=MARGIN, topMargin=26 * mm, bottomMargin=22 * mm,
-            title=f"{source.meta['title']}：{source.meta['subtitle']}", author=source.meta["publisher"], invariant=1,
-        )  # fmt: skip
+            str(path),
+            pagesize=A4,
+            leftMargin=MARGIN,
+            rightMargin=MARGIN,
+            topMargin=26 * mm,
+            bottomMargin=source.meta["foot_mm"] * mm,
+            title=f"{source.meta['title']}：{source.meta['subtitle']}",
+            author=source.meta["publisher"],
+            invariant=1,
+        )
         self.source = source
         frame = Frame(MARGIN, self.bottomMargin, self.width, self.height, leftPadding=0, rightPadding=0)
         self.addPageTemplates([PageTemplate(id="report", frames=[frame], onPage=self.furnish)])
@@ -109,16 +119,16 @@ def style(name: str, size: float, **more: Any) -> ParagraphStyle:
     return ParagraphStyle(name, fontSize=size, **settings)
 
 
-BODY = style("body", 10.5, firstLineIndent=21, spaceAfter=5)
-LEAD = style("lead", 10.5, spaceAfter=5, leftIndent=12, bulletIndent=0)
+BODY = style("body", 11, allowWidows=1, allowOrphans=1, firstLineIndent=22, spaceAfter=6)
+LEAD = style("lead", 11, spaceAfter=6, leftIndent=12, bulletIndent=0)
 CELL = style("cell", 8.5, leading=12)
 NOTE = style("note", 8, textColor=GREY, spaceAfter=9)
 CAPTION = style("caption", 9.5, fontName="Head", spaceBefore=7, spaceAfter=3, keepWithNext=1)
 TITLE = style("title", 21, fontName="Head", leading=28)
 SUBTITLE = style("subtitle", 13, fontName="Head", textColor=GREY, spaceAfter=8)
 HEADS = (
-    style("head0", 14, fontName="Head", spaceBefore=9, spaceAfter=5, keepWithNext=1),
-    style("head1", 11.5, fontName="Head", spaceBefore=6, spaceAfter=4, keepWithNext=1),
+    style("head0", 14, fontName="Head", spaceBefore=9, spaceAfter=5),
+    style("head1", 11.5, fontName="Head", spaceBefore=6, spaceAfter=4),
 )
 CONTENTS = (style("contents0", 10.5), style("contents1", 9.5, leftIndent=14))
 
@@ -136,9 +146,9 @@ def inline(text: str, ink: Color) -> str:
 
 def heading(text: str, level: int) -> Paragraph:
     """A heading that the table of contents will list."""
-    paragraph = Paragraph(text, HEADS[level])
-    paragraph.toc_level = level
-    return paragraph
+    made = Paragraph(text, HEADS[level])
+    made.toc_level = level
+    return made
 
 
 def ruled(lines: list[str], ink: Color) -> Table:
@@ -214,6 +224,7 @@ def flow(body: str, ink: Color) -> Iterator[Flowable]:
         elif first.startswith("|"):
             yield ruled(block, ink)
         elif mark := re.match(r"(#{1,2}) ", first):
+            yield CondPageBreak(20 * mm)  # keepWithNext would also keep the whole next paragraph from breaking
             yield heading(first[mark.end() :], len(mark[1]) - 1)
         elif first.startswith("图表"):
             yield Paragraph(first, CAPTION)
@@ -271,6 +282,8 @@ def make(source: Source) -> Path:
 def main() -> None:
     """Make every PDF of the demo corpus."""
     rl_config.invariant = 1
+    for splitter in (paragraph, textsplit):  # their list is Japanese and leaves these Chinese marks out
+        splitter.ALL_CANNOT_START += "，；：？！”"
     for name, path in FONTS.items():
         pdfmetrics.registerFont(TTFont(name, str(path), subfontIndex=0))
         pdfmetrics.registerFontFamily(name, normal=name, bold=name, italic=name, boldItalic=name)
