@@ -61,6 +61,7 @@ _FIGURE_LABEL = re.compile(
 )
 _TABLE_LABEL = re.compile(r"(?:图表|表|表格|Table|Exhibit)\s*[A-Z]?\d+", re.IGNORECASE)
 _SOURCE_LINE = re.compile(r"[（(]?(?:资料|数据|信息|图表)?来源\s*[:：]|(?:data )?sources?\s*[:：]", re.IGNORECASE)
+_SOURCE_LABEL = re.compile(r"[（(]?(?:资料|图表)来源\s*[:：]|(?:data )?sources?\s*[:：]", re.IGNORECASE)
 _SOURCE_NAMES = re.compile(
     r"wind|ifind|choice|bloomberg|彭博|万得|证券|研究|公司|公告|年报|财报|官网|整理|统计局|海关|协会|央行|银行|部|局|"
     r"网|咨询|招股|数据库|交易所|csmar|百川|statista|idc|gartner|company|report",
@@ -207,6 +208,8 @@ def _running_key(line: PlacedLine) -> tuple[str, int] | None:
 def is_figure_label(text: str) -> bool:
     """Whether the line names a figure or a table (图表 12：…)."""
     plain = text.strip()
+    if _LEADER.search(plain[-2 * _LABEL :]):
+        return False  # a line of the list of figures
     return len(plain) <= _LABEL and not _SENTENCE_END.search(plain) and bool(_FIGURE_LABEL.match(plain))
 
 
@@ -215,13 +218,17 @@ def is_table_label(text: str) -> bool:
     return is_figure_label(text) and bool(_TABLE_LABEL.match(text.strip()))
 
 
-def is_source_line(text: str) -> bool:
-    """Whether the line says where a figure's data come from; a sentence about data sources is content."""
+def is_source_line(text: str, *, below_figure: bool = False) -> bool:
+    """Whether the line says where a figure's data come from.
+
+    资料来源 is only ever that label; 数据来源 may begin a sentence about data (数据来源：遥操作与仿真), so it needs the
+    name of a source, unless the line is known to stand below a figure.
+    """
     plain = text.strip()
     found = _SOURCE_LINE.match(plain)
-    return (
-        bool(found) and len(plain) <= 3 * _LABEL and bool(_SOURCE_NAMES.search(plain[found.end() :] if found else ""))
-    )
+    if not found or len(plain) > 3 * _LABEL:
+        return False
+    return below_figure or bool(_SOURCE_LABEL.match(plain)) or bool(_SOURCE_NAMES.search(plain[found.end() :]))
 
 
 def _is_symbols(plain: str) -> bool:

@@ -122,8 +122,11 @@ def _without_numbers(text: str) -> str:
 def _join_head_rows(cells: list[list[str]]) -> list[list[str]]:
     """Join a head of two rows (EPS over 2023, 2024) into one, so that each column says what it is."""
     top, second = cells[0], cells[1]
-    spanned = any(not cell for cell in top[1:])
-    if len(cells) < 3 or second[0] or not spanned or not any(second):  # noqa: PLR2004 - head, head, row
+    if len(cells) < 3 or second[0] or not any(second):  # noqa: PLR2004 - head, head, row
+        return cells
+    if not any(re.search(r"\d", cell) for cell in second):  # a head cell that was wrapped
+        return [[upper + lower for upper, lower in zip(top, second, strict=True)], *cells[2:]]
+    if all(top[1:]):
         return cells
     heads, group = [], ""
     for upper, lower in zip(top, second, strict=True):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
+from extraction.cleaning import Reason, line_reason
 from extraction.readers.assembly import Piece
 from extraction.readers.pdf_lines import joined
 from extraction.readers.text import heading_level, is_item
@@ -18,14 +20,17 @@ if TYPE_CHECKING:
 
     from extraction.readers.pdf_lines import TextLine
 
+_LONE = frozenset({Reason.CONTENTS, Reason.CONTACT, Reason.PAGE_NUMBER, Reason.SOURCE_LINE, Reason.FIGURE_LABEL})
 _CJK = re.compile(r"[\u2018-\u201d\u2026\u3000-\u9fff\uff00-\uffef]")
 _STOPS = ("。", "！", "？", "；", "：", "!", "?", ";")
 _BULLET = re.compile(r"^[•●◆■□▪❑➢⚫\uf06c-\uf0fe]\s*")
+_OPEN_MARK = re.compile(r"^\[(?=[^\[\]]{2,8}$)")  # what is left of a template's [投资要点 Table_Summary]
 _LONGEST_HEADING = 45
 _MOST_UNITS = 400  # a page with more fragments than this is a drawing; its stream order is as good as any
 _INDENT = 1.2  # in line heights
 _OUTDENT = 2.8
 _RAGGED = 1.8
+_SAME_COLUMN = 4
 _WIDE_GAP = 1.3  # against the usual distance of lines
 
 
@@ -112,7 +117,8 @@ def continues(upper: Paragraph, lower: Paragraph) -> bool:
     mixed = abs(upper.last.size - lower.first.size) < 0.06 * upper.last.size and not heading_level(lower.text)
     starts = is_item(lower.text) or bool(heading_level(lower.text))
     indented = lower.lines > 1 and lower.first.x0 > lower.last.x0 + _INDENT * lower.first.size
-    return (same or mixed) and upper.unfinished and not starts and not indented and not is_heading(upper)
+    alone = _stands_alone(upper.last) or _stands_alone(lower.first)
+    return (same or mixed) and not alone and upper.unfinished and not starts and not indented and not is_heading(upper)
 
 
 def join(upper: Paragraph, lower: Paragraph) -> Paragraph:
@@ -135,7 +141,7 @@ def is_heading(paragraph: Paragraph, body_size: float = 0.0) -> bool:
 
 def piece_of(paragraph: Paragraph, body_size: float) -> Piece:
     """Turn a finished paragraph into a piece, its bullet stripped."""
-    text = _BULLET.sub("", paragraph.text)
+    text = _OPEN_MARK.sub("", _BULLET.sub("", paragraph.text))
     if is_heading(replace(paragraph, text=text), body_size):
         ratio = paragraph.first.size / body_size if body_size else 1.0
         level = heading_level(text) or (1 if ratio > 1.5 else 2 if ratio > 1.1 else 3)  # noqa: PLR2004 - title, section, lead
@@ -174,11 +180,25 @@ def _pitch(column: Sequence[TextLine]) -> float:
     return median(near) if near else 0.0
 
 
-def _right_edge(line: TextLine, column: Sequence[TextLine]) -> float:
-    return max(
-        (other.x1 for other in column if other.overlaps(line) and abs(other.size - line.size) < 0.1 * line.size),
-        default=line.x1,
+def _right_edge(line: TextLine, column: Sequence[TextLine], *, any_size: bool = False) -> float:
+    """Where lines of this column end: the furthest edge that two lines share, so that one odd line decides nothing."""
+    edges = sorted(
+        (
+            other.x1
+            for other in column
+            if abs(other.x0 - line.x0) < _SAME_COLUMN * line.size
+            and (any_size or abs(other.size - line.size) < 0.1 * line.size)
+        ),
+        reverse=True,
     )
+    shared = (high for high, low in pairwise(edges) if high - low < line.size)
+    return next(shared, max(edges, default=line.x1))
+
+
+def _room_for(line: TextLine) -> float:
+    """Width that a line's first word needs: a Latin word or a number is not broken, so the line above ends early."""
+    word = re.match(r"[!-~]+", line.text)
+    return (_RAGGED + (0.5 * len(word[0]) if word else 0)) * line.size
 
 
 def _is_full(line: TextLine, right: float) -> bool:
@@ -188,11 +208,11 @@ def _is_full(line: TextLine, right: float) -> bool:
 def _begins(group: Sequence[TextLine], line: TextLine, pitch: float, right: float) -> bool:
     """Whether a line begins a new paragraph below the lines gathered so far."""
     last = group[-1]
-    full = _is_full(last, right)
+    full = last.x1 + _room_for(line) > right
     stopped = last.text.endswith(_STOPS)
     gap = pitch and line.middle - last.middle > _WIDE_GAP * pitch
     indent = line.x0 - last.x0
-    if abs(line.size - last.size) > 0.08 * last.size or not full:
+    if abs(line.size - last.size) > 0.08 * last.size or not full or _stands_alone(last) or _stands_alone(line):
         return True
     if is_item(line.text) or heading_level(line.text):
         return stopped or abs(indent) > line.size or bool(gap)
@@ -203,9 +223,14 @@ def _begins(group: Sequence[TextLine], line: TextLine, pitch: float, right: floa
     return indent > _INDENT * line.size or indent < -_INDENT * line.size
 
 
+def _stands_alone(line: TextLine) -> bool:
+    """Whether a line is hidden by its own words (contents, contacts): it must not drag its neighbours along."""
+    return line_reason(line.text) in _LONE
+
+
 def _paragraph(group: Sequence[TextLine], column: Sequence[TextLine], page: int) -> Paragraph:
     text = ""
     for line in group:
         text = join_text(text, line.text)
-    full = _is_full(group[-1], _right_edge(group[-1], column))
+    full = _is_full(group[-1], _right_edge(group[-1], column, any_size=True))
     return Paragraph(" ".join(text.split()), group[0], group[-1], full, len(group), page)

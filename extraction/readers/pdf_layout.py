@@ -41,7 +41,8 @@ def lay_out(pages: Sequence[Page], tables: RuledTables) -> list[Piece]:
     running = running_lines(
         [[PlacedLine(line.text, line.middle / page.height) for line in page.lines] for page in pages]
     )
-    marks = Counter(line.text for page in pages for line in page.lines if not line.upright)
+    turned = ({line.text for line in page.lines if not line.upright and not is_numeric(line.text)} for page in pages)
+    marks = Counter(text for texts in turned for text in texts)
     finder = RegionFinder(tables, size)
     flow: list[Paragraph | Piece] = []
     for page, reasons in zip(pages, running, strict=True):
@@ -62,13 +63,15 @@ def body_size(pages: Sequence[Page]) -> float:
 
 
 def title_of(page: Page) -> str:
-    """The first page's largest text in its upper half: the report's title, with the lines right below it of that size."""
+    """The largest text in the upper half of the first page, with the lines right below it: the report's title."""
     lines = [line for line in page.lines if line.upright and line.middle < 0.5 * page.height and len(line.text) > 3]  # noqa: PLR2004 - a logo's letters are no title
     lines = [line for line in lines if not section_reason(line.text) and not line_reason(line.text)]
     if not lines:
         return ""
     largest = max(line.size for line in lines)
-    found = [line for line in lines if line.size > 0.93 * largest]
+    same = sorted((line for line in lines if line.size > 0.93 * largest), key=lambda line: line.middle)
+    longest = max(same, key=lambda line: len(line.text))
+    found = [line for line in same if line.overlaps(longest) and abs(line.middle - longest.middle) < 2.5 * largest]
     return "".join(line.text for line in found[:3])
 
 
@@ -78,7 +81,8 @@ def _append(flow: list[Paragraph | Piece], item: Paragraph | Piece) -> None:
         for at in range(len(flow) - 1, -1, -1):
             earlier = flow[at]
             if isinstance(earlier, Paragraph):
-                if continues(earlier, item):
+                interrupted = at < len(flow) - 1 or earlier.page != item.page
+                if interrupted and continues(earlier, item):
                     flow[at] = join(earlier, item)
                     return
                 break
@@ -89,11 +93,14 @@ def _append(flow: list[Paragraph | Piece], item: Paragraph | Piece) -> None:
 
 def _read_parts(page: Page, running: dict[int, Reason], marks: Counter[str], finder: RegionFinder) -> _PageParts:
     lines = page.lines
-    header, footer, rotated = [], [], []
+    header: list[Piece] = []
+    footer: list[Piece] = []
+    turned: list[str] = []
     for index, line in enumerate(lines):
-        if not line.upright:
-            reason = Reason.WATERMARK if marks[line.text] >= _REPEATS else Reason.FIGURE_TEXT
-            rotated.append(Piece(line.text, reason=reason, page=page.number))
+        if not line.upright and marks[line.text] >= _REPEATS:
+            footer.append(Piece(line.text, reason=Reason.WATERMARK, page=page.number))
+        elif not line.upright:
+            turned.append(line.text)
         elif index in running:
             side = header if line.middle < page.height / 2 else footer
             side.append(Piece(line.text, reason=running[index], page=page.number))
@@ -107,7 +114,8 @@ def _read_parts(page: Page, running: dict[int, Reason], marks: Counter[str], fin
         frame = (min(x.x0 for x in own), min(x.top for x in own), max(x.x1 for x in own), max(x.bottom for x in own))
         units.append(Unit(pieces=tuple(replace(piece, page=page.number) for piece in region.pieces), frame=frame))
     body = [item for unit in in_order(units) for item in _items(page, unit, rest, finder.tables)]
-    return _PageParts(tuple(header), tuple(body), (*rotated, *footer))
+    axis = Piece("".join(turned), reason=Reason.FIGURE_TEXT, page=page.number)
+    return _PageParts(tuple(header), tuple(body), (axis, *footer))
 
 
 def _items(page: Page, unit: Unit, column: Sequence[TextLine], tables: RuledTables) -> Iterator[Paragraph | Piece]:
@@ -118,7 +126,7 @@ def _items(page: Page, unit: Unit, column: Sequence[TextLine], tables: RuledTabl
         table = loose_table(page, lines, tables) if rows else None
         if table:
             yield replace(table, page=page.number)
-        elif len(lines) >= _AXIS and all(is_numeric(line.text) for line in lines):
+        elif sum(len(line.words) for line in lines) >= _AXIS and all(is_numeric(line.text) for line in lines):
             yield Piece("\n".join(line.text for line in lines), reason=Reason.FIGURE_TEXT, page=page.number)
         else:
             yield from paragraphs(Unit(tuple(lines)), column, page.number)

@@ -17,6 +17,7 @@ _COLUMN_GAP = 2.0  # in line heights: wider blanks part columns
 _WORD_GAP = 1.0  # in line heights: wider blanks part a table's cells; justified Chinese lines stay below
 _BOLD = 600
 _STROKED = 2  # Word writes bold Chinese as filled and stroked outlines
+_TURNED = 0.1
 _SOFT_HYPHEN = 0xFFFE
 _TEMPLATE_MARK = re.compile(r"\[?\s*Table_\w*\s*\]?|\[[\u4e00-\u9fff]* ?Table_\w+\]")  # white text of report templates
 
@@ -159,7 +160,7 @@ def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[TextLine]:
     if not words:
         return
     top, bottom = min(char.top for char in inked), max(char.bottom for char in inked)
-    upright = abs(pdfium.FPDFText_GetCharAngle(raw, first)) < 0.1  # noqa: PLR2004 - radians
+    upright = _is_upright(raw, first)
     yield TextLine(words, top, bottom, size, _is_bold(raw, first), upright)
 
 
@@ -179,6 +180,14 @@ def _word(run: Sequence[_Char]) -> Word:
     inked = [char for char in run if not char.text.isspace()] or list(run)
     text = _TEMPLATE_MARK.sub("", "".join(char.text for char in run))
     return Word(inked[0].x0, inked[-1].x1, " ".join(text.split()))
+
+
+def _is_upright(raw: Any, index: int) -> bool:
+    """Whether the text is not turned; synthetic italics are skewed, which pdfium's own angle takes for a turn."""
+    matrix = pdfium.FS_MATRIX()
+    if not pdfium.FPDFText_GetMatrix(raw, index, ctypes.byref(matrix)):
+        return True
+    return bool(matrix.a > 0 and abs(matrix.b) < _TURNED * matrix.a)
 
 
 def _is_bold(raw: Any, index: int) -> bool:

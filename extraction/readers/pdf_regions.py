@@ -83,7 +83,7 @@ class RegionFinder:
         column = [i for i in free if i != label and low <= _centre(page.lines[i]) < high]
         under = [i for i in column if head.middle + 1 < page.lines[i].middle < end and i not in labels]
         under.sort(key=lambda i: page.lines[i].middle)
-        source = next((at for at, i in enumerate(under) if is_source_line(page.lines[i].text)), None)
+        source = next((at for at, i in enumerate(under) if is_source_line(page.lines[i].text, below_figure=True)), None)
         if source is not None:
             return self._upto_source(page, under, source)
         first = next((at for at, i in enumerate(under) if self.is_prose(page, page.lines[i])), len(under))
@@ -109,7 +109,7 @@ class RegionFinder:
         """The rest of a region that the last page's end cut: all down to a source line, if no prose comes first."""
         end = min((page.lines[i].top for i in labels), default=page.height)
         above = sorted((i for i in free if page.lines[i].top < end), key=lambda i: page.lines[i].middle)
-        source = next((at for at, i in enumerate(above) if is_source_line(page.lines[i].text)), None)
+        source = next((at for at, i in enumerate(above) if is_source_line(page.lines[i].text, below_figure=True)), None)
         if source is None or any(self.is_prose(page, page.lines[i]) for i in above[:source]):
             return None
         lines = [i for i in above if page.lines[i].middle <= page.lines[above[source]].middle + 2]
@@ -117,7 +117,7 @@ class RegionFinder:
 
     def _read(self, page: Page, label: int | None, lines: Sequence[int]) -> Region:
         title = self.open_label if label is None else page.lines[label].text
-        sources = [i for i in lines if is_source_line(page.lines[i].text)]
+        sources = [i for i in lines if is_source_line(page.lines[i].text, below_figure=True)]
         after = min((page.lines[i].top for i in sources), default=page.height)
         notes = [page.lines[i].text for i in lines if is_note(page.lines[i].text)]
         inner = [i for i in lines if page.lines[i].top < after - 1 and not is_note(page.lines[i].text)]

@@ -45,7 +45,7 @@ class RuledTables:
             self._opened = self._opened or pdfplumber.open(io.BytesIO(self._data))
             plumbed = self._opened.pages[page.number]
             crop = plumbed.crop((0, max(0, top), plumbed.width, min(plumbed.height, bottom)), strict=False)
-            found = crop.filter(lambda item: item.get("upright", True)).find_tables()
+            found = crop.filter(_is_upright).find_tables()
             best = max(found, key=lambda table: _inside(lines, table.bbox), default=None)
             if best is None or _inside(lines, best.bbox) < _COVERED * len(lines):
                 return []
@@ -89,7 +89,7 @@ def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
         return False
     filled = [sum(bool(cell) for cell in row) for row in rows]
     dense = sum(count for count in filled if count >= _FILLED * width) / max(1, sum(filled))
-    heads = sum(bool(row[0]) and not _NUMERIC.fullmatch(row[0] or "") for row in rows)
+    heads = sum(bool(row[0]) and not is_numeric(row[0] or "") for row in rows)
     if labelled:
         return dense >= _FILLED
     return dense >= _COVERED and len(rows) > 2 and heads >= _FILLED * len(rows)  # noqa: PLR2004 - a head and two rows
@@ -98,6 +98,12 @@ def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
 def is_numeric(text: str) -> bool:
     """Whether a cell or an axis label is only a number, a date or a dash."""
     return bool(_NUMERIC.fullmatch(text)) or bool(re.fullmatch(r"[\d\s./:%％年月日\-~～,+]+", text))
+
+
+def _is_upright(item: dict[str, Any]) -> bool:
+    """Whether an object is no turned letter of a watermark; pdfplumber's own flag lets a slanted one pass."""
+    matrix = item.get("matrix")
+    return not matrix or abs(matrix[1]) < 0.1 * abs(matrix[0])
 
 
 def _inside(lines: Iterable[TextLine], bbox: tuple[float, float, float, float]) -> int:

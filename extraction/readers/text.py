@@ -23,7 +23,7 @@ _HEADING = re.compile(
     r"(?P<top>[一二三四五六七八九十]{1,3}、|第[一二三四五六七八九十\d]{1,3}[章节部]|#\s)|(?P<second>[（(][一二三四五六七八九十]{1,3}[)）]|##\s)"
     r"|(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?:[、\s]|\.\s)"
 )
-_ITEM = re.compile(r"\s*(?:[-*•●◆■□▪❑➢⚫·\uf06c-\uf0fe]\s*|[（(]\d{1,2}[)）]|\d{1,2}[)）]|[①-⑳])")
+_ITEM = re.compile(r"\s*(?:[-*]\s+|[•●◆■□▪❑➢⚫·\uf06c-\uf0fe]\s*|[（(]\d{1,2}[)）]|\d{1,2}[)）]|[①-⑳])")
 _SENTENCE_END = ("。", "！", "？", "；", "!", "?", ";", ".", "：", ":", "，", "、")
 _LONGEST_HEADING = 40
 _WRAP_WIDEST = 130  # columns; a wider line is a paragraph that nobody wrapped

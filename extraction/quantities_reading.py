@@ -1,0 +1,183 @@
+"""Numbers with digits: signs, scales, units, ranges and shared units, before the words around them are looked at."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from extraction.quantities_units import NUMBER, SCALE, SCALES, UNIT, fold_unit
+from extraction.quantities_words import WORD, Raw, read_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SIGN = r"[+\-−] ?"
+_ELEMENT = rf"(?P<n>{NUMBER})(?P<more>余|多(?!晶|个))?(?P<scale>{SCALE})?(?P<more2>余|多(?!晶))?(?P<unit>{UNIT})?"
+_SECOND = _ELEMENT.replace("(?P<n>", "(?P<n2>").replace("<more", "<b").replace("<scale", "<s2").replace("<unit", "<u2")
+_FIRST = re.compile(_ELEMENT)
+_RANGE = re.compile(rf"{_ELEMENT} ?(?:[-~—–]|至|到) ?(?P<sign2>{_SIGN})?{_SECOND}")
+_ITEM = rf"(?:{_SIGN})?{NUMBER}(?:{SCALE})?"
+_SHARED = re.compile(rf"{NUMBER}(?:{SCALE})?(?: ?(?:[/、]|和|及|与|以及) ?{_ITEM}){{1,24}}(?P<unit>{UNIT})?")
+_PARTS = re.compile(rf"(?P<sign>{_SIGN})?(?P<n>{NUMBER})(?P<scale>{SCALE})?")
+_CURRENCIES = {
+    "US$": "美元",
+    "HK$": "港元",
+    "$": "美元",
+    "¥": "元",
+    "￥": "元",
+    "€": "欧元",
+    "RMB": "元",
+    "USD": "美元",
+}
+_CURRENCY = re.compile(r"(?P<c>US\$|HK\$|\$|¥|￥|€|RMB|USD) ?$")
+
+_SCAN = re.compile(rf"(?P<digits>(?<![\d.]){NUMBER})|{WORD}")
+
+_APPROX_BEFORE = re.compile(r"(?:约|近|超过|超|逾|接近|将近|大约|不足|不到|至少|最多|多达|平均|突破|[~≈><≥≤])(?:为)?$")
+_APPROX_AFTER = re.compile("(?:左右|上下|以上|以下|以内|有余|级)")
+_LETTER_BEFORE = re.compile(
+    r"(?:P/?E|P/?B|P/?S|PEG|EPS|CAGR|[Yy]o[Yy]|YOY|QOQ|[Qq]o[Qq]|[Mm]o[Mm]|ROE|ROA|CPI|PPI|GMV|AUM|GDP|Capex|FOB|CIF|RMB|USD)$"
+)
+_HEADING = re.compile(r"\d{1,2}")
+_CLOCK = 25  # 15点 is an hour, 3500点 an index
+_SPANS = {"个月", "天", "小时"}
+_SPAN_BEFORE = {"前", "近", "来", "去"}  # 前4个月 and 未来12个月 are dates
+_INDIVISIBLE = {"千", "百"}  # 3千 alone is no number that a report writes
+
+
+def scan(text: str) -> Iterator[Raw]:
+    """Yield the quantities of a sentence in order, without overlaps."""
+    position = 0
+    while match := _SCAN.search(text, position):
+        items = _read_digits(text, match.start()) if match["digits"] else _read_word(text, match)
+        yield from items
+        position = max(items[-1].end if items else 0, match.end())
+
+
+def _read_digits(text: str, start: int) -> list[Raw]:
+    if _named(text, start):
+        return []
+    ranged = _RANGE.match(text, start)
+    if ranged and (item := _ranged(text, ranged)):
+        return [item]
+    single = _FIRST.match(text, start)
+    assert single is not None
+    if not single["unit"] and (shared := _SHARED.match(text, start)) and (items := _shared(text, shared)):
+        return items
+    item = _single(text, single)
+    return [item] if item else []
+
+
+def _named(text: str, start: int) -> bool:
+    """Whether the digits belong to a name: ZG006, IL-17, 第3家; PE25倍 and CAGR13% do not."""
+    before = text[start - 1] if start else ""
+    if before == "第":
+        return True
+    if before in {"-", "−"} and start > 1 and text[start - 2].isascii() and text[start - 2].isalpha():
+        return not _LETTER_BEFORE.search(text[max(0, start - 6) : start - 1])
+    if before.isascii() and (before.isalpha() or before == "_"):
+        return not _LETTER_BEFORE.search(text[max(0, start - 6) : start])
+    return False
+
+
+def _ranged(text: str, match: re.Match[str]) -> Raw | None:
+    unit, unit2, scale, scale2 = match["unit"] or "", match["u2"] or "", match["scale"] or "", match["s2"] or ""
+    if not (unit2 or scale2) or (unit and fold_unit(unit) != fold_unit(unit2)):
+        return None
+    sign = _sign_before(text, match.start())
+    low, high = _value(match["n"]), _value(match["n2"])
+    same_scale = not scale and not unit and low < high  # 8000-1万元 starts in 元, 3-5万元 in 万元
+    low *= _factor(scale) if scale else _factor(scale2) if same_scale else 1.0
+    high *= _factor(scale2)
+    low, high = (-low if sign == "-" else low), (-high if (match["sign2"] or " ")[0] in "-−" else high)
+    if match["sign2"] is None and sign == "-" and high > 0 and unit != unit2:
+        high = -high  # -5-3% never occurs; -3-5% is a fall of 3 to 5
+    if not unit and not scale and _is_year(match["n"]):
+        return None
+    start = match.start() - len(sign)
+    approx = _is_approx(text, start, match.end())
+    folded = fold_unit(unit2) or _currency(text, start)
+    return Raw(start, match.end(), min(low, high), folded, scale2.strip(), max(low, high), approx, sign)
+
+
+def _is_year(digits: str) -> bool:
+    return len(digits) == len("2025") and digits[:2] in {"19", "20"}
+
+
+def _single(text: str, match: re.Match[str]) -> Raw | None:
+    unit, scale = fold_unit(match["unit"] or ""), (match["scale"] or "").strip()
+    sign = _sign_before(text, match.start())
+    start = match.start() - len(sign)
+    money = "" if unit else _currency(text, start)
+    if not (unit or money) and (not scale or scale in _INDIVISIBLE or scale == "k"):
+        return None
+    number = _value(match["n"])
+    if unit == "点" and number < _CLOCK and not scale:
+        return None
+    if unit in _SPANS and text[match.start() - 1 : match.start()] in _SPAN_BEFORE:
+        return None
+    number *= _factor(scale) * (-1 if sign[:1] == "-" else 1)
+    approx = bool(match["more"] or match["more2"]) or _is_approx(text, start, match.end())
+    return Raw(start, match.end(), number, unit or money, scale, None, approx, sign)
+
+
+def _shared(text: str, match: re.Match[str]) -> list[Raw]:
+    """9.45/10.3/11.2亿元: the last item lends its scale and unit to those before it."""
+    end = match.start("unit") if match["unit"] else match.end()
+    parts = list(_PARTS.finditer(text, match.start(), end))
+    unit, scale = fold_unit(match["unit"] or ""), (parts[-1]["scale"] or "").strip()
+    if not (unit or scale) or not _is_list(text, match):
+        return []
+    items = []
+    for part in parts:
+        sign = (part["sign"] or "").strip()
+        first = part.start() - len(_sign_before(text, part.start())) if part is parts[0] else part.start()
+        sign = text[first : part.start("n")].strip() if part is parts[0] else sign
+        own = (part["scale"] or "").strip() or scale
+        number = _value(part["n"]) * _factor(own) * (-1 if sign[:1] in {"-", "−"} else 1)
+        end = match.end() if part is parts[-1] else part.end()
+        approx = _is_approx(text, match.start(), match.end())
+        items.append(Raw(first, end, number, unit, own, None, approx, text[first : part.start("n")]))
+    return items
+
+
+def _is_list(text: str, match: re.Match[str]) -> bool:
+    """Only a slash, 分别 or decimals make a list; 1、2亿元 at the start of a line is a numbered heading."""
+    if match.start() == 0 and _HEADING.match(text) and "、" in match[0][:3]:
+        return False
+    return "/" in match[0] or "." in match[0] or "分别" in text[max(0, match.start() - 24) : match.start()]
+
+
+def _sign_before(text: str, start: int) -> str:
+    """Return the sign right before a number with its blank; a dash behind a letter, digit or unit is none."""
+    blank = 1 if start > 1 and text[start - 1] == " " else 0
+    at = start - 1 - blank
+    if at < 0 or text[at] not in "+-−":
+        return ""
+    before = text[at - 1] if at else ""
+    if text[at] != "+" and before.isascii() and (before.isalnum() or before in "%)"):
+        return "" if not _LETTER_BEFORE.search(text[max(0, at - 5) : at]) else text[at:start]
+    return text[at:start]
+
+
+def _currency(text: str, start: int) -> str:
+    found = _CURRENCY.search(text[max(0, start - 4) : start])
+    return _CURRENCIES[found["c"]] if found else ""
+
+
+def _read_word(text: str, match: re.Match[str]) -> list[Raw]:
+    item = read_word(match)
+    return [replace(item, approx=item.approx or _is_approx(text, *match.span()))] if item else []
+
+
+def _value(digits: str) -> float:
+    return float(digits.replace(",", ""))
+
+
+def _factor(scale: str) -> float:
+    return SCALES[scale.strip().lower()] if scale else 1.0
+
+
+def _is_approx(text: str, start: int, end: int) -> bool:
+    return bool(_APPROX_BEFORE.search(text[max(0, start - 4) : start]) or _APPROX_AFTER.match(text, end))
