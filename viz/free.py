@@ -25,7 +25,7 @@ _SHELF = 90.0
 _TOUCH = 0.5
 _ROUNDS = 60
 _CROWD = 100
-_MOST_FOR_STRESS = 120  # Kamada–Kawai takes seconds beyond
+_WORDING = (80.0, 24.0)
 _ROOMY = 40
 _FILL, _FILL_CROWD, _EVENNESS = 2.4, 1.6, 0.75
 _SMALLEST_STAR, _ONE_RING, _ARC, _RING_STRETCH = 4, 24, 88.0, 1.4
@@ -67,11 +67,9 @@ def _component(graph: igraph.Graph, part: Sequence[int], sizes: Array) -> Array:
         return push_apart(_rings(len(part), hub, own), own)
     # A given start and no random step: the same graph is the same picture.
     start = piece.layout_circle()
-    if len(part) > _MOST_FOR_STRESS:
-        spots = np.array(piece.layout_fruchterman_reingold(seed=start, niter=1500, grid="nogrid").coords)
-    else:
-        spots = np.array(piece.layout_kamada_kawai(seed=start, maxiter=max(500, 60 * len(part))).coords)
-    return push_apart(_scaled(spots, np.array(piece.get_edgelist()), own), own)
+    spots = np.array(piece.layout_kamada_kawai(seed=start, maxiter=max(500, 60 * len(part))).coords)
+    ends = np.array(piece.get_edgelist())
+    return push_apart(_scaled(spots, ends, own), own, ends if len(part) <= _ROOMY else None)
 
 
 def _scaled(spots: Array, ends: npt.NDArray[np.int64], sizes: Array) -> Array:
@@ -115,15 +113,19 @@ def _rings(count: int, hub: int, sizes: Array) -> Array:
     return spots
 
 
-def push_apart(spots: Array, sizes: Array) -> Array:
+def push_apart(spots: Array, sizes: Array, linked: npt.NDArray[np.int64] | None = None) -> Array:
     """Move boxes until no two come closer than the gap: gently from all sides first, then what is left downwards.
 
     Args:
         spots: centres, n × 2.
         sizes: widths and heights, n × 2.
+        linked: pairs, m × 2, that need room for a wording between them.
     """
     spots = spots + np.arange(len(spots))[:, None] * 1e-3  # two on one spot must know which way to go
     need = (sizes[:, None, :] + sizes[None, :, :]) / 2 + (_GAP_X, _GAP_Y)
+    if linked is not None:
+        for one, other in ((0, 1), (1, 0)):
+            need[linked[:, one], linked[:, other]] += _WORDING
     for _ in range(_ROUNDS):
         shift = _shift(spots, need)
         if shift is None:

@@ -9,6 +9,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from kg.model import Kind, Modality, Polarity
+from viz.boxes import Box
+from viz.labels import FONT_PIXELS, lifted
 from viz.layout import place
 from viz.pages import Prose, as_json, render
 from viz.palette import CONTESTED, KINDS, MINUS, NEGATED, NEUTRAL, PLUS, Stroke, sign_color, stroke_of
@@ -131,8 +133,14 @@ def _through_pyvis(
     bends = {f"w{index}.{at}": spot for index, spots in placement.bends.items() for at, spot in enumerate(spots)}
     for key, (x, y) in bends.items():
         network.add_node(key, label=" ", shape="dot", size=0, borderWidth=0, x=x, y=y, chosen=False)
-    for segment in _segments(scene, placement, number):
-        network.add_edge(segment.pop("source"), segment.pop("target"), **segment)
+    segments = list(_segments(scene, placement, number))
+    ends = {f"n{number[key]}": box for key, box in placement.boxes.items()}
+    ends |= {key: Box(x, y, 0, 0) for key, (x, y) in bends.items()}
+    lifts = lifted(segments, ends)
+    for segment in segments:
+        lift = lifts.get(segment["id"], 0)
+        font = {**segment.pop("font"), "vadjust": lift}
+        network.add_edge(segment.pop("source"), segment.pop("target"), **segment, font=font)
     nodes, edges, _, _, _, options = network.get_network_data()
     return nodes, edges, json.loads(options)
 
@@ -184,7 +192,7 @@ def _segments(scene: Scene, placement: Placement, number: Mapping[str, int]) -> 
         stops = [f"n{number[edge.source]}", *bends, f"n{number[edge.target]}"]
         pair = frozenset((edge.source, edge.target))
         bow = _bow(edge, placement) if scene.layered and layer[edge.source] == layer[edge.target] else None
-        smooth = _smooth(layered=scene.layered, bow=bow, copies=beside[pair], bent=bool(bends))
+        smooth = _smooth(layered=scene.layered, bow=bow, copies=beside[pair], bent=bool(bends), halo=edge.contested)
         beside[pair] += 1
         for at in range(len(stops) - 1):
             last = at == len(stops) - 2
@@ -200,12 +208,13 @@ def _segments(scene: Scene, placement: Placement, number: Mapping[str, int]) -> 
             }
 
 
-def _smooth(*, layered: bool, bow: float | None, copies: int, bent: bool) -> dict[str, Any] | bool:
+def _smooth(*, layered: bool, bow: float | None, copies: int, bent: bool, halo: bool) -> dict[str, Any] | bool:
     """Return vis-network's bend. Links that share both ends bow further each, or they would hide one another."""
     if layered and bow is None and (bent or copies == 0):
         return {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.5}
     if copies == 0 and not bow:
-        return False
+        # Straight; vis-network draws no halo along its own straight lines.
+        return {"enabled": True, "type": "curvedCW", "roundness": 0} if halo else False
     side = "curvedCW" if copies % 2 == 0 else "curvedCCW"
     return {"enabled": True, "type": side, "roundness": round((bow or _BOW) * (1 + copies // 2), 2)}
 
@@ -233,7 +242,7 @@ def _line(edge: SceneEdge, *, crowded: bool) -> dict[str, Any]:
         "dashes": list(stroke.dash) or False,
         "width": round(edge.width * _PALE, 2) if crowded else edge.width,
         "font": {
-            "size": 12,
+            "size": FONT_PIXELS,
             "color": _LABEL_INK.get(stroke.color, _LABEL_INK[NEUTRAL]),
             "strokeWidth": 5,
             "strokeColor": _PAPER,

@@ -146,8 +146,8 @@ def _plan(answer: Answer, lang: Lang) -> _Plan:
             name = community.summary.title if community.summary else word("theme_unnamed", lang)
             return _Plan(name, name)
         case AskAnswer(question=question, topic=topic):
-            columns = graph_columns(answer.graph)
-            return _Plan(question, topic or question, columns, stages_in(answer.graph) if columns else ())
+            brought = graph_columns(answer.graph)
+            return _Plan(question, topic or question, brought, stages_in(answer.graph) if brought else ())
 
 
 def _chain_plan(answer: ChainAnswer, lang: Lang) -> _Plan:

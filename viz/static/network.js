@@ -67,9 +67,10 @@ function start() {
 
   function fit(animation) {
     const { left, right, top, bottom } = bounds();
-    const roomX = Math.max(holder.clientWidth - 48, 50), roomY = Math.max(holder.clientHeight - 56, 50);
+    const notice = document.querySelector(".notice") ? 36 : 0; // the picture starts beneath it
+    const roomX = Math.max(holder.clientWidth - 48, 50), roomY = Math.max(holder.clientHeight - 48 - notice, 50);
     const scale = Math.min(roomX / (right - left), roomY / (bottom - top), 1.35);
-    network.moveTo({ position: { x: (left + right) / 2, y: (top + bottom) / 2 }, scale, animation: animation && !calm });
+    network.moveTo({ position: { x: (left + right) / 2, y: (top + bottom) / 2 - notice / 2 / scale }, scale, animation: animation && !calm });
   }
 
   // ---- picking: the panel tells, the picture dims what is not concerned
@@ -173,7 +174,7 @@ function start() {
       }),
     );
   }
-  for (const button of document.querySelectorAll(".chips button")) {
+  for (const button of document.querySelectorAll(".chips [data-kind]")) {
     drawSample(button.querySelector("canvas"), data.looks[button.dataset.kind]);
     button.addEventListener("click", () => filter(button));
   }
