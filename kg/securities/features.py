@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kg.securities.records import name_key
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
@@ -56,11 +58,15 @@ class Case:
 
 
 _GIVEN_UP = 0.62
+_HISTORY_GAP = 0.5
+_NOT_YET = 0.2
+_LONG_NAME = 4
 _NAME_WEIGHTS = {"short": 0.75, "full": 0.8, "english": 0.75, "former": _GIVEN_UP, "colloquial": 0.7}
 _WORD_WEIGHTS = {"word": -0.5, "place": -0.5, "phrase": -0.25, "short": -0.35, "english": -0.35, "mild": -0.1}
 _OWN_FORM = re.compile(r"(?:[(（][一-鿿]{2,6}[)）])?(?:[一-鿿]{0,8}股份)?有限(?:责任)?公司")
 _OTHER_FORM = re.compile(
-    r"[一-鿿]{1,12}有限(?:责任)?公司|[(（][一-鿿]{2,4}[)）][一-鿿]{0,10}有限(?:责任)?公司|集团(?!军)|控股集团"
+    r"(?:(?![与和及或向受让股拟将为对的在等由以被是收购签持增减出于从给把])[一-鿿]){1,10}有限(?:责任)?公司|控股(?:集团)?有限(?:责任)?公司"
+    r"|[(（][一-鿿]{2,4}[)）][一-鿿]{0,10}有限(?:责任)?公司|集团(?!军)"
 )
 _BUSINESS = re.compile(
     r"\s?华星|\s?智家|环保|创业|石化|锂电|柏瑞|晋信|南方|东方|京城|汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
@@ -72,6 +78,10 @@ _CUES_BEHIND = re.compile(
     r"|宣布|中标|签订|签署|收购|回购|增持|减持|[(（]?(?:买入|增持|推荐)|\s?[（(:：]\s?\**\s?[+-]?\d+(?:\.\d+)?%)"
 )
 _CUES_BEFORE = re.compile(r"(?:[“\"『「]|推荐|关注|标的[:：]?|龙头|公司[:：]?|客户|供应商|厂商|股东)[*\s]*$")
+_DISCLOSES = re.compile(
+    r"[*”\"』」]*[（(]?(?:晚间|今日|昨日|盘后|\d{1,2}日)?(?:发布)?(?:公告|披露|(?:20\d\d年)?(?:年报|半年报|[一三]季报)|业绩(?:预告|快报)"
+    r"|收到.{0,12}(?:函|决定书|通知书)|董事长|董事会|控股股东|实际控制人|实控人|持股\d)"
+)
 _MARKET_WORD = re.compile(r"(?:概念|板块|产业|行业|赛道|主题|指数|领域|市场|业务|产品|技术|ETF)")
 
 
@@ -80,12 +90,18 @@ def name_by_day(case: Case) -> float:
     if case.name is None:
         return 0.0
     if case.name.is_future(case.day):
-        return 0.2
+        # A name given up since is no news from the future; that its history begins late is a gap in the master.
+        return _HISTORY_GAP if case.name.kind == "former" else _NOT_YET
     if not case.name.is_live(case.day):
         return _GIVEN_UP
     if case.name.kind == "former" and case.name.end is not None:  # given up since, but in use on the day
         return _NAME_WEIGHTS["short"]
     return _NAME_WEIGHTS[case.name.kind]
+
+
+def spelled_otherwise(case: Case) -> float:
+    """The mention is what is left of the name without its share class or mark: 白云山 is 600332 rather than 白云山A."""
+    return -0.11 if case.name and name_key(case.name.text) != name_key(case.surface) else 0.0
 
 
 def code_behind(case: Case) -> float:
@@ -125,6 +141,11 @@ def company_cue(case: Case) -> float:
     return 0.0
 
 
+def discloses(case: Case) -> float:
+    """Does what only a listed company does: publishes a report, receives an inquiry, has a controlling shareholder."""
+    return 0.3 if _DISCLOSES.match(case.document.text, case.end) else 0.0
+
+
 def common_word(case: Case) -> float:
     """The name is also a word, a place, or short for several bodies."""
     return _WORD_WEIGHTS.get(case.word_kind or "", 0.0)
@@ -141,6 +162,9 @@ def cuts_longer_word(case: Case) -> float:
     """An end of the mention lies inside a longer word (国新能源 in 中国新能源)."""
     if case.code_fits or case.surface.isascii():
         return 0.0
+    if case.end - case.start >= _LONG_NAME and not case.document.cuts_word(case.start, case.start):
+        # A segmenter often runs the last character of a long name into the next word: 法拉电|子公|告.
+        return -0.25 if case.document.cuts_word(case.end, case.end) else 0.0
     return -0.5 if case.document.cuts_word(case.start, case.end) else 0.0
 
 
@@ -161,12 +185,14 @@ def inside_longer_name(case: Case) -> float:
 
 FEATURES: tuple[Callable[[Case], float], ...] = (
     name_by_day,
+    spelled_otherwise,
     code_behind,
     taught_by_document,
     document_subject,
     named_elsewhere,
     company_enumeration,
     company_cue,
+    discloses,
     common_word,
     market_word_behind,
     cuts_longer_word,

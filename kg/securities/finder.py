@@ -51,11 +51,17 @@ class Finder:
             for spelling in _spellings(text, small=master.word_kind(text) is None):
                 if len(spelling) >= _SHORTEST:
                     patterns.setdefault(spelling, key)
+        self._patterns = list(patterns)
         self._keys = list(patterns.values())
         self._edges = [_latin_edges(pattern) for pattern in patterns]
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
             list(patterns), daachorse.MATCH_KIND_LEFTMOST_LONGEST
         )
+
+    @property
+    def patterns(self) -> list[str]:
+        """Every spelling looked for."""
+        return list(self._patterns)
 
     def find(self, text: str) -> list[Hit]:
         """Names in the text, left to right, the longest where several begin at one place, without overlaps.

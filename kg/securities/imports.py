@@ -41,6 +41,14 @@ _COLUMNS = {
     "delisted": ("delisted", "终止上市日期", "退市日期", "delist_date"),
     "kind": ("kind",), "start": ("start",), "end": ("end",), "issuer": ("issuer",),
 }  # fmt: skip
+_MARKED = re.compile(r"^(?:\*?ST|S\*?ST|SST|PT|XD|XR|DR|N(?=[一-鿿])|C(?=[一-鿿])|退市)|-[A-Z]{1,2}$|退$")
+_GENERIC_WORDS = frozenset({
+    "CHINA", "CHINESE", "SHANGHAI", "BEIJING", "SHENZHEN", "GUANGDONG", "ZHEJIANG", "JIANGSU", "SHANDONG",
+    "XIAMEN", "HONG", "KONG", "NEW", "GREAT", "THE", "AND", "OF", "CO",
+    "LTD", "LIMITED", "CORP", "CORPORATION", "COMPANY", "INC", "GROUP", "GP", "HOLDINGS",
+    "HLDG", "INTERNATIONAL", "INTL", "TECHNOLOGY", "TECH", "INDUSTRY", "INDUSTRIAL", "CLASS", "ENERGY",
+    "PHARMA", "PHARMACEUTICAL", "POWER", "BANK", "SECURITIES", "SCIENCE", "ELECTRONICS", "NATIONAL",
+})  # fmt: skip
 _KINDS: dict[str, NameKind] = {kind: kind for kind in NAME_KINDS}
 _DAY_IN_KEY = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?!\d)(?:-\d\d)?)?")
 
@@ -105,6 +113,7 @@ def _add_csv_row(rows: Rows, row: dict[str, str]) -> None:
 def read_jsonl(path: Path, changes: dict[str, list[tuple[date | None, str, bool]]] | None = None) -> Rows:
     """Read a JSONL master; `changes` are dated short names per code from `read_namechange`."""
     rows = Rows()
+    latin: dict[str, set[str]] = {}
     for number, item in _objects(path):
         try:
             code = _canonical(str(item["code"]))
@@ -122,8 +131,33 @@ def read_jsonl(path: Path, changes: dict[str, list[tuple[date | None, str, bool]
             rows.add_name(code, Name(text, "full", source="user"))
         for text in _texts(item.get("en", {})):
             rows.add_name(code, Name(text, "english", source="user"))
+        english = [text for text in item.get("en", {}).values() if isinstance(text, str)]
+        latin[code] = set().union(*(_telling_words(text) for text in english))
         rows.listings[code] = Listing(code, code.rpartition(".")[2])
+    join_dual_listings(rows, latin)
     return rows
+
+
+def join_dual_listings(rows: Rows, latin: dict[str, set[str]]) -> None:
+    """Join a Hong Kong code to the mainland one of the same Chinese name, if the English names share a telling word.
+
+    The Chinese name alone is not enough: over a hundred short names belong to different issuers in the two markets.
+    """
+    owners: dict[str, list[str]] = {}
+    for code, names in rows.names.items():
+        if not code.endswith(".HK"):
+            for text in {name.text for name in names if name.kind != "english"}:
+                owners.setdefault(text, []).append(code)
+    for code, names in rows.names.items():
+        if code.endswith(".HK"):
+            fitting = {owner for name in names for owner in owners.get(name.text, ()) if latin[owner] & latin[code]}
+            if len(fitting) == 1:
+                rows.primaries[code] = fitting.pop()
+
+
+def _telling_words(english: str) -> set[str]:
+    """The words of an English name that tell companies apart."""
+    return set(re.findall(r"[A-Z0-9]{2,}", english.upper())) - _GENERIC_WORDS
 
 
 def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -174,6 +208,7 @@ def date_names(events: list[tuple[date | None, str, bool]]) -> Iterator[Name]:
 
     A change that is only seen happened some time since the last list: the old name ends at the later list and the new
     one begins at the earlier, so that both pass in between. The first name is open at its start, the last at its end.
+    A name runs on while the exchange marks the issuer (湘电股份, *ST湘电, 湘电股份), for people go on using it.
     """
     undated = {text for day, text, _ in events if day is None}
     # On one day a seen name follows the exact ones: what the day's list says is what came out of the day.
@@ -184,16 +219,31 @@ def date_names(events: list[tuple[date | None, str, bool]]) -> Iterator[Name]:
         if not steps or steps[-1][2] != text:
             steps.append((last_day if seen and last_day else day, seen, text))
         last_day = day
-    ends = [day for day, _, _ in dated]
-    for place, (begin, _, text) in enumerate(steps):
-        following = steps[place + 1] if place + 1 < len(steps) else None
-        end = None
-        if following is not None:
-            end = next((day for day in ends if day > following[0]), following[0]) if following[1] else following[0]
-        if end is None or place == 0 or end > begin:
-            yield Name(text, "short" if end is None else "former", begin if place else None, end, "user")
+    periods = _periods(steps, [day for day, _, _ in dated])
+    marked = [bool(_MARKED.search(text)) for _, _, text in steps]
+    for place, (_, _, text) in enumerate(steps):
+        first, last = place, place
+        while not marked[place] and first > 0 and marked[first - 1]:
+            first -= 1
+        while not marked[place] and last + 1 < len(steps) and marked[last + 1]:
+            last += 1
+        begin, end = periods[first][0], periods[last][1]
+        if begin is None or end is None or end > begin:
+            yield Name(text, "short" if end is None else "former", begin, end, "user")
     for text in undated - {text for _, _, text in steps}:
         yield Name(text, "former" if steps else "short", source="user")
+
+
+def _periods(steps: list[tuple[date, bool, str]], seen: list[date]) -> list[tuple[date | None, date | None]]:
+    """The period of each step: up to the next one, and where that was only seen, up to the day it was."""
+    found: list[tuple[date | None, date | None]] = []
+    for place, (begin, _, _) in enumerate(steps):
+        end = None
+        if place + 1 < len(steps):
+            next_day, only_seen, _ = steps[place + 1]
+            end = next((day for day in seen if day > next_day), next_day) if only_seen else next_day
+        found.append((begin if place else None, end))
+    return found
 
 
 def join_moved_codes(rows: Rows) -> None:

@@ -172,7 +172,7 @@ class _Reading:
             return False
         issuer, name = entries[0]
         _, shares = weigh(self._case(place, issuer, name, alone=True))
-        return "cuts_longer_word" not in shares and shares.get("inside_longer_name", 0.0) > -LINKED / 2
+        return shares.get("cuts_longer_word", 0.0) > -LINKED / 2 and shares.get("inside_longer_name", 0.0) > -LINKED / 2
 
     def _options(self, place: int) -> list[tuple[Issuer, Name | None]]:
         """The issuers of the name, of the code behind it and of the document's own short form."""
