@@ -1,0 +1,37 @@
+"""How much one fact counts in traversal and themes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kg.model import Modality
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+
+    from kg.model import Fact
+    from kg.relations import Vocabulary
+
+# What is asserted counts in full; the less certain the source is, the less its word carries. A judgement, not a
+# measurement: a beam search needs only the order.
+MODALITY_FACTORS: Mapping[Modality, float] = {
+    Modality.ASSERTED: 1.0,
+    Modality.FORECAST: 0.7,
+    Modality.PLANNED: 0.6,
+    Modality.CONDITIONAL: 0.5,
+    Modality.RUMOURED: 0.3,
+}
+
+
+def strength(fact: Fact, vocabulary: Vocabulary) -> float:
+    """Return witnesses × confidence × relation weight × modality factor: the weight while a fact is fresh."""
+    weight = vocabulary[fact.relation].weight
+    return fact.witnesses * fact.confidence * weight * MODALITY_FACTORS[fact.modality]
+
+
+def fresh_until(fact: Fact) -> date:
+    """Return the day from which a fact fades: when it was last said, or when its stated period has passed."""
+    last = fact.last_published_on
+    end = fact.valid.end if fact.valid else None
+    return last if end is None else max(last, end)
