@@ -151,6 +151,8 @@ def _rounding(item: Quantity) -> float:
 
 def _carried(text: str, last: Quantity, raw: Raw, change: Change, previous: Change) -> Change:
     """Later items of a list, and the second of 从A提升至B, take the kind of the first."""
+    if change.kind == "change" and previous.base and not re.search("[，。；]", text[last.end : raw.start]):
+        return replace(change, kind=previous.base)
     if last.unit != raw.unit:
         return change
     if _SEPARATOR.fullmatch(text, last.end, raw.start):

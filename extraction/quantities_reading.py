@@ -110,7 +110,7 @@ def _single(text: str, match: re.Match[str]) -> Raw | None:
     sign = _sign_before(text, match.start())
     start = match.start() - len(sign)
     money = "" if unit else _currency(text, start)
-    if not (unit or money) and (not scale or scale in _INDIVISIBLE or scale == "k"):
+    if not (unit or money) and (not scale or scale in _INDIVISIBLE or scale.lower() == "k"):
         return None
     number = _value(match["n"])
     if unit == "点" and number < _CLOCK and not scale:
@@ -156,7 +156,7 @@ def _sign_before(text: str, start: int) -> str:
     if at < 0 or text[at] not in "+-−":
         return ""
     before = text[at - 1] if at else ""
-    if text[at] != "+" and before.isascii() and (before.isalnum() or before in "%)"):
+    if text[at] != "+" and before and before.isascii() and (before.isalnum() or before in "%)"):
         return "" if not _LETTER_BEFORE.search(text[max(0, at - 5) : at]) else text[at:start]
     return text[at:start]
 

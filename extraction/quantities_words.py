@@ -94,21 +94,21 @@ WORDS = (
         "三分之一",
         _fraction,
     ),
-    Word("half", "(?P<half>半数|过半(?=$|[，。；、）数])|(?<!另)一半)", "半数", _half),
+    Word("half", "(?P<half>半数|过半(?=$|[，。；、）])|(?<!另)一半)", "半数", _half),
     Word("double", "翻了?(?P<double>倍|番|[一两三]番|[一两三四]倍)", "翻倍", _double),
-    Word(
-        "counted",
-        rf"{_NO_ORDINAL}(?P<counted>[一二两三四五六七八九十百千万][{_CHINESE}]*?)(?P<counted_more>余|多)?"
-        rf"(?P<counted_unit>{_COUNTED})(?![月股人性具电元])",
-        "三家",
-        _counted,
-    ),
     Word(
         "round",
         rf"(?<![第{_CHINESE}几数\d])(?P<round>百亿|千亿|万亿|十亿|百万|千万|十万)"
         "(?P<round_unit>元|美元|港元|千瓦|吨|辆)?(?=(?P<grade>级|规模|市场|市值|量级)?)",
         "百亿元",
         _round,
+    ),
+    Word(
+        "counted",
+        rf"{_NO_ORDINAL}(?P<counted>[一二两三四五六七八九十百千万][{_CHINESE}]*?)(?P<counted_more>余|多)?"
+        rf"(?P<counted_unit>{_COUNTED})(?![月股人性具电元])",
+        "三家",
+        _counted,
     ),
 )
 WORD = f"(?=[{_CHINESE}半过翻])(?:" + "|".join(word.pattern for word in WORDS) + ")"
