@@ -24,7 +24,7 @@ CONTEXT = -1  # the place of a reference that the sentence itself does not hold
 class Ref:
     """A name in a sentence and the entity it stands for; `start` is CONTEXT when it is understood, not written.
 
-    `about` anchors a compound indicator (碳酸锂价格 → product:碳酸锂). `score` is the linker's certainty, 0 … 1.
+    `about` anchors a compound indicator (碳酸锂价格 → product:碳酸锂, whose name is `owner`). `score` is the linker's certainty, 0 … 1.
     """
 
     entity: str
@@ -34,6 +34,7 @@ class Ref:
     end: int = CONTEXT
     about: str = ""
     score: float = 1.0
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,8 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]]) -> list[dict[int, Reaso
         for index, (line, key) in enumerate(zip(page, page_keys, strict=True)):
             if not key:
                 continue
-            if _PAGE_NUMBER.fullmatch(line.text.strip()) or _BARE_NUMBER.fullmatch(line.text.strip()):
+            bare = _BARE_NUMBER.fullmatch(line.text.strip()) and not _NUMBER_BAND < line.top < 1 - _NUMBER_BAND
+            if bare or _PAGE_NUMBER.fullmatch(line.text.strip()):
                 reasons[index] = Reason.PAGE_NUMBER
             elif seen[key] >= needed:
                 reasons[index] = Reason.RUNNING_HEADER if line.top < _HEADER_BAND else Reason.RUNNING_FOOTER
@@ -196,6 +197,7 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]]) -> list[dict[int, Reaso
 
 _HEADER_BAND = 0.13
 _FOOTER_BAND = 0.90
+_NUMBER_BAND = 0.08  # nearer to the middle a bare number may be an axis or a cell
 _BUCKETS = 100
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from extraction.annotated import CONTEXT, Ref
-from kg.ids import entity_id
+from extraction.mentions import indicator_of
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -93,18 +93,7 @@ def with_bare_heads(text: str, refs: list[Ref], subject: Ref | None, lexicon: Le
     out = list(refs)
     for start, end, head in lexicon.bare_heads(text):
         if not any(ref.start < end and start < ref.end for ref in out):
-            name = f"{subject.name}{head}"
-            out.append(
-                Ref(
-                    entity_id(Kind.INDICATOR, name),
-                    Kind.INDICATOR,
-                    name,
-                    start,
-                    end,
-                    subject.entity,
-                    0.8 * subject.score,
-                )
-            )
+            out.append(indicator_of(subject, head, start, end))
     return sorted(out, key=lambda ref: ref.start)
 
 

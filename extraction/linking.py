@@ -101,7 +101,10 @@ def _listed(hit: Found) -> Ref | None:
         hit.end - hit.start < _SHORTEST_WEAK or term.kind not in (Kind.PRODUCT, Kind.INDUSTRY) or term.name.isascii()
     ):
         return None
-    return Ref(term.entity, term.kind, term.name, hit.start, hit.end, term.about, _WEAK_SCORE if hit.weak else 1.0)
+    owner = term.name.removesuffix("价格") if term.about else ""
+    return Ref(
+        term.entity, term.kind, term.name, hit.start, hit.end, term.about, _WEAK_SCORE if hit.weak else 1.0, owner
+    )
 
 
 def _guess(text: str, start: int, label: str) -> Ref | None:

@@ -30,12 +30,15 @@ _FILES = (
     "regions",
     "institutions",
 )
-_COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.REGION, Kind.COMPANY, Kind.BUSINESS})
+_COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _ALWAYS_WHOLE = (
     3  # names of at least this many characters are trusted to be words; shorter ones must fall on word edges
 )
 _BRIDGE = re.compile(
     r"(?:行业|板块|产业链|产业|产品|市场|业务|环节|领域|现货|期货)?(?:的)?(?:整体|平均|总体|终端|国内|全球|市场|现货|综合|单位|新增|累计|年|月度|年度|社会|总)?"
+)
+_OPENING = re.compile(
+    r"(?:[\s0-9.、（）()-]|整体|短期|中期|长期|中长期|当前|目前|后续|预计|未来|行业|市场|近期|本周|上周|下游|终端|国内|海外|全球|现货|其|年|月|季度|上半年|下半年)*"
 )
 _LIST_MARKS = ("、", "：")
 _LATIN = re.compile(r"[A-Za-z0-9]")
@@ -140,33 +143,50 @@ class Lexicon:
         match = self._head_re.match(text, bridge.end() if bridge else base.end)
         if match is None or base.kind not in _COMPOUND_KINDS or _continues(text, match.end()):
             return None
-        name = f"{base.name}{self.heads[match[0]].name}"
-        return Ref(
-            entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, base.start, match.end(), base.entity, base.score
-        )
+        return indicator_of(base, self.heads[match[0]].name, base.start, match.end())
 
     def bare_heads(self, text: str) -> list[tuple[int, int, str]]:
-        """Return the indicator heads that stand alone on word edges, as (start, end, canonical head)."""
+        """Return the indicator heads that open the first clause or the one behind a lead-in: (start, end, head).
+
+        Further on in a sentence another subject may have taken over.
+        """
         edges: set[int] | None = None
         found = []
-        for match in self._head_re.finditer(text):
+        for match in self._head_re.finditer(text, 0, _first_clause(text)):
             edges = word_edges(text) if edges is None else edges
-            if match.start() in edges and match.end() in edges and not _continues(text, match.end()):
+            alone = _OPENING.fullmatch(text, text.rfind("：", 0, match.start()) + 1, match.start())
+            if alone and match.end() in edges and not _continues(text, match.end()):
                 found.append((match.start(), match.end(), self.heads[match[0]].name))
         return found
 
     def short_compounds(self, text: str) -> list[Ref]:
         """Return the compound indicators written as one word: 铜价, 猪价, 油价."""
         found = []
+        edges: set[int] | None = None
         for match in self._short_re.finditer(text):
+            edges = word_edges(text) if edges is None else edges
+            if match.start() not in edges:  # no 水价 in 胶水价格
+                continue
             product, head = self.short_forms[match[0]]
             term = self.terms.get(product)
-            about = term.entity if term else entity_id(Kind.PRODUCT, product)
-            name = f"{term.name if term else product}{head}"
-            found.append(
-                Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, match.start(), match.end(), about, 0.95)
+            owner = Ref(
+                term.entity if term else entity_id(Kind.PRODUCT, product), Kind.PRODUCT, term.name if term else product
             )
+            found.append(indicator_of(owner, head, match.start(), match.end()))
         return found
+
+
+def indicator_of(owner: Ref, head: str, start: int, end: int) -> Ref:
+    """Return the compound indicator of an owner: 碳酸锂 + 价格."""
+    name = f"{owner.name}{head}"
+    return Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end, owner.entity, owner.score, owner.name)
+
+
+def _first_clause(text: str) -> int:
+    """Return where the first clause ends, the lead-in not counted."""
+    lead = text.find("：")
+    match = re.compile("[，。；！？]").search(text, lead + 1)
+    return match.start() if match else len(text)
 
 
 def word_edges(text: str) -> set[int]:

@@ -128,8 +128,6 @@ def _join_head_rows(cells: list[list[str]]) -> list[list[str]]:
         return [[upper + lower for upper, lower in zip(top, second, strict=True)], *cells[2:]]
     if all(top[1:]):
         return cells
-    heads, group = [], ""
-    for upper, lower in zip(top, second, strict=True):
-        group = upper or (group if lower else "")
-        heads.append(" ".join(part for part in (group, lower) if part))
+    # A spanning head stays with the column it stands above: guessing how far it reaches would name columns wrongly.
+    heads = [" ".join(part for part in (upper, lower) if part) for upper, lower in zip(top, second, strict=True)]
     return [heads, *cells[2:]]

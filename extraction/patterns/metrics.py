@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, Ref, nearest
+from extraction.dating import yearly
 from extraction.quantities import align, find_lists
-from kg.model import Kind, Value
+from kg.model import Kind, Problem, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +32,8 @@ _FILLER = re.compile(
 _AFTER_LEVEL = re.compile(
     r"[，、（；]?(?:同比|环比|较[^，。；]{0,8}|增速|涨幅|跌幅|对应|大幅|小幅|均|分别|同比增速|也|并|年均|实现|快速|且|又|略有|略|预计|将|有望|约|为|累计|进一步)*"
 )
-_SUBJECT_KINDS = (Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.REGION, Kind.THEME, Kind.INSTITUTION)
+_SUBJECT_KINDS = frozenset({Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME})
+_MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
 _SUBJECT_REACH = 24
 _CLAUSE_END = re.compile(r"[；。！？]")
 _UNIT_KINDS = {
@@ -67,6 +69,7 @@ class MetricReader:
             term.entity: term.units for term in lexicon.terms.values() if term.kind == Kind.INDICATOR
         }
         self._basis = {term.entity: term.basis for term in lexicon.terms.values() if term.basis}
+        self._macro = {term.entity for term in lexicon.terms.values() if term.macro}
         self._heads = {head.name: head.units for head in lexicon.heads.values()}
 
     def read(self, annotated: Annotated) -> Iterator[Claim]:
@@ -77,7 +80,8 @@ class MetricReader:
         listed = set()
         for claim, spans in self._lists(annotated, indicators):
             listed |= spans
-            yield claim
+            if claim:
+                yield claim
         previous: tuple[Quantity, _Reading] | None = None
         for quantity in annotated.quantities:
             if quantity.start in listed:
@@ -107,11 +111,12 @@ class MetricReader:
             return None
         return self._with_subject(annotated, indicator)
 
-    def _lists(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim, set[int]]]:
+    def _lists(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim | None, set[int]]]:
         """「2025-2027年归母净利润分别为9.45/10.3/11.2亿元」: one claim a year."""
         for row in find_lists(annotated.text):
             indicator = nearest(indicators, row.start)
             spans = set(range(row.start, row.end))
+            yield None, spans  # a list that names no years belongs to names, not to the one indicator before it
             dated = _last(annotated.periods, row.start)
             if (
                 indicator is None
@@ -119,9 +124,9 @@ class MetricReader:
                 or not _FILLER.fullmatch(_without(annotated, indicator.end, row.start))
             ):
                 continue
-            aligned = align(row, dated)
+            aligned = align(row, yearly(dated))
             reading = self._with_subject(annotated, indicator)
-            if reading is None or not isinstance(aligned, tuple):
+            if reading is None or isinstance(aligned, Problem):
                 continue
             for period, quantity in aligned:
                 if self._fits(indicator, quantity):
@@ -139,10 +144,13 @@ class MetricReader:
     def _with_subject(self, annotated: Annotated, indicator: Ref) -> _Reading | None:
         if indicator.about:
             kind = _KIND_OF_PREFIX.get(indicator.about.split(":", 1)[0], Kind.PRODUCT)
-            about = Ref(indicator.about, kind, indicator.name, indicator.start, indicator.end, score=indicator.score)
+            about = Ref(indicator.about, kind, indicator.owner, indicator.start, indicator.end, score=indicator.score)
             return _Reading(indicator, about, 0.85 * indicator.score)
         begin = max((m.end() for m in _CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
-        subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in _SUBJECT_KINDS]
+        allowed = _MACRO_KINDS if indicator.entity in self._macro else _SUBJECT_KINDS
+        subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in _SUBJECT_KINDS | _MACRO_KINDS]
+        if subjects and subjects[-1].kind not in allowed:
+            return None
         if subjects:
             subject = subjects[-1]
             gap = _without(annotated, subject.end, indicator.start)
@@ -152,10 +160,8 @@ class MetricReader:
             )
             if plain or (len(subjects) == 1 and len(gap) <= _SUBJECT_REACH and _starts(annotated, subject)):
                 return _Reading(indicator, subject, (0.85 if plain else 0.65) * subject.score)
-            if len(gap) > _SUBJECT_REACH or len({ref.entity for ref in subjects}) > 1:
-                return None
-            return _Reading(indicator, subject, 0.6 * subject.score)
-        understood = annotated.subject or annotated.region
+            return None
+        understood = annotated.region if indicator.entity in self._macro else annotated.subject
         return _Reading(indicator, understood, 0.7 * understood.score) if understood else None
 
     def _claim(

@@ -29,8 +29,9 @@ _LONGEST_HEADING = 45
 _MOST_UNITS = 400  # a page with more fragments than this is a drawing; its stream order is as good as any
 _INDENT = 1.2  # in line heights
 _OUTDENT = 2.8
-_RAGGED = 1.8
+_RAGGED = 2.2
 _SAME_COLUMN = 4
+_OTHER_SIZE = 0.11  # a line of Latin letters alone measures a tenth less than a Chinese one of the same font size
 _WIDE_GAP = 1.3  # against the usual distance of lines
 
 
@@ -113,8 +114,10 @@ def paragraphs(unit: Unit, column: Sequence[TextLine], page: int) -> Iterator[Pa
 
 def continues(upper: Paragraph, lower: Paragraph) -> bool:
     """Whether a paragraph goes on in the next one, past a page's end or a figure."""
-    same = abs(upper.last.size - lower.first.size) < 0.06 * upper.last.size and upper.last.bold == lower.first.bold
-    mixed = abs(upper.last.size - lower.first.size) < 0.06 * upper.last.size and not heading_level(lower.text)
+    same = (
+        abs(upper.last.size - lower.first.size) < _OTHER_SIZE * upper.last.size and upper.last.bold == lower.first.bold
+    )
+    mixed = abs(upper.last.size - lower.first.size) < _OTHER_SIZE * upper.last.size and not heading_level(lower.text)
     starts = is_item(lower.text) or bool(heading_level(lower.text))
     indented = lower.lines > 1 and lower.first.x0 > lower.last.x0 + _INDENT * lower.first.size
     alone = _stands_alone(upper.last) or _stands_alone(lower.first)
@@ -187,7 +190,7 @@ def _right_edge(line: TextLine, column: Sequence[TextLine], *, any_size: bool = 
             other.x1
             for other in column
             if abs(other.x0 - line.x0) < _SAME_COLUMN * line.size
-            and (any_size or abs(other.size - line.size) < 0.1 * line.size)
+            and (any_size or abs(other.size - line.size) < _OTHER_SIZE * line.size)
         ),
         reverse=True,
     )
@@ -212,7 +215,7 @@ def _begins(group: Sequence[TextLine], line: TextLine, pitch: float, right: floa
     stopped = last.text.endswith(_STOPS)
     gap = pitch and line.middle - last.middle > _WIDE_GAP * pitch
     indent = line.x0 - last.x0
-    if abs(line.size - last.size) > 0.08 * last.size or not full or _stands_alone(last) or _stands_alone(line):
+    if abs(line.size - last.size) > _OTHER_SIZE * last.size or not full or _stands_alone(last) or _stands_alone(line):
         return True
     if is_item(line.text) or heading_level(line.text):
         return stopped or abs(indent) > line.size or bool(gap)
@@ -224,8 +227,9 @@ def _begins(group: Sequence[TextLine], line: TextLine, pitch: float, right: floa
 
 
 def _stands_alone(line: TextLine) -> bool:
-    """Whether a line is hidden by its own words (contents, contacts): it must not drag its neighbours along."""
-    return line_reason(line.text) in _LONE
+    """Whether a line is hidden by its own words (contents, contacts) or names a value in a second column."""
+    pair = len(line.words) > 1 and line.words[1].x0 - line.words[0].x1 > 2 * line.size and not is_item(line.text)
+    return pair or line_reason(line.text) in _LONE
 
 
 def _paragraph(group: Sequence[TextLine], column: Sequence[TextLine], page: int) -> Paragraph:

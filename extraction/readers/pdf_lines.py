@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import re
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2.raw as pdfium
@@ -155,7 +154,7 @@ def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[TextLine]:
     inked = [char for char in run if not char.text.isspace()]
     if not inked:
         return
-    size = median(char.height for char in inked)
+    size = max(char.height for char in inked)  # of mixed text the Chinese, whose box is the font's size
     words = tuple(word for word in _words(run, size) if word.text)
     if not words:
         return
