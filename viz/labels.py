@@ -1,51 +1,104 @@
-"""Keeps the wordings on links apart: each is moved up or down a little until it meets no shape and no other wording."""
+"""Where the wordings on links stand: on their line, at its visible middle, and clear of shapes and of one another.
+
+The browser's library puts a wording half way from centre to centre, beneath a wide shape or upon another wording; a sign
+that cannot be seen reads as no sign, so the places are found here, on the very curves that the library draws.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from math import atan2, cos, hypot, pi, sin
+from typing import TYPE_CHECKING, Final
 
 from viz.boxes import Box, ems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 FONT_PIXELS: Final = 12
 _LINE = 15
-_TRIES = (0, _LINE, -_LINE, 2 * _LINE, -2 * _LINE)
-_TOUCH = -2.0
+_TOUCH = -1.5
+_STEPS = 24
 
 
-def lifted(segments: Sequence[Mapping[str, Any]], boxes: Mapping[str, Box]) -> dict[str, int]:
-    """Return, for each segment id whose wording must move, by how many pixels (down is positive).
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How vis-network draws a line: `bezier` leaves and enters level, else it bows by `bow` (clockwise is positive)."""
+
+    bezier: bool = False
+    bow: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What is written on a link, and between which shapes its middle part runs."""
+
+    link: int
+    text: str
+    source: str
+    target: str
+    curve: Curve
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A wording with its place."""
+
+    link: int
+    text: str
+    x: float
+    y: float
+
+
+def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box]) -> list[Label]:
+    """Return every wording at the free spot nearest to the middle of its line's visible part.
 
     Args:
-        segments: vis-network edges with `id`, `source`, `target` and, where they bear one, `label`.
-        boxes: place and size of whatever segments end on.
+        wordings: in the order in which they may choose.
+        boxes: place and size of whatever lines end on; a bend has no size.
     """
     solid = [box for box in boxes.values() if box.width]
-    placed: list[Box] = []
-    moved: dict[str, int] = {}
-    for segment in segments:
-        if not segment.get("label"):
-            continue
-        x, y = _middle(boxes[segment["source"]], boxes[segment["target"]])
-        width = ems(segment["label"]) * FONT_PIXELS
-        spots = [Box(x, y + lift, width, _LINE) for lift in _TRIES]
-        cost = [sum(spot.meets(other, _TOUCH) for other in (*placed, *solid)) for spot in spots]
-        best = cost.index(min(cost))
-        placed.append(spots[best])
-        if _TRIES[best]:
-            moved[segment["id"]] = _TRIES[best]
-    return moved
+    taken: list[Box] = []
+    labels = []
+    for wording in wordings:
+        spots = _visible(boxes[wording.source], boxes[wording.target], wording.curve)
+        width = ems(wording.text) * FONT_PIXELS
+        tries = [Box(x, y, width, _LINE) for x, y in spots]
+        cost = [sum(one.meets(other, _TOUCH) for other in (*taken, *solid)) for one in tries]
+        best = tries[cost.index(min(cost))]
+        taken.append(best)
+        labels.append(Label(wording.link, wording.text, round(best.x), round(best.y)))
+    return labels
 
 
-def _middle(one: Box, other: Box) -> tuple[float, float]:
-    """Return where vis-network puts a wording: half way from the source's centre to the target's border."""
-    x, y = _border(other, one)
-    return (one.x + x) / 2, (one.y + y) / 2
+def _visible(one: Box, other: Box, curve: Curve) -> Sequence[tuple[float, float]]:
+    """Return spots on a line, its visible middle first, then outwards to both ends."""
+    spots = [_spot(one, other, curve, step / _STEPS) for step in range(1, _STEPS)]
+    free = [spot for spot in spots if not _inside(one, spot) and not _inside(other, spot)] or spots
+    middle = (len(free) - 1) / 2
+    order = sorted(range(len(free)), key=lambda at: (abs(at - middle), at))
+    return [free[at] for at in order]
 
 
-def _border(box: Box, towards: Box) -> tuple[float, float]:
-    dx, dy = towards.x - box.x, towards.y - box.y
-    reach = max(abs(dx) / max(box.width / 2, 1e-6), abs(dy) / max(box.height / 2, 1e-6), 1.0)
-    return box.x + dx / reach, box.y + dy / reach
+def _inside(box: Box, spot: tuple[float, float]) -> bool:
+    return abs(spot[0] - box.x) < box.width / 2 and abs(spot[1] - box.y) < box.height / 2
+
+
+def _spot(one: Box, other: Box, curve: Curve, t: float) -> tuple[float, float]:
+    if curve.bezier:
+        return (
+            one.x + (other.x - one.x) * (1.5 * t * (1 - t) + t**3),
+            one.y + (other.y - one.y) * (3 * t**2 - 2 * t**3),
+        )
+    via_x, via_y = _via(one, other, curve.bow)
+    return (
+        (1 - t) ** 2 * one.x + 2 * t * (1 - t) * via_x + t**2 * other.x,
+        (1 - t) ** 2 * one.y + 2 * t * (1 - t) * via_y + t**2 * other.y,
+    )
+
+
+def _via(one: Box, other: Box, bow: float) -> tuple[float, float]:
+    """Return the control point that vis-network gives a curvedCW or curvedCCW line of this roundness."""
+    reach = (abs(bow) * 0.5 + 0.5) * hypot(other.x - one.x, other.y - one.y)
+    angle = atan2(one.y - other.y, other.x - one.x) + (bow * 0.5 + 0.5) * pi
+    return one.x + reach * sin(angle), one.y + reach * cos(angle)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from dataclasses import asdict
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from kg.model import Kind, Modality, Polarity
-from viz.boxes import Box
-from viz.labels import FONT_PIXELS, lifted
+from viz.labels import FONT_PIXELS
 from viz.layout import place
+from viz.lines import lines_of
 from viz.pages import Prose, as_json, render
 from viz.palette import CONTESTED, KINDS, MINUS, NEGATED, NEUTRAL, PLUS, Stroke, sign_color, stroke_of
 from viz.wording import Lang, word, words
@@ -20,17 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from viz.boxes import Face, Placement
+    from viz.labels import Label
+    from viz.lines import Lines
     from viz.scene import Scene, SceneEdge, SceneNode
 
 _LIBRARY: Final = "templates/lib/vis-9.1.2/vis-network.min.js"
 _SCRIPTS: Final = ("shapes.js", "panel.js", "network.js")
-_MOST_WORDED_LINKS = 70  # above this, wordings would hide the lines; the sign alone stays
 _LABEL_INK: Final = {PLUS: "#a5310f", MINUS: "#17568f", NEUTRAL: "#55606f", NEGATED: "#7b8490"}
-_PAPER = "#fbfcfd"
-_LABEL_CHARACTERS = 12
-_BOW, _MOST_BOW = 0.28, 1.6
-_PALE = 0.6
-_CROWD = 150  # links; beyond this they are drawn thinner and paler, so that names stay in front
 
 _OPTIONS: Final[dict[str, Any]] = {
     "physics": {"enabled": False},
@@ -50,7 +45,6 @@ _OPTIONS: Final[dict[str, Any]] = {
         "selectionWidth": 2,
         "arrows": {"to": {"enabled": True, "scaleFactor": 0.55}},
         "arrowStrikethrough": False,
-        "scaling": {"label": {"drawThreshold": 9}},
     },
 }
 
@@ -104,7 +98,8 @@ def legend_lines(lang: Lang) -> list[dict[str, str]]:
 
 def _data(scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lang: Lang) -> dict[str, Any]:
     number = {node.id: index for index, node in enumerate(scene.nodes)}
-    nodes, edges, options = _through_pyvis(scene, faces, placement, number=number)
+    lines = lines_of(scene, placement, number)
+    nodes, edges, options = _through_pyvis(scene, faces, placement, lines=lines)
     return {
         "nodes": nodes,
         "edges": edges,
@@ -112,15 +107,17 @@ def _data(scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lang
         "members": [_member(node, number) for node in scene.nodes],
         "links": [_link(edge, number) for edge in scene.edges],
         "cards": [{"stage": number[key], **asdict(box)} for key, box in placement.cards.items()],
+        "labels": [_label(label, scene.edges[label.link]) for label in lines.labels],
         "heads": [asdict(head) for head in placement.heads],
         "looks": {str(kind): asdict(look) for kind, look in KINDS.items()},
         "colors": {"plus": PLUS, "minus": MINUS, "contested": CONTESTED},
+        "labelPixels": FONT_PIXELS,
         "words": words(_SCRIPT_WORDS, lang),
     }
 
 
 def _through_pyvis(
-    scene: Scene, faces: Mapping[str, Face], placement: Placement, *, number: Mapping[str, int]
+    scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lines: Lines
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
     # Imported here: pyvis pulls IPython in, and listing the commands should not wait for that.
     from pyvis.network import Network  # noqa: PLC0415
@@ -128,19 +125,12 @@ def _through_pyvis(
     network = Network(directed=True, cdn_resources="in_line")
     network.set_options(json.dumps(_OPTIONS))
     marks = _marks(scene.edges, {node.id for node in scene.nodes if node.stage})
-    for node in scene.nodes:
-        network.add_node(f"n{number[node.id]}", **_shape(node, faces[node.id], placement, mark=marks.get(node.id)))
-    bends = {f"w{index}.{at}": spot for index, spots in placement.bends.items() for at, spot in enumerate(spots)}
-    for key, (x, y) in bends.items():
+    for index, node in enumerate(scene.nodes):
+        network.add_node(f"n{index}", **_shape(node, faces[node.id], placement, mark=marks.get(node.id)))
+    for key, (x, y) in lines.bends.items():
         network.add_node(key, label=" ", shape="dot", size=0, borderWidth=0, x=x, y=y, chosen=False)
-    segments = list(_segments(scene, placement, number))
-    ends = {f"n{number[key]}": box for key, box in placement.boxes.items()}
-    ends |= {key: Box(x, y, 0, 0) for key, (x, y) in bends.items()}
-    lifts = lifted(segments, ends)
-    for segment in segments:
-        lift = lifts.get(segment["id"], 0)
-        font = {**segment.pop("font"), "vadjust": lift}
-        network.add_edge(segment.pop("source"), segment.pop("target"), **segment, font=font)
+    for edge in lines.edges:
+        network.add_edge(edge["from"], edge["to"], **{key: edge[key] for key in edge if key not in {"from", "to"}})
     nodes, edges, _, _, _, options = network.get_network_data()
     return nodes, edges, json.loads(options)
 
@@ -182,85 +172,9 @@ def _marks(edges: Iterable[SceneEdge], copies: set[str]) -> dict[str, SceneEdge]
     return marks
 
 
-def _segments(scene: Scene, placement: Placement, number: Mapping[str, int]) -> Iterable[dict[str, Any]]:
-    outer = [(index, edge) for index, edge in enumerate(scene.edges) if not edge.inside]
-    worded = len(outer) <= _MOST_WORDED_LINKS
-    layer = {node.id: node.layer for node in scene.nodes}
-    beside: dict[frozenset[str], int] = defaultdict(int)
-    for index, edge in outer:
-        bends = [f"w{index}.{at}" for at in range(len(placement.bends.get(index, ())))]
-        stops = [f"n{number[edge.source]}", *bends, f"n{number[edge.target]}"]
-        pair = frozenset((edge.source, edge.target))
-        bow = _bow(edge, placement) if scene.layered and layer[edge.source] == layer[edge.target] else None
-        smooth = _smooth(layered=scene.layered, bow=bow, copies=beside[pair], bent=bool(bends), halo=edge.contested)
-        beside[pair] += 1
-        for at in range(len(stops) - 1):
-            last = at == len(stops) - 2
-            yield {
-                "source": stops[at],
-                "target": stops[at + 1],
-                "id": f"e{index}.{at}",
-                "link": index,
-                "smooth": smooth,
-                **_line(edge, crowded=len(outer) > _CROWD),
-                **({} if last else {"arrows": {"to": {"enabled": False}}}),
-                **({"label": _label(edge, worded=worded)} if at == (len(stops) - 1) // 2 else {}),
-            }
-
-
-def _smooth(*, layered: bool, bow: float | None, copies: int, bent: bool, halo: bool) -> dict[str, Any] | bool:
-    """Return vis-network's bend. Links that share both ends bow further each, or they would hide one another."""
-    if layered and bow is None and (bent or copies == 0):
-        return {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.5}
-    if copies == 0 and not bow:
-        # Straight; vis-network draws no halo along its own straight lines.
-        return {"enabled": True, "type": "curvedCW", "roundness": 0} if halo else False
-    side = "curvedCW" if copies % 2 == 0 else "curvedCCW"
-    return {"enabled": True, "type": side, "roundness": round((bow or _BOW) * (1 + copies // 2), 2)}
-
-
-def _bow(edge: SceneEdge, placement: Placement) -> float:
-    """Return how far a link within a column bows out to pass what stands between its ends; 0 where nothing does."""
-    one, other = placement.boxes[edge.source], placement.boxes[edge.target]
-    top, foot = min(one.y, other.y), max(one.y, other.y)
-    between = [
-        box.x + box.width / 2 - one.x
-        for box in placement.boxes.values()
-        if top < box.y < foot and abs(box.x - one.x) < (box.width + one.width) / 2
-    ]
-    if not between:
-        return 0.0
-    # A quadratic curve reaches half the way to its control point.
-    return min(2 * (max(between) + 20) / max(foot - top, 1), _MOST_BOW)
-
-
-def _line(edge: SceneEdge, *, crowded: bool) -> dict[str, Any]:
+def _label(label: Label, edge: SceneEdge) -> dict[str, Any]:
     stroke = stroke_of(edge.sign, edge.modality, edge.polarity)
-    color = {"color": stroke.color, "highlight": stroke.color, "hover": stroke.color, "inherit": False}
-    style: dict[str, Any] = {
-        "color": {**color, "opacity": _PALE} if crowded else color,
-        "dashes": list(stroke.dash) or False,
-        "width": round(edge.width * _PALE, 2) if crowded else edge.width,
-        "font": {
-            "size": FONT_PIXELS,
-            "color": _LABEL_INK.get(stroke.color, _LABEL_INK[NEUTRAL]),
-            "strokeWidth": 5,
-            "strokeColor": _PAPER,
-            "face": "Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif",
-            "align": "horizontal",
-        },
-    }
-    if edge.contested:
-        style["background"] = {"enabled": True, "color": CONTESTED, "size": round(edge.width + 7)}
-    return style
-
-
-def _label(edge: SceneEdge, *, worded: bool) -> str:
-    sign = {1: "＋", -1: "－"}.get(edge.sign, "")
-    negated = "✕" if edge.polarity is Polarity.NEGATIVE else ""
-    contested = "≠" if edge.contested else ""
-    wording = edge.label[:_LABEL_CHARACTERS] if worded else ""
-    return " ".join(part for part in (negated, wording, sign, contested) if part)
+    return {**asdict(label), "color": _LABEL_INK.get(stroke.color, _LABEL_INK[NEUTRAL])}
 
 
 def _member(node: SceneNode, number: Mapping[str, int]) -> dict[str, Any]:

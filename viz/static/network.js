@@ -5,7 +5,7 @@ function start() {
   const nodes = new vis.DataSet(data.nodes), edges = new vis.DataSet(data.edges);
   const linkOf = new Map(data.edges.map((edge) => [edge.id, edge.link]));
   const off = new Set();
-  let near = null;
+  let near = null, lit = null;
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
   data.options.nodes.ctxRenderer = ({ ctx, id, x, y, state }) => {
@@ -38,6 +38,26 @@ function start() {
     }
     ctx.globalAlpha = 1;
     for (const head of data.heads) drawHead(ctx, head);
+  });
+
+  // ---- wordings of links, above the lines; too small to read is left out
+  network.on("afterDrawing", (ctx) => {
+    if (network.getScale() * data.labelPixels < 7.5) return;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    ctx.lineJoin = "round";
+    ctx.lineWidth = 5;
+    ctx.strokeStyle = "#fbfcfd";
+    ctx.font = `${data.labelPixels}px ${FONT}`;
+    for (const label of data.labels) {
+      const link = data.links[label.link];
+      if (off.has(data.members[link.source].kind) || off.has(data.members[link.target].kind)) continue;
+      ctx.globalAlpha = lit && !lit.has(label.link) ? 0.12 : 1;
+      ctx.strokeText(label.text, label.x, label.y);
+      ctx.fillStyle = label.color;
+      ctx.fillText(label.text, label.x, label.y);
+    }
+    ctx.globalAlpha = 1;
   });
 
   function drawHead(ctx, head) {
@@ -76,6 +96,7 @@ function start() {
   // ---- picking: the panel tells, the picture dims what is not concerned
   function dim(keep, links) {
     near = keep;
+    lit = links;
     edges.update(
       data.edges.map((edge) => ({
         id: edge.id,

@@ -1,0 +1,134 @@
+"""Links as vis-network's edges: one for each stretch between bends, with the wording placed beside, not by, the library."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from math import hypot
+from typing import TYPE_CHECKING, Any, Final
+
+from kg.model import Polarity
+from viz.boxes import Box
+from viz.labels import Curve, Label, Wording, placed
+from viz.palette import CONTESTED, stroke_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from viz.boxes import Placement
+    from viz.scene import Scene, SceneEdge
+
+_MOST_WORDED_LINKS = 70  # above this, wordings would hide the lines; the sign alone stays
+_LABEL_CHARACTERS = 12
+_BOW, _MOST_BOW = 0.28, 1.6
+_CROWD, _PALE = 150, 0.6  # so many links are drawn thinner and paler, so that names stay in front
+_LEVEL: Final = Curve(bezier=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """All links of a picture: bends by id, edges as vis-network takes them (with `from` and `to`), and the wordings."""
+
+    bends: Mapping[str, tuple[float, float]]
+    edges: Sequence[dict[str, Any]]
+    labels: Sequence[Label]
+
+
+def lines_of(scene: Scene, placement: Placement, number: Mapping[str, int]) -> Lines:
+    """Return the links of a laid-out scene.
+
+    Args:
+        scene: the picture.
+        placement: where its shapes and bends are.
+        number: node id → the number in its vis-network id `n…`.
+    """
+    bends = {f"w{index}.{at}": spot for index, spots in placement.bends.items() for at, spot in enumerate(spots)}
+    ends = {f"n{number[key]}": box for key, box in placement.boxes.items()}
+    ends |= {key: Box(x, y, 0, 0) for key, (x, y) in bends.items()}
+    outer = [(index, edge) for index, edge in enumerate(scene.edges) if not edge.inside]
+    edges: list[dict[str, Any]] = []
+    wordings: list[Wording] = []
+    curves = _curves(scene, placement, outer)
+    for index, edge in outer:
+        stops = [
+            f"n{number[edge.source]}",
+            *(f"w{index}.{at}" for at in range(len(placement.bends.get(index, ())))),
+            f"n{number[edge.target]}",
+        ]
+        style = {"link": index, "smooth": _smooth(curves[index]), **_stroke(edge, crowded=len(outer) > _CROWD)}
+        stretches = list(zip(stops, stops[1:], strict=False))
+        for at, (one, other) in enumerate(stretches):
+            stretch = {"from": one, "to": other, "id": f"e{index}.{at}", **style}
+            edges.append(stretch if other == stops[-1] else stretch | {"arrows": {"to": {"enabled": False}}})
+        text = _wording(edge, worded=len(outer) <= _MOST_WORDED_LINKS)
+        if text:
+            one, other = max(stretches, key=lambda pair: _length(ends[pair[0]], ends[pair[1]]))
+            wordings.append(Wording(index, text, one, other, curves[index]))
+    return Lines(bends, edges, placed(wordings, ends))
+
+
+def _curves(scene: Scene, placement: Placement, outer: Iterable[tuple[int, SceneEdge]]) -> dict[int, Curve]:
+    """Links that share both ends bow further each, or they would hide one another."""
+    layer = {node.id: node.layer for node in scene.nodes}
+    beside: dict[frozenset[str], int] = defaultdict(int)
+    curves = {}
+    for index, edge in outer:
+        pair = frozenset((edge.source, edge.target))
+        copies, beside[pair] = beside[pair], beside[pair] + 1
+        across = scene.layered and layer[edge.source] != layer[edge.target]
+        bow = _detour(edge, placement) if scene.layered and not across else 0.0
+        if across and (copies == 0 or placement.bends.get(index)):
+            curves[index] = _LEVEL
+        elif copies == 0:
+            curves[index] = Curve(bow=bow)
+        else:
+            side = 1 if copies % 2 == 0 else -1
+            curves[index] = Curve(bow=round(side * (bow or _BOW) * (1 + copies // 2), 2))
+    return curves
+
+
+def _detour(edge: SceneEdge, placement: Placement) -> float:
+    """Return how far a link within a column bows out to pass what stands between its ends; 0 where nothing does."""
+    one, other = placement.boxes[edge.source], placement.boxes[edge.target]
+    top, foot = min(one.y, other.y), max(one.y, other.y)
+    between = [
+        box.x + box.width / 2 - one.x
+        for box in placement.boxes.values()
+        if top < box.y < foot and abs(box.x - one.x) < (box.width + one.width) / 2
+    ]
+    if not between:
+        return 0.0
+    # A quadratic curve reaches half the way to its control point.
+    return round(min(2 * (max(between) + 20) / max(foot - top, 1), _MOST_BOW), 2)
+
+
+def _smooth(curve: Curve) -> dict[str, Any]:
+    """Return vis-network's name of a curve; a straight one is a bow of 0, for only bows get the contested halo."""
+    if curve.bezier:
+        return {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.5}
+    return {"enabled": True, "type": "curvedCW" if curve.bow >= 0 else "curvedCCW", "roundness": abs(curve.bow)}
+
+
+def _stroke(edge: SceneEdge, *, crowded: bool) -> dict[str, Any]:
+    stroke = stroke_of(edge.sign, edge.modality, edge.polarity)
+    color = {"color": stroke.color, "highlight": stroke.color, "hover": stroke.color, "inherit": False}
+    style: dict[str, Any] = {
+        "color": {**color, "opacity": _PALE} if crowded else color,
+        "dashes": list(stroke.dash) or False,
+        "width": round(edge.width * _PALE, 2) if crowded else edge.width,
+    }
+    if edge.contested:
+        style["background"] = {"enabled": True, "color": CONTESTED, "size": round(edge.width + 7)}
+    return style
+
+
+def _wording(edge: SceneEdge, *, worded: bool) -> str:
+    sign = {1: "＋", -1: "－"}.get(edge.sign, "")
+    negated = "✕" if edge.polarity is Polarity.NEGATIVE else ""
+    contested = "≠" if edge.contested else ""
+    text = "".join(char if char.isprintable() else " " for char in edge.label[:_LABEL_CHARACTERS]) if worded else ""
+    return " ".join(part for part in (negated, text, sign, contested) if part)
+
+
+def _length(one: Box, other: Box) -> float:
+    return hypot(other.x - one.x, other.y - one.y) - (one.width + other.width) / 2
