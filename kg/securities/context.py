@@ -52,10 +52,14 @@ class Document:
 
     def cuts_word(self, start: int, end: int) -> bool:
         """Whether a longer dictionary word reaches across either end (国新能源 in 中国新能源)."""
-        if start not in self._edges or end not in self._edges:
-            return True
+        return self.starts_inside_word(start) or end not in self._edges
+
+    def starts_inside_word(self, start: int) -> bool:
+        """Whether a longer word reaches into the mention from before it."""
         # 我国航企: a segmenter takes 国航 for the word, but 国 belongs to what stands before it.
-        return self.text[start] == "国" and self.text[start - 1 : start] in _COUNTRY_BEFORE
+        return start not in self._edges or (
+            self.text.startswith("国", start) and self.text[start - 1 : start] in _COUNTRY_BEFORE
+        )
 
     def bracket_behind(self, end: int) -> Bracket | None:
         """The bracket right behind a place, if it holds a code or what may be one."""

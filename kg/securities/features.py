@@ -39,6 +39,7 @@ class Case:
     taught: bool
     elsewhere: bool
     company_neighbours: int
+    shared_with_mainland: bool  # another issuer of the same name is listed on the mainland
 
     @property
     def surface(self) -> str:
@@ -58,7 +59,7 @@ class Case:
 
 
 _GIVEN_UP = 0.62
-_HISTORY_GAP = 0.5
+_HISTORY_GAP = 0.6
 _NOT_YET = 0.2
 _LONG_NAME = 4
 _NAME_WEIGHTS = {"short": 0.75, "full": 0.8, "english": 0.75, "former": _GIVEN_UP, "colloquial": 0.7}
@@ -70,7 +71,7 @@ _OTHER_FORM = re.compile(
 )
 _BUSINESS = re.compile(
     r"\s?华星|\s?智家|环保|创业|石化|锂电|柏瑞|晋信|南方|东方|京城|汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
-    r"|物流|云(?!端)|地产|置业|物业|资本|控股|实业|国际|金服|数科|智能|软件|通信|传媒|文化|矿业|化学|化工|环境|重工|商城|股份|电气|电器"
+    r"|物流|云(?!端)|地产|置业|物业|资本|控股(?!子公司|股东)|实业|国际|金服|数科|智能|软件|通信|传媒|文化|矿业|化学|化工|环境|重工|商城|股份|电气|电器"
     r"|集团|人寿|财险|产险|租赁|航空|机场|水泥|钢铁|锂业|食品|乳业|酒业|影业|影视|音乐|游戏|教育|大学|学院|医院|研究院|研究所|协会"
 )
 _CUES_BEHIND = re.compile(
@@ -80,8 +81,10 @@ _CUES_BEHIND = re.compile(
 _CUES_BEFORE = re.compile(r"(?:[“\"『「]|推荐|关注|标的[:：]?|龙头|公司[:：]?|客户|供应商|厂商|股东)[*\s]*$")
 _DISCLOSES = re.compile(
     r"[*”\"』」]*[（(]?(?:晚间|今日|昨日|盘后|\d{1,2}日)?(?:发布)?(?:公告|披露|(?:20\d\d年)?(?:年报|半年报|[一三]季报)|业绩(?:预告|快报)"
-    r"|收到.{0,12}(?:函|决定书|通知书)|董事长|董事会|控股股东|实际控制人|实控人|持股\d)"
+    r"|收到.{0,12}(?:函|决定书|通知书)|董事长|董事会|控股股东|实际控制人|实控人|持股\d|[（(]?\d连板)"
 )
+_MAINLAND = frozenset({"SH", "SZ", "BJ"})
+_HONG_KONG = re.compile(r"港股|H股|香港|HK|港交所")
 _MARKET_WORD = re.compile(r"(?:概念|板块|产业|行业|赛道|主题|指数|领域|市场|业务|产品|技术|ETF)")
 
 
@@ -102,6 +105,14 @@ def name_by_day(case: Case) -> float:
 def spelled_otherwise(case: Case) -> float:
     """The mention is what is left of the name without its share class or mark: 白云山 is 600332 rather than 白云山A."""
     return -0.11 if case.name and name_key(case.name.text) != name_key(case.surface) else 0.0
+
+
+def abroad_only(case: Case) -> float:
+    """Of two issuers of one Chinese name the mainland one is meant, unless the text speaks of Hong Kong right there."""
+    if not case.shared_with_mainland or any(listing.exchange in _MAINLAND for listing in case.issuer.listings):
+        return 0.0
+    around = case.document.text[max(0, case.start - 8) : case.end + 8]
+    return 0.11 if _HONG_KONG.search(around) else -0.11
 
 
 def code_behind(case: Case) -> float:
@@ -143,7 +154,7 @@ def company_cue(case: Case) -> float:
 
 def discloses(case: Case) -> float:
     """Does what only a listed company does: publishes a report, receives an inquiry, has a controlling shareholder."""
-    return 0.3 if _DISCLOSES.match(case.document.text, case.end) else 0.0
+    return 0.35 if _DISCLOSES.match(case.document.text, case.end) else 0.0
 
 
 def common_word(case: Case) -> float:
@@ -162,10 +173,12 @@ def cuts_longer_word(case: Case) -> float:
     """An end of the mention lies inside a longer word (国新能源 in 中国新能源)."""
     if case.code_fits or case.surface.isascii():
         return 0.0
-    if case.end - case.start >= _LONG_NAME and not case.document.cuts_word(case.start, case.start):
+    if not case.document.cuts_word(case.start, case.end):
+        return 0.0
+    if case.end - case.start >= _LONG_NAME and not case.document.starts_inside_word(case.start):
         # A segmenter often runs the last character of a long name into the next word: 法拉电|子公|告.
-        return -0.25 if case.document.cuts_word(case.end, case.end) else 0.0
-    return -0.5 if case.document.cuts_word(case.start, case.end) else 0.0
+        return -0.25
+    return -0.5
 
 
 def inside_longer_name(case: Case) -> float:
@@ -173,19 +186,16 @@ def inside_longer_name(case: Case) -> float:
     text = case.document.text
     if case.code_fits or _OWN_FORM.match(text, case.end):
         return 0.0
-    if _OTHER_FORM.match(text, case.end):
-        return (
-            -0.5
-            if case.name is None or case.name.kind == "colloquial" or "有限" in text[case.end : case.end + 16]
-            else -0.2
-        )
     colloquial = case.name is None or case.name.kind == "colloquial"
-    return -0.5 if colloquial and _BUSINESS.match(text, case.end) else 0.0
+    if other := _OTHER_FORM.match(text, case.end):
+        return -0.7 if colloquial or other[0].endswith("公司") else -0.2
+    return -0.7 if colloquial and _BUSINESS.match(text, case.end) else 0.0
 
 
 FEATURES: tuple[Callable[[Case], float], ...] = (
     name_by_day,
     spelled_otherwise,
+    abroad_only,
     code_behind,
     taught_by_document,
     document_subject,

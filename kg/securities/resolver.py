@@ -36,6 +36,11 @@ class Candidate:
     score: float
     features: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def weight(self) -> float:
+        """The sum of the shares, not cut to [0, 1]."""
+        return round(sum(self.features.values()), 3)
+
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
@@ -75,6 +80,7 @@ class Resolver:
         hits = _with_taught(text, hits, taught)
         reading = _Reading(self._master, document, day, hits, taught)
         found = [reading.resolve(place) for place in range(len(hits))]
+        found = [each for each in found if not _repeats(document, each, found)]
         return sorted([*found, *self._lone_codes(document, found)], key=lambda each: each.start)
 
     def _hits(self, document: Document) -> list[Hit]:
@@ -145,14 +151,16 @@ class _Reading:
         best: dict[str, Candidate] = {}
         for issuer, name in self._options(place):
             score, shares = weigh(self._case(place, issuer, name))
-            if issuer.id not in best or score > best[issuer.id].score:
-                best[issuer.id] = Candidate(issuer.id, issuer.code, issuer.name, score, shares)
-        ranked = tuple(sorted(best.values(), key=lambda each: (-each.score, each.entity_id)))
+            candidate = Candidate(issuer.id, issuer.code, issuer.name, score, shares)
+            if issuer.id not in best or candidate.weight > best[issuer.id].weight:
+                best[issuer.id] = candidate
+        # Ranked by the uncut sum: two candidates that both reach 1 may still lie far apart.
+        ranked = tuple(sorted(best.values(), key=lambda each: (-each.weight, each.entity_id)))
         start, end = _widen(self._document.text, hit)
         surface = self._document.text[start:end]
         if not ranked or ranked[0].score < CONSIDERED:
             return Resolution(start, end, surface, "unknown", None, None, ranked[0].score if ranked else 0.0, ranked)
-        first, tie = ranked[0], len(ranked) > 1 and ranked[0].score - ranked[1].score < MARGIN
+        first, tie = ranked[0], len(ranked) > 1 and ranked[0].weight - ranked[1].weight < MARGIN
         if first.score < LINKED or tie:
             return Resolution(start, end, surface, "ambiguous", None, None, first.score, ranked)
         return Resolution(start, end, surface, "linked", first.entity_id, first.code, first.score, ranked)
@@ -201,6 +209,9 @@ class _Reading:
             taught=taught is not None and taught.id == issuer.id,
             elsewhere=not alone and bool(self._named.get(issuer.id, set()) - {hit.name_key}),
             company_neighbours=0 if alone else self._company_neighbours(place),
+            shared_with_mainland=any(
+                other.id != issuer.id and other.code.endswith((".SH", ".SZ", ".BJ")) for other, _ in self._entries(hit)
+            ),
         )
 
     def _company_neighbours(self, place: int) -> int:
@@ -211,6 +222,16 @@ class _Reading:
             if left >= 0 and right < len(self._hits) and self._sure[other]:
                 count += self._document.are_enumerated(self._hits[left].end, self._hits[right].start)
         return count
+
+
+def _repeats(document: Document, mention: Resolution, others: Sequence[Resolution]) -> bool:
+    """Whether the mention is only the ticker in the bracket of another mention of the same issuer (英伟达（NVDA）)."""
+    for other in others:
+        if other.entity_id is not None and other.entity_id == mention.entity_id and other.end < mention.start:
+            bracket = document.bracket_behind(other.end)
+            if bracket and mention.end < bracket.end and mention.text in bracket.bare:
+                return True
+    return False
 
 
 def _with_taught(text: str, hits: list[Hit], taught: dict[str, Issuer]) -> list[Hit]:
