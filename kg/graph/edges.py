@@ -78,8 +78,13 @@ class Buckets:
 
     def strongest(self, wanted: NDArray[np.int64], limit: int) -> NDArray[np.integer]:
         """Return the rows of the first `limit` edges of each bucket."""
-        sought = wanted.astype(self.keys.dtype)  # a wider type would have NumPy copy all keys at every call
-        first = np.searchsorted(self.keys, sought, side="left")
-        counts = np.minimum(np.searchsorted(self.keys, sought, side="right") - first, max(limit, 0))
+        first, last = self.bounds(wanted)
+        counts = np.minimum(last - first, max(limit, 0))
         places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         return places if self.rows is None else self.rows[places]
+
+    def bounds(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return where each bucket begins and ends."""
+        # In the keys' own type: with a wider one NumPy would copy all keys at every call. The greatest is never a key.
+        sought = np.minimum(wanted, np.iinfo(self.keys.dtype).max).astype(self.keys.dtype)
+        return np.searchsorted(self.keys, sought, side="left"), np.searchsorted(self.keys, sought, side="right")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,9 @@ import numpy as np
 from kg.graph.edges import Buckets, Edges, Ids
 from kg.graph.weights import fresh_until, strength
 from kg.model import Polarity
-from kg.store.superseding import effective
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _OPEN_START = int(np.iinfo(np.int32).min)
 _OPEN_END = int(np.iinfo(np.int32).max)
 _DIRECTIONS = {"up": 1, "down": -1}
-_COLUMNS = ("source", "target", "relation", "sign", "start", "end", "cause", "effect", "fresh")
+_COLUMNS = ("source", "target", "relation", "sign", "start", "end", "fresh", "cause", "effect")
 
 
 def read_edges(
@@ -43,17 +43,20 @@ def read_edges(
     """
     relations = {name: number for number, name in enumerate(vocabulary.relations)}
     ids: list[str] = []
-    strengths: list[float] = []
-    rows: list[tuple[int, ...]] = []
+    strengths = array("d")
+    cells = array("i")  # row by row; a list of tuples would keep the garbage collector busy
     last = 0
     for fact in view.facts():
-        last = max(last, fact.last_published_on.toordinal())
+        said_last = fact.last_published_on
+        last = max(last, said_last.toordinal())
         if fact.superseded_by or fact.polarity is Polarity.NEGATIVE or fact.relation not in relations:
             continue
         ids.append(fact.id)
         strengths.append(strength(fact, vocabulary))
-        rows.append((nodes[fact.subject], nodes[fact.object], relations[fact.relation], *_details(fact)))
-    table = dict(zip(_COLUMNS, np.array(rows, dtype=np.int32).reshape(-1, len(_COLUMNS)).T, strict=True))
+        cells.extend((nodes[fact.subject], nodes[fact.object], relations[fact.relation], fact.sign))
+        cells.extend(_days(fact, said_last))
+        cells.extend(_directions(fact))
+    table = dict(zip(_COLUMNS, np.array(cells, dtype=np.int32).reshape(-1, len(_COLUMNS)).T, strict=True))
     as_of = view.as_of or (date.fromordinal(last) if last else None)
     half_lives = np.array([relation.half_life for relation in vocabulary.relations.values()], dtype=np.float64)
     age = np.maximum((as_of.toordinal() if as_of else 0) - table["fresh"], 0)
@@ -75,16 +78,22 @@ def read_edges(
     return as_of, Ids([ids[row] for row in by_id.tolist()]), edges, by_id
 
 
-def _details(fact: Fact) -> Iterator[int]:
-    """Yield sign, validity, stated directions and the day from which the fact fades."""
-    valid = effective(fact)
+def _days(fact: Fact, said_last: date) -> tuple[int, int, int]:
+    """Return the effective validity, and the day from which the fact fades."""
+    valid = fact.valid
+    if valid is None:
+        return fact.published_on.toordinal(), _OPEN_END, said_last.toordinal()
+    start = _OPEN_START if valid.start is None else valid.start.toordinal()
+    end = _OPEN_END if valid.end is None else valid.end.toordinal()
+    return start, end, fresh_until(fact).toordinal()
+
+
+def _directions(fact: Fact) -> tuple[int, int]:
+    """Return the stated directions of cause and effect."""
+    if not fact.qualifiers:
+        return 0, 0
     said = dict(fact.qualifiers)
-    yield fact.sign
-    yield _OPEN_START if valid.start is None else valid.start.toordinal()
-    yield _OPEN_END if valid.end is None else valid.end.toordinal()
-    yield _DIRECTIONS.get(said.get("cause_direction", ""), 0)
-    yield _DIRECTIONS.get(said.get("effect_direction", ""), 0)
-    yield fresh_until(fact).toordinal()
+    return _DIRECTIONS.get(said.get("cause_direction", ""), 0), _DIRECTIONS.get(said.get("effect_direction", ""), 0)
 
 
 def outward(edges: Edges, relations: int) -> Buckets:

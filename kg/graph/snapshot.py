@@ -126,13 +126,13 @@ class Snapshot:
 
     def about_of(self, node: int) -> list[int]:
         """Return the nodes that are about `node`: the prices, outputs and margins of a product."""
-        found: list[int] = self._anchored.strongest(np.array([node]), len(self.about)).tolist()
+        found: list[int] = self._anchored.strongest(np.array([node], dtype=np.int64), len(self.about)).tolist()
         return found
 
     def degree(self, node: int) -> int:
         """Return how many edges leave or reach a node."""
         span = np.array([node, node + 1], dtype=np.int64) * len(self.relation_names)
-        return sum(int(np.diff(np.searchsorted(b.keys, span.astype(b.keys.dtype)))[0]) for b in (self._out, self._in))
+        return sum(int(np.diff(buckets.bounds(span)[0])[0]) for buckets in (self._out, self._in))
 
     @property
     def nbytes(self) -> int:
