@@ -27,7 +27,7 @@ _BEFORE_BRACKET = re.compile(r"(?:^|[\s*、，,。；;：:|])([一-鿿A-Za-z][�
 _TICKER = re.compile(r"[A-Z]{1,5}|\d{4,6}")
 _LISTED = re.compile(r"[*_”“\"\s]*(?:[（(][^（()）\n]{0,30}[)）])?[*_”“\"\s]*(?:、|/|和|与|及|以及|，|,)[*_”“\"\s]*")
 _PRONOUNS = frozenset({"公司", "本公司", "集团", "本集团", "发行人", "上市公司", "标的公司", "甲方", "乙方"})
-_COUNTRY_BEFORE = frozenset("我中全各美多外两")
+_COUNTRY_BEFORE = frozenset("我中全各美多外两三四五六七八九十")
 _TAUGHT_REACH = 60  # characters between a name and the short form it is given
 
 

@@ -80,7 +80,9 @@ class Resolver:
         hits = _with_taught(text, hits, taught)
         reading = _Reading(self._master, document, day, hits, taught)
         found = [reading.resolve(place) for place in range(len(hits))]
-        found = [each for each in found if not _repeats(document, each, found)]
+        found = [
+            each for place, each in enumerate(found) if not _repeats(document, each, found[max(0, place - 2) : place])
+        ]
         return sorted([*found, *self._lone_codes(document, found)], key=lambda each: each.start)
 
     def _hits(self, document: Document) -> list[Hit]:
