@@ -24,7 +24,7 @@ CONTEXT = -1  # the place of a reference that the sentence itself does not hold
 class Ref:
     """A name in a sentence and the entity it stands for; `start` is CONTEXT when it is understood, not written.
 
-    `about` anchors a compound indicator (碳酸锂价格 → product:碳酸锂, whose name is `owner`). `score` is the linker's certainty, 0 … 1.
+    `about` anchors a compound indicator (碳酸锂价格 → product:碳酸锂, whose name is `owner` and ends at `owner_end`). `score` is the linker's certainty, 0 … 1.
     """
 
     entity: str
@@ -35,6 +35,7 @@ class Ref:
     about: str = ""
     score: float = 1.0
     owner: str = ""
+    owner_end: int = CONTEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class _Builder:
 
     def __init__(self, annotated: Annotated, *, pairs: bool) -> None:
         self.source, self.pairs = annotated.text, pairs
-        self.refs = [ref for ref in annotated.refs if ref.start >= 0]
+        self.refs = [bare for ref in annotated.refs if ref.start >= 0 and (bare := _bare(ref)) is not None]
         self.skip = {dated.start: dated.end for dated in annotated.periods}
         self.quantity = {quantity.start: quantity for quantity in annotated.quantities}
         self.out: list[str] = []
@@ -182,6 +183,24 @@ class _Builder:
     def _after(self, end: int) -> int:
         match = _TAIL.match(self.source, end)
         return match.end() if match else end
+
+
+_MASKED_KINDS = frozenset(Kind) - {Kind.INDICATOR, Kind.EVENT, Kind.POLICY}
+_KIND_OF_PREFIX = {"sec": Kind.COMPANY, "org": Kind.COMPANY, **{kind.value: kind for kind in Kind}}
+
+
+def kind_of(entity: str) -> Kind:
+    """Return the kind that an entity id speaks of."""
+    return _KIND_OF_PREFIX[entity.split(":", 1)[0]]
+
+
+def _bare(ref: Ref) -> Ref | None:
+    """Return the name that a pattern should see: 产能 and 收购 are its trigger words, 碳酸锂 in 碳酸锂产能 its product."""
+    if ref.kind in _MASKED_KINDS:
+        return ref
+    if ref.about and ref.owner_end > ref.start:
+        return Ref(ref.about, kind_of(ref.about), ref.owner, ref.start, ref.owner_end, score=ref.score)
+    return None
 
 
 def nearest(refs: Sequence[Ref], before: int) -> Ref | None:

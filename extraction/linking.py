@@ -7,6 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Ref
+from extraction.mentions import indicator_of
 from extraction.ner import KIND_OF_LABEL
 from kg.ids import entity_id
 from kg.model import Kind
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kg.securities.resolver import Resolution, Resolver
 
 _LINKED, _LISTED, _GUESSED = 0, 1, 2  # whose word counts when two names overlap equally
+_PRICE_MOVES = frozenset({"涨价", "降价"})
 _NER_SCORE = 0.8
 _WEAK_SCORE, _SHORTEST_WEAK = 0.8, 2
 _SHORTEST_ORG = 3
@@ -70,6 +72,9 @@ class Linker:
         out: list[Ref] = []
         for ref in refs:
             if out and ref.start < out[-1].end:
+                continue
+            if ref.kind == Kind.EVENT and ref.name in _PRICE_MOVES and out and out[-1].kind == Kind.PRODUCT and out[-1].end == ref.start:
+                out[-1] = indicator_of(out[-1], "价格", out[-1].start, out[-1].end)  # 碳酸锂涨价: the word stays as the direction
                 continue
             wider = self._lexicon.compound(text, ref) if ref.kind != Kind.COMPANY else None
             out.append(wider or ref)

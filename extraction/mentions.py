@@ -179,7 +179,7 @@ class Lexicon:
 def indicator_of(owner: Ref, head: str, start: int, end: int) -> Ref:
     """Return the compound indicator of an owner: 碳酸锂 + 价格."""
     name = f"{owner.name}{head}"
-    return Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end, owner.entity, owner.score, owner.name)
+    return Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end, owner.entity, owner.score, owner.name, owner.end)
 
 
 def _first_clause(text: str) -> int:

@@ -16,7 +16,8 @@ from extraction.linking import Linker
 from extraction.mentions import shipped_lexicon
 from extraction.modality import is_risk_heading
 from extraction.ner import load_ner
-from extraction.patterns import causal, chain, ownership, ratings, structure
+from extraction.patterns import chain, ownership, ratings, structure
+from extraction.patterns.causal import CausalReader
 from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
 from extraction.quantities import find_quantities
@@ -54,7 +55,7 @@ class Extractor:
         self._master, self._lexicon, self._vocabulary = master, shipped_lexicon(), vocabulary()
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
-        self._metrics = MetricReader(self._lexicon)
+        self._metrics, self._causal = MetricReader(self._lexicon), CausalReader(self._lexicon)
 
     @classmethod
     def default(cls, *, master: Path | None = None, ner: bool = True) -> Extractor:
@@ -82,7 +83,7 @@ class Extractor:
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
         yield from read_patterns(_PATTERNS, annotated)
-        yield from causal.read(annotated)
+        yield from self._causal.read(annotated)
         yield from self._metrics.read(annotated)
         yield from ratings.read(annotated, document.publisher)
 

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from extraction.annotated import Claim
+from extraction.annotated import Claim, Ref
+from kg.ids import entity_id
 from kg.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from extraction.annotated import Annotated, Ref
+    from extraction.annotated import Annotated
+    from extraction.mentions import Lexicon
 
 UP, DOWN, PLAIN = 1, -1, 0
 _DIRECTION_NAME = {UP: "up", DOWN: "down", PLAIN: "none"}
@@ -25,7 +27,7 @@ _DIRECTION_NAME = {UP: "up", DOWN: "down", PLAIN: "none"}
 _UP_WORDS = (
     "上涨 上行 上升 提升 提高 增长 增加 回升 走高 走强 反弹 改善 扩大 旺盛 高增 攀升 修复 回暖 复苏 抬升 走阔 扩张 加快 加速 新高 超预期 上调 "
     "增强 强劲 翻倍 放量 爆发 涨价 扩产 提速 加码 升温 走俏 大涨 上移 转强 增厚 向好 好转 企稳 释放 激增 飙升 高企 提振 涨 景气 普及 落地 推进 "
-    "推广 实施 出台 发展 渗透 催化 增产 复产 大增 倍增 优化 回补 转暖 上扬 高位 上车 需求旺 紧张 紧缺 走扩 宽松 趋严 放宽 火爆 崛起 迭代 升级"
+    "推广 实施 出台 发展 渗透 催化 增产 复产 大增 倍增 优化 回补 转暖 上扬 高位 上车 需求旺 紧张 紧缺 走扩 宽松 趋严 放宽 火爆 崛起 迭代 升级 扩容 重估 复苏 繁荣 壮大 兴起 拓展 突破 落地 应用 建设 加剧 扰动"
 ).split()
 _DOWN_WORDS = (
     "下跌 下行 下降 降低 减少 回落 走低 走弱 下滑 收窄 缩减 萎缩 承压 疲软 放缓 减弱 恶化 暴跌 下调 收缩 去化 减产 短缺 不足 亏损 走软 降温 "
@@ -39,13 +41,19 @@ _TIGHT = {
     "产能": DOWN,
 }  # 供给紧张 means less of it; 流动性紧张 likewise is rare enough to leave
 _DIRECTION_RE = re.compile("|".join(sorted(map(re.escape, _DIRECTION), key=len, reverse=True)))
-_VERB_BEFORE = re.compile(
-    r"(?P<up>提升|提高|增加|推高|抬升|增厚|改善|扩大|拉高|推升|增强|提振|加大|抬高|带来)|(?P<down>降低|压低|减少|削弱|摊薄|压缩|侵蚀|拉低|减轻|挤压|缩小|下调)"
+_ADVERB = (
+    "持续|大幅|快速|进一步|有望|明显|显著|同比|环比|小幅|的|边际|逐步|逐渐|稳步|继续|加速|迅速|整体|全面|出现|略有|有所|将|会|已|或|仍|不断|再度|再次|触底|止跌|"
+    "阶段性|结构性|预期|的预期|强劲|高位|低位|温和|超预期|保持|维持|呈现|迎来|实现|进入|开始|均|普遍|多数|较快|较大|均有|也|都|并|更|很|较|带来的|所|从|由|向|至"
 )
-_BEFORE_SPAN = 6
-_AFTER_SPAN = 10
-
-
+_THEN_DIRECTION = re.compile(rf"(?:(?:{_ADVERB})*|[^，。；：！？（）0-9]{{1,4}}?)(?P<word>{_DIRECTION_RE.pattern})")
+_VERB_BEFORE = re.compile(
+    r"(?:(?P<up>提升|提高|增加|推高|抬升|增厚|改善|扩大|拉高|推升|增强|提振|加大|抬高|带来|高)|(?P<down>降低|压低|减少|削弱|摊薄|压缩|侵蚀|拉低|减轻|挤压|缩小|下调|低))"
+    r"(?:了|相关|整体|公司|行业|其|企业|终端|国内|单位)*$"
+)
+_BEFORE_SPAN, _AFTER_SPAN = 8, 14
+_TAIL = re.compile(rf"(?:（[^（）]*）|\d[\d.,]*(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*|{_ADVERB}|{_DIRECTION_RE.pattern}|等|因素|影响|政策|趋势|预期|背景|，|有效|直接|强力|共同|主要|亦|进而|从而|继而|最终|又|同时|能够|可|能|有力|对)*")
+_LEADING = re.compile(r"[^，。；：！？（）]{0,6}")
+_OWNED_GAP = re.compile(r"(?:的|行业|板块|公司|环节|企业|厂商|端|整体|业务|产业链|相关|产品|市场|终端|行业的|平均|综合|单位|主要|核心)*")
 @dataclass(frozen=True, slots=True)
 class Trigger:
     """A word of cause. `effect` is the direction it gives when the phrase has none; `forced` overrides the phrase."""
@@ -68,7 +76,7 @@ _FORWARD = (
 )
 _BY_WORD = {trigger.word: trigger for trigger in _FORWARD}
 _FORWARD_RE = re.compile("|".join(sorted(_BY_WORD, key=len, reverse=True)))
-_NOT_CAUSE = re.compile(r"^(?:力|因素|型|作用|下|的(?:因素|原因|影响))")
+_NOT_CAUSE = re.compile(r"^(?:力|因素|型|作用|下|的(?:因素|原因|影响)|减轻|缓解|减弱|效应|剂|位)")
 
 _LEAD = re.compile(
     r"(?:受益于|得益于|受惠于|由于|因为|随着|伴随着?|受累于|受制于|鉴于|源于|缘于|在(?=[^，。；]{2,30}(?:下|推动下|带动下|背景下)，))"
@@ -93,19 +101,10 @@ _CLAUSE = re.compile(r"[，；。：！？]")
 _SENTENCE_PART = re.compile(r"[；。！？]")
 _CAUSE_KINDS = frozenset({Kind.INDICATOR, Kind.EVENT, Kind.POLICY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 _EFFECT_KINDS = _CAUSE_KINDS | {Kind.COMPANY, Kind.BUSINESS}
+_OWNERS = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _FREE_KINDS = frozenset({Kind.EVENT, Kind.POLICY})  # these happen; they need no direction
-_RANK = {
-    Kind.INDICATOR: 0,
-    Kind.EVENT: 1,
-    Kind.POLICY: 1,
-    Kind.PRODUCT: 2,
-    Kind.BUSINESS: 2,
-    Kind.THEME: 3,
-    Kind.INDUSTRY: 3,
-    Kind.COMPANY: 4,
-}
-
-
+_FAVOURS = frozenset("利好 利空 提振 拖累 压制 打压 冲击 受…拖累 受…提振 受…冲击 受…压制 受…利好".split())  # said of a sector as a whole
+_NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 @dataclass(frozen=True, slots=True)
 class Factor:
     """A name in a cause or effect phrase with the direction said of it."""
@@ -122,54 +121,96 @@ class _Phrases:
     effect: tuple[int, int]
     trigger: Trigger
     name: str
+    cause_anchor: str = "whole"
+    effect_anchor: str = "start"
 
 
-def read(annotated: Annotated) -> Iterator[Claim]:
-    """Yield the causal claims of one sentence."""
-    if len(annotated.refs) + bool(annotated.subject) < 2:  # noqa: PLR2004 -- a cause and an effect
-        return
-    seen: set[tuple[str, str]] = set()
-    for phrases in _phrases(annotated):
-        causes = factors(annotated, *phrases.cause, _CAUSE_KINDS)
-        effects = factors(annotated, *phrases.effect, _EFFECT_KINDS)
-        for cause, effect in product(causes, effects):
-            claim = _claim(phrases, cause, effect)
-            if claim is not None and (cause.ref.entity, effect.ref.entity) not in seen:
-                seen.add((cause.ref.entity, effect.ref.entity))
-                yield claim
+class CausalReader:
+    """Reads causal claims; needs the gazetteer to tell what means something on its own (CPI) from what does not (毛利率)."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._alone = {term.entity for term in lexicon.terms.values() if term.macro}
+
+    def read(self, annotated: Annotated) -> Iterator[Claim]:
+        """Yield the causal claims of one sentence."""
+        if not annotated.refs:
+            return
+        seen: set[tuple[str, str]] = set()
+        for phrases in _phrases(annotated):
+            causes = self._factors(annotated, phrases.cause, _CAUSE_KINDS, phrases.cause_anchor)
+            effects = self._factors(annotated, phrases.effect, _EFFECT_KINDS, phrases.effect_anchor)
+            for cause, effect in product(causes, effects):
+                claim = _claim(phrases, cause, effect)
+                if claim is not None and (cause.ref.entity, effect.ref.entity) not in seen:
+                    seen.add((cause.ref.entity, effect.ref.entity))
+                    yield claim
+
+    def _factors(self, annotated: Annotated, span: tuple[int, int], kinds: frozenset[Kind], anchor: str) -> list[Factor]:
+        """Bring a phrase down to its factors: the names that stand at its anchor, with their directions."""
+        refs = _anchored(annotated.text, [ref for ref in annotated.between(*span) if ref.kind in kinds], span, anchor)
+        bounds = [*(ref.start for ref in refs), span[1]]
+        directions = [_direction(annotated.text, ref, span[0], limit) for ref, limit in zip(refs, bounds[1:], strict=True)]
+        for index in range(len(refs) - 2, -1, -1):  # 「铜价、铝价上涨」: a list shares the direction of its last member
+            if directions[index] == PLAIN and _listed(annotated.text, refs[index], refs[index + 1]):
+                directions[index] = directions[index + 1]
+        owned = [(self._owned(annotated, ref), direction) for ref, direction in zip(refs, directions, strict=True)]
+        return [Factor(ref, direction) for ref, direction in owned if ref is not None]
+
+    def _owned(self, annotated: Annotated, ref: Ref) -> Ref | None:
+        """Give a bare 毛利率 or 减产 its owner, the name right before it or the understood subject; none, no factor."""
+        needs = (ref.kind == Kind.INDICATOR and ref.entity not in self._alone) or (ref.kind == Kind.EVENT and _NEEDS_OWNER.match(ref.name))
+        if ref.about or not needs:
+            return ref
+        before = [other for other in annotated.between(0, ref.start) if other.kind in _OWNERS]
+        if before and _OWNED_GAP.fullmatch(annotated.text, before[-1].end, ref.start):
+            return compound(before[-1], ref)
+        if before or annotated.subject is None or annotated.subject.kind not in _OWNERS:
+            return None
+        return compound(annotated.subject, ref)
 
 
-def factors(annotated: Annotated, start: int, end: int, kinds: frozenset[Kind]) -> list[Factor]:
-    """Bring a phrase down to its factors: the names of the most telling kind, with their directions."""
-    refs = [ref for ref in annotated.between(start, end) if ref.kind in kinds]
-    if not refs:
+def compound(owner: Ref, ref: Ref) -> Ref:
+    """Return a bare indicator or event as its owner's: 隆基绿能 + 毛利率, 硅料 + 减产."""
+    name = f"{owner.name}{ref.name}"
+    return Ref(entity_id(ref.kind, name), ref.kind, name, ref.start, ref.end, owner.entity, 0.9 * owner.score, owner.name)
+
+
+def _anchored(text: str, refs: list[Ref], span: tuple[int, int], anchor: str) -> list[Ref]:
+    """Keep the names that the phrase is about.
+
+    A cause ends at its trigger and an effect begins there: the name nearest to the trigger counts, with the names listed
+    beside it, and only words of movement may stand between. A phrase of its own (由于…，) counts whole.
+    """
+    if anchor == "whole" or not refs:
+        return refs
+    if anchor == "end":
+        last = len(refs) - 1
+        if not _TAIL.fullmatch(text, refs[last].end, span[1]):
+            return []
+        first = last
+        while first > 0 and _listed(text, refs[first - 1], refs[first]):
+            first -= 1
+        return refs[first:]
+    if not _LEADING.fullmatch(text, span[0], refs[0].start):
         return []
-    best = min(_RANK[ref.kind] for ref in refs)
-    chosen = [ref for ref in refs if _RANK[ref.kind] == best]
-    bounds = [*(ref.start for ref in chosen), end]
-    directions = [_direction(annotated.text, ref, start, limit) for ref, limit in zip(chosen, bounds[1:], strict=True)]
-    for index in range(len(chosen) - 2, -1, -1):  # 「铜价、铝价上涨」: a list shares the direction of its last member
-        if directions[index] == PLAIN and _listed(annotated.text, chosen[index], chosen[index + 1]):
-            directions[index] = directions[index + 1]
-    return [Factor(ref, direction) for ref, direction in zip(chosen, directions, strict=True)]
+    last = 0
+    while last + 1 < len(refs) and _listed(text, refs[last], refs[last + 1]):
+        last += 1
+    return refs[: last + 1]
 
 
 def _direction(text: str, ref: Ref, start: int, limit: int) -> int:
-    after = text[ref.end : min(limit, ref.end + _AFTER_SPAN)]
-    stop = _CLAUSE.search(after)
-    match = _DIRECTION_RE.search(after[: stop.start()] if stop else after)
+    """Return where a name moves: the direction word right behind it, or the verb right before it."""
+    match = _THEN_DIRECTION.match(text, ref.end, min(max(limit, ref.end), ref.end + _AFTER_SPAN))
     if match:
-        if match[0] in ("紧张", "紧缺") and (
-            tight := next((d for word, d in _TIGHT.items() if ref.name.endswith(word)), 0)
-        ):
+        word = match["word"]
+        if word in ("紧张", "紧缺") and (tight := next((d for name, d in _TIGHT.items() if ref.name.endswith(name)), 0)):
             return tight
-        return _DIRECTION[match[0]]
-    before = text[max(start, ref.start - _BEFORE_SPAN) : ref.start]
-    verbs = list(_VERB_BEFORE.finditer(before))
-    if verbs:
-        return UP if verbs[-1]["up"] else DOWN
-    inside = _DIRECTION_RE.search(ref.name[1:]) if ref.kind in (Kind.EVENT, Kind.INDICATOR) else None
-    return PLAIN if inside is None or ref.kind == Kind.EVENT else _DIRECTION[inside[0]]
+        return _DIRECTION[word]
+    verb = _VERB_BEFORE.search(text[max(start, ref.start - _BEFORE_SPAN) : ref.start])
+    if verb:
+        return UP if verb["up"] else DOWN
+    return PLAIN
 
 
 def _listed(text: str, first: Ref, second: Ref) -> bool:
@@ -206,7 +247,8 @@ def _forward(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
         stop = _CLAUSE.search(text, match.end(), limit)
         effect = (match.end(), stop.start() if stop else limit)
         if cause:
-            yield _Phrases(cause, effect, _BY_WORD[match[0]], f"causal.{match[0]}")
+            anchor = "whole" if cause == previous else "end"
+            yield _Phrases(cause, effect, _BY_WORD[match[0]], f"causal.{match[0]}", anchor)
         previous = effect
 
 
@@ -241,15 +283,16 @@ def _under(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
     for match in _UNDER.finditer(text, begin, end):
         if match.start() and text[match.start() - 1] in "接承遭享经":
             continue
-        trigger = Trigger(match["word"], _UNDER_EFFECT.get(match["word"], PLAIN))
+        trigger = Trigger(f"受…{match['word']}", _UNDER_EFFECT.get(match["word"], PLAIN))
         clause = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
         left = (clause, match.start())
         at = match.end() + (text[match.end() : match.end() + 1] == "，")
         stop = _CLAUSE.search(text, at, end)
         right = (at, stop.start() if stop else end)
-        name = f"causal.受…{match['word']}"
+        name = f"causal.{trigger.word}"
         named = any(ref.kind in _EFFECT_KINDS for ref in annotated.between(*left))
-        yield _Phrases(match.span("cause"), (left[0], right[1]) if named else right, trigger, name)
+        effect, anchor = (left, "end") if named else (right, "start")
+        yield _Phrases(match.span("cause"), effect, trigger, name, "whole", anchor)
 
 
 def _backward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
@@ -259,7 +302,7 @@ def _backward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
         stop = _CLAUSE.search(text, match.end(), end)
         cause = (match.end(), stop.start() if stop else end)
         if start < match.start() and cause[1] > cause[0]:
-            yield _Phrases(cause, (start, match.start()), Trigger("主要系", PLAIN), "causal.主要系")
+            yield _Phrases(cause, (start, match.start()), Trigger("主要系", PLAIN), "causal.主要系", "whole", "end")
 
 
 def _inside_name(annotated: Annotated, match: re.Match[str]) -> bool:
@@ -272,7 +315,7 @@ def _claim(phrases: _Phrases, cause: Factor, effect: Factor) -> Claim | None:
     moved = trigger.effect if trigger.forced else effect.direction or trigger.effect
     if not moved or cause.ref.entity == effect.ref.entity or cause.ref.start == effect.ref.start:
         return None
-    if not cause.direction and cause.ref.kind not in _FREE_KINDS and trigger.effect == PLAIN:
+    if not _causes(cause, effect) or not (effect.direction or effect.ref.kind == Kind.INDICATOR or trigger.word in _FAVOURS):
         return None
     explicit = (cause.direction != PLAIN or cause.ref.kind in _FREE_KINDS) + (effect.direction != PLAIN)
     qualifiers = (("cause_direction", _DIRECTION_NAME[cause.direction]), ("effect_direction", _DIRECTION_NAME[moved]))
@@ -287,3 +330,9 @@ def _claim(phrases: _Phrases, cause: Factor, effect: Factor) -> Claim | None:
         qualifiers=qualifiers,
         confidence=(0.6, 0.7, 0.85)[explicit] * min(cause.ref.score, effect.ref.score),
     )
+
+
+def _causes(cause: Factor, effect: Factor) -> bool:
+    """Whether a factor can move something: it moves, it happens, it is a demand, or the text says how its effect moves."""
+    moves = bool(cause.direction) or cause.ref.kind in _FREE_KINDS or cause.ref.name.endswith("需求")
+    return moves or (cause.ref.kind != Kind.INDICATOR and (bool(effect.direction) or effect.ref.name.endswith("需求")))

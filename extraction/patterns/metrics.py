@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from extraction.annotated import Claim, Ref, nearest
+from extraction.annotated import Claim, Ref, kind_of, nearest
 from extraction.dating import yearly
 from extraction.quantities import align, find_lists
 from kg.model import Kind, Problem, Value
@@ -143,7 +143,7 @@ class MetricReader:
 
     def _with_subject(self, annotated: Annotated, indicator: Ref) -> _Reading | None:
         if indicator.about:
-            kind = _KIND_OF_PREFIX.get(indicator.about.split(":", 1)[0], Kind.PRODUCT)
+            kind = kind_of(indicator.about)
             about = Ref(indicator.about, kind, indicator.owner, indicator.start, indicator.end, score=indicator.score)
             return _Reading(indicator, about, 0.85 * indicator.score)
         begin = max((m.end() for m in _CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
@@ -189,9 +189,6 @@ class MetricReader:
             valid=period or (dated.period if dated else annotated.period),
             confidence=reading.confidence,
         )
-
-
-_KIND_OF_PREFIX = {"sec": Kind.COMPANY, "org": Kind.COMPANY, **{kind.value: kind for kind in Kind}}
 
 
 def _unit_kind(unit: str) -> str:
