@@ -14,8 +14,8 @@ KINDS = (
     ("qoq", "季环比|较上季度?|比上季度?|[Qq][Oo][Qq]|环比|环(?=增|降|减|升|跌|$)", "环比+8.7%"),
     (
         "yoy",
-        "同比|[Yy][Oo][Yy]|按年|年增|[较比](?:去|上)年(?:同[期季月])?|较20\\d\\d年同期|同(?=增|降|减|$)"
-        "|(?<!\\d)年(?=涨|跌|$)",
+        ("同比|[Yy][Oo][Yy]|按年|年增|[较比](?:去|上)年(?:同[期季月])?|较20\\d\\d年同期|同(?=增|降|减|$)"
+         "|(?<!\\d)年(?=涨|跌|$)"),
         "同比+13.3%",
     ),
     ("share", "占比|市占率|份额|比重|占(?!位|用|有率?|地|款|线|优|领|压|据着)", "占比28%"),
@@ -42,7 +42,7 @@ _DOWN = frozenset(DOWN)
 _ABOUT = "了|约|近|超过|超|逾|幅度|幅|大约|不到|不足|最高|最多|至多|至少|分别|均|各|仅|再|将近|接近|高达|多达"
 _FILLER = f"(?:{_ABOUT}|有望|累计|平均|或| )"
 _LOOSE = f"(?:{_ABOUT}|达到|达|为|在|[=:： （])"
-# A verb may stand right before the number; before a percentage also with 达 or 为, never with 至 or 到: that is a level.
+# A verb may stand right before the number; before a percentage also with 达 or 为, never with 至: that is a level.
 _VERB = re.compile(f"(?<!新)(?P<word>{_WORDS}){_FILLER}{{0,4}}$")
 _VERB_LOOSE = re.compile(f"(?<!新)(?P<word>{_WORDS}){_LOOSE}{{0,4}}$")
 _NOUN = re.compile(f"(?P<word>{_NOUNS}){_LOOSE}{{0,4}}$")

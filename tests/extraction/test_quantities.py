@@ -296,8 +296,10 @@ def test_a_change_is_read_from_its_own_clause():
     assert read_change(text, Place(len(text) - 3, len(text), "%", "", 7)).kind == ""
 
 
-PIECES = ["9.45", "亿元", "%", "-", "+", "至", "同比", "下降", "增长", "/", "、", "和", "分别", "万", "1", "pct", "从", "三成", "百亿",
-          "，", "（", "）", "约", " ", "元/吨", "翻倍", "PE", "家", "余", "."]  # fmt: skip
+PIECES = [
+    "9.45", "亿元", "%", "-", "+", "至", "同比", "下降", "增长", "/", "、", "和", "分别", "万", "1", "pct", "从",
+    "三成", "百亿", "，", "（", "）", "约", " ", "元/吨", "翻倍", "PE", "家", "余", ".",
+]  # fmt: skip
 SENTENCES = st.one_of(st.text(max_size=300), st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 
 
@@ -313,7 +315,7 @@ def test_any_text_gives_well_formed_quantities(text):
 
 
 @pytest.mark.parametrize(
-    "piece", ["1-", "1/", "1、", "1,000", "百", "一", "9.", "5%", "增长", "5%", "从5%至", "+", "1 和 ", "十万"]
+    "piece", ["1-", "1/", "1、", "1,000", "百", "一", "9.", "增长", "5%", "从5%至", "+", "1 和 ", "十万"]
 )
 def test_time_is_linear_in_the_length(piece):
     def seconds(count: int) -> float:
