@@ -152,6 +152,11 @@ def company_cue(case: Case) -> float:
     return 0.0
 
 
+def opens_document(case: Case) -> float:
+    """The first words of a text name whom it is about."""
+    return 0.15 if case.start == 0 and case.word_kind in (None, "mild", "phrase") else 0.0
+
+
 def discloses(case: Case) -> float:
     """Does what only a listed company does: publishes a report, receives an inquiry, has a controlling shareholder."""
     return 0.35 if _DISCLOSES.match(case.document.text, case.end) else 0.0
@@ -202,6 +207,7 @@ FEATURES: tuple[Callable[[Case], float], ...] = (
     named_elsewhere,
     company_enumeration,
     company_cue,
+    opens_document,
     discloses,
     common_word,
     market_word_behind,
