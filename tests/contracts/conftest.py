@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened: Store = (
-        MemoryStore() if request.param == "memory" else open_store(tmp_path / "kb.liantu", create=True)
-    )
+    opened: Store = MemoryStore() if request.param == "memory" else open_store(tmp_path / "kb.liantu", create=True)
     yield opened
     opened.close()
