@@ -113,7 +113,7 @@ _FUTURE_AFTER = re.compile("(?:将|有望|拟|或将|计划)")
 _COMPARED_BEFORE = re.compile(
     "(?:较|相?比|相较于?|对比|相对|相当于|高于|低于|优于|好于|弱于|强于|不及|同比|环比|超过|比起)(?:于|了|上)?$"
 )
-_COMPARED_AFTER = re.compile("相比|的?(?:水平|高点|低点|基数|均值|峰值|高位|低位)")
+_COMPARED_AFTER = re.compile("相比|持平|的?(?:水平|高点|低点|基数|均值|峰值|高位|低位)")
 _AS_OF = re.compile("(?:截至|截止至|截止到|截止|截至到|[Aa]s of |[Aa]s at )$")
 _SINCE = re.compile("(?:以来|至今|迄今)")
 _FROM = re.compile("(?:起(?![步点伏草诉重到家源飞量])|开始)")
