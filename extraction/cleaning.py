@@ -67,7 +67,7 @@ _SOURCE_NAMES = re.compile(
     r"网|咨询|招股|数据库|交易所|csmar|百川|statista|idc|gartner|company|report",
     re.IGNORECASE,
 )
-_LEADER = re.compile(r"(?:[.．]{4,}|…{2,}|[·•]{4,}|_{4,})\s*[-–]?\s*\d{0,4}\s*[-–]?$")
+_LEADER = re.compile(r"(?:(?:[.．] ?){4,}|…{2,}|[·•]{4,}|_{4,})\s*[-–]?\s*\d{0,4}\s*[-–]?$")
 _CONTENTS_ENTRY = re.compile(r"(?:[.．…·]{2,}|\s)\s*[-–]?\s*\d{1,4}\s*[-–]?$")
 _PAGE_NUMBER = re.compile(
     r"[-–—]\s*\d{1,4}\s*[-–—]|\d{1,4}\s*/\s*\d{1,4}|第\s*\d{1,4}\s*页(?:\s*[,，/]?\s*共\s*\d{1,4}\s*页)?|"
@@ -137,7 +137,7 @@ def section_reason(text: str) -> Reason | None:
     """
     if len(text) > _LABEL:
         return None
-    plain = re.sub(r"^[\s【\[一二三四五六七八九十\d、.]+|[\s】\]:：]+$", "", text)
+    plain = re.sub(r"^(?:[\s【\[]|[一二三四五六七八九十\d]{1,3}[、.])+|[\s】\]:：]+$", "", text)
     if len(plain) > _SHORT:
         return None
     return next((reason for reason, pattern in _SECTIONS.items() if pattern.fullmatch(plain)), None)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from extraction.readers.decoding import normalise
 from extraction.readers.publication_day import day_of_head, day_of_name, day_of_opening, read_day, usable
 from kg.errors import DocumentError
 from kg.ids import document_id
@@ -46,13 +48,14 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "language": ("language", "lang"),
     "kind": ("kind", "type"),
 }
-_HOUSE = r"(?:证券|期货|国际|资本|金融|基金|中金公司|银行|研究院|研究所)"
+_HOUSE = r"(?:证券|期货|国际|资本|金融|基金|中金公司|研究院|研究所)"
 _LEGAL = re.compile(
     rf"本(?:报告|研究报告|刊)(?:的?版权)?(?:由|归|为|系)[“\"]?([\u4e00-\u9fff()（）]{{2,18}}?{_HOUSE}[\u4e00-\u9fff]{{0,2}}?)"
     r"(?:股份|有限|研究|制作|提供|发布|所有|（|\()"
 )
 _COMPANY = re.compile(r"([\u4e00-\u9fff]{2,10}证券)股份有限公司[（(](?:以下|下称|已)")
-_HOUSE_LINE = re.compile(rf"([\u4e00-\u9fff]{{2,8}}{_HOUSE}[甲乙丙丁]?)(?:研究(?:院|所|部|发展部|中心))?")
+_HOUSE_LINE = re.compile(rf"([\u4e00-\u9fff]{{2,8}}?{_HOUSE}[甲乙丙丁]?)(?:研究(?:院|所|部|发展部|中心))?")
+_DATE_SIGNS = re.compile(r"[\s\d年月日.|/-]+")
 _TITLE_PARTS = re.compile(
     rf"^(?P<house>[\u4e00-\u9fff]{{2,8}}{_HOUSE}[甲乙丙丁]?)[-_—](?P<title>.+?)(?:[-_—]\d{{6,8}})?$"
 )
@@ -62,9 +65,10 @@ _DATED_NAME = re.compile(
 _TEMPLATE_TITLE = re.compile(
     r"模板|microsoft|powerpoint|untitled|^(?:文档|无标题|document)\s*\d*$|\.(?:docx?|pptx?|xlsx?|indd)$", re.IGNORECASE
 )
+_SUBJECT = re.compile(r"^[\u4e00-\u9fffA-Za-z]{2,10}[（(]\d{5,6}(?:\.[A-Z]{2})?[)）]$|公司[（(]\d{5,6}\.[A-Z]{2}[)）]")
 _ANALYST = re.compile(r"(?:(?:首席|证券)?分析师|研究员|作者|analysts?)\s*[:：]\s*(.{2,60})", re.IGNORECASE)
 _NAME = re.compile(r"[\u4e00-\u9fff]{2,4}(?:·[\u4e00-\u9fff]{1,8})?|示例分析师[\u4e00-\u9fff]{1,4}")
-_NOT_NAMES = re.compile(r"证券|行业|研究|报告|日期|电话|编号|分析|评级|维持|声明")
+_NOT_NAMES = re.compile(r"证券|行业|研究|报告|日期|电话|编号|(?<!示例)分析|评级|维持|声明")
 _CREDENTIAL = re.compile(r"[\w.+-]+[@＠][\w.-]+|SAC|执业证书|登记编码", re.IGNORECASE)
 _HEAD = 60
 _LONGEST_TITLE = 120
@@ -99,7 +103,7 @@ def from_head(lines: Sequence[str], today: date, *, title: str = "") -> Metadata
         published_on=day_of_head(head, today),
         publisher=_publisher(lines),
         authors=_analysts(head),
-        codes=codes_of_title(title),
+        codes=codes_of_title(title) or _subject(head),
     )
 
 
@@ -179,7 +183,7 @@ def codes_of_title(title: str) -> tuple[str, ...]:
 
 def _scalar(value: object) -> str:
     """Text of one plain value; nested ones are ignored, so that no YAML alias can be blown up into text."""
-    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+    return normalise(" ".join(str(value).split())) if isinstance(value, str | int | float) else ""
 
 
 def _listed(value: object) -> tuple[str, ...]:
@@ -192,9 +196,15 @@ def _codes(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(code) for value in values if (code := parse_code(value))))
 
 
+def _subject(head: Sequence[str]) -> tuple[str, ...]:
+    """The code that a first page gives its subject: a line 比亚迪(002594), or 公司（300750.SZ）主营 in its text."""
+    found = next((match for line in head if (match := _SUBJECT.search(line))), None)
+    return codes_of_title(found[0]) if found else ()
+
+
 def _publisher(lines: Sequence[str]) -> str:
     for line in (line.strip() for line in lines[:_HEAD]):
-        if found := _HOUSE_LINE.fullmatch(line):
+        if (found := _HOUSE_LINE.match(line)) and not _DATE_SIGNS.sub("", line[found.end() :]):
             return found[1]
     text = "".join(lines)
     named = _LEGAL.search(text) or _COMPANY.search(text)
@@ -203,7 +213,7 @@ def _publisher(lines: Sequence[str]) -> str:
 
 def _analysts(head: Sequence[str]) -> tuple[str, ...]:
     names: list[str] = []
-    for line, following in zip(head, [*head[1:], ""], strict=True):
+    for line, following in pairwise([*head, ""]):
         if label := _ANALYST.search(line):
             parts = re.split(r"[\s,，、/|()（）]+", label[1])
             names += [part for part in parts if _NAME.fullmatch(part) and not _NOT_NAMES.search(part)]

@@ -136,10 +136,8 @@ def is_heading(paragraph: Paragraph, body_size: float = 0.0) -> bool:
     if len(text) > _LONGEST_HEADING or text.endswith(("。", "；", "，", "、")) or paragraph.lines > 2:  # noqa: PLR2004 - no heading takes three lines
         return False
     larger = bool(body_size) and paragraph.first.size > 1.1 * body_size
-    numbered = bool(heading_level(text))
-    return (
-        (larger or paragraph.first.bold) and (numbered or not paragraph.full or paragraph.lines > 1) and len(text) > 1
-    )
+    led = paragraph.first.bold and (bool(heading_level(text)) or not paragraph.full or paragraph.lines > 1)
+    return (larger or led) and len(text) > 1
 
 
 def piece_of(paragraph: Paragraph, body_size: float) -> Piece:

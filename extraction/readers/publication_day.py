@@ -72,8 +72,8 @@ def day_of_head(lines: Sequence[str], today: date) -> date | None:
         if _LABEL.search(line[:start]):
             return day
     for line, _, day in dated:
-        rest = _DAY.sub("", line)
-        if len(rest.strip()) <= _STANDALONE and not _NOT_PUBLICATION.search(rest) and "。" not in rest:
+        rest, dates = _DAY.subn("", line)
+        if dates <= 1 and len(rest.strip()) <= _STANDALONE and not _NOT_PUBLICATION.search(rest) and "。" not in rest:
             return day
     return None
 

@@ -259,6 +259,10 @@ def test_impossible_dates_are_problems(text):
     assert problems == find_date_problems(text, PUBLISHED)
 
 
+def test_a_placeholder_for_the_publication_day_is_a_problem():
+    assert [problem.kind for problem in find_date_problems("明年", date(9999, 12, 31))] == ["date"]
+
+
 IN_CONTEXT = [
     ("Q1收入", "2023", "Q1", "2023Q1"),
     ("三季度收入", "2023", "三季度", "2023Q3"),
@@ -373,9 +377,9 @@ def test_any_text_gives_well_formed_dates(text, published_on):
 def test_time_is_linear_in_the_length(piece):
     def seconds(count: int) -> float:
         text = piece * count
-        begun = time.perf_counter()
+        begun = time.process_time()
         read_dates(text, PUBLISHED)
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
     seconds(10)
-    assert seconds(4000) < 25 * max(seconds(400), 1e-3)
+    assert min(seconds(4000) for _ in range(3)) < 25 * max(min(seconds(400) for _ in range(3)), 2e-3)

@@ -233,10 +233,10 @@ def test_a_conditional_is_never_asserted(condition, clauses, data):
 def test_time_is_linear_in_the_length(piece):
     def seconds(count: int) -> float:
         text = piece * count
-        begun = time.perf_counter()
+        begun = time.process_time()
         read_modality(text, len(text) // 2, len(text) // 2 + 1)
         speaker_of(text, "甲证券")
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
     seconds(10)
-    assert seconds(4000) < 25 * max(seconds(400), 1e-3)
+    assert min(seconds(4000) for _ in range(3)) < 25 * max(min(seconds(400) for _ in range(3)), 2e-3)
