@@ -70,7 +70,7 @@ _OTHER_FORM = re.compile(
     r"|[(（][一-鿿]{2,4}[)）][一-鿿]{0,10}有限(?:责任)?公司|集团(?!军)"
 )
 _BUSINESS = re.compile(
-    r"\s?华星|\s?智家|环保|创业|石化|锂电|柏瑞|晋信|南方|东方|京城|汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
+    r"\s?华星|\s?智家|环保|创业|石化|锂电|柏瑞|晋信|通用|大众|工程(?!机械)|南方|东方|京城|汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
     r"|物流|云(?!端)|地产|置业|物业|资本|控股(?!子公司|股东)|实业|国际|金服|数科|智能|软件|通信|传媒|文化|矿业|化学|化工|环境|重工|商城|股份|电气|电器"
     r"|集团|人寿|财险|产险|租赁|航空|机场|水泥|钢铁|锂业|食品|乳业|酒业|影业|影视|音乐|游戏|教育|大学|学院|医院|研究院|研究所|协会"
 )
@@ -176,7 +176,7 @@ def market_word_behind(case: Case) -> float:
 
 def cuts_longer_word(case: Case) -> float:
     """An end of the mention lies inside a longer word (国新能源 in 中国新能源)."""
-    if case.code_fits or case.surface.isascii():
+    if case.code_fits or case.surface.isascii() or _OWN_FORM.match(case.document.text, case.end):
         return 0.0
     if not case.document.cuts_word(case.start, case.end):
         return 0.0
@@ -191,7 +191,7 @@ def inside_longer_name(case: Case) -> float:
     text = case.document.text
     if case.code_fits or _OWN_FORM.match(text, case.end):
         return 0.0
-    colloquial = case.name is None or case.name.kind == "colloquial"
+    colloquial = case.name is None or case.name.kind == "colloquial" or case.word_kind == "phrase"
     if other := _OTHER_FORM.match(text, case.end):
         return -0.7 if colloquial or other[0].endswith("公司") else -0.2
     return -0.7 if colloquial and _BUSINESS.match(text, case.end) else 0.0
