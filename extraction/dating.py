@@ -107,6 +107,8 @@ _SHORT_YEAR_AFTER = re.compile(
 )
 _LOOKS_BACK, _LOOKS_ON = 7, 5  # years around publication in which a two-digit year is believed
 
+_FIRST_YEAR, _LAST_YEAR = 1800, 3000  # 9999-12-31 is a database's "never", and nothing can be counted from it
+
 _FUTURE_STRICT = re.compile("(?:下|将|将于|将在|展望|计划|计划于|计划在|拟|拟于|明|有望|有望在|有望于|待|看)$")
 _FUTURE_SOFT = re.compile("(?:预计|预期|预告|预估|估计|料|我们认为)(?:在|于|公司|[，,])?$")
 _FUTURE_AFTER = re.compile("(?:将|有望|拟|或将|计划)")
@@ -145,6 +147,8 @@ def read_dates(
     text: str, published_on: date, *, context: Period | None = None, fiscal_year_end: int = 12
 ) -> tuple[list[Dated], list[Problem]]:
     """Return dates and impossible dates of one sentence in one pass; arguments as in `find_periods`."""
+    if not _FIRST_YEAR < published_on.year < _LAST_YEAR:
+        return [], [Problem("date", f"{published_on}：不像发布日", 0, len(text))] if text else []
     reader = _Reader(text, Frame(published_on, context, fiscal_year_end))
     reader.run()
     return [
