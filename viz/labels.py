@@ -1,7 +1,7 @@
 """Where the wordings on links stand: on their line, at its visible middle, and clear of shapes and of one another.
 
-The browser's library puts a wording half way from centre to centre, beneath a wide shape or upon another wording; a sign
-that cannot be seen reads as no sign, so the places are found here, on the very curves that the library draws.
+The browser's library puts a wording half way from centre to centre, beneath a wide shape or upon another wording; a
+sign that cannot be seen reads as no sign, so the places are found here, on the very curves that the library draws.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Label:
 
 
 def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box]) -> list[Label]:
-    """Return every wording at the free spot nearest to the middle of its line's visible part.
+    """Return every wording at the free spot nearest to the middle of its line's visible part, if there is one.
 
     Args:
         wordings: in the order in which they may choose.
@@ -61,14 +61,27 @@ def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box]) -> list[Label]
     taken: list[Box] = []
     labels = []
     for wording in wordings:
-        spots = _visible(boxes[wording.source], boxes[wording.target], wording.curve)
         width = ems(wording.text) * FONT_PIXELS
-        tries = [Box(x, y, width, _LINE) for x, y in spots]
-        cost = [sum(one.meets(other, _TOUCH) for other in (*taken, *solid)) for one in tries]
-        best = tries[cost.index(min(cost))]
-        taken.append(best)
-        labels.append(Label(wording.link, wording.text, round(best.x), round(best.y)))
+        spots = _visible(boxes[wording.source], boxes[wording.target], wording.curve)
+        best = _freest([Box(x, y, width, _LINE) for x, y in spots], solid, taken)
+        if best is not None:
+            taken.append(best)
+            labels.append(Label(wording.link, wording.text, round(best.x), round(best.y)))
     return labels
+
+
+def _freest(tries: Sequence[Box], solid: Sequence[Box], taken: Sequence[Box]) -> Box | None:
+    """Return the first spot that meets nothing, else the one that meets fewest wordings; never one upon a shape."""
+    fewest, best = len(taken) + 1, None
+    for one in tries:
+        if any(one.meets(other, _TOUCH) for other in solid):
+            continue
+        met = sum(one.meets(other, _TOUCH) for other in taken)
+        if met < fewest:
+            fewest, best = met, one
+        if not met:
+            break
+    return best
 
 
 def _visible(one: Box, other: Box, curve: Curve) -> Sequence[tuple[float, float]]:

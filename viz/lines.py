@@ -1,9 +1,10 @@
-"""Links as vis-network's edges: one for each stretch between bends, with the wording placed beside, not by, the library."""
+"""Links as vis-network's edges, one for each stretch between bends, and the wordings on them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from math import hypot
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_WORDED_LINKS = 70  # above this, wordings would hide the lines; the sign alone stays
 _LABEL_CHARACTERS = 12
 _BOW, _MOST_BOW = 0.28, 1.6
+_ROOM_FOR_WORDING = 70
 _CROWD, _PALE = 150, 0.6  # so many links are drawn thinner and paler, so that names stay in front
 _LEVEL: Final = Curve(bezier=True)
 
@@ -56,13 +58,13 @@ def lines_of(scene: Scene, placement: Placement, number: Mapping[str, int]) -> L
             f"n{number[edge.target]}",
         ]
         style = {"link": index, "smooth": _smooth(curves[index]), **_stroke(edge, crowded=len(outer) > _CROWD)}
-        stretches = list(zip(stops, stops[1:], strict=False))
+        stretches = list(pairwise(stops))
         for at, (one, other) in enumerate(stretches):
             stretch = {"from": one, "to": other, "id": f"e{index}.{at}", **style}
             edges.append(stretch if other == stops[-1] else stretch | {"arrows": {"to": {"enabled": False}}})
         text = _wording(edge, worded=len(outer) <= _MOST_WORDED_LINKS)
         if text:
-            one, other = max(stretches, key=lambda pair: _length(ends[pair[0]], ends[pair[1]]))
+            one, other = _roomiest(stretches, ends)
             wordings.append(Wording(index, text, one, other, curves[index]))
     return Lines(bends, edges, placed(wordings, ends))
 
@@ -128,6 +130,15 @@ def _wording(edge: SceneEdge, *, worded: bool) -> str:
     contested = "≠" if edge.contested else ""
     text = "".join(char if char.isprintable() else " " for char in edge.label[:_LABEL_CHARACTERS]) if worded else ""
     return " ".join(part for part in (negated, text, sign, contested) if part)
+
+
+def _roomiest(stretches: Sequence[tuple[str, str]], ends: Mapping[str, Box]) -> tuple[str, str]:
+    """Return the stretch that is long enough for a wording and nearest to the middle of the link, else the longest."""
+    lengths = [_length(ends[one], ends[other]) for one, other in stretches]
+    long = [at for at, length in enumerate(lengths) if length >= _ROOM_FOR_WORDING]
+    middle = (len(stretches) - 1) / 2
+    best = min(long, key=lambda at: abs(at - middle), default=lengths.index(max(lengths)))
+    return stretches[best]
 
 
 def _length(one: Box, other: Box) -> float:

@@ -212,7 +212,9 @@ def _kinds(scene: Scene) -> Sequence[tuple[str, int]]:
 
 
 def _library() -> str:
-    return files("pyvis").joinpath(_LIBRARY).read_text(encoding="utf-8")
+    text = files("pyvis").joinpath(_LIBRARY).read_text(encoding="utf-8")
+    # Developer tools would go and ask for the source map.
+    return text.replace("//# sourceMappingURL=vis-network.min.js.map", "")
 
 
 def _static(name: str) -> str:

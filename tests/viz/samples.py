@@ -148,7 +148,9 @@ def solar_chain() -> ChainAnswer:
                     "生产",
                     weight=0.6,
                     modality=Modality.PLANNED if planned else Modality.ASSERTED,
-                    quotes=(f"{node.entity.name}（{node.entity.codes[0]}）是{name}环节的主要企业之一，产能位居行业前列。",),
+                    quotes=(
+                        f"{node.entity.name}（{node.entity.codes[0]}）是{name}环节的主要企业之一，产能位居行业前列。",
+                    ),
                 )
             )
         stages[name] = Stage(on, tuple(standing))
@@ -175,9 +177,13 @@ def lithium_impact() -> ImpactAnswer:
     car = thing(Kind.INDICATOR, "新能源汽车渗透率", 2, score=1.5, direction=1)
     margin = thing(Kind.INDICATOR, "电池厂毛利率", 2, score=1.4, direction=1)
     policy = thing(Kind.POLICY, "以旧换新补贴", 2, score=0.8, direction=1)
-    cells = [company(text, 3, direction=1) for text in ("宁德时代 300750.SZ", "亿纬锂能 300014.SZ", "国轩高科 002074.SZ")]
+    cells = [
+        company(text, 3, direction=1) for text in ("宁德时代 300750.SZ", "亿纬锂能 300014.SZ", "国轩高科 002074.SZ")
+    ]
     cars = [company(text, 3, direction=1) for text in ("比亚迪 002594.SZ", "理想汽车 2015.HK")]
-    mines = [company(text, 2, direction=-1) for text in ("赣锋锂业 002460.SZ", "天齐锂业 002466.SZ", "盐湖股份 000792.SZ")]
+    mines = [
+        company(text, 2, direction=-1) for text in ("赣锋锂业 002460.SZ", "天齐锂业 002466.SZ", "盐湖股份 000792.SZ")
+    ]
     links = [
         link(factor, cost, "affects", "影响", sign=1, weight=3),
         link(factor, mine, "affects", "影响", sign=1, weight=3),
@@ -207,7 +213,10 @@ def related() -> RelateAnswer:
 def profile(facts: int = 18) -> ProfileAnswer:
     centre = company("宁德时代 300750.SZ", score=3)
     kinds = (Kind.PRODUCT, Kind.COMPANY, Kind.INDICATOR, Kind.INSTITUTION, Kind.REGION, Kind.EVENT, Kind.PERSON)
-    names = "动力电池 储能系统 麒麟电池 特斯拉 福建宁德 神行超充 国轩高科 装机量 匈牙利工厂 示例证券甲 曾毓群 换电业务 回购".split()
+    names = (
+        *("动力电池", "储能系统", "麒麟电池", "特斯拉", "福建宁德", "神行超充", "国轩高科"),
+        *("装机量", "匈牙利工厂", "示例证券甲", "曾毓群", "换电业务", "回购"),
+    )
     words = (("produces", "生产"), ("supplies", "供应"), ("reports", "披露"), ("rates", "评级"), ("located_in", "位于"))
     near = [
         thing(kinds[at % len(kinds)], names[at] if at < len(names) else f"关联主体{at}", score=1 / (at + 1))
@@ -218,7 +227,7 @@ def profile(facts: int = 18) -> ProfileAnswer:
 
 
 def random_graph(count: int, *, extra: int = 0, cut: int = 0, seed: int = 7) -> Subgraph:
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
     kinds = tuple(Kind)
     nodes = [
         company(f"示例公司{at} {600000 + at}.SH", score=1 / (at + 1))
@@ -238,9 +247,7 @@ def random_graph(count: int, *, extra: int = 0, cut: int = 0, seed: int = 7) -> 
 
 def theme(graph: Subgraph | None = None) -> ThemeAnswer:
     graph = graph or solar_chain().graph
-    lines = tuple(
-        SummaryLine(f"{found.facts[0].evidence[0].quote}", (found.facts[0].id,)) for found in graph.links[:6]
-    )
+    lines = tuple(SummaryLine(f"{found.facts[0].evidence[0].quote}", (found.facts[0].id,)) for found in graph.links[:6])
     summary = Summary("summary:1", "光伏：硅料与组件", lines, period.years(2023, 2024))
     members = tuple(node.entity.id for node in graph.nodes)
     return ThemeAnswer(Community("theme:0a1b2c", 0, "", members, summary), graph)

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from kg.model import Kind, Modality, Polarity
+from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, ProfileAnswer, Stage, Subgraph
+from tests.viz import samples
+from viz.claims import claim_of
+from viz.columns import SceneCaption
+from viz.scene import MOST_NODES, scene_of
+
+
+def _small_chain() -> ChainAnswer:
+    full = samples.solar_chain()
+    keep = {"硅片", "电池片", "隆基绿能", "通威股份", "爱旭股份"}
+    nodes = tuple(node for node in full.graph.nodes if node.entity.name in keep)
+    ids = {node.entity.id for node in nodes}
+    links = tuple(link for link in full.graph.links if {link.source, link.target} <= ids)
+    layers = tuple(
+        replace(layer, stages=tuple(stage for stage in layer.stages if stage.node.entity.id in ids))
+        for layer in full.layers
+        if layer.name == "中游"
+    )
+    layers = (replace(layers[0], stages=tuple(_within(stage, ids) for stage in layers[0].stages)),)
+    return ChainAnswer(full.topic, layers, Subgraph(nodes, links))
+
+
+def _within(stage: Stage, ids: set[str]) -> Stage:
+    return replace(stage, companies=tuple(node for node in stage.companies if node.entity.id in ids))
+
+
+def test_a_chain_as_plain_data():
+    scene = scene_of(_small_chain(), as_of=samples.DAY)
+    assert (scene.title, scene.subtitle, scene.as_of) == (
+        "光伏 · 产业链",
+        "5 个节点 · 4 条关系 · 4 条原文依据",
+        samples.DAY,
+    )
+    assert scene.layered
+    assert scene.captions == (SceneCaption("中游", 0, 1),)
+    assert [(node.label, node.kind, node.layer, node.stage, node.codes) for node in scene.nodes] == [
+        ("硅片", Kind.PRODUCT, 0, "", ()),
+        ("电池片", Kind.PRODUCT, 1, "", ()),
+        ("通威股份", Kind.COMPANY, 1, "product:电池片", ("600438.SH",)),
+        ("隆基绿能", Kind.COMPANY, 0, "product:硅片", ("601012.SH",)),
+        ("爱旭股份", Kind.COMPANY, 1, "product:电池片", ("600732.SH",)),
+    ]
+    assert [(edge.source, edge.target, edge.label, edge.inside) for edge in scene.edges] == [
+        ("sec:601012.SH", "product:硅片", "生产", True),
+        ("sec:600438.SH", "product:电池片", "生产", True),
+        ("sec:600732.SH", "product:电池片", "生产", True),
+        ("product:硅片", "product:电池片", "上游", False),
+    ]
+    evidence = scene.edges[3].evidence[0]
+    assert evidence.claim == "硅片 上游 电池片（2024）"
+    assert evidence.quote.startswith("硅片上游电池片")
+    assert (evidence.publisher, evidence.speaker, evidence.page) == ("示例证券乙", "首席分析师", 3)
+
+
+def test_a_company_on_two_stages_stands_on_both_and_each_link_ends_at_its_copy():
+    scene = scene_of(samples.solar_chain())
+    copies = [node for node in scene.nodes if node.entity == "sec:600438.SH"]
+    assert [(node.id, node.stage) for node in copies] == [
+        ("sec:600438.SH", "product:多晶硅料"),
+        ("sec:600438.SH@product:电池片", "product:电池片"),
+    ]
+    ends = {(edge.source, edge.target) for edge in scene.edges if edge.source.startswith("sec:600438.SH")}
+    assert ends == {
+        ("sec:600438.SH", "product:多晶硅料"),
+        ("sec:600438.SH@product:电池片", "product:电池片"),
+    }
+    assert scene.subtitle.startswith("42 个节点")
+
+
+def test_the_middle_of_a_chain_unrolls_left_to_right():
+    layer = {node.label: node.layer for node in scene_of(samples.solar_chain()).nodes}
+    assert (
+        layer["工业硅"]
+        < layer["多晶硅料"]
+        < layer["硅片"]
+        < layer["电池片"]
+        < layer["光伏组件"]
+        < layer["集中式光伏电站"]
+    )
+
+
+def test_heads_in_english():
+    scene = scene_of(samples.solar_chain(), lang="en")
+    assert [caption.text for caption in scene.captions] == ["Upstream", "Midstream", "Downstream"]
+    assert scene.title == "光伏 · industry chain"
+
+
+def test_an_upstream_ring_still_gets_columns():
+    one, other = samples.product("甲"), samples.product("乙")
+    links = (samples.link(one, other, "upstream_of", "上游"), samples.link(other, one, "upstream_of", "上游"))
+    scene = scene_of(ChainAnswer(one.entity, (), Subgraph((one, other), links)))
+    assert {node.layer for node in scene.nodes} == {0}
+
+
+def test_an_impact_keeps_signs_modalities_and_counter_evidence():
+    scene = scene_of(samples.lithium_impact())
+    assert scene.title == "碳酸锂价格下降 · 影响路径"
+    assert [caption.text for caption in scene.captions] == ["起点", "1 阶影响", "2 阶影响", "3 阶影响"]
+    both = [edge for edge in scene.edges if edge.source.endswith("动力电池成本") and edge.target.endswith("毛利率")]
+    assert [(edge.sign, edge.contested) for edge in both] == [(-1, True), (1, True)]
+    assert {edge.modality for edge in scene.edges} == {
+        Modality.ASSERTED,
+        Modality.FORECAST,
+        Modality.CONDITIONAL,
+        Modality.RUMOURED,
+    }
+    assert [edge.target for edge in scene.edges if edge.polarity is Polarity.NEGATIVE] == ["sec:002594.SZ"]
+
+
+def test_causes_run_towards_the_effect():
+    cause, effect = samples.product("甲", -1), samples.product("乙", 0)
+    graph = Subgraph((effect, cause), (samples.link(cause, effect, "affects", "影响", sign=1),))
+    scene = scene_of(ImpactAnswer(effect.entity, 1, False, (), (), (), graph))  # noqa: FBT003
+    assert scene.title == "乙 · 成因路径"
+    assert {node.label: node.layer for node in scene.nodes} == {"甲": 0, "乙": 1}
+    assert [caption.text for caption in scene.captions] == ["1 阶原因", "结果"]
+
+
+def test_two_related_stand_at_both_ends():
+    scene = scene_of(samples.related())
+    assert {node.label: node.layer for node in scene.nodes} == {"通威股份": 0, "多晶硅料": 1, "隆基绿能": 2}
+    assert [node.label for node in scene.nodes if node.focus] == ["通威股份", "隆基绿能"]
+
+
+def _profile(count: int, cut: int) -> ProfileAnswer:
+    graph = samples.random_graph(count, cut=cut)
+    return ProfileAnswer(graph.nodes[-1].entity, graph.links, graph)
+
+
+@pytest.mark.parametrize(("count", "cut", "notices"), [(300, 0, 0), (301, 0, 1), (340, 17, 1), (5, 3, 1)])
+def test_only_the_strongest_are_drawn_and_the_page_says_how_many_are_not(count, cut, notices):
+    scene = scene_of(_profile(count, cut))
+    assert len(scene.nodes) == min(count, MOST_NODES)
+    assert len(scene.notices) == notices
+    if notices:
+        assert f"另有 {max(count - MOST_NODES, 0) + cut} 个" in scene.notices[0]
+    drawn = {node.id for node in scene.nodes}
+    assert all(edge.source in drawn and edge.target in drawn for edge in scene.edges)
+    assert any(node.focus for node in scene.nodes), "the asked-for entity stays, however weak"
+
+
+def test_an_empty_answer_is_an_empty_scene_that_knows_its_topic():
+    scene = scene_of(ProfileAnswer(samples.product("钙钛矿").entity, (), Subgraph()))
+    assert (scene.nodes, scene.edges, scene.topic) == ((), (), "钙钛矿")
+
+
+def test_links_whose_ends_are_missing_are_not_drawn():
+    one, other = samples.product("甲"), samples.product("乙")
+    graph = Subgraph((one,), (samples.link(one, other, "uses", "使用"),))
+    scene = scene_of(ProfileAnswer(one.entity, graph.links, graph))
+    assert scene.edges == ()
+    assert scene.notices == ("图中没有关系，只有孤立的节点。",)
+
+
+def test_a_fact_without_citation_shows_its_own_quotes():
+    one, other = samples.product("甲"), samples.product("乙")
+    link = replace(samples.link(one, other, "uses", "使用", quotes=("甲使用乙。",)), citations=())
+    graph = Subgraph((one, other), (link,))
+    (edge,) = scene_of(ProfileAnswer(one.entity, (link,), graph)).edges
+    assert [(item.quote, item.title) for item in edge.evidence] == [("甲使用乙。", "")]
+
+
+def test_evidence_is_newest_first():
+    one, other = samples.product("甲"), samples.product("乙")
+    link = samples.link(one, other, "uses", "使用", quotes=("一", "二", "三"))
+    graph = Subgraph((one, other), (link,))
+    (edge,) = scene_of(ProfileAnswer(one.entity, (link,), graph)).edges
+    days = [item.published_on for item in edge.evidence]
+    assert days == sorted(days, reverse=True)
+    assert days[0] > date(2023, 1, 1)
+
+
+def test_a_claim_says_direction_value_certainty_and_denial():
+    cause, effect = samples.product("硅料价格"), samples.product("组件毛利率")
+    link: Link = samples.link(cause, effect, "affects", "使", sign=-1, modality=Modality.FORECAST)
+    qualifiers = (("cause_direction", "down"), ("effect_direction", "up"))
+    fact = replace(link.facts[0], qualifiers=qualifiers, polarity=Polarity.NEGATIVE)
+    names = {cause.entity.id: "硅料价格", effect.entity.id: "组件毛利率"}
+    assert claim_of(fact, "使", names) == "硅料价格下降 使 组件毛利率上升（2024 · 预测 · 否认）"
+    assert claim_of(fact, "moves", names, "en") == "硅料价格 down moves 组件毛利率 up（2024 · Forecast · Negated）"
+
+
+def test_an_unscored_answer_still_has_sizes():
+    nodes = tuple(Node(samples.product(name).entity) for name in "甲乙")
+    graph = Subgraph(nodes, (replace(samples.link(*nodes, "uses", "使用"), weight=0.0),))
+    scene = scene_of(ProfileAnswer(nodes[0].entity, graph.links, graph))
+    assert all(node.size >= 13 for node in scene.nodes)
+    assert scene.edges[0].width > 0
