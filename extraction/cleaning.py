@@ -109,7 +109,7 @@ _SECTIONS: Mapping[Reason, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     Reason.DISCLAIMER: re.compile(
-        r"(?:重要|特别|法律|一般性?|公司|信息披露)?(?:免责)?(?:声明|条款|申明)(?:及.{0,8})?|法律主体(?:说明|声明)"
+        r"(?:重要|特别|法律|一般性?|公司|信息披露)?(?:免责(?:声明|条款|申明)|声明|申明)(?:及.{0,8})?|法律主体(?:说明|声明)"
         r"|重要(?:提示|声明)及.{0,10}|(?:important )?(?:disclaimers?|disclosures?|legal notice)",
         re.IGNORECASE,
     ),

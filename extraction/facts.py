@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from extraction.annotated import Ref
+from extraction.annotated import Ref, kind_of
 from extraction.modality import read_modality, speaker_of
 from kg.ids import fact_id
 from kg.model import Entity, Evidence, Fact, Modality, Polarity
@@ -90,6 +90,8 @@ def entities_of(refs: Iterable[Ref], names: dict[str, Entity]) -> list[Entity]:
     for ref in refs:
         if ref.entity not in found:
             found[ref.entity] = names.get(ref.entity) or Entity(ref.entity, ref.kind, ref.name, about=ref.about)
+        if ref.about and ref.owner and ref.about not in found:  # what a name is about exists as well
+            found[ref.about] = names.get(ref.about) or Entity(ref.about, kind_of(ref.about), ref.owner)
     return [found[key] for key in sorted(found)]
 
 

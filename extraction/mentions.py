@@ -243,7 +243,7 @@ def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term
             units=_as_tuple(units),
             basis=entry.get("basis", ""),
             industry=entry.get("industry", entry.get("parent", "")),
-            about=entity_id(Kind.PRODUCT, entry["product"]) if "product" in entry else "",
+            about=_anchor(kind, entry),
             macro=macro,
         )
         for spelling in (entry["name"], *entry.get("aliases", ())):
@@ -266,3 +266,12 @@ def _heads(table: Mapping[str, Any]) -> tuple[dict[str, Head], dict[str, tuple[s
 
 def _as_tuple(units: str | Sequence[str]) -> tuple[str, ...]:
     return (units,) if isinstance(units, str) else tuple(units)
+
+
+def _anchor(kind: Kind, entry: Mapping[str, Any]) -> str:
+    """Return what an entry belongs to by definition: an indicator's product, a product's industry."""
+    if "product" in entry:
+        return entity_id(Kind.PRODUCT, entry["product"])
+    if kind == Kind.PRODUCT and "industry" in entry:
+        return entity_id(Kind.INDUSTRY, entry["industry"])
+    return ""

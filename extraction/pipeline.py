@@ -134,12 +134,14 @@ class Extractor:
     def _issuers(self, refs: list[Ref], document: Document) -> dict[str, Entity]:
         """Return the entities of listed issuers with the name of the document's day and their codes."""
         names: dict[str, Entity] = {}
-        for ref in refs:
-            if ref.entity.startswith("sec:") and ref.entity not in names:
-                issuer = self._master.issuer(ref.entity)
+        spelled = [(ref.entity, ref.name) for ref in refs] + [(ref.about, ref.owner) for ref in refs if ref.owner]
+        for entity, spelling in spelled:
+            if entity.startswith("sec:") and entity not in names:
+                issuer = self._master.issuer(entity)
+                assert issuer is not None, entity  # the linker only gives ids of the master
                 name = issuer.name_on(document.published_on)
                 codes = tuple(listing.code for listing in issuer.listings)
-                names[ref.entity] = Entity(ref.entity, Kind.COMPANY, name, _aliases(ref, name), codes)
+                names[entity] = Entity(entity, Kind.COMPANY, name, _aliases(spelling, name), codes)
         return names
 
     def _checked(
@@ -171,8 +173,8 @@ def _last_subject(headings: list[tuple[int, str, Ref | None]]) -> Ref | None:
     return next((subject for _, _, subject in reversed(headings) if subject), None)
 
 
-def _aliases(ref: Ref, name: str) -> tuple[Alias, ...]:
-    return () if ref.name == name else (Alias(ref.name),)
+def _aliases(spelling: str, name: str) -> tuple[Alias, ...]:
+    return () if spelling == name else (Alias(spelling),)
 
 
 def _mentions(annotated: list[Annotated], document: Document) -> tuple[Mention, ...]:

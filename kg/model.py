@@ -176,7 +176,10 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A node. `about` anchors a compound one: the indicator 碳酸锂价格 is about the product 碳酸锂."""
+    """A node. `about` anchors one entity to another by definition, not by a source's claim.
+
+    The indicator 碳酸锂价格 is about the product 碳酸锂, the product 碳酸锂 about the industry 锂 of the gazetteer.
+    """
 
     id: str
     kind: Kind

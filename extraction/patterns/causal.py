@@ -72,7 +72,7 @@ _FORWARD = (
         Trigger(word, DOWN, forced=True)
         for word in "压制 拖累 抑制 打压 利空 挤压 压缩 削弱 压低 拉低 侵蚀 不利于 冲击 制约 掣肘 压降 摊薄 降低了".split()
     ),
-    *(Trigger(word, PLAIN) for word in "导致 引发 造成 使得 致使 引起 促使 带来 传导至 令".split()),
+    *(Trigger(word, PLAIN) for word in "导致 引发 造成 使得 致使 引起 促使 带来 传导至 令 使".split()),
 )
 _BY_WORD = {trigger.word: trigger for trigger in _FORWARD}
 _FORWARD_RE = re.compile("|".join(sorted(_BY_WORD, key=len, reverse=True)))
@@ -97,13 +97,18 @@ _BACK = re.compile(
 _THEN = re.compile(
     r"(?:进而|从而|继而|最终|并|将|有望|或|也|进一步|有效|显著|持续|同时|又|直接|大幅|预计|亦|会|共同|明显|继续|强力|逐步|可|能|均|有力|对)+$"
 )
+_SUPPORTS = frozenset(("支撑", "提振", "利好", "推动", "带动", "拉动", "促进"))
+_TOWARD = re.compile(
+    r"对(?P<effect>[^，。；对]{2,20}?)(?:的)?(?:形成|构成|带来|产生|起到|予以|有|存在|造成)+(?:了|一定|较强|明显|显著|较大|的|有力|有效|直接)*"
+    r"(?P<word>支撑|提振|利好|推动|带动|拉动|促进|压制|拖累|冲击|利空|抑制|压力|挤压|打压)"
+)
 _CLAUSE = re.compile(r"[，；。：！？]")
 _SENTENCE_PART = re.compile(r"[；。！？]")
 _CAUSE_KINDS = frozenset({Kind.INDICATOR, Kind.EVENT, Kind.POLICY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 _EFFECT_KINDS = _CAUSE_KINDS | {Kind.COMPANY, Kind.BUSINESS}
 _OWNERS = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _FREE_KINDS = frozenset({Kind.EVENT, Kind.POLICY})  # these happen; they need no direction
-_FAVOURS = frozenset("利好 利空 提振 拖累 压制 打压 冲击 受…拖累 受…提振 受…冲击 受…压制 受…利好".split())  # said of a sector as a whole
+_FAVOURS = frozenset("利好 利空 提振 拖累 压制 打压 冲击 受…拖累 受…提振 受…冲击 受…压制 受…利好 对…利好 对…利空 对…提振 对…压制 对…拖累 对…冲击".split())  # said of a sector as a whole
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 @dataclass(frozen=True, slots=True)
 class Factor:
@@ -226,6 +231,7 @@ def _phrases(annotated: Annotated) -> Iterator[_Phrases]:
             yield from _leading(annotated.text, begin, end)
             yield from _under(annotated, begin, end)
             yield from _backward(annotated.text, begin, end)
+            yield from _toward(annotated.text, begin, end)
         begin = end + 1
 
 
@@ -291,6 +297,8 @@ def _under(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
         right = (at, stop.start() if stop else end)
         name = f"causal.{trigger.word}"
         named = any(ref.kind in _EFFECT_KINDS for ref in annotated.between(*left))
+        if named and (moved := _THEN_DIRECTION.match(text, at, right[1])):  # 「磷酸铁锂价格受碳酸锂影响下跌」
+            trigger = Trigger(trigger.word, _DIRECTION[moved["word"]], forced=True)
         effect, anchor = (left, "end") if named else (right, "start")
         yield _Phrases(match.span("cause"), effect, trigger, name, "whole", anchor)
 
@@ -303,6 +311,15 @@ def _backward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
         cause = (match.end(), stop.start() if stop else end)
         if start < match.start() and cause[1] > cause[0]:
             yield _Phrases(cause, (start, match.start()), Trigger("主要系", PLAIN), "causal.主要系", "whole", "end")
+
+
+def _toward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
+    """「A 对 B 形成支撑」: the word behind says where the effect goes."""
+    for match in _TOWARD.finditer(text, begin, end):
+        trigger = Trigger(f"对…{match['word']}", UP if match["word"] in _SUPPORTS else DOWN, forced=match["word"] not in _SUPPORTS)
+        start = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
+        if start < match.start():
+            yield _Phrases((start, match.start()), match.span("effect"), trigger, f"causal.{trigger.word}", "end")
 
 
 def _inside_name(annotated: Annotated, match: re.Match[str]) -> bool:

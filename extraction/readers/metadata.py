@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 from extraction.readers.decoding import normalise
@@ -215,8 +215,8 @@ def _analysts(head: Sequence[str]) -> tuple[str, ...]:
     names: list[str] = []
     for line, following in pairwise([*head, ""]):
         if label := _ANALYST.search(line):
-            parts = re.split(r"[\s,，、/|()（）]+", label[1])
-            names += [part for part in parts if _NAME.fullmatch(part) and not _NOT_NAMES.search(part)]
+            parts = re.split(r"[\s,，、/|()（）]+", label[1].strip())
+            names += takewhile(lambda part: bool(_NAME.fullmatch(part)) and not _NOT_NAMES.search(part), parts)
         elif _NAME.fullmatch(line) and not _NOT_NAMES.search(line) and _CREDENTIAL.match(following):
             names.append(line)
     return tuple(dict.fromkeys(names))

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from extraction.cleaning import is_figure_label
+from extraction.cleaning import is_figure_label, line_reason
 from extraction.readers.assembly import Body, Piece, carve, judge
 from extraction.readers.decoding import decode
 from extraction.readers.metadata import build, from_head
@@ -29,6 +29,7 @@ _LONGEST_HEADING = 40
 _WRAP_WIDEST = 130  # columns; a wider line is a paragraph that nobody wrapped
 _WRAP_FULL = 0.85
 _TITLE_LINES = 8
+_NOT_TITLE = re.compile(r"。|研究报告|证券.{0,4}研究(?:所|院|部)|(?:分析师|电话|邮箱|日期)\s*[:：]")
 
 
 def read_text(source: Source) -> Document:
@@ -86,6 +87,8 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
 def _continues(previous: str, line: str, widest: int) -> bool:
     if "|" in previous and "|" in line:
         return True  # the rows of one table
+    if line_reason(previous) or line_reason(line):
+        return False
     width = _width(previous)
     full = _WRAP_FULL * widest <= width <= _WRAP_WIDEST and width >= _LONGEST_HEADING
     starts = heading_level(line) or is_item(line) or line.startswith(("\u3000", "    ", "\t")) or is_figure_label(line)
@@ -106,7 +109,7 @@ def _width(line: str) -> int:
 
 
 def _title(lines: Sequence[str]) -> str:
-    """The first short line that is neither a date nor a stock phrase."""
+    """The first short line that is no date, no stock phrase and no name of a house."""
     head = [line.strip() for line in lines if line.strip()][:_TITLE_LINES]
     for line in head:
         if (

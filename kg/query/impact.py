@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _BEAM = 60  # walks kept after each hop
 _BREADTH = 12  # strongest causal edges followed from one node
 _HOPS = 4
+_NARROWER = 20
 _PATHS = 40
 _AFFECTED = 30
 _REVERSED = 0.7  # a fact said of a fall is weaker evidence about a rise
@@ -76,15 +77,30 @@ def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward:
 
 
 def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
-    """Return the topic and its rows: every reading of the name, and the indicators about it when it has no link itself."""
+    """Return the topic and where the walk begins.
+
+    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格); a price without a link of its
+    own speaks through the product it is about, a product through the indicators about it.
+    """
     found = candidates(lens, name)
     if not found:
         raise UnknownName(name, near_names(lens, name))
-    rows = [index for entity in found if (index := lens.index(entity.id)) is not None]
-    moving = [index for index in rows if lens.expand([index], ("affects",), "out" if forward else "in", 1)]
-    if not moving:
-        moving = [other for index in rows for other in lens.snapshot.about_of(index)]
-    return found[0], sorted(set(moving)) or rows
+    rows = [index for entity in (*found, *_narrower(lens, found[0])) if (index := lens.index(entity.id)) is not None]
+    near = [about for index in rows if (about := lens.snapshot.about_target(index)) is not None and lens.snapshot.kinds[about] == Kind.PRODUCT]
+    around = [other for index in rows for other in lens.snapshot.about_of(index) if lens.snapshot.kinds[other] == Kind.INDICATOR]
+    direction = "out" if forward else "in"
+    for group in ([*rows, *near], around):
+        moving = [index for index in sorted(set(group)) if lens.expand([index], ("affects",), direction, 1)]
+        if moving:
+            return found[0], moving
+    return found[0], sorted(set(rows))
+
+
+def _narrower(lens: Lens, entity: Entity) -> list[Entity]:
+    """Return the entities of the same kind whose name ends in this one's."""
+    ids = sorted({other for name, other in lens.view.names() if name.endswith(entity.name) and name != entity.name})
+    known = (lens.view.entity(other) for other in ids[:_NARROWER])
+    return [other for other in known if other and other.kind == entity.kind]
 
 
 def _walk(lens: Lens, start: Sequence[int], direction: int, hops: int, *, forward: bool) -> list[_Walk]:
