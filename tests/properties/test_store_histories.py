@@ -1,0 +1,185 @@
+"""Random histories: nothing later changes an earlier view, a removal leaves nothing, both stores answer alike."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from kg.graph.snapshot import Snapshot
+from kg.model import Alias, Entity, Kind, Polarity, Run
+from kg.period import month, quarter, since
+from kg.relations import vocabulary
+from kg.store.memory import MemoryStore
+from kg.store.open import open_store
+from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, denied, fact, planned, reading, reported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from kg.model import Reading
+    from kg.store.port import Store, View
+
+CASES = 120  # the long run sets more: issue 5 asks for 2,000
+
+_WORDS = ("碳酸锂", "价格", "下跌", "宁德时代", "比亚迪", "毛利率", "回升", "，", "。", " 5G ", "产能")
+_CLAIMS = (
+    reported(20),
+    reported(22),
+    reported(22, valid=quarter(2024, 1)),
+    planned(reported(25)),
+    denied(reported(20)),
+    fact(CATL, "uses", LITHIUM),
+    denied(fact(CATL, "uses", LITHIUM)),
+    fact(BYD, "subsidiary_of", CATL),
+    fact(BYD, "subsidiary_of", "org:母公司"),
+    fact(BYD, "competes_with", CATL),
+    fact(LITHIUM, "affects", MARGIN, sign=-1, qualifiers=(("cause_direction", "down"), ("effect_direction", "up"))),
+    fact("indicator:碳酸锂价格", "affects", MARGIN, sign=-1),
+)
+_ENTITIES = (
+    Entity(CATL, Kind.COMPANY, "宁德时代", (Alias("宁王"),), ("300750.SZ",)),
+    Entity(CATL, Kind.COMPANY, "CATL", codes=("03750.HK",)),
+    Entity(BYD, Kind.COMPANY, "比亚迪"),
+    Entity(LITHIUM, Kind.PRODUCT, "锂盐", (Alias("碳酸锂"),)),
+    Entity("indicator:碳酸锂价格", Kind.INDICATOR, "碳酸锂价格", about=LITHIUM),
+)
+
+
+@st.composite
+def _readings(draw: st.DrawFn, number: int) -> Reading:
+    chosen = draw(st.lists(st.sampled_from(_CLAIMS), max_size=4))
+    return reading(
+        number,
+        draw(st.integers(0, 6)),
+        *chosen,
+        text="".join(draw(st.lists(st.sampled_from(_WORDS), min_size=1, max_size=8))),
+        speaker=draw(st.sampled_from(("", "甲", "乙"))),
+        entities=tuple(draw(st.lists(st.sampled_from(_ENTITIES), max_size=3))),
+        copies=tuple(draw(st.lists(st.integers(0, max(number - 1, 0)), max_size=2))) if number else (),
+        read=READ + timedelta(days=draw(st.integers(0, 3))),
+    )
+
+
+_HISTORIES = st.integers(1, 6).flatmap(lambda count: st.tuples(*(_readings(number) for number in range(count))))
+
+
+def answers(view: View) -> dict[str, object]:
+    """Return all that a view can say."""
+    snapshot = Snapshot.compile(view, vocabulary())
+    edges = snapshot.edges()
+    return {
+        "facts": list(view.facts()),
+        "by subject": [list(view.facts(subject=end)) for end in (CATL, BYD, LITHIUM)],
+        "by object": [list(view.facts(object=end)) for end in (CATL, MARGIN, LITHIUM)],
+        "by id": [list(view.facts(ids=[item.id])) for item in view.facts()],
+        "during": list(view.during(month(2024, 1)).facts()),
+        "entities": list(view.entities()),
+        "each": [view.entity(end) for end in (CATL, BYD, LITHIUM, MARGIN)],
+        "names": list(view.names()),
+        "named": [view.named(name) for name in ("宁王", "锂盐", "碳酸锂", "300750.SZ", "CATL")],
+        "documents": list(view.documents()),
+        "texts": [(view.document(head.id), view.chunks(head.id), view.mentions(head.id)) for head in view.documents()],
+        "search": [view.search(query, 3) for query in ("碳酸锂价格", "毛利率 5g", "，")],
+        "mentioning": view.chunks_mentioning(CATL, 3),
+        "run": view.run(),
+        "graph": (snapshot.as_of, snapshot.entity_ids, snapshot.facts_of(edges), edges.weight.tolist()),
+    }
+
+
+def write(store: Store, *readings: Reading) -> None:
+    with store.writer() as writer:
+        for item in readings:
+            writer.write(item)
+
+
+@pytest.fixture(scope="module", params=["memory", "sqlite"])
+def fresh(request: pytest.FixtureRequest) -> Iterator[Callable[[], Store]]:
+    """Give a maker of empty stores; a base is made once and emptied by removal, which is itself what is tested."""
+    with TemporaryDirectory() as folder:
+
+        def make() -> Store:
+            if request.param == "memory":
+                return MemoryStore()
+            return open_store(f"{folder}/{next(numbers)}.liantu", create=True)
+
+        numbers = iter(range(10**9))
+        yield make
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(history=_HISTORIES, as_of=st.integers(-1, 6))
+def test_nothing_published_later_changes_a_view(fresh: Callable[[], Store], history: tuple[Reading, ...], as_of: int):
+    until = [item for item in history if item.document.published_on <= day(as_of)]
+    with closing(fresh()) as store, closing(fresh()) as ignorant:
+        write(store, *history)
+        write(ignorant, *until)
+        for one in (store, ignorant):
+            with one.writer() as writer:
+                writer.publish(Run("r0", day(0)))
+        with store.writer() as writer:
+            writer.publish(Run("r9", day(9)))
+        assert answers(store.view(as_of=day(as_of))) == answers(ignorant.view(as_of=day(as_of)))
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(history=_HISTORIES, days=st.integers(0, 3))
+def test_nothing_read_later_changes_a_view(fresh: Callable[[], Store], history: tuple[Reading, ...], days: int):
+    known_at = READ + timedelta(days=days)
+    with closing(fresh()) as store, closing(fresh()) as ignorant:
+        write(store, *history)
+        write(ignorant, *(item for item in history if item.recorded_at and item.recorded_at <= known_at))
+        assert answers(store.view(known_at=known_at)) == answers(ignorant.view(known_at=known_at))
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(history=_HISTORIES, choice=st.randoms(use_true_random=False))
+def test_insertion_and_removal_leave_nothing_behind(
+    fresh: Callable[[], Store], history: tuple[Reading, ...], choice: object
+):
+    pick = choice.choice  # type: ignore[attr-defined]
+    with closing(fresh()) as store:
+        extra = pick(history)
+        write(store, *(item for item in history if item is not extra))
+        before, counted = answers(store.view()), store.stats()
+        write(store, extra)
+        with store.writer() as writer:
+            writer.remove(extra.document.id)
+        assert answers(store.view()) == before
+        assert store.stats() == counted
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(history=_HISTORIES, order=st.randoms(use_true_random=False), as_of=st.integers(0, 6))
+def test_the_order_of_writing_does_not_matter_and_stores_agree(
+    tmp_path_factory: pytest.TempPathFactory, history: tuple[Reading, ...], order: object, as_of: int
+):
+    shuffled = list(history)
+    order.shuffle(shuffled)  # type: ignore[attr-defined]
+    path: Path = tmp_path_factory.mktemp("order") / "kb.liantu"
+    reference = MemoryStore()
+    write(reference, *history)
+    with closing(open_store(path, create=True)) as store:
+        write(store, *shuffled)
+        for wanted in (None, day(as_of)):
+            found, expected = answers(store.view(as_of=wanted)), answers(reference.view(as_of=wanted))
+            for name, answer in expected.items():
+                assert found[name] == answer, name
+        assert store.stats() == reference.stats()
+
+
+def test_the_histories_hold_what_makes_them_hard():
+    """The properties above are empty words unless claims meet, close and deny one another."""
+    store = MemoryStore()
+    write(store, *(reading(number, number, claim, entities=_ENTITIES) for number, claim in enumerate(_CLAIMS)))
+    facts = list(store.view().facts())
+    assert sum(item.superseded_by != "" for item in facts) >= 4
+    assert any(item.polarity is Polarity.NEGATIVE for item in facts)
+    assert list(replace(store.view(), _period=since(day(99))).facts())
