@@ -54,6 +54,7 @@ class PlacedLine:
 _SHORT = 40
 _LABEL = 80
 _LONGEST_LINE = 400
+_LONGEST_NOTICE = 700  # a longer one is a whole report whose line ends were lost
 _SENTENCE_END = re.compile(r"[。！？；]")
 _FIGURE_LABEL = re.compile(
     r"(?:图表|图|表|表格|Figure|Fig\.|Table|Exhibit|Chart)\s*[A-Z]?\d+(?:[-.–]\d+)*\s*(?:[:：.、|]|\s+(?![是为中所示]))",
@@ -125,7 +126,7 @@ def line_reason(text: str) -> Reason | None:
     """
     plain = text.strip()
     if len(plain) > _LONGEST_LINE:  # a paragraph: the patterns are for lines, and would be slow on a hostile one
-        return Reason.DISCLAIMER if _BOILERPLATE.match(plain) else None
+        return Reason.DISCLAIMER if len(plain) <= _LONGEST_NOTICE and _BOILERPLATE.match(plain) else None
     return next((reason for test, reason in _LINE_RULES if test(plain)), None)
 
 

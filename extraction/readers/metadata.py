@@ -53,6 +53,9 @@ _LEGAL = re.compile(
     rf"本(?:报告|研究报告|刊)(?:的?版权)?(?:由|归|为|系)[“\"]?([\u4e00-\u9fff()（）]{{2,18}}?{_HOUSE}[\u4e00-\u9fff]{{0,2}}?)"
     r"(?:股份|有限|研究|制作|提供|发布|所有|（|\()"
 )
+_LEAD_IN = re.compile(
+    r"^.*(?:[属给由归的为供是明在与和向]|版权)(?=[\u4e00-\u9fff]{2,6}证券)"
+)  # the words that run into a house's name
 _COMPANY = re.compile(r"([\u4e00-\u9fff]{2,10}证券)股份有限公司[（(](?:以下|下称|已)")
 _HOUSE_LINE = re.compile(rf"([\u4e00-\u9fff]{{2,8}}?{_HOUSE}[甲乙丙丁]?)(?:研究(?:院|所|部|发展部|中心))?")
 _DATE_SIGNS = re.compile(r"[\s\d年月日.|/-]+")
@@ -208,7 +211,7 @@ def _publisher(lines: Sequence[str]) -> str:
             return found[1]
     text = "".join(lines)
     named = _LEGAL.search(text) or _COMPANY.search(text)
-    return re.sub(r"[（(].*", "", named[1]) if named else ""
+    return _LEAD_IN.sub("", re.sub(r"[（(].*", "", named[1])) if named else ""
 
 
 def _analysts(head: Sequence[str]) -> tuple[str, ...]:

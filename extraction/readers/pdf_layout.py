@@ -23,6 +23,8 @@ _REPEATS = 3
 _ROW_CELLS = 3
 _LEAST_ROWS = 3
 _CELL_LENGTH = 16
+_MOST_LINES = 1_000  # a page with more lines is a drawing or an attack; its column edges are not worth their square
+_REACH = 400  # pieces that may stand between the halves of a paragraph
 _AXIS = 4  # so many numbers below one another are an axis
 
 
@@ -78,7 +80,7 @@ def title_of(page: Page) -> str:
 def _append(flow: list[Paragraph | Piece], item: Paragraph | Piece) -> None:
     """Add an item; a paragraph that goes on after hidden lines or a table is joined to its beginning."""
     if isinstance(item, Paragraph):
-        for at in range(len(flow) - 1, -1, -1):
+        for at in range(len(flow) - 1, max(-1, len(flow) - _REACH), -1):
             earlier = flow[at]
             if isinstance(earlier, Paragraph):
                 interrupted = at < len(flow) - 1 or earlier.page != item.page
@@ -129,7 +131,7 @@ def _items(page: Page, unit: Unit, column: Sequence[TextLine], tables: RuledTabl
         elif sum(len(line.words) for line in lines) >= _AXIS and all(is_numeric(line.text) for line in lines):
             yield Piece("\n".join(line.text for line in lines), reason=Reason.FIGURE_TEXT, page=page.number)
         else:
-            yield from paragraphs(Unit(tuple(lines)), column, page.number)
+            yield from paragraphs(Unit(tuple(lines)), column[:_MOST_LINES], page.number)
 
 
 def _stretches(lines: Sequence[TextLine]) -> Iterator[tuple[list[TextLine], bool]]:

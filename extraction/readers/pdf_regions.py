@@ -23,6 +23,7 @@ _SENTENCE = re.compile(r"[，。；]")
 _PROSE_LENGTH = 24
 _PROSE_WIDTH = 0.55  # of the page's text width
 _SURELY_PROSE = 3
+_MOST_LABELS = 40  # more are a list of figures, not figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class RegionFinder:
             free: indices of the lines that are neither running nor rotated.
         """
         labels = sorted((i for i in free if is_figure_label(page.lines[i].text)), key=lambda i: page.lines[i].middle)
+        labels = labels[:_MOST_LABELS]
         taken: set[int] = set()
         regions: list[Region] = []
         if self.open_label and (region := self._continued(page, free, labels)):

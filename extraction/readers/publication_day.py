@@ -33,6 +33,7 @@ _SHORT_YEAR = re.compile(r"(?<!\d)(?P<y>[0-3]\d)(?P<m>[01]\d)(?P<d>[0-3]\d)(?!\d
 _HEAD_LINES = 60
 _STANDALONE = 30  # characters that may stand beside a date on its line (证券研究报告/量化投资策略报告)
 _OPENING = 300
+_DEEP = 3000  # how far a labelled date is sought in a text whose line ends were lost
 
 
 def read_day(value: object) -> date | None:
@@ -67,7 +68,7 @@ def find_days(text: str) -> Iterator[tuple[int, date]]:
 def day_of_head(lines: Sequence[str], today: date) -> date | None:
     """Read the publication day from a first page: a labelled date first, then one that has a line to itself."""
     head = lines[:_HEAD_LINES]
-    dated = [(line, start, day) for line in head for start, day in find_days(line[:_OPENING]) if usable(day, today)]
+    dated = [(line, start, day) for line in head for start, day in find_days(line[:_DEEP]) if usable(day, today)]
     for line, start, day in dated:
         if _LABEL.search(line[:start]):
             return day

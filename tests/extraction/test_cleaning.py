@@ -119,3 +119,7 @@ def test_a_number_in_the_text_area_is_no_page_number():
 @given(st.lists(st.builds(Line, st.text(max_size=60), st.integers(0, 3)), max_size=30), st.booleans())
 def test_every_line_gets_a_judgement(lines, known):
     assert len(clean(lines, headings_known=known)) == len(lines)
+
+
+def test_a_report_without_line_ends_is_not_one_notice():
+    assert line_reason("请务必阅读正文之后的免责声明" + "碳酸锂价格下跌，毛利率回升。" * 100) is None

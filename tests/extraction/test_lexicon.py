@@ -25,7 +25,7 @@ SCHEMAS: dict[str, tuple[str, set[str], set[str]]] = {
     "indicator": ("indicators", {"unit"}, {"basis", "polarity", "product", "head"}),
     "indicator_head": ("indicator_heads", {"unit"}, {"basis", "polarity"}),
     "policy": ("policies", {"area"}, set()),
-    "event": ("events", {"type"}, set()),
+    "event": ("events", {"type"}, {"product"}),
     "theme": ("themes", {"group"}, set()),
     "region": ("regions", {"type"}, {"parent"}),
     "institution": ("institutions", {"type"}, {"country"}),
