@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from kg.errors import StoreUnusable
 from kg.store.faults import telling
-from kg.store.migrations import migrate, version
+from kg.store.lock import writing
+from kg.store.migrations import STEPS, migrate, version
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 BUSY_SECONDS = 10.0
+_SMALLEST_PAGE = 512
 
 
 class Connections:
@@ -45,37 +48,52 @@ class Connections:
         self._own = threading.local()
 
 
-def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
-    """Open a base and see that it is one.
+def make_ready(path: Path, *, create: bool) -> None:
+    """See that a base is there and of this version's schema: make it, or take the steps it misses.
 
     Raises:
-        StoreUnusable: when it is not, or cannot be opened.
+        StoreUnusable: when the file is no base, or empty and none shall be made.
+        StoreTooNew: when a later version wrote it.
+        StoreLocked: when it needs a step while another process writes.
+    """
+    with telling(path), closing(connect(path, create=create)) as connection:
+        taken = version(connection, path)
+        if taken == 0 and not create:
+            raise StoreUnusable(path, "an empty file, not a knowledge base")
+        if taken < len(STEPS):
+            with writing(path):
+                migrate(connection, path)
+
+
+def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
+    """Open a file that is a base, or empty.
+
+    Raises:
+        StoreUnusable: when it is neither, or cannot be opened.
         StoreTooNew: when a later version wrote it.
     """
+    # SQLite takes a file of a few bytes for an empty database and writes over it. The size is asked for and the file
+    # not read: closing a descriptor of ours would drop the locks that SQLite's own hold (see kg/store/lock.py).
+    if path.exists() and 0 < path.stat().st_size < _SMALLEST_PAGE:
+        raise StoreUnusable(path, "not a knowledge base")
     uri = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
     with telling(path):
         connection = sqlite3.connect(
             uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
-            _prepare(connection, path, create=create)
+            version(connection, path)  # first of all: another program's database is not touched
+            _tune(connection)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
-    found = version(connection, path)  # first of all: another program's database is not touched
+def _tune(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
-    if create:
-        connection.execute("PRAGMA journal_mode = WAL")
     # In WAL a power cut may lose the last commits but never tears one or damages the file; NORMAL therefore only
     # costs the last documents of an ingest that is resumed anyway, and saves one fsync per document.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
     connection.execute("PRAGMA wal_autocheckpoint = 8192")  # 32 MB: fewer waits for the disk during an ingest
-    if create:
-        migrate(connection, path)
-    elif found == 0:
-        raise StoreUnusable(path, "an empty file, not a knowledge base")

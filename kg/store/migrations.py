@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 STEPS = (schema.VERSION_1,)
 
 
-def version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the number of steps the file has taken.
+def version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> int:
+    """Return the number of steps the file has taken, 0 for an empty one.
 
     Raises:
         StoreTooNew: when a later version of Liantu wrote it.
@@ -26,14 +26,24 @@ def version(connection: sqlite3.Connection, path: Path) -> int:
     empty = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None
     if application != schema.APPLICATION and not (empty and application == 0 and found == 0):
         raise StoreUnusable(path, "a database, but not a knowledge base of Liantu")
-    if found > len(STEPS):
-        raise StoreTooNew(path, found, len(STEPS))
+    if found > len(steps):
+        raise StoreTooNew(path, found, len(steps))
     return found
 
 
 def migrate(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> None:
-    """Take the missing steps, each in a transaction of its own, so that a killed migration resumes where it was."""
-    for number, step in enumerate(steps[version(connection, path) :], start=version(connection, path) + 1):
+    """Take the missing steps, each in a transaction of its own, so that a killed migration resumes where it was.
+
+    The caller holds the writer's lock (kg/store/lock.py): two migrations at once would take a step twice.
+    """
+    taken = version(connection, path, steps)
+    if taken == 0:
+        connection.execute("PRAGMA journal_mode = WAL")  # stays with the file
+    for number, step in enumerate(steps[taken:], start=taken + 1):
         # A PRAGMA takes no parameters; both numbers are ours.
         marks = f"PRAGMA application_id = {schema.APPLICATION}; PRAGMA user_version = {number};"
-        connection.executescript(f"BEGIN IMMEDIATE; {step} {marks} COMMIT;")
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; {step} {marks} COMMIT;")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")

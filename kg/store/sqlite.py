@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from kg.relations import vocabulary
-from kg.store.connections import Connections, connect
+from kg.store.connections import Connections, connect, make_ready
 from kg.store.faults import telling
 from kg.store.lock import writing
 from kg.store.prepared import utc
@@ -51,9 +51,7 @@ class SqliteStore:
         self._connections = Connections(path)
         self._lengths: OrderedDict[tuple[Sight, int], Lengths] = OrderedDict()
         self._guard = threading.Lock()
-        if create:
-            connect(path, create=True).close()
-        self._connections.reader()  # a file that cannot serve says so now, not at the first question
+        make_ready(path, create=create)  # a file that cannot serve says so now, not at the first question
 
     def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> SqliteView:
         """Return the base as it could have been known."""
