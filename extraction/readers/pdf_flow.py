@@ -24,7 +24,10 @@ _LONE = frozenset({Reason.CONTENTS, Reason.CONTACT, Reason.PAGE_NUMBER, Reason.S
 _CJK = re.compile(r"[\u2018-\u201d\u2026\u3000-\u9fff\uff00-\uffef]")
 _STOPS = ("。", "！", "？", "；", "：", "!", "?", ";")
 _BULLET = re.compile(r"^[•●◆■□▪❑➢⚫\uf06c-\uf0fe]\s*")
-_OPEN_MARK = re.compile(r"^\[(?=[^\[\]]{2,8}$)")  # what is left of a template's [投资要点 Table_Summary]
+_OPEN_MARK = re.compile(r"^\[(?=[^\[\]]{2,16}$)")  # what is left of a template's [投资要点 Table_Summary]
+_FIELD = re.compile(
+    r"(?:评级|日期|目标价|分析师)\s*[:：]\s*\S"
+)  # 投资评级: 增持 is a statement, however large it is set
 _LONGEST_HEADING = 45
 _MOST_UNITS = 400  # a page with more fragments than this is a drawing; its stream order is as good as any
 _INDENT = 1.2  # in line heights
@@ -134,6 +137,8 @@ def is_heading(paragraph: Paragraph, body_size: float = 0.0) -> bool:
     """Whether a paragraph reads and looks like a heading."""
     text = paragraph.text
     if len(text) > _LONGEST_HEADING or text.endswith(("。", "；", "，", "、")) or paragraph.lines > 2:  # noqa: PLR2004 - no heading takes three lines
+        return False
+    if _FIELD.search(text):
         return False
     larger = bool(body_size) and paragraph.first.size > 1.1 * body_size
     led = paragraph.first.bold and (bool(heading_level(text)) or not paragraph.full or paragraph.lines > 1)
