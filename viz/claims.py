@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kg.model import Modality, Polarity
+from kg.query.wording import value_text as value_in_chinese
 from viz.wording import Lang, word
 
 if TYPE_CHECKING:
@@ -15,13 +17,16 @@ if TYPE_CHECKING:
     from kg.model import Fact, Value
     from kg.query.answers import Citation, Link
 
-_SCALES: Final[dict[str, float]] = {"千": 1e3, "万": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8, "万亿": 1e12}
 _QUALIFIERS: Final = (
     ("product", "product_of"),
     ("revenue_share", "revenue_share"),
     ("cost_share", "cost_share"),
     ("rank", "rank"),
+    ("rating", "rating"),
 )
+_MEASURED = "reports"
+_OBJECT_STANDS_AT = "…"  # in a wording such as 是…的上游
+_OPENING = re.compile(rf"^.*?{_OBJECT_STANDS_AT}的?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +46,11 @@ def claim_of(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang = "z
     """Say a fact in one line: who, how, whom, then in brackets what narrows it.
 
     >>> from kg.model import Fact
-    >>> claim_of(Fact("f", "a", "produces", "b"), "生产", {"a": "通威股份", "b": "硅料"})
-    '通威股份 生产 硅料'
+    >>> claim_of(Fact("f", "a", "upstream_of", "b"), "是…的上游", {"a": "硅料", "b": "硅片"})
+    '硅料是硅片的上游'
     """
-    subject = names.get(fact.subject, fact.subject) + _turn(fact, "cause_direction", lang)
-    target = names.get(fact.object, fact.object) + _turn(fact, "effect_direction", lang)
     notes = [f"{word(label, lang)} {value}" for key, label in _QUALIFIERS if (value := fact.qualifier(key))]
-    if fact.value is not None:
+    if fact.value is not None and fact.relation != _MEASURED:
         notes.append(value_text(fact.value, lang))
     if fact.valid is not None:
         notes.append(str(fact.valid))
@@ -55,24 +58,46 @@ def claim_of(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang = "z
         notes.append(word(fact.modality, lang))
     if fact.polarity is Polarity.NEGATIVE:
         notes.append(word("negated", lang))
-    claim = " ".join(part for part in (subject, wording, target) if part)
+    claim = _body(fact, wording, names, lang)
     return f"{claim}（{' · '.join(notes)}）" if notes else claim
 
 
-def value_text(value: Value, lang: Lang = "zh") -> str:
-    """Write a value in the scale that its source used.
+def label_of(link: Link, lang: Lang = "zh") -> str:
+    """Return the few characters that stand on a line: the value or rating where there is one, else the relation.
 
-    >>> from kg.model import Value
-    >>> value_text(Value(945000000.0, "元", "亿", "yoy"))
-    '同比 9.45亿元'
+    >>> from kg.query.answers import Link
+    >>> label_of(Link("a", "b", "upstream_of", "是…的上游", 0, 1.0, (), ()))
+    '上游'
     """
-    unit = _SCALES.get(value.scale, 1.0)
-    scale = value.scale if value.scale in _SCALES else ""
-    text = f"{value.number / unit:.6g}"
-    if value.high is not None:
-        text += f"–{value.high / unit:.6g}"
-    change = f"{word(value.change, lang)} " if value.change else ""
-    return f"{change}{text}{scale}{value.unit}"
+    newest = max(link.facts, key=lambda fact: (fact.last_published_on, fact.id), default=None)
+    if newest is not None and newest.relation == _MEASURED and newest.value is not None:
+        return value_text(newest.value, lang)
+    if newest is not None and newest.qualifier("rating"):
+        return newest.qualifier("rating")
+    if link.relation == _MEASURED:
+        return word(_MEASURED, lang)
+    return _OPENING.sub("", link.wording) or link.wording
+
+
+def value_text(value: Value, lang: Lang = "zh") -> str:
+    """Write a value as its source did: 同比 -12.3%; an English page has the change in English."""
+    if not value.change or lang == "zh":
+        return value_in_chinese(value)
+    return f"{word(value.change, lang)} {value_in_chinese(replace(value, change=''))}"
+
+
+def _body(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang) -> str:
+    subject = names.get(fact.subject, fact.subject) + _turn(fact, "cause_direction", lang)
+    target = names.get(fact.object, fact.object) + _turn(fact, "effect_direction", lang)
+    if fact.relation == "affects":
+        return f"{subject} → {target}"
+    if fact.relation == _MEASURED:
+        owner = "" if subject in target else f"{subject} "
+        return f"{owner}{target} {value_text(fact.value, lang) if fact.value else ''}".strip()
+    if _OBJECT_STANDS_AT in wording:
+        head, tail = wording.split(_OBJECT_STANDS_AT, 1)
+        return f"{subject}{head}{target}{tail}"
+    return f"{subject} {wording} {target}"
 
 
 def evidence_of(link: Link, names: Mapping[str, str], lang: Lang = "zh") -> tuple[SceneEvidence, ...]:

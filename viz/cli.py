@@ -135,8 +135,9 @@ def theme(theme_id: str, **options: Any) -> None:
 
 @draw.command()
 @click.option("--level", type=click.IntRange(0), default=0, show_default=True, help="层级，0 最粗")
+@click.option("--most", type=click.IntRange(1), default=60, show_default=True, help="最多写几个主题，从最大的起")
 @_options
-def themes(level: int, **options: Any) -> None:
+def themes(level: int, most: int, **options: Any) -> None:
     """主题图册：目录页与每个主题一页，写进 --out 文件夹。"""  # noqa: D415 -- a Chinese sentence ends in 。
     from kg.query.lens import Lens  # noqa: PLC0415 -- imported when called
     from kg.query.themes import theme_of  # noqa: PLC0415 -- imported when called
@@ -150,11 +151,14 @@ def themes(level: int, **options: Any) -> None:
     entries = []
     with opened(options["kb"], day) as view:
         lens = Lens(view, lang=lang)
-        for community in ask(view, level=level):
+        found = ask(view, level=level)
+        for community in found[:most]:
             answer = theme_of(lens, community)
             _written(folder / theme_file(community.id), theme_page(answer, as_of=day, lang=lang))
             entries.append(theme_entry(answer, lang))
     stamp = word("as_of", lang, day=day) if day else word("as_of_latest", lang)
+    if len(found) > most:
+        stamp += " · " + word("index_cut", lang, kept=most, left=len(found) - most)
     _written(folder / "index.html", index_page(word("index_title", lang), entries, lang=lang, subtitle=stamp))
 
 

@@ -50,14 +50,15 @@ class Label:
     y: float
 
 
-def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box]) -> list[Label]:
+def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterable[Box] = ()) -> list[Label]:
     """Return every wording at the free spot nearest to the middle of its line's visible part, if there is one.
 
     Args:
         wordings: in the order in which they may choose.
         boxes: place and size of whatever lines end on; a bend has no size.
+        cards: what else nothing should be written on.
     """
-    solid = [box for box in boxes.values() if box.width]
+    solid = [*(box for box in boxes.values() if box.width), *cards]
     taken: list[Box] = []
     labels = []
     for wording in wordings:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import igraph
 
-from viz.boxes import Box, Face, Head, Placement
+from viz.boxes import Box, Face, Head, Placement, ems
+from viz.labels import FONT_PIXELS
 from viz.lanes import Seat, around
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def place_layered(scene: Scene, faces: Mapping[str, Face]) -> Placement:
     columns = _ordered(blocks)
     rows = _rows(columns, blocks)
     _set_heights(rows, blocks, _gap(rows, blocks))
-    return _placement(scene, faces, blocks, rows=rows, waypoints=waypoints)
+    wording = max((ems(edge.label) for edge in scene.edges if not edge.inside), default=0.0) * FONT_PIXELS
+    seats = _seats(rows, blocks, least_gap=min(_GAP_X + wording / 2, _GAP_X_MOST))
+    return _placement(scene, faces, blocks, seats=seats, waypoints=waypoints)
 
 
 def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, Face]) -> dict[str, _Block]:
@@ -240,13 +243,13 @@ def _isotonic(values: Sequence[float]) -> list[float]:
     return [mean for mean, count in pools for _ in range(count)]
 
 
-def _lefts(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]) -> list[float]:
+def _lefts(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], least_gap: float) -> list[float]:
     """Return each column's left edge; the more links cross a gap, the wider it is."""
     lefts = [0.0]
     for rows, after in pairwise(columns):
         names = {name for row in after for name in row}
         crossing = sum(1 for row in rows for name in row for other in blocks[name].near if other in names)
-        gap = min(_GAP_X_MOST, _GAP_X + 5 * crossing)
+        gap = min(_GAP_X_MOST, least_gap + 5 * crossing)
         lefts.append(lefts[-1] + _width(rows, blocks) + gap)
     return lefts
 
@@ -256,12 +259,12 @@ def _placement(
     faces: Mapping[str, Face],
     blocks: Mapping[str, _Block],
     *,
-    rows: Sequence[Sequence[Sequence[str]]],
+    seats: Mapping[str, Seat],
     waypoints: Mapping[int, Sequence[str]],
 ) -> Placement:
     boxes: dict[str, Box] = {}
     cards: dict[str, Box] = {}
-    centres, seats = _seats(rows, blocks)
+    centres = {name: (round((seat.left + seat.right) / 2), round(blocks[name].y)) for name, seat in seats.items()}
     for name, (x, y) in centres.items():
         block = blocks[name]
         if not block.width:
@@ -282,30 +285,28 @@ def _placement(
 
 
 def _seats(
-    rows: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]
-) -> tuple[dict[str, tuple[float, float]], dict[str, Seat]]:
-    """Return every block's centre, and its seat in its column."""
-    centres: dict[str, tuple[float, float]] = {}
+    rows: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], *, least_gap: float
+) -> dict[str, Seat]:
+    """Return every block's seat in its column."""
     seats: dict[str, Seat] = {}
     half = _GAP_WITHIN / 2
-    for column, (part, left) in enumerate(zip(rows, _lefts(rows, blocks), strict=True)):
+    for column, (part, left) in enumerate(zip(rows, _lefts(rows, blocks, least_gap), strict=True)):
         subwidths = _subwidths(part, blocks)
         outer = (round(left - half), round(left + _width(part, blocks) + half))
         for row in part:
             x = left
             for place, (name, width) in enumerate(zip(row, subwidths, strict=False)):
-                centres[name] = (round(x + width / 2), round(blocks[name].y))
                 foot = blocks[name].y + _tall(row, blocks) / 2
-                around_it = (round(x - half), round(x + width + half))
-                seats[name] = Seat(column, place, len(row), foot, *outer, *around_it)
+                seats[name] = Seat(column, place, len(row), foot, *outer, round(x - half), round(x + width + half))
                 x += width + _GAP_WITHIN
-    return centres, seats
+    return seats
 
 
 def _card(block: _Block, faces: Mapping[str, Face], x: float, y: float) -> dict[str, Box]:
     own = faces[block.id]
     top = y - block.height / 2 + _CARD
-    boxes = {block.id: Box(x, round(top + own.height / 2), own.width, own.height)}
+    # As wide as the card, so that links leave beside the companies and not behind them.
+    boxes = {block.id: Box(x, round(top + own.height / 2), block.width - 2 * _CARD, own.height)}
     grid = _grid(block.companies, faces)
     first = x - (grid.across - 1) * (grid.width + _GAP_ROW) / 2
     for index, company in enumerate(block.companies):

@@ -66,7 +66,7 @@ def lines_of(scene: Scene, placement: Placement, number: Mapping[str, int]) -> L
         if text:
             one, other = _roomiest(stretches, ends)
             wordings.append(Wording(index, text, one, other, curves[index]))
-    return Lines(bends, edges, placed(wordings, ends))
+    return Lines(bends, edges, placed(wordings, ends, placement.cards.values()))
 
 
 def _curves(scene: Scene, placement: Placement, outer: Iterable[tuple[int, SceneEdge]]) -> dict[int, Curve]:
@@ -117,6 +117,7 @@ def _stroke(edge: SceneEdge, *, crowded: bool) -> dict[str, Any]:
     style: dict[str, Any] = {
         "color": {**color, "opacity": _PALE} if crowded else color,
         "dashes": list(stroke.dash) or False,
+        "arrowStrikethrough": False,
         "width": round(edge.width * _PALE, 2) if crowded else edge.width,
     }
     if edge.contested:

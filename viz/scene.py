@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kg.model import Modality, Polarity
 from kg.query.answers import AskAnswer, ChainAnswer, ImpactAnswer, ProfileAnswer, RelateAnswer, ThemeAnswer
-from viz.claims import SceneEvidence, evidence_of
+from viz.claims import SceneEvidence, evidence_of, label_of
 from viz.columns import (
     Columns,
     SceneCaption,
@@ -77,7 +77,7 @@ class SceneEdge:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A whole picture; `notices` are sentences that the page must show, `topic` is what an empty one names."""
+    """A whole picture; `notices` are sentences that the page must show: what was left out, or why there is nothing."""
 
     title: str
     subtitle: str
@@ -87,7 +87,6 @@ class Scene:
     edges: tuple[SceneEdge, ...]
     notices: tuple[str, ...] = ()
     captions: tuple[SceneCaption, ...] = ()
-    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,7 @@ class _Plan:
     stages: tuple[tuple[Node, tuple[Node, ...]], ...] = ()
     focus: frozenset[str] = field(default_factory=frozenset)
     paths: int = 0
+    empty: str = ""
 
 
 def scene_of(answer: Answer, *, as_of: date | None = None, lang: Lang = "zh", limit: int = MOST_NODES) -> Scene:
@@ -122,9 +122,8 @@ def scene_of(answer: Answer, *, as_of: date | None = None, lang: Lang = "zh", li
         layered=plan.columns is not None,
         nodes=nodes,
         edges=edges,
-        notices=_notices(kept, edges, left=len(known) - len(kept) + answer.graph.cut, lang=lang),
+        notices=_notices(kept, edges, plan, left=len(known) - len(kept) + answer.graph.cut, lang=lang),
         captions=plan.columns.captions if plan.columns else (),
-        topic=plan.topic,
     )
 
 
@@ -138,16 +137,18 @@ def _plan(answer: Answer, lang: Lang) -> _Plan:
             columns = path_columns(answer.graph.nodes, answer.paths, second.id)
             title = word("title_relate", lang, a=first.name, b=second.name)
             ends = frozenset((first.id, second.id))
-            return _Plan(title, f"{first.name}、{second.name}", columns, focus=ends, paths=len(answer.paths))
+            empty = word("empty_path", lang, a=first.name, b=second.name)
+            topic = f"{first.name}、{second.name}"
+            return _Plan(title, topic, columns, focus=ends, paths=len(answer.paths), empty=empty)
         case ProfileAnswer(entity=entity):
             title = word("title_profile", lang, a=entity.name)
             return _Plan(title, entity.name, focus=frozenset((entity.id,)))
         case ThemeAnswer(community=community):
             name = community.summary.title if community.summary else word("theme_unnamed", lang)
             return _Plan(name, name)
-        case AskAnswer(question=question, topic=topic):
+        case AskAnswer(question=question, topic=asked):
             brought = graph_columns(answer.graph)
-            return _Plan(question, topic or question, brought, stages_in(answer.graph) if brought else ())
+            return _Plan(question, asked or question, brought, stages_in(answer.graph) if brought else ())
 
 
 def _chain_plan(answer: ChainAnswer, lang: Lang) -> _Plan:
@@ -248,7 +249,7 @@ def _edges(
         yield SceneEdge(
             source=source,
             target=target,
-            label=link.wording,
+            label=label_of(link, lang),
             relation=link.relation,
             sign=link.sign,
             modality=_modality(link),
@@ -284,10 +285,14 @@ def _subtitle(kept: Mapping[str, Node], edges: Sequence[SceneEdge], paths: int, 
     return (word("subtitle_paths", lang, paths=paths) if paths else "") + counts
 
 
-def _notices(kept: Mapping[str, Node], edges: Sequence[SceneEdge], *, left: int, lang: Lang) -> tuple[str, ...]:
+def _notices(
+    kept: Mapping[str, Node], edges: Sequence[SceneEdge], plan: _Plan, *, left: int, lang: Lang
+) -> tuple[str, ...]:
+    if not kept:
+        return (plan.empty or word("empty_why", lang, a=plan.topic),)
     notices = []
     if left > 0:
         notices.append(word("cut", lang, kept=len(kept), left=left))
-    if kept and not edges:
+    if not edges:
         notices.append(word("lonely", lang))
     return tuple(notices)

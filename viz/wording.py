@@ -43,6 +43,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "down": ("下降", "down"),
         "yoy": ("同比", "yoy"),
         "qoq": ("环比", "qoq"),
+        "mom": ("环比", "mom"),
         "share": ("占比", "share"),
         "cagr": ("年复合", "CAGR"),
         "ytd": ("年初至今", "ytd"),
@@ -53,6 +54,9 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "revenue_share": ("占收入", "share of revenue"),
         "cost_share": ("占成本", "share of cost"),
         "rank": ("排名", "rank"),
+        "rating": ("评级", "rating"),
+        "reports": ("披露", "reports"),
+        "none": ("", ""),
         # columns of a picture
         "上游": ("上游", "Upstream"),
         "中游": ("中游", "Midstream"),
@@ -78,6 +82,10 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         # the page
         "as_of": ("截至 {day}", "As of {day}"),
         "as_of_latest": ("截至最新一篇文档", "As of the latest document"),
+        "index_cut": (
+            "只写最大的 {kept} 个主题；另有 {left} 个较小的主题未写（--most 可调）。",
+            "Only the {kept} largest themes; {left} smaller ones are left out (see --most).",
+        ),
         "cut": (
             "为便于阅读，图中只画最强的 {kept} 个节点；另有 {left} 个较弱的节点未画出。",
             "Only the {kept} strongest nodes are drawn; {left} weaker ones are left out.",
@@ -86,6 +94,10 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "empty_why": (
             "截至所选日期，知识库中没有与「{a}」相关、且有原文依据的关系。可换一个名称、放宽截止日期，或先导入更多文档。",
             "As of that day nothing with a quote to show for it concerns “{a}”. Try another name or a later day.",
+        ),
+        "empty_path": (
+            "截至所选日期，未找到「{a}」与「{b}」之间有原文依据的路径。",
+            "As of that day no path with quotes to show for it leads from “{a}” to “{b}”.",
         ),
         "lonely": ("图中没有关系，只有孤立的节点。", "There are no links, only separate nodes."),
         "search": ("按名称或代码查找", "Find by name or code"),

@@ -92,7 +92,8 @@ def link(  # noqa: PLR0913 - a case names what it varies
     quotes: Sequence[str] = (),
 ) -> Link:
     one, other = source.entity.name, target.entity.name
-    said = tuple(quotes) or (f"{one}{wording}{other}，产业链上下游关系进一步明确，行业集中度有望提升。",)
+    sentence = wording.replace("…", other) if "…" in wording else wording + other
+    said = tuple(quotes) or (f"{one}{sentence}，产业链上下游关系进一步明确，行业集中度有望提升。",)
     evidence, citations = [], []
     identity = f"fact:{source.entity.id}|{relation}|{target.entity.id}|{sign}"
     for at, quote in enumerate(said):
@@ -157,8 +158,8 @@ def solar_chain() -> ChainAnswer:
         layers[layer].append(stages[name])
     for pair in _UPSTREAM.split():
         one, other = (stages[name].node for name in pair.split(">"))
-        links.append(link(one, other, "upstream_of", "上游", weight=2))
-    links.append(link(stages["光伏组件"].node, topic, "part_of", "组成部分", weight=1))
+        links.append(link(one, other, "upstream_of", "是…的上游", weight=2))
+    links.append(link(stages["光伏组件"].node, topic, "part_of", "是…的组成部分", weight=1))
     by_name = {node.entity.name: node for node in companies.values()}
     links += [
         link(by_name["大全能源"], by_name["隆基绿能"], "supplies", "供应", weight=1.2, modality=Modality.FORECAST),

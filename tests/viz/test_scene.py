@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 
-from kg.model import Kind, Modality, Polarity
-from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, ProfileAnswer, Stage, Subgraph
+from kg.model import Kind, Modality, Polarity, Value
+from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, ProfileAnswer, RelateAnswer, Stage, Subgraph
 from tests.viz import samples
 from viz.claims import claim_of
 from viz.columns import SceneCaption
@@ -55,8 +55,8 @@ def test_a_chain_as_plain_data():
         ("product:硅片", "product:电池片", "上游", False),
     ]
     evidence = scene.edges[3].evidence[0]
-    assert evidence.claim == "硅片 上游 电池片（2024）"
-    assert evidence.quote.startswith("硅片上游电池片")
+    assert evidence.claim == "硅片是电池片的上游（2024）"
+    assert evidence.quote.startswith("硅片是电池片的上游")
     assert (evidence.publisher, evidence.speaker, evidence.page) == ("示例证券乙", "首席分析师", 3)
 
 
@@ -149,7 +149,8 @@ def test_only_the_strongest_are_drawn_and_the_page_says_how_many_are_not(count, 
 
 def test_an_empty_answer_is_an_empty_scene_that_knows_its_topic():
     scene = scene_of(ProfileAnswer(samples.product("钙钛矿").entity, (), Subgraph()))
-    assert (scene.nodes, scene.edges, scene.topic) == ((), (), "钙钛矿")
+    assert (scene.nodes, scene.edges) == ((), ())
+    assert "与「钙钛矿」相关" in scene.notices[0]
 
 
 def test_links_whose_ends_are_missing_are_not_drawn():
@@ -184,8 +185,25 @@ def test_a_claim_says_direction_value_certainty_and_denial():
     qualifiers = (("cause_direction", "down"), ("effect_direction", "up"))
     fact = replace(link.facts[0], qualifiers=qualifiers, polarity=Polarity.NEGATIVE)
     names = {cause.entity.id: "硅料价格", effect.entity.id: "组件毛利率"}
-    assert claim_of(fact, "使", names) == "硅料价格下降 使 组件毛利率上升（2024 · 预测 · 否认）"
-    assert claim_of(fact, "moves", names, "en") == "硅料价格 down moves 组件毛利率 up（2024 · Forecast · Negated）"
+    assert claim_of(fact, "影响", names) == "硅料价格下降 → 组件毛利率上升（2024 · 预测 · 否认）"
+    assert claim_of(fact, "moves", names, "en") == "硅料价格 down → 组件毛利率 up（2024 · Forecast · Negated）"
+
+
+def test_a_measured_link_is_worded_by_its_newest_value():
+    one, other = samples.company("宁德时代 300750.SZ"), samples.thing(Kind.INDICATOR, "市占率")
+    link = samples.link(one, other, "reports", "的")
+    fact = replace(link.facts[0], value=Value(37.9, "%"))
+    graph = Subgraph((one, other), (replace(link, facts=(fact,)),))
+    (edge,) = scene_of(ProfileAnswer(one.entity, graph.links, graph)).edges
+    assert edge.label == "37.9%"
+    assert edge.evidence[0].claim == "宁德时代 市占率 37.9%（2024）"
+
+
+def test_two_that_nothing_relates_are_named():
+    one, other = samples.product("甲").entity, samples.product("乙").entity
+    assert scene_of(RelateAnswer(one, other, (), Subgraph())).notices == (
+        "截至所选日期，未找到「甲」与「乙」之间有原文依据的路径。",
+    )
 
 
 def test_an_unscored_answer_still_has_sizes():

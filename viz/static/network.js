@@ -12,8 +12,12 @@ function start() {
     const face = faces.get(id);
     return {
       drawNode() {
-        ctx.globalAlpha = near && !near.has(id) ? 0.22 : 1;
-        drawFace(ctx, face, data.looks[face.kind], data.colors, x, y, state);
+        const look = data.looks[face.kind];
+        if (near && !near.has(id)) {
+          drawBlank(ctx, face, look, x, y); // lines must not show through a pale shape, or it looks struck out
+          ctx.globalAlpha = 0.22;
+        }
+        drawFace(ctx, face, look, data.colors, x, y, state);
         ctx.globalAlpha = 1;
       },
       nodeDimensions: { width: face.width, height: face.height },
@@ -98,10 +102,11 @@ function start() {
     near = keep;
     lit = links;
     edges.update(
-      data.edges.map((edge) => ({
-        id: edge.id,
-        color: { ...edge.color, opacity: !links ? (edge.color.opacity ?? 1) : links.has(edge.link) ? 1 : 0.12 },
-      })),
+      data.edges.map((edge) => {
+        const shown = !links || links.has(edge.link);
+        const update = { id: edge.id, color: { ...edge.color, opacity: shown ? (links ? 1 : edge.color.opacity ?? 1) : 0.12 } };
+        return edge.background ? { ...update, background: { ...edge.background, enabled: shown } } : update;
+      }),
     );
   }
 
@@ -204,7 +209,10 @@ function start() {
   document.getElementById("nearer").addEventListener("click", () => zoom(1.3));
   document.getElementById("farther").addEventListener("click", () => zoom(1 / 1.3));
   document.getElementById("whole").addEventListener("click", () => fit(true));
-  network.once("afterDrawing", () => document.getElementById("state").remove());
+  network.once("afterDrawing", () => {
+    document.getElementById("state").remove();
+    network.redraw(); // lines are drawn before shapes have told their size; the second frame is the right one
+  });
   fit(false);
   window.liantu = Object.freeze({ network, data });
 }

@@ -67,6 +67,12 @@ function drawSample(canvas, look) {
   c.stroke();
 }
 
+function drawBlank(c, face, look, x, y) {
+  trace(c, look, x - face.width / 2, y - face.height / 2, face.width, face.height);
+  c.fillStyle = "#fbfcfd";
+  c.fill();
+}
+
 function drawFace(c, face, look, colors, x, y, state) {
   const { width, height } = face;
   const left = x - width / 2, top = y - height / 2;
