@@ -11,7 +11,7 @@ from kg.ids import fact_id
 from kg.model import Entity, Evidence, Fact, Modality, Polarity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from extraction.annotated import Annotated, Claim
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
 _CLAUSE_MARKS = "。；！？\n"
+_COULD_HAPPEN = frozenset({"affects", "reports"})  # what a section on risks says of these is what might come
 _TIMELESS = frozenset(
     {
         "belongs_to",
@@ -43,7 +44,8 @@ def to_fact(
 ) -> Fact:
     """Build the fact that a claim states, with its one piece of evidence."""
     reading = read_modality(annotated.text, claim.start, claim.end)
-    modality = Modality.CONDITIONAL if annotated.risk and reading.modality != Modality.RUMOURED else reading.modality
+    at_risk = annotated.risk and claim.relation in _COULD_HAPPEN and reading.modality != Modality.RUMOURED
+    modality = Modality.CONDITIONAL if at_risk else reading.modality
     subject, object_ = claim.subject, claim.object
     if vocabulary[claim.relation].symmetric and object_.entity < subject.entity:
         subject, object_ = object_, subject
@@ -84,14 +86,14 @@ def merge(facts: Iterable[Fact]) -> list[Fact]:
     return list(merged.values())
 
 
-def entities_of(refs: Iterable[Ref], names: dict[str, Entity]) -> list[Entity]:
+def entities_of(refs: Sequence[Ref], names: dict[str, Entity]) -> list[Entity]:
     """Return the entities that references name; `names` holds those known beyond their spelling (issuers)."""
     found: dict[str, Entity] = {}
-    for ref in refs:
-        if ref.entity not in found:
-            found[ref.entity] = names.get(ref.entity) or Entity(ref.entity, ref.kind, ref.name, about=ref.about)
-        if ref.about and ref.owner and ref.about not in found:  # what a name is about exists as well
-            found[ref.about] = names.get(ref.about) or Entity(ref.about, kind_of(ref.about), ref.owner)
+    for ref in sorted(set(refs), key=lambda ref: (not ref.about, ref.entity, ref.name)):
+        found.setdefault(ref.entity, names.get(ref.entity) or Entity(ref.entity, ref.kind, ref.name, about=ref.about))
+    for ref in refs:  # what a name is about exists as well
+        if ref.about and ref.owner:
+            found.setdefault(ref.about, names.get(ref.about) or Entity(ref.about, kind_of(ref.about), ref.owner))
     return [found[key] for key in sorted(found)]
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from extraction.mentions import Found, Lexicon
-    from extraction.ner import Ner
+    from extraction.ner import Ner, Span
     from extraction.sentences import Sentence
     from kg.model import Document
     from kg.securities.resolver import Resolution, Resolver
@@ -25,6 +25,7 @@ _LINKED, _LISTED, _GUESSED = 0, 1, 2  # whose word counts when two names overlap
 _PRICE_MOVES = frozenset({"涨价", "降价"})
 _NER_SCORE = 0.8
 _WEAK_SCORE, _SHORTEST_WEAK = 0.8, 2
+_SHORTEST_GUESS = 2
 _SHORTEST_ORG = 3
 _ORG_FORM = re.compile(
     r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
@@ -54,18 +55,23 @@ class Linker:
                 at += 1
             companies, blocked = _companies(sentence, resolutions, at)
             found = [(ref, _LINKED) for ref in companies]
-            found += [
-                (Ref(hit.term.entity, hit.term.kind, hit.term.name, hit.start, hit.end), _LISTED)
-                for hit in self._lexicon.find(sentence.text)
-            ]
+            found += [(ref, _LISTED) for hit in self._lexicon.find(sentence.text) if (ref := _listed(hit))]
             found += [(ref, _LISTED) for ref in self._lexicon.short_compounds(sentence.text)]
-            found += [
-                (ref, _GUESSED)
-                for ref in (_guess(sentence.text[s.start : s.end], s.start, s.label) for s in named)
-                if ref
-            ]
+            found += [(ref, _GUESSED) for span in named if (ref := self._guess(sentence.text, span))]
             linked.append(self._compounds(sentence.text, _without_overlap(found, blocked)))
         return linked
+
+    def _guess(self, text: str, span: Span) -> Ref | None:
+        """Turn a span of the NER model into a typed name, or nothing when its form speaks against it."""
+        name, kind = text[span.start : span.end], KIND_OF_LABEL.get(span.label)
+        if kind is None or len(name) < _SHORTEST_GUESS or name in self._lexicon.never:
+            return None
+        if kind == Kind.COMPANY:
+            if _NOT_ORG.search(name) or len(name) < _SHORTEST_ORG or not (_ORG_FORM.search(name) or name.isascii()):
+                return None
+        elif kind != Kind.PRODUCT or _NOT_PRODUCT.search(name):
+            return None
+        return Ref(entity_id(kind, name), kind, name, span.start, span.end, score=_NER_SCORE)
 
     def _compounds(self, text: str, refs: list[Ref]) -> list[Ref]:
         """Widen 碳酸锂 to 碳酸锂价格 where an indicator head follows, and drop what the widened name swallows."""
@@ -106,23 +112,8 @@ def _listed(hit: Found) -> Ref | None:
         hit.end - hit.start < _SHORTEST_WEAK or term.kind not in (Kind.PRODUCT, Kind.INDUSTRY) or term.name.isascii()
     ):
         return None
-    owner = term.name.removesuffix("价格") if term.about else ""
-    return Ref(
-        term.entity, term.kind, term.name, hit.start, hit.end, term.about, _WEAK_SCORE if hit.weak else 1.0, owner
-    )
-
-
-def _guess(text: str, start: int, label: str) -> Ref | None:
-    """Turn a span of the NER model into a typed name, or nothing when its form speaks against it."""
-    kind = KIND_OF_LABEL.get(label)
-    if kind is None or len(text) < 2:  # noqa: PLR2004 -- one character is never a name
-        return None
-    if kind == Kind.COMPANY:
-        if _NOT_ORG.search(text) or len(text) < _SHORTEST_ORG or not (_ORG_FORM.search(text) or text.isascii()):
-            return None
-    elif kind == Kind.PRODUCT and _NOT_PRODUCT.search(text):
-        return None
-    return Ref(entity_id(kind, text), kind, text, start, start + len(text), score=_NER_SCORE)
+    score = _WEAK_SCORE if hit.weak else 1.0
+    return Ref(term.entity, term.kind, term.name, hit.start, hit.end, term.about, score, term.owner)
 
 
 def _without_overlap(found: list[tuple[Ref, int]], blocked: list[tuple[int, int]]) -> list[Ref]:

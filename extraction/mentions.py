@@ -46,14 +46,17 @@ _LATIN = re.compile(r"[A-Za-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One gazetteer entry; `units` are the kinds of unit an indicator is measured in (currency, percent, price …)."""
+    """One gazetteer entry; `units` are the kinds of unit an indicator is measured in (currency, percent, price …).
+
+    `about` is the entity it belongs to by definition and `owner` that one's name: a product's industry, an event's product.
+    """
 
     name: str
     kind: Kind
     units: tuple[str, ...] = ()
     basis: str = ""
-    industry: str = ""
     about: str = ""
+    owner: str = ""
     macro: bool = False
 
     @property
@@ -90,12 +93,14 @@ class Lexicon:
         short_forms: Mapping[str, tuple[str, str]],
         *,
         industries: Mapping[str, Term],
+        never: frozenset[str] = frozenset(),
         weak: frozenset[str] = frozenset(),
         industry_suffixes: Sequence[str] = (),
     ) -> None:
         self.terms = terms
         self.heads = heads
         self.short_forms = short_forms
+        self.never = never
         self._industries = industries
         self._weak = weak
         self._suffix_re = re.compile(
@@ -230,7 +235,7 @@ def shipped_lexicon() -> Lexicon:
                 terms[spelling] = term
     heads, shorts = _heads(tables["indicator_heads"])
     weak = frozenset(stop["ambiguous_alone"])
-    return Lexicon(terms, heads, shorts, industries=industries, weak=weak, industry_suffixes=stop["industry_suffixes"])
+    return Lexicon(terms, heads, shorts, industries=industries, never=never, weak=weak, industry_suffixes=stop["industry_suffixes"])
 
 
 def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:
@@ -242,8 +247,8 @@ def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term
             kind=kind,
             units=_as_tuple(units),
             basis=entry.get("basis", ""),
-            industry=entry.get("industry", entry.get("parent", "")),
             about=_anchor(kind, entry),
+            owner=entry.get("product", entry.get("industry", "")),
             macro=macro,
         )
         for spelling in (entry["name"], *entry.get("aliases", ())):

@@ -114,7 +114,7 @@ class Extractor:
                 region=region,
                 period=period,
                 heading=tuple(item[1] for item in headings),
-                risk=any(is_risk_heading(item[1]) for item in headings),
+                risk=bool(headings) and is_risk_heading(headings[-1][1]),
             )
             stated = [dated.period for dated in periods if dated.role == "stated"]
             period = stated[-1] if stated else period

@@ -40,30 +40,50 @@ def chain(view: View | Lens, topic: str, *, depth: int = 2) -> ChainAnswer:
 
 
 def _stages(lens: Lens, roots: dict[str, Entity], depth: int) -> tuple[dict[int, int], list[Step]]:
-    """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins."""
+    """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins.
+
+    What sources or the gazetteer count to the topic is its midstream, until a flow between two of them says who comes first.
+    """
     start = [index for root in sorted(roots) if (index := lens.index(root)) is not None]
     layers = dict.fromkeys(start, 0)
-    steps: list[Step] = []
-    for step in lens.expand(start, _WITHIN, "in", _BREADTH):  # products counted to the topic are its midstream
-        if _is_stage(lens, step.source) and step.source not in layers:
-            layers[step.source] = 0
-            steps.append(step)
-    core = sorted(layers)
+    stated = [step for step in lens.expand(start, _WITHIN, "in", _BREADTH) if _is_stage(lens, step.source)]
+    core = sorted({*start, *(step.source for step in stated)})
+    steps = list(stated)
     for sign, direction in ((-1, "in"), (1, "out")):
-        frontier = core
+        frontier = start if sign < 0 else core
         for level in range(1, depth + 1):
-            found = lens.expand(frontier, _FLOW, direction, _BREADTH)
-            reached = []
-            for step in sorted(found, key=lambda step: (-step.weight, step.fact)):
-                other = step.source if sign < 0 else step.target
-                if not _is_stage(lens, other):
-                    continue
-                if other not in layers:
-                    layers[other] = sign * level
-                    reached.append(other)
-                steps.append(step)
-            frontier = sorted(set(reached))
-    return layers, steps
+            found = [step for step in lens.expand(frontier, _FLOW, direction, _BREADTH) if _is_stage(lens, _far(step, sign))]
+            steps += found
+            reached = sorted({_far(step, sign) for step in found} - set(layers) - set(core))
+            layers |= dict.fromkeys(reached, sign * level)
+            frontier = reached
+    layers |= dict.fromkeys(core, 0)
+    counted = _counted(lens, start, set(layers))
+    between = [step for step in lens.expand(sorted({*core, *counted}), _FLOW, "in", _BREADTH) if _is_stage(lens, step.source)]
+    layers |= dict.fromkeys((step.source for step in between if step.source not in layers), 0)
+    layers |= dict.fromkeys((index for index in counted if index not in layers), 0)
+    _settle(layers, between, free=set(layers) - set(core) - {end for step in stated for end in (step.source, step.target)})
+    return layers, steps + between
+
+
+def _far(step: Step, sign: int) -> int:
+    return step.source if sign < 0 else step.target
+
+
+def _counted(lens: Lens, start: list[int], known: set[int]) -> list[int]:
+    """Return the products that the gazetteer counts to an industry and that a company or a flow is known of."""
+    products = [i for root in start for i in lens.snapshot.about_of(root) if lens.snapshot.kinds[i] == Kind.PRODUCT and i not in known]
+    busy = {step.target for step in lens.expand(products, (*_MAKERS, *_FLOW), "in", 1)}
+    busy |= {step.source for step in lens.expand(products, _FLOW, "out", 1)}
+    return sorted(busy, key=lambda index: (-lens.snapshot.degree(index), index))[:_BREADTH]
+
+
+def _settle(layers: dict[int, int], flows: list[Step], free: set[int]) -> None:
+    """Move what flows into another stage before it; bounded, so a circle of sources cannot run away."""
+    for _ in range(_DEEPEST):
+        for step in flows:
+            if step.source in free and layers[step.source] >= layers[step.target] > -_DEEPEST:
+                layers[step.source] = layers[step.target] - 1
 
 
 def _is_stage(lens: Lens, index: int) -> bool:

@@ -23,6 +23,7 @@ _BEAM = 60  # walks kept after each hop
 _BREADTH = 12  # strongest causal edges followed from one node
 _HOPS = 4
 _NARROWER = 20
+_MOVES_WITH = "价格"  # a product without links of its own speaks through its price: 猪周期拐点 is a turn of 生猪价格
 _PATHS = 40
 _AFFECTED = 30
 _REVERSED = 0.7  # a fact said of a fall is weaker evidence about a rise
@@ -87,7 +88,8 @@ def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
         raise UnknownName(name, near_names(lens, name))
     rows = [index for entity in (*found, *_narrower(lens, found[0])) if (index := lens.index(entity.id)) is not None]
     near = [about for index in rows if (about := lens.snapshot.about_target(index)) is not None and lens.snapshot.kinds[about] == Kind.PRODUCT]
-    around = [other for index in rows for other in lens.snapshot.about_of(index) if lens.snapshot.kinds[other] == Kind.INDICATOR]
+    around = [other for index in (*rows, *near) for other in lens.snapshot.about_of(index) if lens.snapshot.kinds[other] == Kind.INDICATOR]
+    around = [other for other in around if lens.snapshot.entity_ids[other].endswith(_MOVES_WITH)]
     direction = "out" if forward else "in"
     for group in ([*rows, *near], around):
         moving = [index for index in sorted(set(group)) if lens.expand([index], ("affects",), direction, 1)]
