@@ -72,6 +72,22 @@ def test_known_at_shows_only_what_was_read(store: Store):
     assert not list(store.view(as_of=day(0), known_at=READ).documents())
 
 
+def test_each_instant_of_reading_counts(store: Store):
+    """One document may be read again later with a better extractor; until then the new facts are not known."""
+    both = reading(1, 0, reported(20), fact(CATL, "uses", LITHIUM))
+    late = replace(both.facts[1].evidence[0], recorded_at=READ + timedelta(days=9))
+    seen(store, replace(both, facts=(both.facts[0], replace(both.facts[1], evidence=(late,))), recorded_at=None))
+    assert [item.relation for item in store.view(known_at=READ).facts()] == ["reports"]
+    assert len(list(store.view(known_at=READ + timedelta(days=9)).facts())) == 2
+    assert not list(store.view(known_at=READ - timedelta(days=1)).documents())
+
+
+def test_facts_are_not_known_before_their_document(store: Store):
+    seen(store, replace(reading(1, 0, reported(20)), recorded_at=READ + timedelta(days=9)))
+    assert not list(store.view(known_at=READ).facts())
+    assert not list(store.view(known_at=READ).facts(subject=CATL))
+
+
 def test_during_filters_on_stated_validity_else_on_publication(store: Store):
     stated = reported(20, valid=quarter(2023, 1))
     view = seen(store, reading(1, 40, stated, fact(CATL, "uses", LITHIUM)))
@@ -182,6 +198,21 @@ def test_a_claim_said_again_is_current_again(store: Store):
     said = (reading(1, 0, reported(20)), reading(2, 3, reported(22)), reading(3, 6, reported(20)))
     assert closings(seen(store, *said)) == {"3": "6"}
     assert closings(store.view(as_of=day(5))) == {"0": "3"}
+
+
+def test_the_newest_of_several_is_named_as_the_one_that_supersedes(store: Store):
+    said = [reading(number, number, reported(20 + number)) for number in range(6)]
+    assert closings(seen(store, *said)) == {str(number): "5" for number in range(5)}
+    assert closings(store.view(as_of=day(3))) == {str(number): "3" for number in range(3)}
+
+
+def test_a_claim_said_again_in_other_words_is_current_again(store: Store):
+    first = fact(CATL, "reports", MARGIN, value=Value(2e8, "元", scale="万"))
+    again = fact(CATL, "reports", MARGIN, value=Value(2e8, "元", scale="亿"))
+    between = [fact(CATL, "reports", MARGIN, value=Value(number, "元")) for number in range(6)]
+    view = seen(store, reading(1, 0, first), reading(2, 3, *between), reading(3, 6, again))
+    assert closings(view) == {"3": "6"}
+    assert [item.superseded_by for item in view.facts(ids=[item.id for item in reading(1, 0, first).facts])] == [""]
 
 
 # ── names ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -124,6 +124,22 @@ def test_an_indicator_is_anchored_to_what_it_is_about():
     assert snapshot.about.tolist().count(-1) == 2
 
 
+@pytest.mark.parametrize("direction", ["in", "out"])
+def test_the_strongest_come_first_and_ties_go_by_fact_id(direction: Any):
+    others = [f"product:{number}" for number in range(20)]
+    claims = [
+        fact(*((end, "upstream_of", LITHIUM) if direction == "in" else (LITHIUM, "upstream_of", end))) for end in others
+    ]
+    snapshot = compiled(reading(1, 0, *claims), reading(2, 0, claims[7]))
+    found = snapshot.expand([node(snapshot, LITHIUM)], ["upstream_of"], direction, limit_per_node=99)
+    ids = snapshot.facts_of(found)
+    assert found.weight.tolist() == [2.0] + [1.0] * 19
+    assert ids[0] == reading(2, 0, claims[7]).facts[0].id
+    assert ids[1:] == sorted(ids[1:])
+    few = snapshot.expand([node(snapshot, LITHIUM)], ["upstream_of"], direction, limit_per_node=3)
+    assert snapshot.facts_of(few) == ids[:3]
+
+
 def test_nothing_is_found_in_nothing():
     snapshot = compiled()
     assert snapshot.as_of is None
@@ -146,21 +162,21 @@ def test_a_view_of_a_period_compiles_to_what_holds_in_it():
     assert len(Snapshot.compile(store.view().during(month(2024, 3)), WORDS).edges()) == 1
 
 
-_ENDS = [f"product:{letter}" for letter in "甲乙丙丁戊己"]
+_ENDS = [f"product:{letter}" for letter in "甲乙丙丁"]
 _EDGE = st.tuples(
     st.sampled_from(_ENDS),
-    st.sampled_from(["upstream_of", "affects", "substitutes_for"]),
+    st.sampled_from(["upstream_of", "affects"]),
     st.sampled_from(_ENDS),
     st.sampled_from([-1, 0, 1]),
-    st.integers(0, 3),
+    st.integers(0, 1),
 )
 
 
 @settings(max_examples=CASES, deadline=None)
 @given(
-    edges=st.lists(_EDGE, max_size=30),
+    edges=st.lists(_EDGE, max_size=40).flatmap(st.permutations),
     frontier=st.sets(st.sampled_from(_ENDS), max_size=4),
-    relations=st.sets(st.sampled_from(["upstream_of", "affects", "substitutes_for", "uses"])),
+    relations=st.sets(st.sampled_from(["upstream_of", "affects", "uses"]), min_size=1),
     direction=st.sampled_from(["out", "in"]),
     limit=st.integers(0, 3),
 )
