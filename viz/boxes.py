@@ -123,7 +123,7 @@ def face(node: SceneNode, *, narrow: bool = False, dense: bool = False) -> Face:
         if narrow:
             return Face(name, code, round(max(own, extra) + arrow) + 18, ROW_HEIGHT + (12 if code else 0))
         width = own + (extra + 12 if code else 0)
-        return Face(name, code, round(width) + 24, ROW_HEIGHT, row=True)
+        return Face(name, code, round(width + arrow) + 24, ROW_HEIGHT, row=True)
     lines = wrap(node.label, most=1 if dense else _MOST_LINES)
     text_width = max(max(map(ems, lines)) * node.size, ems(code) * _CODE_PIXELS)
     width = text_width + arrow + _PADDING + (_SLANT_PADDING if node.kind in _SLANTED else 0)

@@ -47,16 +47,16 @@ def _drawn(name: str, ask: Callable[[Lens], Answer], **options: Any) -> None:
     with opened(options["kb"], options["as_of"]) as view:
         answer = ask(Lens(view, lang=lang))
     html = page(scene_of(answer, as_of=options["as_of"], lang=lang), lang=lang)
-    _written(options["out"] or Path(f"{name}.html"), html)
+    click.echo(_written(options["out"] or Path(f"{name}.html"), html))
 
 
-def _written(path: Path, html: str) -> None:
+def _written(path: Path, html: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(html, encoding="utf-8", newline="\n")
     except OSError as error:
         raise PageUnwritable(path, error.strerror or type(error).__name__) from error
-    click.echo(str(path))
+    return path
 
 
 @click.group()
@@ -130,7 +130,8 @@ def theme(theme_id: str, **options: Any) -> None:
     lang, day = options["lang"], options["as_of"]
     with opened(options["kb"], day) as view:
         answer = ask(Lens(view, lang=lang), theme_id)
-    _written(options["out"] or Path(theme_file(answer.community.id)), theme_page(answer, as_of=day, lang=lang))
+    out = options["out"] or Path(theme_file(answer.community.id))
+    click.echo(_written(out, theme_page(answer, as_of=day, lang=lang)))
 
 
 @draw.command()
@@ -159,7 +160,8 @@ def themes(level: int, most: int, **options: Any) -> None:
     stamp = word("as_of", lang, day=day) if day else word("as_of_latest", lang)
     if len(found) > most:
         stamp += " · " + word("index_cut", lang, kept=most, left=len(found) - most)
-    _written(folder / "index.html", index_page(word("index_title", lang), entries, lang=lang, subtitle=stamp))
+    index = index_page(word("index_title", lang), entries, lang=lang, subtitle=stamp)
+    click.echo(_written(folder / "index.html", index))
 
 
 COMMANDS: Final[list[click.Command]] = [draw]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from kg.model import Modality, Polarity
+from kg.model import Kind, Modality, Polarity
 from kg.query.answers import AskAnswer, ChainAnswer, ImpactAnswer, ProfileAnswer, RelateAnswer, ThemeAnswer
 from viz.claims import SceneEvidence, evidence_of, label_of
 from viz.columns import (
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
-    from kg.model import Kind
     from kg.query.answers import Link, Node, Subgraph
 
 Answer = ChainAnswer | ImpactAnswer | RelateAnswer | ProfileAnswer | ThemeAnswer | AskAnswer
@@ -163,11 +162,26 @@ def _chain_plan(answer: ChainAnswer, lang: Lang) -> _Plan:
 
 
 def _impact_plan(answer: ImpactAnswer, lang: Lang) -> _Plan:
-    turn = {1: word("up", lang), -1: word("down", lang)}.get(answer.direction, "")
+    turn = _turn(answer, lang)
     name = answer.topic.name
     title = word("title_impact", lang, a=name, d=turn) if answer.forward else word("title_causes", lang, a=name)
     columns = impact_columns(answer, lang)
-    return _Plan(title.strip(), name, columns, focus=frozenset((answer.topic.id,)), paths=len(answer.paths))
+    return _Plan(
+        title=title,
+        topic=name,
+        columns=columns,
+        stages=stages_in(answer.graph),
+        focus=frozenset((answer.topic.id,)),
+        paths=len(answer.paths),
+    )
+
+
+def _turn(answer: ImpactAnswer, lang: Lang) -> str:
+    """Return the word for the factor's move; an event or a policy does not rise, it happens."""
+    happens = answer.topic.kind in {Kind.EVENT, Kind.POLICY}
+    if answer.direction == 0 or (happens and answer.direction > 0):
+        return ""
+    return word("absent" if happens else {1: "up", -1: "down"}[answer.direction], lang)
 
 
 def _entities(graph: Subgraph, plan: _Plan) -> dict[str, Node]:

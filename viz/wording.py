@@ -41,6 +41,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         # directions and changes
         "up": ("上升", "up"),
         "down": ("下降", "down"),
+        "absent": ("不发生", "not happening"),
         "yoy": ("同比", "yoy"),
         "qoq": ("环比", "qoq"),
         "mom": ("环比", "mom"),
@@ -67,7 +68,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "order_back": ("{n} 阶原因", "Order {n} cause"),
         # titles
         "title_chain": ("{a} · 产业链", "{a} · industry chain"),
-        "title_impact": ("{a}{d} · 影响路径", "{a} {d} · what it moves"),
+        "title_impact": ("{a}{d} · 影响路径", "{a} {d}: what it moves"),
         "title_causes": ("{a} · 成因路径", "{a} · what moves it"),
         "title_relate": ("{a} ↔ {b} · 关联路径", "{a} ↔ {b} · how they hang together"),
         "title_profile": ("{a} · 关系全景", "{a} · neighbourhood"),

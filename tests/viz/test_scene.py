@@ -115,6 +115,24 @@ def test_an_impact_keeps_signs_modalities_and_counter_evidence():
     assert [edge.target for edge in scene.edges if edge.polarity is Polarity.NEGATIVE] == ["sec:002594.SZ"]
 
 
+def test_companies_reached_through_their_product_stand_on_it():
+    factor, metal = samples.thing(Kind.POLICY, "降息"), samples.product("黄金", 1)
+    miner = samples.company("中金黄金 600489.SH", 4, direction=1)
+    links = (
+        samples.link(factor, metal, "affects", "影响", sign=1),
+        samples.link(miner, metal, "operates", "布局"),
+    )
+    scene = scene_of(ImpactAnswer(factor.entity, 1, True, (), (), (), Subgraph((factor, metal, miner), links)))  # noqa: FBT003
+    assert scene.title == "降息 · 影响路径", "a policy happens, it does not rise"
+    assert [(node.label, node.layer, node.stage, node.direction) for node in scene.nodes][2] == (
+        "中金黄金",
+        1,
+        "product:黄金",
+        1,
+    )
+    assert [edge.inside for edge in scene.edges] == [False, True]
+
+
 def test_causes_run_towards_the_effect():
     cause, effect = samples.product("甲", -1), samples.product("乙", 0)
     graph = Subgraph((effect, cause), (samples.link(cause, effect, "affects", "影响", sign=1),))

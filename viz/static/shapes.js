@@ -95,16 +95,20 @@ function drawFace(c, face, look, colors, x, y, state) {
 }
 
 function writeRow(c, face, colors, x, y, ink) {
-  const room = face.width - 20;
+  const room = face.width - 20, arrow = face.direction ? face.size + 2 : 0;
   c.textBaseline = "middle";
   c.textAlign = "left";
   c.font = `${face.size}px ${FONT}`;
   c.fillStyle = ink;
-  c.fillText(face.lines[0], x - room / 2, y + 0.5, room);
+  c.fillText(face.lines[0], x - room / 2, y + 0.5, room - arrow);
   c.textAlign = "right";
   c.font = `11px ${FONT}`;
   c.fillStyle = "#5f6c7b";
-  c.fillText(face.code, x + room / 2, y + 1);
+  c.fillText(face.code, x + room / 2 - arrow, y + 1);
+  if (!arrow) return;
+  c.font = `${face.size - 1}px ${FONT}`;
+  c.fillStyle = face.direction > 0 ? colors.plus : colors.minus;
+  c.fillText(face.direction > 0 ? "▲" : "▼", x + room / 2 + 2, y + 1);
 }
 
 function writeLines(c, face, colors, x, y, ink) {
