@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from kg.graph.edges import Edges
 from kg.graph.layout import anchored, inward, outward, read_edges
 
 if TYPE_CHECKING:
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kg.graph.edges import Buckets, Edges, Ids
+    from kg.graph.edges import Buckets, Ids
     from kg.model import Kind
     from kg.relations import Vocabulary
     from kg.store.port import View
+
+__all__ = ["Direction", "Edges", "Snapshot"]
 
 Direction = Literal["out", "in"]
 
