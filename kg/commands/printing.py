@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.query.wording import claim_text, direction_text
+from kg.query.wording import claim_text, direction_text, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,7 +54,11 @@ def print_impact(lens: Lens, answer: ImpactAnswer) -> None:
     click.echo(f"{moved} {'会影响' if answer.forward else '的原因'}")
     if not answer.paths:
         click.echo("  图谱中没有因果路径")
-    _print_paths(lens, answer.paths)
+    for path in answer.paths[:_PATHS]:
+        first = answer.direction if answer.forward else answer.direction * path.sign
+        click.echo(f"\n  {path_text(lens, path, first)}  （强度 {path.weight:.2f}）")
+        for link in path.links:
+            _print_citations(link.citations[:1])
     if answer.affected:
         click.echo("\n【可能受影响】" if answer.forward else "\n【涉及】")
         click.echo("  " + "  ".join(_moved(node) for node in answer.affected[:_AFFECTED]))
@@ -101,7 +105,9 @@ def print_theme(lens: Lens, answer: ThemeAnswer) -> None:
     summary = answer.community.summary
     if summary is None:
         return
-    click.echo(f"{summary.title}  [{answer.community.id}]  {len(answer.community.members)} 个实体  {summary.period or ''}")
+    click.echo(
+        f"{summary.title}  [{answer.community.id}]  {len(answer.community.members)} 个实体  {summary.period or ''}"
+    )
     for line in summary.lines:
         click.echo(f"\n  {line.text}")
         facts = list(lens.view.facts(ids=line.facts[:2]))
@@ -114,8 +120,12 @@ def print_passages(_: Lens, found: Sequence[Passage]) -> None:
         click.echo("未找到相关信息")
     for passage in found:
         page = f" 第{passage.chunk.page}页" if passage.chunk.page else ""
-        click.echo(f"\n{passage.title}（{passage.publisher or '来源不详'}，{passage.published_on}{page}，{passage.score:.2f}）")
-        click.echo(f"  {' › '.join(passage.chunk.heading)}" if passage.chunk.heading else "", nl=bool(passage.chunk.heading))
+        click.echo(
+            f"\n{passage.title}（{passage.publisher or '来源不详'}，{passage.published_on}{page}，{passage.score:.2f}）"
+        )
+        click.echo(
+            f"  {' › '.join(passage.chunk.heading)}" if passage.chunk.heading else "", nl=bool(passage.chunk.heading)
+        )
         click.echo(f"  {passage.chunk.text}")
 
 
@@ -139,7 +149,9 @@ def _moved(node: Node) -> str:
 
 def _print_paths(lens: Lens, paths: Sequence[Path]) -> None:
     for path in paths[:_PATHS]:
-        click.echo(f"\n  {'；'.join(claim_text(lens, link.facts[0]) for link in path.links)}  （强度 {path.weight:.2f}）")
+        click.echo(
+            f"\n  {'；'.join(claim_text(lens, link.facts[0]) for link in path.links)}  （强度 {path.weight:.2f}）"
+        )
         for link in path.links:
             _print_citations(link.citations[:1])
 

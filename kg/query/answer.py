@@ -19,7 +19,7 @@ from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.route import Route, route
 from kg.query.themes import themes
-from kg.query.wording import claim_text, direction_text
+from kg.query.wording import claim_text, direction_text, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,8 +91,9 @@ def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
     name = f"{answer.topic.name}{direction_text(answer.direction, answer.topic.kind)}"
     lines = [AnswerLine(f"{name}的影响：" if answer.forward else f"{name}的原因：")]
     for path in answer.paths[:_PATHS]:
-        text = "；".join(claim_text(lens, link.facts[0]) for link in path.links)
-        lines.append(AnswerLine(text, tuple(c for link in path.links for c in link.citations[:1]), 1))
+        first = answer.direction if answer.forward else answer.direction * path.sign
+        cited = tuple(citation for link in path.links for citation in link.citations[:1])
+        lines.append(AnswerLine(path_text(lens, path, first), cited, 1))
     if answer.affected:
         lines.append(AnswerLine("可能受影响的行业与公司：" if answer.forward else "涉及的行业与公司："))
         lines += [
@@ -111,11 +112,11 @@ def _moved_node(node: Node) -> str:
 
 
 def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:
-    near = {node.entity.id}
-    near |= {other.entity.id for other in answer.graph.nodes if other.entity.about == node.entity.id}
-    return _first_citations(
-        [link for link in answer.graph.links if link.target in near or link.source == node.entity.id]
-    )
+    """Return what a ranked name rests on: the causal links that reach it or an indicator about it, else how it is tied to one."""
+    near = {node.entity.id} | {other.entity.id for other in answer.graph.nodes if other.entity.about == node.entity.id}
+    causal = [link for link in answer.graph.links if link.relation == "affects" and link.target in near]
+    tied = [link for link in answer.graph.links if link.relation != "affects" and link.source == node.entity.id]
+    return _first_citations(causal or tied)
 
 
 def _relate(lens: Lens, chosen: Route) -> _Composed:

@@ -52,17 +52,23 @@ def _stages(lens: Lens, roots: dict[str, Entity], depth: int) -> tuple[dict[int,
     for sign, direction in ((-1, "in"), (1, "out")):
         frontier = start if sign < 0 else core
         for level in range(1, depth + 1):
-            found = [step for step in lens.expand(frontier, _FLOW, direction, _BREADTH) if _is_stage(lens, _far(step, sign))]
+            found = [
+                step for step in lens.expand(frontier, _FLOW, direction, _BREADTH) if _is_stage(lens, _far(step, sign))
+            ]
             steps += found
             reached = sorted({_far(step, sign) for step in found} - set(layers) - set(core))
             layers |= dict.fromkeys(reached, sign * level)
             frontier = reached
     layers |= dict.fromkeys(core, 0)
     counted = _counted(lens, start, set(layers))
-    between = [step for step in lens.expand(sorted({*core, *counted}), _FLOW, "in", _BREADTH) if _is_stage(lens, step.source)]
+    between = [
+        step for step in lens.expand(sorted({*core, *counted}), _FLOW, "in", _BREADTH) if _is_stage(lens, step.source)
+    ]
     layers |= dict.fromkeys((step.source for step in between if step.source not in layers), 0)
     layers |= dict.fromkeys((index for index in counted if index not in layers), 0)
-    _settle(layers, between, free=set(layers) - set(core) - {end for step in stated for end in (step.source, step.target)})
+    _settle(
+        layers, between, free=set(layers) - set(core) - {end for step in stated for end in (step.source, step.target)}
+    )
     return layers, steps + between
 
 
@@ -72,7 +78,12 @@ def _far(step: Step, sign: int) -> int:
 
 def _counted(lens: Lens, start: list[int], known: set[int]) -> list[int]:
     """Return the products that the gazetteer counts to an industry and that a company or a flow is known of."""
-    products = [i for root in start for i in lens.snapshot.about_of(root) if lens.snapshot.kinds[i] == Kind.PRODUCT and i not in known]
+    products = [
+        i
+        for root in start
+        for i in lens.snapshot.about_of(root)
+        if lens.snapshot.kinds[i] == Kind.PRODUCT and i not in known
+    ]
     busy = {step.target for step in lens.expand(products, (*_MAKERS, *_FLOW), "in", 1)}
     busy |= {step.source for step in lens.expand(products, _FLOW, "out", 1)}
     return sorted(busy, key=lambda index: (-lens.snapshot.degree(index), index))[:_BREADTH]

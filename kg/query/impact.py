@@ -13,7 +13,7 @@ from kg.query.lens import Lens, Step, subgraph
 from kg.query.resolve import candidates, near_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kg.model import Entity
     from kg.query.answers import Link
@@ -25,7 +25,7 @@ _HOPS = 4
 _NARROWER = 20
 _MOVES_WITH = "价格"  # a product without links of its own speaks through its price: 猪周期拐点 is a turn of 生猪价格
 _PATHS = 40
-_AFFECTED = 30
+_AFFECTED = 40
 _REVERSED = 0.7  # a fact said of a fall is weaker evidence about a rise
 _ABOUT = 0.8  # what is said of 电池成本 concerns 电池, at one remove
 _MAKER = 0.5  # and those who make it, at two
@@ -69,11 +69,13 @@ def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward:
     walks = _walk(lens, start, direction, min(max(hops, 1), _HOPS), forward=forward)
     steps = {step for walk in walks for step in walk.steps}
     links = {(link.source, link.target, link.relation, link.sign): link for link in lens.links(steps)}
-    paths = tuple(_path(lens, walk, links, forward=forward) for walk in walks[:_PATHS])
+    paths = tuple(_distinct(_path(lens, walk, links, forward=forward) for walk in walks))[:_PATHS]
     affected, extra = _affected(lens, walks, forward=forward)
     counter = tuple(link for link in links.values() if link.contested)
     nodes = _nodes(lens, start, walks, affected, forward=forward)
-    graph = subgraph(lens, nodes, [*links.values(), *lens.links(extra)])
+    drawn = [*links.values(), *lens.links(extra)]
+    tied = {end for link in drawn for end in (link.source, link.target)}
+    graph = subgraph(lens, [node for node in nodes if node.entity.id in tied], drawn)
     return ImpactAnswer(topic, direction, forward, paths, tuple(affected[:_AFFECTED]), counter, graph)
 
 
@@ -87,8 +89,17 @@ def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
     if not found:
         raise UnknownName(name, near_names(lens, name))
     rows = [index for entity in (*found, *_narrower(lens, found[0])) if (index := lens.index(entity.id)) is not None]
-    near = [about for index in rows if (about := lens.snapshot.about_target(index)) is not None and lens.snapshot.kinds[about] == Kind.PRODUCT]
-    around = [other for index in (*rows, *near) for other in lens.snapshot.about_of(index) if lens.snapshot.kinds[other] == Kind.INDICATOR]
+    near = [
+        about
+        for index in rows
+        if (about := lens.snapshot.about_target(index)) is not None and lens.snapshot.kinds[about] == Kind.PRODUCT
+    ]
+    around = [
+        other
+        for index in (*rows, *near)
+        for other in lens.snapshot.about_of(index)
+        if lens.snapshot.kinds[other] == Kind.INDICATOR
+    ]
     around = [other for other in around if lens.snapshot.entity_ids[other].endswith(_MOVES_WITH)]
     direction = "out" if forward else "in"
     for group in ([*rows, *near], around):
@@ -151,6 +162,16 @@ def _path(lens: Lens, walk: _Walk, links: dict[tuple[str, str, str, int], Link],
     return Path(tuple(nodes), tuple(chosen), sign, round(walk.weight, 4))
 
 
+def _distinct(paths: Iterable[Path]) -> Iterator[Path]:
+    """Keep one path for each way through the same entities: facts of one link walk it together."""
+    seen: set[tuple[object, ...]] = set()
+    for path in paths:
+        key = (path.nodes, *(link.sign for link in path.links))
+        if key not in seen:
+            seen.add(key)
+            yield path
+
+
 def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[list[Node], list[Step]]:
     """Rank the industries and companies at the ends: named themselves, through what an indicator is about, or as its makers."""
     pull: dict[int, float] = defaultdict(float)
@@ -171,8 +192,9 @@ def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[lis
                 extra.append(step)
                 if step.source not in direct:
                     pull[step.source] += pull[step.target] * _MAKER
+    kinds = lens.snapshot.kinds
     ranked = sorted(
-        (index for index in pull if lens.snapshot.kinds[index] in _LISTED), key=lambda index: (-abs(pull[index]), index)
+        (i for i in pull if kinds[i] in _LISTED), key=lambda i: (kinds[i] == Kind.COMPANY, -abs(pull[i]), i)
     )
     rows = [Node(lens.entity(index), 0, round(abs(pull[index]), 4), _sign(pull[index])) for index in ranked]
     return rows, extra

@@ -8,6 +8,7 @@ from kg.model import Kind, Modality, Polarity
 
 if TYPE_CHECKING:
     from kg.model import Entity, Fact, Value
+    from kg.query.answers import Link, Path
     from kg.query.lens import Lens
 
 _MODALITY = {
@@ -28,6 +29,7 @@ _CHANGE = {
     "cagr": "复合增速",
 }
 _MOVES = {"up": "上升", "down": "下降", "none": ""}
+_DIRECTIONS = {"up": 1, "down": -1, "none": 0}
 _SCALES = (("万亿", 1e12), ("亿", 1e8), ("万", 1e4))
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 
@@ -61,6 +63,26 @@ def claim_text(lens: Lens, fact: Fact) -> str:
     return f"{body}{denied}{_MODALITY[fact.modality]}{valid}"
 
 
+def path_text(lens: Lens, path: Path, direction: int) -> str:
+    """Return a causal path as it is walked, its first node moving in `direction`; a link said of the opposite move says so."""
+    parts = []
+    for link in path.links:
+        said = next((fact for fact in link.facts if _says(fact, direction)), None)
+        parts.append(claim_text(lens, said) if said else f"{_walked(lens, link, direction)}（由反向说法推断）")
+        direction *= link.sign or 1
+    return "；".join(parts)
+
+
+def _says(fact: Fact, direction: int) -> bool:
+    return fact.relation != "affects" or _DIRECTIONS[fact.qualifier("cause_direction") or "none"] in (0, direction)
+
+
+def _walked(lens: Lens, link: Link, direction: int) -> str:
+    first, second = lens.view.entity(link.source), lens.view.entity(link.target)
+    moves = {1: "上升", -1: "下降"}
+    return f"{_name(first, link.source)}{moves[direction]} → {_name(second, link.target)}{moves[direction * link.sign]}"
+
+
 def value_text(value: Value | None) -> str:
     """Return a number as it is written: 9.45亿元、同比 -12.3%、65–70美元/桶."""
     if value is None:
@@ -78,12 +100,11 @@ def value_text(value: Value | None) -> str:
 
 
 def _scale(value: Value) -> tuple[float, str]:
-    for name, factor in _SCALES:
-        if value.scale == name or (
-            not value.scale and abs(value.number) >= factor and value.unit not in ("%", "pct", "bp")
-        ):
-            return factor, name
-    return 1.0, ""
+    """Return the scale to show a number in: its own where that is usual, else the largest that fits."""
+    if value.unit in ("%", "pct", "bp"):
+        return 1.0, ""
+    own = next(((factor, name) for name, factor in _SCALES if value.scale == name), None)
+    return own or next(((factor, name) for name, factor in _SCALES if abs(value.number) >= factor), (1.0, ""))
 
 
 def _name(entity: Entity | None, entity_id: str) -> str:

@@ -1,0 +1,33 @@
+"""Random facts with their quotes, to be read by a person: `python -m benchmarks.sample --kb KB --count 50 --seed 7`."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from pathlib import Path
+
+from kg.query.lens import Lens
+from kg.query.wording import claim_text
+from kg.store.open import open_store
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kb", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--relation", help="only facts of this relation")
+    options = parser.parse_args()
+    store = open_store(options.kb)
+    lens = Lens(store.view())
+    facts = list(lens.view.facts(relation=options.relation))
+    chosen = random.Random(options.seed).sample(facts, min(options.count, len(facts)))  # noqa: S311 -- a repeatable sample
+    for number, fact in enumerate(chosen, 1):
+        item = fact.evidence[0]
+        print(f"{number:3}. [{fact.relation}] {claim_text(lens, fact)}  ({item.published_on}, {item.extractor}, {item.confidence})")
+        print(f"     「{item.quote.replace(chr(10), ' ')}」")
+    store.close()
+
+
+if __name__ == "__main__":
+    main()
