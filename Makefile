@@ -1,0 +1,90 @@
+# make demo   the main job on the bundled reports, in an environment of its own; pages in build/demo/
+# make test   every check a contributor needs
+# make help   the other targets
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup setup-dev demo test lint types imports tests doctests bench clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The constraints hold for what builds the package too (pip reads them from the environment there).
+INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+CANDIDATES := python3.13 python3.12 python3.11 python3
+LINTED := kg extraction communities viz notebooks tests benchmarks
+DOCTESTED := kg extraction communities viz
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
+
+setup: $(VENV)/.default ## an environment in .venv/ with what the liantu command needs
+	@echo "ready: $(BIN)/liantu"
+
+setup-dev: $(VENV)/.dev ## the same, with what the checks need
+
+demo: $(VENV)/.default ## read the bundled reports, answer three questions, draw pages into build/demo/
+	@$(BIN)/python notebooks/demo/run.py
+
+# One line a check: the first that fails stops the rest, and its name stands last on the screen.
+test: $(VENV)/.dev ## ruff, mypy, import contracts, pytest, doctests
+	@began=$$SECONDS
+	for check in lint types imports tests doctests; do
+	    echo "== $$check"
+	    $(MAKE) --no-print-directory $$check || { echo "make test: $$check failed"; exit 1; }
+	done
+	echo "make test: lint, types, imports, tests and doctests passed in $$((SECONDS - began)) s"
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check $(LINTED)
+	@$(BIN)/ruff format --check $(LINTED)
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	@$(BIN)/lint-imports
+
+tests: $(VENV)/.dev
+	@$(BIN)/pytest -q
+
+doctests: $(VENV)/.dev
+	@$(BIN)/pytest -q --doctest-modules $(DOCTESTED)
+
+bench: $(VENV)/.default ## characters and facts per second of every stage
+	@$(BIN)/python -m benchmarks.speed
+
+clean: ## remove the environment and everything that was made
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A candidate may exist and not start (a pyenv shim), be too old, or lack the venv module (Debian packs it apart).
+$(BIN)/python:
+	@found=""
+	for python in $(CANDIDATES); do
+	    "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue
+	    found="$$python"
+	    "$$python" -c 'import ensurepip, venv' 2>/dev/null || continue
+	    echo "making $(VENV) with $$("$$python" --version)"
+	    exec "$$python" -m venv --clear $(VENV)
+	done
+	if [ -n "$$found" ]; then
+	    echo "make: $$found has no venv module; on Debian and Ubuntu: apt-get install python3-venv" >&2
+	else
+	    echo "make: no Python 3.11 or later among: $(CANDIDATES)" >&2
+	fi
+	exit 1
+
+# Stamps: pip runs again only when the dependencies or their pins change. The dev install holds the default one.
+$(VENV)/.default: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing what liantu needs (about a minute)"
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing what liantu and its checks need (about a minute)"
+	$(INSTALL) --editable '.[dev]'
+	touch $@ $(VENV)/.default
+
+.ONESHELL:
