@@ -13,9 +13,13 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from communities.projection import Projection
 
 _ITERATIONS = 10
+_DOUBLINGS = 3  # a community too large to read is tried at up to eight times the resolution
+_PART = 3  # a smaller piece is no part of a theme that stands by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,7 @@ def detect(projection: Projection, options: DetectionOptions | None = None) -> l
     A lower level refines the one above: its communities never cross the borders of their parents.
     """
     options = options or DetectionOptions()
-    graph = igraph.Graph(n=len(projection.nodes), edges=projection.pairs.tolist())
-    graph.es["weight"] = projection.weights.tolist()
+    graph = _graph(projection)
     levels: list[list[Found]] = []
     parents = [tuple(range(graph.vcount()))] if graph.vcount() else []
     for level, resolution in enumerate(options.resolutions):
@@ -58,16 +61,33 @@ def detect(projection: Projection, options: DetectionOptions | None = None) -> l
     return levels
 
 
-def _cut(graph: igraph.Graph, members: Sequence[int], resolution: float, options: DetectionOptions) -> list[tuple[int, ...]]:
-    """Cut one community by Leiden, and again at twice the resolution where a part is too large."""
-    parts = _leiden(graph, members, resolution, options.seed)
+def _cut(
+    graph: igraph.Graph, members: Sequence[int], resolution: float, options: DetectionOptions
+) -> list[tuple[int, ...]]:
+    """Cut one community by Leiden, and each part that is too large again at a finer resolution."""
     out: list[tuple[int, ...]] = []
-    for part in parts:
-        if len(part) > options.largest and len(parts) > 1:
-            out += _cut(graph, part, resolution * 2, options)
-        else:
-            out.append(part)
+    for part in _leiden(graph, members, resolution, options.seed):
+        out += _recut(graph, part, resolution, options) if len(part) > options.largest else [part]
     return out
+
+
+def _recut(
+    graph: igraph.Graph, members: tuple[int, ...], resolution: float, options: DetectionOptions
+) -> list[tuple[int, ...]]:
+    """Return the parts of a community at the first finer resolution that divides it.
+
+    A cut that only peels single nodes off, as it does with a star, says nothing: such a community stays whole.
+    """
+    for doubled in range(1, _DOUBLINGS + 1):
+        finer = resolution * 2**doubled
+        parts = _leiden(graph, members, finer, options.seed)
+        if sum(len(part) >= _PART for part in parts) > 1:
+            return [
+                piece
+                for part in parts
+                for piece in (_recut(graph, part, finer, options) if len(part) > options.largest else [part])
+            ]
+    return [members]
 
 
 def _leiden(graph: igraph.Graph, members: Sequence[int], resolution: float, seed: int) -> list[tuple[int, ...]]:
@@ -75,9 +95,12 @@ def _leiden(graph: igraph.Graph, members: Sequence[int], resolution: float, seed
     if part.ecount() == 0:
         return [(member,) for member in members]
     igraph.set_random_number_generator(random.Random(seed))  # noqa: S311 -- a seed for repeatable clusters, not a secret
-    clusters = part.community_leiden(
-        objective_function="modularity", weights="weight", resolution=resolution, n_iterations=_ITERATIONS
-    )
+    try:
+        clusters = part.community_leiden(
+            objective_function="modularity", weights="weight", resolution=resolution, n_iterations=_ITERATIONS
+        )
+    finally:
+        igraph.set_random_number_generator(random)  # igraph keeps one generator for the whole process
     grouped: dict[int, list[int]] = defaultdict(list)
     for position, cluster in enumerate(clusters.membership):
         grouped[cluster].append(members[position])
@@ -90,12 +113,23 @@ def _connected(graph: igraph.Graph, group: list[int]) -> list[tuple[int, ...]]:
     return [tuple(sorted(group[position] for position in component)) for component in components]
 
 
-def modularity(projection: Projection, communities: Sequence[Found]) -> float:
+def membership(projection: Projection, found: Sequence[Found]) -> NDArray[np.int64]:
+    """Return the number of each node's community in a flat partition."""
+    home = np.zeros(len(projection.nodes), dtype=np.int64)
+    for number, community in enumerate(found):
+        home[list(community.members)] = number
+    return home
+
+
+def modularity(projection: Projection, found: Sequence[Found]) -> float:
     """Return the weighted modularity (Newman 2004) of a flat partition; 0 for an empty graph."""
     if not len(projection.pairs):
         return 0.0
-    membership = np.zeros(len(projection.nodes), dtype=np.int64)
-    for index, community in enumerate(communities):
-        membership[list(community.members)] = index
+    home = membership(projection, found).tolist()
+    return float(_graph(projection).modularity(home, weights=projection.weights.tolist()))
+
+
+def _graph(projection: Projection) -> igraph.Graph:
     graph = igraph.Graph(n=len(projection.nodes), edges=projection.pairs.tolist())
-    return float(graph.modularity(membership.tolist(), weights=projection.weights.tolist()))
+    graph.es["weight"] = projection.weights.tolist()
+    return graph

@@ -1,8 +1,8 @@
 """The graph that communities are found in: an as-of view brought down to weighted, undirected pairs.
 
-Weight of a pair = sum over its edges of (snapshot weight × relation's share below), divided by the geometric mean of the
-ends' degrees to the power `_HUB_POWER`, so that a hub does not glue strangers. Measured facts hang on their subject and are
-left out; an indicator is tied to what it is about.
+Weight of a pair = sum over its edges of (snapshot weight × relation's share below), divided by the geometric mean of
+the ends' degrees to the power `_HUB_POWER`, so that a hub does not glue strangers. Measured facts hang on their subject
+and are left out; an indicator is tied to what it is about.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kg.graph.snapshot import Snapshot
 
-# What one edge of a family says about belonging to one theme; causal and chain links make themes, a shared place does not.
+# What one edge says about belonging to one theme: causal and chain links make themes, a shared place does not.
 SHARES = {
     "upstream_of": 1.0,
     "part_of": 1.0,
@@ -56,16 +56,17 @@ class Projection:
 
 def project(snapshot: Snapshot) -> Projection:
     """Return the projection of a snapshot; nodes without a pair are left out."""
+    size = len(snapshot.entity_ids)
     source, target, weight = _edges(snapshot)
     low, high = np.minimum(source, target), np.maximum(source, target)
-    keep = (low != high) & (weight > 0) & ~_barred(snapshot)[low] & ~_barred(snapshot)[high]
-    low, high, weight = low[keep], high[keep], weight[keep]
-    keys, inverse = np.unique(low * np.int64(len(snapshot.entity_ids) + 1) + high, return_inverse=True)
-    summed = np.bincount(inverse, weights=weight, minlength=len(keys))
-    first, second = np.divmod(keys, len(snapshot.entity_ids) + 1)
-    degree = np.bincount(first, minlength=len(snapshot.entity_ids)) + np.bincount(second, minlength=len(snapshot.entity_ids))
-    damped = summed / np.maximum(1.0, np.sqrt(degree[first].astype(np.float64) * degree[second])) ** _HUB_POWER
-    nodes = np.unique(np.concatenate([first, second])) if len(keys) else np.empty(0, dtype=np.int64)
+    barred = np.array([kind in _LEFT_OUT for kind in snapshot.kinds], dtype=np.bool_)
+    keep = (low != high) & (weight > 0) & ~barred[low] & ~barred[high]
+    keys, inverse = np.unique(low[keep] * np.int64(size) + high[keep], return_inverse=True)
+    summed = np.bincount(inverse, weights=weight[keep], minlength=len(keys))
+    first, second = np.divmod(keys, max(size, 1))
+    degree = np.bincount(np.concatenate([first, second]), minlength=size).astype(np.float64)
+    damped = summed / np.sqrt(degree[first] * degree[second]) ** _HUB_POWER
+    nodes = np.unique(np.concatenate([first, second]))
     pairs = np.stack([np.searchsorted(nodes, first), np.searchsorted(nodes, second)], axis=1)
     return Projection(nodes, pairs, damped)
 
@@ -79,7 +80,3 @@ def _edges(snapshot: Snapshot) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     target = np.concatenate([edges.target.astype(np.int64), about[rows].astype(np.int64)])
     weight = np.concatenate([edges.weight * shares[edges.relation], np.full(len(rows), _ABOUT_SHARE)])
     return source, target, weight
-
-
-def _barred(snapshot: Snapshot) -> NDArray[np.bool_]:
-    return np.array([kind in _LEFT_OUT for kind in snapshot.kinds], dtype=np.bool_)

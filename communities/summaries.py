@@ -2,81 +2,110 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from kg.ids import digest
-from kg.model import Kind, Modality, Polarity, Summary, SummaryLine
+from kg.model import Kind, Modality, Summary, SummaryLine
 from kg.period import Period
 from kg.query.wording import claim_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from kg.model import Community, Entity, Fact
+    from kg.model import Entity, Fact
     from kg.query.lens import Lens
 
-TEMPLATE = "composed/1"
+TEMPLATE = "composed/2"  # raise it whenever the same facts would read differently
 _TITLE_NAMES = 3
-_CHAIN_LINES = _CAUSAL_LINES = 4
+_TITLE_FROM = 12  # a title is made of the strongest members only
 _OTHER_LINES = 3
 _NAMES_EACH = 6
 _TITLE_KINDS = (Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME, Kind.COMPANY, Kind.INDICATOR, Kind.EVENT, Kind.POLICY)
-_ROLES = ((Kind.COMPANY, "公司"), (Kind.PRODUCT, "产品"), (Kind.INDUSTRY, "行业"), (Kind.INDICATOR, "指标"), (Kind.POLICY, "政策"), (Kind.EVENT, "事件"))
+_TITLE_LAST = frozenset({Kind.COMPANY, Kind.INDICATOR})
+_ROLES = (
+    (Kind.COMPANY, "公司"),
+    (Kind.PRODUCT, "产品"),
+    (Kind.INDUSTRY, "行业"),
+    (Kind.INDICATOR, "指标"),
+    (Kind.POLICY, "政策"),
+    (Kind.EVENT, "事件"),
+)
+_FAMILIES = (("产业链", "chain", 4), ("因果", "causal", 4), ("关系", "structure", _OTHER_LINES))
 
 
-def compose(lens: Lens, community: Community, facts: Sequence[Fact], strength: Mapping[str, float]) -> Summary:
-    """Return the summary of a community from the facts among its members, strongest first."""
-    members = [entity for member in community.members if (entity := lens.view.entity(member))]
-    members.sort(key=lambda entity: (-strength.get(entity.id, 0.0), entity.id))
-    ranked = sorted(facts, key=lambda fact: (-fact.witnesses * fact.confidence, -fact.last_published_on.toordinal(), fact.id))
-    lines = [*_members(members, ranked), *_claims(lens, ranked)]
-    return Summary(summary_key(ranked), title_of(members), tuple(lines), _span(ranked))
+def compose(lens: Lens, members: Sequence[Entity], facts: Sequence[Fact]) -> Summary:
+    """Return the summary of a community from the live facts that join two of its members, the strongest first."""
+    ranked = sorted(facts, key=_rank)
+    strength: dict[str, float] = defaultdict(float)
+    for fact in ranked:
+        for end in (fact.subject, fact.object):
+            strength[end] += _force(fact)
+    strongest = sorted(members, key=lambda entity: (-strength[entity.id], entity.id))
+    lines = [*_members(strongest, ranked), *_claims(lens, ranked), *_disagreements(lens, ranked)]
+    return Summary(summary_key(members, facts), title_of(strongest), tuple(lines), _span(ranked))
 
 
-def summary_key(facts: Sequence[Fact]) -> str:
-    """Return the hash of the fact set, its witnesses and the template: an unchanged one is never paid for twice."""
-    rows = sorted(f"{fact.id}:{fact.witnesses}:{fact.superseded_by}" for fact in facts)
-    return "summary:" + digest((TEMPLATE, *rows))
+def summary_key(members: Sequence[Entity], facts: Sequence[Fact]) -> str:
+    """Return the hash of all that a summary is made of: what would come out the same is never paid for twice."""
+    rows = sorted(
+        f"{fact.id}|{fact.witnesses}|{fact.confidence}|{fact.published_on}|{fact.last_published_on}" for fact in facts
+    )
+    names = sorted(f"{entity.id}|{entity.kind}|{entity.name}" for entity in members)
+    return "summary:" + digest((TEMPLATE, *names, "|facts", *rows))
 
 
 def title_of(members: Sequence[Entity]) -> str:
-    """Return a name made of the strongest members, what is sold before who sells it."""
-    named = sorted(enumerate(members[: 4 * _TITLE_NAMES]), key=lambda item: (item[1].kind in (Kind.COMPANY, Kind.INDICATOR), item[0]))
-    chosen = [entity.name for _, entity in named if entity.kind in _TITLE_KINDS][:_TITLE_NAMES]
-    return "·".join(chosen) or "未命名主题"
+    """Return a name made of the strongest members (given strongest first), what is sold before who sells it."""
+    named = [entity for entity in members[:_TITLE_FROM] if entity.kind in _TITLE_KINDS]
+    named.sort(key=lambda entity: entity.kind in _TITLE_LAST)
+    return "·".join(entity.name for entity in named[:_TITLE_NAMES]) or "未命名主题"
+
+
+def _force(fact: Fact) -> float:
+    return fact.witnesses * fact.confidence
+
+
+def _rank(fact: Fact) -> tuple[float, int, str]:
+    return -_force(fact), -fact.last_published_on.toordinal(), fact.id
 
 
 def _members(members: Sequence[Entity], facts: Sequence[Fact]) -> list[SummaryLine]:
+    """Name the strongest members of each kind, each with the strongest fact that makes it one."""
+    best: dict[str, str] = {}
+    for fact in facts:
+        best.setdefault(fact.subject, fact.id)
+        best.setdefault(fact.object, fact.id)
     lines = []
     for kind, role in _ROLES:
-        named = [entity for entity in members if entity.kind == kind][:_NAMES_EACH]
+        named = [entity for entity in members if entity.kind == kind and entity.id in best][:_NAMES_EACH]
         if named:
-            ids = {entity.id for entity in named}
-            support = [fact.id for fact in facts if fact.subject in ids or fact.object in ids][:_NAMES_EACH]
-            lines.append(SummaryLine(f"{role}：{'、'.join(entity.name for entity in named)}", tuple(support)))
+            support = tuple(dict.fromkeys(best[entity.id] for entity in named))
+            lines.append(SummaryLine(f"{role}：{'、'.join(entity.name for entity in named)}", support))
     return lines
 
 
 def _claims(lens: Lens, facts: Sequence[Fact]) -> list[SummaryLine]:
     chosen: list[tuple[str, Fact]] = []
-    firm = [fact for fact in facts if fact.polarity == Polarity.POSITIVE and not fact.superseded_by]
-    for label, family, count in (("产业链", ("chain",), _CHAIN_LINES), ("因果", ("causal",), _CAUSAL_LINES), ("关系", ("structure",), _OTHER_LINES)):
-        rows = [fact for fact in firm if lens.words[fact.relation].family in family and fact.modality == Modality.ASSERTED]
-        chosen += [(label, fact) for fact in rows[:count]]
-    chosen += [("展望", fact) for fact in firm if fact.modality == Modality.FORECAST and fact.relation == "affects"][:_OTHER_LINES]
-    lines = [SummaryLine(f"{label}：{claim_text(lens, fact)}", (fact.id,)) for label, fact in chosen]
-    return lines + _disagreements(lens, firm)
+    asserted = [fact for fact in facts if fact.modality is Modality.ASSERTED]
+    for label, family, count in _FAMILIES:
+        chosen += [(label, fact) for fact in asserted if lens.words[fact.relation].family == family][:count]
+    outlook = [fact for fact in facts if fact.modality is Modality.FORECAST and fact.relation == "affects"]
+    chosen += [("展望", fact) for fact in outlook[:_OTHER_LINES]]
+    return [SummaryLine(f"{label}：{claim_text(lens, fact)}", (fact.id,)) for label, fact in chosen]
 
 
 def _disagreements(lens: Lens, facts: Sequence[Fact]) -> list[SummaryLine]:
+    """Set side by side the strongest claims that two things move together and that they move oppositely."""
     signs: dict[tuple[str, str], dict[int, Fact]] = {}
     for fact in facts:
-        if fact.relation == "affects":
+        if fact.relation == "affects" and fact.sign:
             signs.setdefault((fact.subject, fact.object), {}).setdefault(fact.sign, fact)
-    opposed = [pair for pair in signs.values() if len(pair) > 1]
+    opposed = [(pair[1], pair[-1]) for pair in signs.values() if len(pair) > 1]
     return [
-        SummaryLine(f"分歧：{claim_text(lens, pair[1])}；另有：{claim_text(lens, pair[-1])}", (pair[1].id, pair[-1].id))
-        for pair in opposed[:_OTHER_LINES]
+        SummaryLine(f"分歧：{claim_text(lens, one)}；另有：{claim_text(lens, other)}", (one.id, other.id))
+        for one, other in opposed[:_OTHER_LINES]
     ]
 
 
@@ -85,4 +114,4 @@ def _span(facts: Sequence[Fact]) -> Period | None:
         return None
     first = min(fact.published_on for fact in facts)
     last = max(fact.last_published_on for fact in facts)
-    return Period(first, type(last).fromordinal(last.toordinal() + 1))
+    return Period(first, last + timedelta(days=1))
