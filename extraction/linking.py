@@ -58,6 +58,7 @@ class Linker:
             found += [(ref, _LISTED) for hit in self._lexicon.find(sentence.text) if (ref := _listed(hit))]
             found += [(ref, _LISTED) for ref in self._lexicon.short_compounds(sentence.text)]
             found += [(ref, _GUESSED) for span in named if (ref := self._guess(sentence.text, span))]
+            found = _outside_firms(found)
             linked.append(self._compounds(sentence.text, _without_overlap(found, blocked)))
         return linked
 
@@ -114,6 +115,18 @@ def _listed(hit: Found) -> Ref | None:
         return None
     score = _WEAK_SCORE if hit.weak else 1.0
     return Ref(term.entity, term.kind, term.name, hit.start, hit.end, term.about, score, term.owner)
+
+
+def _outside_firms(found: list[tuple[Ref, int]]) -> list[tuple[Ref, int]]:
+    """Drop gazetteer words inside the name of an unlisted firm: no trade 科技 in 力成科技."""
+    listed = [ref for ref, origin in found if origin == _LINKED]
+    firms = [ref for ref, origin in found if origin == _GUESSED and ref.kind == Kind.COMPANY]
+    firms = [ref for ref in firms if not any(other.start < ref.end and ref.start < other.end for other in listed)]
+    return [
+        (ref, origin)
+        for ref, origin in found
+        if origin != _LISTED or not any(firm.start <= ref.start and ref.end <= firm.end and firm != ref for firm in firms)
+    ]
 
 
 def _without_overlap(found: list[tuple[Ref, int]], blocked: list[tuple[int, int]]) -> list[Ref]:

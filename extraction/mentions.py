@@ -123,7 +123,7 @@ class Lexicon:
                 continue
             if len(spelling) < _ALWAYS_WHOLE:
                 edges = word_edges(text) if edges is None else edges
-                if start not in edges or end not in edges:
+                if start not in edges or not (end in edges or self._head_re.match(text, end)):  # 黄金市场均价 is cut 黄金市场
                     continue
             term = self.terms[spelling]
             if spelling in self._industries and self._suffix_re.match(

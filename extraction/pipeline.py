@@ -78,7 +78,7 @@ class Extractor:
         entities = entities_of(used, self._issuers(used, document))
         good, problems = self._checked(facts, document, {entity.id: entity.kind for entity in entities})
         return Reading(
-            document, tuple(chunk_document(document)), _mentions(annotated, document), tuple(entities), good, problems
+            document, tuple(chunk_document(document)), _mentions(annotated, document), tuple(entities), good, problems, recorded_at=recorded_at
         )
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:

@@ -7,7 +7,7 @@ with the direction word that governs it. The sign of the fact is the product of 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -158,7 +158,7 @@ class CausalReader:
         for index in range(len(refs) - 2, -1, -1):  # 「铜价、铝价上涨」: a list shares the direction of its last member
             if directions[index] == PLAIN and _listed(annotated.text, refs[index], refs[index + 1]):
                 directions[index] = directions[index + 1]
-        owned = [(self._owned(annotated, ref), direction) for ref, direction in zip(refs, directions, strict=True)]
+        owned = [(self._owned(annotated, ref), direction) for ref, direction in zip(_shared_head(refs), directions, strict=True)]
         return [Factor(ref, direction) for ref, direction in owned if ref is not None]
 
     def _owned(self, annotated: Annotated, ref: Ref) -> Ref | None:
@@ -172,6 +172,14 @@ class CausalReader:
         if before or annotated.subject is None or annotated.subject.kind not in _OWNERS:
             return None
         return compound(annotated.subject, ref)
+
+
+def _shared_head(refs: list[Ref]) -> list[Ref]:
+    """「啤酒、饮料、调味品板块毛利率」: the indicator of the last of a list is that of them all."""
+    if len(refs) < 2 or refs[-1].kind != Kind.INDICATOR or not refs[-1].owner:  # noqa: PLR2004 -- a list has two
+        return refs
+    head = refs[-1].name.removeprefix(refs[-1].owner)
+    return [compound(ref, replace(refs[-1], name=head, about="", start=ref.start)) if ref.kind in _OWNERS else ref for ref in refs]
 
 
 def compound(owner: Ref, ref: Ref) -> Ref:

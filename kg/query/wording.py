@@ -48,7 +48,8 @@ def claim_text(lens: Lens, fact: Fact) -> str:
     if fact.relation == "affects":
         body = f"{first}{_MOVES[fact.qualifier('cause_direction') or 'none']} → {second}{_MOVES[fact.qualifier('effect_direction') or 'none']}"
     elif fact.relation == "reports":
-        body = f"{first if not _contains(second, first) else ''}{second} {value_text(fact.value)}"
+        scope = f"（{fact.qualifier('scope')}）" if fact.qualifier("scope") else ""
+        body = f"{first if first not in second else ''}{second}{scope} {value_text(fact.value)}"
     elif fact.relation == "rates":
         target = f"，目标价 {value_text(fact.value)}" if fact.value else ""
         body = f"{first}给予{second}“{fact.qualifier('rating')}”评级{target}"
@@ -110,6 +111,3 @@ def _scale(value: Value) -> tuple[float, str]:
 def _name(entity: Entity | None, entity_id: str) -> str:
     return entity.name if entity else entity_id.split(":", 1)[-1]
 
-
-def _contains(long: str, short: str) -> bool:
-    return short in long

@@ -59,18 +59,21 @@ def evidence_order(item: Evidence) -> tuple[object, ...]:
 def unite_entity(said: Iterable[Said]) -> Entity:
     """Return one entity from what visible documents say of it.
 
-    Kind and name are the first's; other documents' names become aliases; aliases and codes are joined in order.
+    The name is the latest document's (an issuer renamed is called as it is now), the kind the first's; other documents'
+    names become aliases; aliases and codes are joined in order.
     """
-    entities = [item.entity for item in sorted(said, key=_said_order)]
+    ordered = sorted(said, key=_said_order)
+    entities = [item.entity for item in ordered]
     first = entities[0]
     if len(entities) == 1:
         return first
     aliases = dict.fromkeys(alias for entity in entities for alias in entity.aliases)
-    known = {first.name, *(alias.name for alias in aliases)}
+    name = next((item.entity.name for item in reversed(ordered) if not item.implied), first.name)
+    known = {name, *(alias.name for alias in aliases)}
     aliases.update(dict.fromkeys(Alias(entity.name) for entity in entities if entity.name not in known))
     codes = dict.fromkeys(code for entity in entities for code in entity.codes)
     about = next((entity.about for entity in entities if entity.about), "")
-    return replace(first, aliases=tuple(aliases), codes=tuple(codes), about=about)
+    return replace(first, name=name, aliases=tuple(aliases), codes=tuple(codes), about=about)
 
 
 def _said_order(item: Said) -> tuple[bool, date, str, str]:

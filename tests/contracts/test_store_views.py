@@ -225,7 +225,7 @@ def test_names_are_found_folded_and_only_from_their_day(store: Store):
         assert [entity.id for entity in view.named(text)] == [CATL], text
     assert view.named("宁德") == []
     assert view.entity(CATL) == Entity(
-        CATL, Kind.COMPANY, "宁德时代", (Alias("宁王"), Alias("CATL 时代")), ("300750.SZ", "03750.HK")
+        CATL, Kind.COMPANY, "CATL 时代", (Alias("宁王"), Alias("宁德时代")), ("300750.SZ", "03750.HK")
     )
     assert list(view.names()) == [("CATL 时代", CATL), ("宁德时代", CATL), ("宁王", CATL)]
     before = store.view(as_of=day(4))
@@ -241,12 +241,15 @@ def test_one_name_may_mean_two(store: Store):
     assert [entity.id for entity in view.entities(Kind.PRODUCT)] == ["product:苹果"]
 
 
-def test_the_earliest_document_names_an_entity_whatever_the_order_of_writing(store: Store):
+def test_the_latest_visible_document_names_an_entity_whatever_the_order_of_writing(store: Store):
     for number, published in ((3, 5), (2, 1), (1, 1)):
         seen(store, reading(number, published, entities=(Entity(CATL, Kind.COMPANY, f"名{number}"),)))
     entity = store.view().entity(CATL)
     assert entity is not None
-    assert (entity.name, [alias.name for alias in entity.aliases]) == ("名1", ["名2", "名3"])
+    assert (entity.name, [alias.name for alias in entity.aliases]) == ("名3", ["名1", "名2"])
+    earlier = store.view(as_of=day(4)).entity(CATL)
+    assert earlier is not None
+    assert (earlier.name, [alias.name for alias in earlier.aliases]) == ("名2", ["名1"])
 
 
 def test_an_entity_that_is_only_used_is_known_by_its_id_until_someone_describes_it(store: Store):
