@@ -1,0 +1,270 @@
+"""The weekly job over small stores: what it publishes, what it carries over, and what it must not know."""
+
+from __future__ import annotations
+
+from datetime import date
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from communities.detection import DetectionOptions
+from communities.summaries import compose, summary_key
+from communities.weekly import run_week
+from kg.errors import EmptyBase, StoreLocked
+from kg.model import Modality
+from kg.query.lens import Lens
+from kg.store.memory import MemoryStore
+from kg.store.open import open_store
+from tests.kg.query.world import (
+    COST,
+    LONGI,
+    MARGIN,
+    PRICE,
+    TONGWEI,
+    claim,
+    filled,
+    moves,
+    named,
+    paper,
+    seen,
+    solar,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kg.model import Fact, Reading, Run
+    from kg.store.port import Store
+
+LITHIUM = ["product:锂矿", "product:碳酸锂", "product:正极", "product:锂电池"]
+
+
+def chain_of(number: int, published: str, products: list[str]) -> Reading:
+    """Return a document that tells of one chain."""
+    return paper(
+        number,
+        published,
+        *((f"{one}用于{other}。", claim(one, "upstream_of", other)) for one, other in pairwise(products)),
+    )
+
+
+def many_chains(published: str = "2024-01-01") -> list[Reading]:
+    return [chain_of(100 + k, published, [f"product:链{k}环{n}" for n in range(5)]) for k in range(12)]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened: Store = MemoryStore() if request.param == "memory" else open_store(tmp_path / "kb", create=True)
+    yield opened
+    opened.close()
+
+
+def test_a_run_is_published_whole_with_summaries_and_figures(store: Store):
+    filled([*solar(), chain_of(9, "2025-02-01", LITHIUM)], store)
+    stages: list[str] = []
+    week = run_week(store, None, progress=stages.append)
+    assert stages == ["project", "detect", "summarise", "publish"]
+    assert week.run == store.view().run()
+    assert week.run.as_of == date(2025, 2, 1)
+    assert (week.written, week.carried) == (len(week.run.communities), 0)
+    homes = [c for c in week.run.communities if c.level == 0 and set(LITHIUM) <= set(c.members)]
+    assert len(homes) == 1
+    assert not set(homes[0].members) & {LONGI, PRICE}
+    ids = {community.id for community in week.run.communities}
+    assert len(ids) == len(week.run.communities)
+    for community in week.run.communities:
+        assert len(community.members) >= 3
+        assert (community.parent in ids) if community.level else community.parent == ""
+        assert community.summary is not None
+    assert 0 < week.run.quality["modularity"] <= 1
+    assert 0 < week.run.quality["coverage"] <= 1
+    assert week.run.quality["stability"] == 1.0
+
+
+def test_a_run_again_changes_nothing_and_writes_nothing(store: Store):
+    filled([*solar(), *many_chains()], store)
+    run_week(store, date(2024, 6, 30))
+    first = run_week(store, date(2025, 6, 30)).run
+    assert first.communities
+    again = run_week(store, date(2025, 6, 30))
+    assert again.run == first == store.view().run()
+    assert (again.written, again.carried) == (0, len(first.communities))
+    assert store.stats()["runs"] == 2
+
+
+def test_stability_is_measured_against_the_week_before_whatever_was_run_of_the_day(store: Store):
+    filled([chain_of(1, "2024-01-01", [f"product:{n}" for n in range(6)])], store)
+    run_week(store, date(2024, 1, 7))
+    filled([chain_of(2, "2024-02-01", LITHIUM)], store)
+    with store.writer() as writer:
+        writer.remove("doc:1")
+    lost = run_week(store, date(2024, 2, 7)).run
+    assert lost.quality["stability"] == 0.0
+    assert run_week(store, date(2024, 2, 7)).run == lost
+
+
+def test_one_document_more_rewrites_few_summaries(store: Store):
+    filled(many_chains(), store)
+    before = run_week(store, date(2024, 1, 7))
+    filled([paper(1, "2024-01-10", ("链0。", claim(LONGI, "produces", "product:链0环2")))], store)
+    after = run_week(store, date(2024, 1, 14))
+    assert 1 <= after.written <= 2
+    assert after.carried >= before.written - 2
+    top = {community.id for community in before.run.communities if community.level == 0}
+    assert top == {community.id for community in after.run.communities if community.level == 0}
+    assert after.run.quality["stability"] == 1.0
+
+
+def test_runs_are_seen_in_the_order_of_their_days_not_of_their_making(store: Store):
+    filled(solar(), store)
+    late, early = run_week(store, date(2025, 2, 1)).run, run_week(store, date(2024, 4, 1)).run
+    assert store.view().run() == late
+    assert store.view(as_of=date(2024, 12, 31)).run() == early
+    assert store.view(as_of=date(2024, 3, 31)).run() is None
+
+
+def test_other_options_are_another_run_of_the_same_day(store: Store):
+    """Two parameters that trade their values are two parameters."""
+    filled(solar(), store)
+    one = run_week(store, None, options=DetectionOptions(largest=5, seed=6)).run
+    assert one.id != run_week(store, None, options=DetectionOptions(largest=6, seed=5)).run.id
+
+
+def test_a_base_without_documents_is_said_to_be_empty(store: Store):
+    with pytest.raises(EmptyBase):
+        run_week(store, None)
+    filled(solar(), store)
+    with pytest.raises(EmptyBase):
+        run_week(store, date(2023, 1, 1))
+    assert store.stats()["runs"] == 0
+
+
+def test_documents_without_facts_make_a_run_without_themes(store: Store):
+    filled([paper(1, "2024-01-01")], store)
+    run = run_week(store, None).run
+    assert run.communities == ()
+    assert run.quality["modularity"] == 0.0
+
+
+def test_a_busy_base_is_told_before_any_work(store: Store):
+    filled(solar(), store)
+    stages: list[str] = []
+    with store.writer(), pytest.raises(StoreLocked):
+        run_week(store, None, progress=stages.append)
+    assert stages == []
+
+
+# ── what it must not know ──────────────────────────────────────────────────────────────────────────────────────────
+
+_DAYS = ["2024-01-01", "2024-03-01", "2024-05-01", "2024-07-01"]
+_NAMES = [f"product:{name}" for name in "甲乙丙丁戊己庚辛"]
+_LINK = st.tuples(st.sampled_from(_NAMES), st.sampled_from(_NAMES)).filter(lambda pair: pair[0] != pair[1])
+_PAPERS = st.lists(st.tuples(st.sampled_from(_DAYS), st.lists(_LINK, min_size=1, max_size=5)), min_size=1, max_size=5)
+
+
+@settings(max_examples=100, deadline=None)
+@given(papers=_PAPERS, early=st.sampled_from(_DAYS), late=st.booleans())
+def test_a_run_knows_nothing_of_what_came_after_its_day(
+    papers: list[tuple[str, list[tuple[str, str]]]], early: str, *, late: bool
+):
+    readings = [
+        paper(number, day, *((f"{a}→{b}。", claim(a, "upstream_of", b)) for a, b in links))
+        for number, (day, links) in enumerate(papers)
+    ]
+    day = date.fromisoformat(early)
+    until = [reading for reading in readings if reading.document.published_on <= day]
+    full, ignorant = filled(readings), filled(until)
+    if late:
+        run_week(full, date(2025, 1, 1))
+    if not until:
+        with pytest.raises(EmptyBase):
+            run_week(full, day)
+        return
+    expected = run_week(ignorant, day)
+    week = run_week(full, day)
+    assert week.run == expected.run == run_week(full, day).run
+    assert full.view(as_of=day).run() == expected.run
+
+
+# ── summaries ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def run_of(*readings: Reading) -> tuple[Store, Run]:
+    store = filled(readings)
+    return store, run_week(store, None).run
+
+
+def test_each_line_rests_on_facts_that_join_two_members():
+    store, run = run_of(*solar())
+    assert run.communities
+    for community in run.communities:
+        assert community.summary is not None
+        assert community.summary.lines
+        for line in community.summary.lines:
+            assert line.facts
+            facts = list(store.view().facts(ids=line.facts))
+            assert len(facts) == len(line.facts)
+            assert all({fact.subject, fact.object} <= set(community.members) for fact in facts)
+
+
+def test_each_member_named_in_a_line_is_held_by_a_fact_of_the_line():
+    store, run = run_of(*solar())
+    names = {entity.name: entity.id for entity in store.view().entities()}
+    checked = 0
+    for community in run.communities:
+        for line in community.summary.lines if community.summary else ():
+            role, _, rest = line.text.partition("：")
+            if role in {"公司", "产品", "行业", "指标", "政策", "事件"}:
+                ends = {end for fact in store.view().facts(ids=line.facts) for end in (fact.subject, fact.object)}
+                assert {names[name] for name in rest.split("、")} <= ends
+                checked += 1
+    assert checked >= 3
+
+
+def text_of(*facts: Fact) -> list[str]:
+    """Return the lines of a summary of exactly these facts."""
+    view = seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts))))
+    found = list(view.facts())
+    members = [named(end) for end in sorted({end for fact in found for end in (fact.subject, fact.object)})]
+    return [line.text for line in compose(Lens(view), members, found).lines]
+
+
+def test_forecasts_are_outlook_and_opposite_signs_are_set_side_by_side():
+    lines = text_of(moves(PRICE, COST, -1, -1), moves(PRICE, COST, 1, -1))
+    assert any(line.startswith("分歧：") and "另有：" in line for line in lines)
+    assert any(line.startswith("展望：") for line in text_of(moves(PRICE, MARGIN, 1, -1, modality=Modality.FORECAST)))
+    assert not any(
+        line.startswith("因果：") for line in text_of(moves(PRICE, MARGIN, 1, -1, modality=Modality.RUMOURED))
+    )
+
+
+def test_a_claim_without_a_sign_is_no_disagreement():
+    unsigned = claim(PRICE, "affects", COST, sign=0)
+    assert not any("分歧" in line for line in text_of(unsigned, moves(PRICE, COST, -1, -1)))
+    assert not any("分歧" in line for line in text_of(unsigned, moves(PRICE, COST, 1, -1)))
+
+
+def test_a_title_names_what_is_sold_before_who_sells_it():
+    _, run = run_of(paper(1, "2024-01-01", ("句。", claim(LONGI, "produces", "product:组件")),
+                          ("句二。", claim(TONGWEI, "produces", "product:组件"))))  # fmt: skip
+    (summary,) = {community.summary for community in run.communities if community.level == 0}
+    assert summary is not None
+    assert summary.title.split("·")[0] == "组件"
+    assert str(summary.period) == "2024-01-01…2024-01-01"
+
+
+def test_the_key_changes_with_all_that_a_summary_is_made_of():
+    base = [claim(LONGI, "produces", "product:组件")]
+    one = list(seen(paper(1, "2024-01-01", ("句。", base[0]))).facts())
+    two = list(seen(paper(1, "2024-01-01", ("句。", base[0])), paper(2, "2024-02-01", ("句。", base[0]))).facts())
+    copied = list(seen(
+        paper(1, "2024-01-01", ("句。", base[0])), paper(2, "2024-02-01", ("句。", base[0]), copies=("doc:1",))
+    ).facts())  # fmt: skip
+    members, renamed = [named(LONGI)], [named("product:组件")]
+    keys = [summary_key(members, facts) for facts in (one, two, copied, [])] + [summary_key(renamed, one)]
+    assert len(set(keys)) == len(keys)
+    assert summary_key(members, list(reversed(two))) == summary_key(members, two)
