@@ -1,3 +1,4 @@
+# ruff: noqa: D415 -- the docstrings are the help texts, and Chinese sentences end in 。
 """`liantu weekly`: the themes of a week, found and published."""
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _STAGES = {"project": "投影", "detect": "发现社区", "summarise": "撰写�
 @kb_option
 @click.option("--as-of", type=Day(), help="只看这一天（含）以前发表的内容；默认为库中最新一天")
 def weekly(kb: Path, as_of: date | None) -> None:
-    """每周任务：发现主题并写摘要，一次发布；重复运行不改变结果。"""  # noqa: D415 -- help text, and it ends in 。
+    """每周任务：发现主题并写摘要，一次发布；重复运行不改变结果。"""
     from communities.weekly import run_week  # noqa: PLC0415 -- imported when called
     from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
 

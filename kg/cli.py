@@ -1,11 +1,12 @@
 """The `liantu` command: finds its sub-commands by entry point, and turns a KgError into one line and an exit code.
 
-Exit codes: 0 done; 1 the question has no answer as it stands; 2 wrong usage; 3 some input was refused, the rest was done;
-4 the knowledge base cannot serve.
+Exit codes: 0 done; 1 the question has no answer as it stands; 2 wrong usage; 3 some input was refused, the rest was
+done; 4 the knowledge base cannot serve.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
@@ -24,10 +25,12 @@ EXIT_QUESTION, EXIT_USAGE, EXIT_REFUSED, EXIT_STORE = 1, 2, 3, 4
 class EntryPointGroup(click.Group):
     """A group whose commands are imported only when they are called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's own signature
+        """Return the names of all commands that are installed."""
         return sorted(point.name for point in entry_points(group=GROUP))
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- the same
+        """Import one command, or return None when there is none of that name."""
         for point in entry_points(group=GROUP, name=cmd_name):
             command: click.Command = point.load()
             return command
@@ -42,6 +45,9 @@ def root() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; the entry point of `liantu`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console that knows no › shows ? and goes on
     try:
         root(args=arguments, prog_name="liantu", standalone_mode=True)
     except KgError as error:

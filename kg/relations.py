@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -91,6 +91,18 @@ class Vocabulary:
         return tuple(name for name, relation in self.relations.items() if relation.family in families)
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML lets the second of two equal keys win without a word; here it is a fault."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise VocabularyError(f"line {key.start_mark.line + 1}", f"{key.value} is there twice")
+            seen.add(key.value)
+        return super().construct_mapping(node, deep=deep)
+
+
 @cache
 def vocabulary() -> Vocabulary:
     """Return the vocabulary that ships with Liantu."""
@@ -103,7 +115,11 @@ def load(path: Path) -> Vocabulary:
     Raises:
         VocabularyError: with the place and the cause.
     """
-    return parse(path.read_text(encoding="utf-8"))
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise VocabularyError(str(path), f"cannot be read: {error}") from error
+    return parse(text)
 
 
 def parse(text: str) -> Vocabulary:
@@ -113,13 +129,15 @@ def parse(text: str) -> Vocabulary:
         VocabularyError: with the place and the cause.
     """
     try:
-        entries = _File.model_validate(yaml.safe_load(text))
+        entries = _File.model_validate(yaml.load(text, _Loader))  # noqa: S506 -- a SafeLoader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise VocabularyError(f"line {mark.line + 1}" if mark else "file", "not valid YAML") from error
     except ValidationError as error:
         first = error.errors()[0]
         raise VocabularyError(" → ".join(str(part) for part in first["loc"]) or "file", first["msg"]) from error
+    except ValueError as error:  # a scalar that looks like a day and is none: 2024-13-45
+        raise VocabularyError("file", f"not valid YAML: {error}") from error
     missing = [kind.value for kind in Kind if kind not in entries.kinds]
     if missing:
         raise VocabularyError("kinds", f"{', '.join(missing)} missing")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kg.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _PREFIX = "KG_"
 _FILE = "liantu.toml"
@@ -19,7 +19,10 @@ _FILE = "liantu.toml"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Defaults of the commands. `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names."""
+    """Defaults of the commands.
+
+    `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names.
+    """
 
     kb: Path = Path("kb.liantu")
     lang: str = "zh"
@@ -29,26 +32,18 @@ class Settings:
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
-    """Return the settings: a KG_* variable goes before liantu.toml, that before the default.
+    """Return the settings: a KG_* variable goes before liantu.toml, that before the default; an empty one is not set.
 
     Raises:
         SettingsError: naming the setting and what is wrong with it.
     """
+    names = {field.name for field in fields(Settings)}
     given = dict(_from_file((folder or Path()) / _FILE))
-    source = os.environ if environment is None else environment
-    for field in fields(Settings):
-        if (value := source.get(_PREFIX + field.name.upper())) is not None:
-            given[field.name] = value
-    unknown = sorted(set(given) - {field.name for field in fields(Settings)})
-    if unknown:
+    if unknown := sorted(set(given) - names):
         raise SettingsError(unknown[0], "no such setting")
-    return Settings(
-        kb=Path(str(given.get("kb", Settings.kb))),
-        lang=_choice("lang", given.get("lang", "zh"), ("zh", "en")),
-        workers=_whole("workers", given.get("workers", 0)),
-        ner=_flag("ner", given.get("ner", True)),
-        master=Path(str(given["master"])) if given.get("master") else None,
-    )
+    source = os.environ if environment is None else environment
+    given |= {name: value for name in names if (value := source.get(_PREFIX + name.upper()))}
+    return replace(Settings(), **{name: _READERS[name](name, value) for name, value in sorted(given.items())})
 
 
 def _from_file(path: Path) -> Mapping[str, object]:
@@ -56,8 +51,20 @@ def _from_file(path: Path) -> Mapping[str, object]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
+    except OSError as error:
+        raise SettingsError(str(path), f"cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(str(path), f"not valid TOML: {error}") from error
+
+
+def _path(name: str, value: object) -> Path:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise SettingsError(name, f"{value!r} is not a path")
+    return Path(value)
+
+
+def _lang(name: str, value: object) -> str:
+    return _choice(name, value, ("zh", "en"))
 
 
 def _choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
@@ -82,3 +89,12 @@ def _flag(name: str, value: object) -> bool:
         return words[str(value).lower()]
     except KeyError:
         raise SettingsError(name, f"{value!r} is neither on nor off") from None
+
+
+_READERS: Mapping[str, Callable[[str, object], Any]] = {
+    "kb": _path,
+    "lang": _lang,
+    "workers": _whole,
+    "ner": _flag,
+    "master": _path,
+}

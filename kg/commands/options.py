@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 
-class Day(click.ParamType):
+class Day(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.4; 8.1 will do
     """A calendar day, 2025-12-31."""
 
     name = "YYYY-MM-DD"
@@ -35,9 +35,25 @@ class Day(click.ParamType):
             self.fail(f"{value!r} is not a day like 2025-12-31", param, ctx)
 
 
+class Words(click.ParamType):  # type: ignore[type-arg] # as above
+    """A name or a question; a shell hands bytes that are not UTF-8 on as lone surrogates, which no store can find."""
+
+    name = "TEXT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text as it is, or say that it is none."""
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.fail("not valid UTF-8", param, ctx)
+        return str(value)
+
+
 def kb_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --kb."""
-    return click.option("--kb", type=click.Path(path_type=Path), default=lambda: load().kb, show_default="kb.liantu", help="知识库文件")(command)
+    return click.option(
+        "--kb", type=click.Path(path_type=Path), default=lambda: load().kb, show_default="kb.liantu", help="知识库文件"
+    )(command)
 
 
 def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,7 +63,9 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def lang_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --lang."""
-    return click.option("--lang", type=click.Choice(["zh", "en"]), default=lambda: load().lang, show_default="zh", help="输出语言")(command)
+    return click.option(
+        "--lang", type=click.Choice(["zh", "en"]), default=lambda: load().lang, show_default="zh", help="输出语言"
+    )(command)
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:

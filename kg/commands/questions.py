@@ -1,3 +1,4 @@
+# ruff: noqa: D415 -- the docstrings are the help texts, and Chinese sentences end in 。
 """The questions on the command line: chain, impact, causes, relate, profile, themes, passages, ask."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.options import json_option, lang_option, opened, plain, view_options
+from kg.commands.options import Words, json_option, lang_option, opened, plain, view_options
 from kg.commands.printing import (
     print_ask,
     print_chain,
@@ -22,11 +23,11 @@ from kg.query.lens import Lens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import date
-    from pathlib import Path
 
 _DIRECTIONS = {"up": 1, "down": -1}
-_direction = click.option("--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="上升或下降")
+_direction = click.option(
+    "--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="上升或下降"
+)
 
 
 def _question(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,7 +46,7 @@ def _answered(ask: Callable[[Lens], Any], show: Callable[[Lens, Any], None], **o
 
 
 @click.command()
-@click.argument("topic")
+@click.argument("topic", type=Words())
 @click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="上下游各走几级")
 @_question
 def chain(topic: str, depth: int, **options: Any) -> None:
@@ -56,7 +57,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("factor")
+@click.argument("factor", type=Words())
 @_direction
 @_question
 def impact(factor: str, direction: str, **options: Any) -> None:
@@ -67,7 +68,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("effect")
+@click.argument("effect", type=Words())
 @_direction
 @_question
 def causes(effect: str, direction: str, **options: Any) -> None:
@@ -78,8 +79,8 @@ def causes(effect: str, direction: str, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("first")
-@click.argument("second")
+@click.argument("first", type=Words())
+@click.argument("second", type=Words())
 @_question
 def relate(first: str, second: str, **options: Any) -> None:
     """联系：FIRST 与 SECOND 之间最可信的路径。"""
@@ -89,7 +90,7 @@ def relate(first: str, second: str, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", type=Words())
 @_question
 def profile(name: str, **options: Any) -> None:
     """档案：NAME 的名称、代码与全部事实。"""
@@ -99,7 +100,7 @@ def profile(name: str, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("theme_id", required=False)
+@click.argument("theme_id", type=Words(), required=False)
 @click.option("--level", type=click.IntRange(0, 3), default=0, show_default=True, help="层级，0 最粗")
 @_question
 def themes(theme_id: str | None, level: int, **options: Any) -> None:
@@ -114,7 +115,7 @@ def themes(theme_id: str | None, level: int, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("query")
+@click.argument("query", type=Words())
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="最多几段")
 @_question
 def passages(query: str, limit: int, **options: Any) -> None:
@@ -125,7 +126,7 @@ def passages(query: str, limit: int, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("question")
+@click.argument("question", type=Words())
 @_question
 def ask(question: str, **options: Any) -> None:
     """提问：用一句话提问，回答附出处。"""
