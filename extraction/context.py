@@ -20,6 +20,13 @@ _HEADING_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)
 _LEAD_IN = re.compile(r"[^，。；！？：]{2,26}：")
 _LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
 _HEAD_SHARE = 0.25
+_LONGEST_TITLE = 24
+_TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
+_GENERIC = re.compile(
+    r"端|侧|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
+    r"|[上下]周|国内|海外|全球|中国|整体|与|及|和|、|的|增长|驱动|回顾|前景|预测|亮点|逻辑|政策|投资|现状|背景|特点|优势|风险|竞争|结构|环比|同比|成长性|盈利|能力|预期|基本面|指标|总结|点评|结果"
+    r"|发展|历程|策略|布局|进展|动态|跟踪|概况|概览|总量|年|月|季|Q\d|H\d|\d|[（）()\s“”\"]"
+)
 _ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 _COMPANY_WORD = re.compile(
     r"(?:(?<=^)|(?<=[，。；：、（“]))(?:该公司|本公司|公司)(?=[^，。；：、）”的]|的)(?!债|层面|治理|法|基本面|方面|业绩分化)"
@@ -33,12 +40,16 @@ class Surroundings:
 
     document: Ref | None = None
     heading: Ref | None = None
+    title: tuple[Ref | None, ...] = ()
     lead_in: Ref | None = None
+    closed: bool = False
 
     @property
     def subject(self) -> Ref | None:
-        """The nearest subject."""
-        return self.lead_in or self.heading or self.document
+        """The nearest subject; a lead-in or a bold title that names something unknown closes the view of what is above."""
+        if self.lead_in or self.closed:
+            return self.lead_in
+        return self.title[0] if self.title else self.heading or self.document
 
     @property
     def company(self) -> Ref | None:
@@ -57,6 +68,20 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
     if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
         return None
     return _understood(inside[0])
+
+
+def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
+    """Whether a bullet's lead-in names something that is not known: 「沪铝现货：库存…」 is not about the heading any more."""
+    match = _LEAD_IN.match(text)
+    if match is None or lead_in(text, refs) is not None:
+        return False
+    words = _ORDINAL.sub("", match[0]).rstrip("：")
+    return bool(_GENERIC.sub("", lexicon.without_heads(words)))
+
+
+def is_title(text: str, *, whole: bool) -> bool:
+    """Whether a block is a short line without an end, as a bold title above its items is."""
+    return whole and len(text) <= _LONGEST_TITLE and not _TITLE_NOT.search(text)
 
 
 def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:

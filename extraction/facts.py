@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Ref, kind_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
+_STILL_OPEN, _LONG_PAST = timedelta(days=31), timedelta(days=90)
 _CLAUSE_MARKS = "。；！？\n"
 _COULD_HAPPEN = frozenset({"affects", "reports"})  # what a section on risks says of these is what might come
 _TIMELESS = frozenset(
@@ -45,7 +47,7 @@ def to_fact(
     """Build the fact that a claim states, with its one piece of evidence."""
     reading = read_modality(annotated.text, claim.start, claim.end)
     at_risk = annotated.risk and claim.relation in _COULD_HAPPEN and reading.modality != Modality.RUMOURED
-    modality = Modality.CONDITIONAL if at_risk else reading.modality
+    modality = Modality.CONDITIONAL if at_risk else _timed(reading.modality, claim, document)
     subject, object_ = claim.subject, claim.object
     if vocabulary[claim.relation].symmetric and object_.entity < subject.entity:
         subject, object_ = object_, subject
@@ -75,6 +77,18 @@ def to_fact(
         evidence=(evidence,),
     )
     return replace(fact, id=fact_id(fact))
+
+
+def _timed(modality: Modality, claim: Claim, document: Document) -> Modality:
+    """Measure certainty by the calendar: a value of a period that is not over is no measurement, one long past no forecast."""
+    end = claim.valid.end if claim.valid else None
+    if claim.relation != "reports" or end is None:
+        return modality
+    if modality == Modality.ASSERTED and end > document.published_on + _STILL_OPEN:
+        return Modality.FORECAST
+    if modality == Modality.FORECAST and end < document.published_on - _LONG_PAST:
+        return Modality.ASSERTED
+    return modality
 
 
 def merge(facts: Iterable[Fact]) -> list[Fact]:

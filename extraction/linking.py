@@ -30,6 +30,7 @@ _SHORTEST_ORG = 3
 _ORG_FORM = re.compile(
     r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
 )
+_VERB_FIRST = re.compile(r"^(?:投资|收购|参股|布局|通过|包括|关注|推荐|持有|控股|成立|设立|推动|支持|覆盖)")
 _NOT_ORG = re.compile(
     r"^(?:公司|集团|本公司|该公司|子公司|央行|政府|企业|国内|上市公司|中国|美国)$|产业|行业|板块|市场|委员会成员|[，。：；（）/]"
 )
@@ -68,7 +69,12 @@ class Linker:
         if kind is None or len(name) < _SHORTEST_GUESS or name in self._lexicon.never:
             return None
         if kind == Kind.COMPANY:
-            if _NOT_ORG.search(name) or len(name) < _SHORTEST_ORG or not (_ORG_FORM.search(name) or name.isascii()):
+            if (
+                _NOT_ORG.search(name)
+                or _VERB_FIRST.match(name)
+                or len(name) < _SHORTEST_ORG
+                or not (_ORG_FORM.search(name) or name.isascii())
+            ):
                 return None
         elif kind != Kind.PRODUCT or _NOT_PRODUCT.search(name):
             return None
@@ -80,8 +86,16 @@ class Linker:
         for ref in refs:
             if out and ref.start < out[-1].end:
                 continue
-            if ref.kind == Kind.EVENT and ref.name in _PRICE_MOVES and out and out[-1].kind == Kind.PRODUCT and out[-1].end == ref.start:
-                out[-1] = indicator_of(out[-1], "价格", out[-1].start, out[-1].end)  # 碳酸锂涨价: the word stays as the direction
+            if (
+                ref.kind == Kind.EVENT
+                and ref.name in _PRICE_MOVES
+                and out
+                and out[-1].kind == Kind.PRODUCT
+                and out[-1].end == ref.start
+            ):
+                out[-1] = indicator_of(
+                    out[-1], "价格", out[-1].start, out[-1].end
+                )  # 碳酸锂涨价: the word stays as the direction
                 continue
             wider = self._lexicon.compound(text, ref) if ref.kind != Kind.COMPANY else None
             out.append(wider or ref)
@@ -91,7 +105,7 @@ class Linker:
 def _companies(
     sentence: Sentence, resolutions: Sequence[Resolution], at: int
 ) -> tuple[list[Ref], list[tuple[int, int]]]:
-    """Return the linked securities of a sentence, and the spans that are ambiguous and must not be guessed at."""
+    """Return the linked securities of a sentence, and the spans of names that stay doubtful and must not be guessed at."""
     refs, blocked = [], []
     for resolution in resolutions[at:]:
         if resolution.start >= sentence.end:
@@ -101,7 +115,7 @@ def _companies(
             refs.append(
                 Ref(resolution.entity_id, Kind.COMPANY, resolution.text, start, end, score=min(1.0, resolution.score))
             )
-        elif resolution.status == "ambiguous":
+        else:
             blocked.append((start, end))
     return refs, blocked
 
@@ -125,19 +139,34 @@ def _outside_firms(found: list[tuple[Ref, int]]) -> list[tuple[Ref, int]]:
     return [
         (ref, origin)
         for ref, origin in found
-        if origin != _LISTED or not any(firm.start <= ref.start and ref.end <= firm.end and firm != ref for firm in firms)
+        if origin != _LISTED
+        or not any(firm.start <= ref.start and ref.end <= firm.end and firm != ref for firm in firms)
     ]
 
 
-def _without_overlap(found: list[tuple[Ref, int]], blocked: list[tuple[int, int]]) -> list[Ref]:
-    """Keep the longest name at each place; at equal length a security goes before the gazetteer, that before a guess."""
+def _without_overlap(found: list[tuple[Ref, int]], doubtful: list[tuple[int, int]]) -> list[Ref]:
+    """Keep the longest name at each place; at equal length a security goes before the gazetteer, that before a guess.
+
+    What lies inside a doubtful security's name is dropped: no product 黄金 in 湖南黄金, whoever that may be.
+    """
     taken: list[tuple[int, int]] = []
     kept: list[Ref] = []
-    for ref, origin in sorted(
-        found, key=lambda item: (item[1] == _GUESSED, item[0].start - item[0].end, item[1], item[0].start)
-    ):
-        barred = blocked if origin == _GUESSED else []
-        if ref.end > ref.start and not any(start < ref.end and ref.start < end for start, end in (*taken, *barred)):
-            taken.append((ref.start, ref.end))
-            kept.append(ref)
+    for ref, origin in sorted(found, key=_precedence):
+        if any(start < ref.end and ref.start < end for start, end in taken):
+            continue
+        if origin != _LINKED and any(_inside(ref, span, whole=origin == _GUESSED) for span in doubtful):
+            continue
+        taken.append((ref.start, ref.end))
+        kept.append(ref)
     return sorted(kept, key=lambda ref: ref.start)
+
+
+def _precedence(item: tuple[Ref, int]) -> tuple[bool, int, int, int]:
+    ref, origin = item
+    return origin == _GUESSED, ref.start - ref.end, origin, ref.start
+
+
+def _inside(ref: Ref, span: tuple[int, int], *, whole: bool) -> bool:
+    """Whether a name lies in a span; the whole span counts only where `whole` is set."""
+    within = span[0] <= ref.start and ref.end <= span[1]
+    return within and (whole or ref.end - ref.start < span[1] - span[0])

@@ -123,7 +123,9 @@ class Lexicon:
                 continue
             if len(spelling) < _ALWAYS_WHOLE:
                 edges = word_edges(text) if edges is None else edges
-                if start not in edges or not (end in edges or self._head_re.match(text, end)):  # 黄金市场均价 is cut 黄金市场
+                if start not in edges or not (
+                    end in edges or self._head_re.match(text, end)
+                ):  # 黄金市场均价 is cut 黄金市场
                     continue
             term = self.terms[spelling]
             if spelling in self._industries and self._suffix_re.match(
@@ -164,6 +166,10 @@ class Lexicon:
                 found.append((match.start(), match.end(), self.heads[match[0]].name))
         return found
 
+    def without_heads(self, text: str) -> str:
+        """Return a text with every indicator head taken out: what is left of a lead-in names its subject."""
+        return self._head_re.sub("", text)
+
     def short_compounds(self, text: str) -> list[Ref]:
         """Return the compound indicators written as one word: 铜价, 猪价, 油价."""
         found = []
@@ -184,7 +190,17 @@ class Lexicon:
 def indicator_of(owner: Ref, head: str, start: int, end: int) -> Ref:
     """Return the compound indicator of an owner: 碳酸锂 + 价格."""
     name = f"{owner.name}{head}"
-    return Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end, owner.entity, owner.score, owner.name, owner.end)
+    return Ref(
+        entity_id(Kind.INDICATOR, name),
+        Kind.INDICATOR,
+        name,
+        start,
+        end,
+        owner.entity,
+        owner.score,
+        owner.name,
+        owner.end,
+    )
 
 
 def _first_clause(text: str) -> int:
@@ -235,7 +251,9 @@ def shipped_lexicon() -> Lexicon:
                 terms[spelling] = term
     heads, shorts = _heads(tables["indicator_heads"])
     weak = frozenset(stop["ambiguous_alone"])
-    return Lexicon(terms, heads, shorts, industries=industries, never=never, weak=weak, industry_suffixes=stop["industry_suffixes"])
+    return Lexicon(
+        terms, heads, shorts, industries=industries, never=never, weak=weak, industry_suffixes=stop["industry_suffixes"]
+    )
 
 
 def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:

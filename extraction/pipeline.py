@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from extraction.annotated import Annotated, Ref
 from extraction.checks import problem_of
 from extraction.chunking import chunk_document
-from extraction.context import Surroundings, heading_subject, lead_in, with_bare_heads, with_pronouns
+from extraction.context import (
+    Surroundings,
+    heading_subject,
+    is_title,
+    lead_in,
+    names_another,
+    with_bare_heads,
+    with_pronouns,
+)
 from extraction.dating import find_periods
 from extraction.duplicates import signature
 from extraction.facts import entities_of, merge, to_fact
@@ -78,7 +86,13 @@ class Extractor:
         entities = entities_of(used, self._issuers(used, document))
         good, problems = self._checked(facts, document, {entity.id: entity.kind for entity in entities})
         return Reading(
-            document, tuple(chunk_document(document)), _mentions(annotated, document), tuple(entities), good, problems, recorded_at=recorded_at
+            document,
+            tuple(chunk_document(document)),
+            _mentions(annotated, document),
+            tuple(entities),
+            good,
+            problems,
+            recorded_at=recorded_at,
         )
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
@@ -100,11 +114,21 @@ class Extractor:
                 around, period = Surroundings(base, _last_subject(headings)), None
                 region = next((ref for ref in names if ref.kind == Kind.REGION), None)
                 continue
+            if line.first and is_title(
+                text, whole=line.sentence.end == line.block.end
+            ):  # a bold line that heads the items below it
+                around, period = (
+                    replace(around, title=(heading_subject(text, names),), lead_in=None, closed=False),
+                    None,
+                )
+                continue
             if line.first:
-                around, period = replace(around, lead_in=lead_in(text, names)), None
+                period = None
+                around = replace(around, lead_in=lead_in(text, names), closed=names_another(text, names, self._lexicon))
             named = with_pronouns(text, names, around, company)
             named = with_bare_heads(text, named, around.subject, self._lexicon)
-            periods = find_periods(text, document.published_on, context=period)
+            past = period if period and period.start and period.start <= document.published_on else None
+            periods = find_periods(text, document.published_on, context=past)
             yield Annotated(
                 sentence=line.sentence,
                 refs=tuple(named),

@@ -50,10 +50,19 @@ _VERB_BEFORE = re.compile(
     r"(?:(?P<up>提升|提高|增加|推高|抬升|增厚|改善|扩大|拉高|推升|增强|提振|加大|抬高|带来|高)|(?P<down>降低|压低|减少|削弱|摊薄|压缩|侵蚀|拉低|减轻|挤压|缩小|下调|低))"
     r"(?:了|相关|整体|公司|行业|其|企业|终端|国内|单位)*$"
 )
+_FALLS_SHORT = re.compile(
+    r"(?:速度|进度|节奏|程度|情况)?(?:低于预期|不及预期|不达预期|放缓|缓慢|乏力|趋缓|受阻|有限|不佳)"
+)
 _BEFORE_SPAN, _AFTER_SPAN = 8, 14
-_TAIL = re.compile(rf"(?:（[^（）]*）|\d[\d.,]*(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*|{_ADVERB}|{_DIRECTION_RE.pattern}|等|因素|影响|政策|趋势|预期|背景|，|有效|直接|强力|共同|主要|亦|进而|从而|继而|最终|又|同时|能够|可|能|有力|对)*")
+_TAIL = re.compile(
+    rf"(?:（[^（）]*）|\d[\d.,]*(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*|{_ADVERB}|{_DIRECTION_RE.pattern}|等|因素|影响|政策|趋势|预期|背景|，|有效|直接|强力|共同|主要|亦|进而|从而|继而|最终|又|同时|能够|可|能|有力|对)*"
+)
 _LEADING = re.compile(r"[^，。；：！？（）]{0,6}")
-_OWNED_GAP = re.compile(r"(?:的|行业|板块|公司|环节|企业|厂商|端|整体|业务|产业链|相关|产品|市场|终端|行业的|平均|综合|单位|主要|核心)*")
+_OWNED_GAP = re.compile(
+    r"(?:的|行业|板块|公司|环节|企业|厂商|端|整体|业务|产业链|相关|产品|市场|终端|行业的|平均|综合|单位|主要|核心)*"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Trigger:
     """A word of cause. `effect` is the direction it gives when the phrase has none; `forced` overrides the phrase."""
@@ -108,8 +117,12 @@ _CAUSE_KINDS = frozenset({Kind.INDICATOR, Kind.EVENT, Kind.POLICY, Kind.PRODUCT,
 _EFFECT_KINDS = _CAUSE_KINDS | {Kind.COMPANY, Kind.BUSINESS}
 _OWNERS = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _FREE_KINDS = frozenset({Kind.EVENT, Kind.POLICY})  # these happen; they need no direction
-_FAVOURS = frozenset("利好 利空 提振 拖累 压制 打压 冲击 受…拖累 受…提振 受…冲击 受…压制 受…利好 对…利好 对…利空 对…提振 对…压制 对…拖累 对…冲击".split())  # said of a sector as a whole
+_FAVOURS = frozenset(
+    "利好 利空 提振 拖累 压制 打压 冲击 受…拖累 受…提振 受…冲击 受…压制 受…利好 对…利好 对…利空 对…提振 对…压制 对…拖累 对…冲击".split()
+)  # said of a sector as a whole
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
+
+
 @dataclass(frozen=True, slots=True)
 class Factor:
     """A name in a cause or effect phrase with the direction said of it."""
@@ -150,20 +163,29 @@ class CausalReader:
                     seen.add((cause.ref.entity, effect.ref.entity))
                     yield claim
 
-    def _factors(self, annotated: Annotated, span: tuple[int, int], kinds: frozenset[Kind], anchor: str) -> list[Factor]:
+    def _factors(
+        self, annotated: Annotated, span: tuple[int, int], kinds: frozenset[Kind], anchor: str
+    ) -> list[Factor]:
         """Bring a phrase down to its factors: the names that stand at its anchor, with their directions."""
         refs = _anchored(annotated.text, [ref for ref in annotated.between(*span) if ref.kind in kinds], span, anchor)
         bounds = [*(ref.start for ref in refs), span[1]]
-        directions = [_direction(annotated.text, ref, span[0], limit) for ref, limit in zip(refs, bounds[1:], strict=True)]
+        directions = [
+            _direction(annotated.text, ref, span[0], limit) for ref, limit in zip(refs, bounds[1:], strict=True)
+        ]
         for index in range(len(refs) - 2, -1, -1):  # 「铜价、铝价上涨」: a list shares the direction of its last member
             if directions[index] == PLAIN and _listed(annotated.text, refs[index], refs[index + 1]):
                 directions[index] = directions[index + 1]
-        owned = [(self._owned(annotated, ref), direction) for ref, direction in zip(_shared_head(refs), directions, strict=True)]
+        owned = [
+            (self._owned(annotated, ref), direction)
+            for ref, direction in zip(_shared_head(refs), directions, strict=True)
+        ]
         return [Factor(ref, direction) for ref, direction in owned if ref is not None]
 
     def _owned(self, annotated: Annotated, ref: Ref) -> Ref | None:
         """Give a bare 毛利率 or 减产 its owner, the name right before it or the understood subject; none, no factor."""
-        needs = (ref.kind == Kind.INDICATOR and ref.entity not in self._alone) or (ref.kind == Kind.EVENT and _NEEDS_OWNER.match(ref.name))
+        needs = (ref.kind == Kind.INDICATOR and ref.entity not in self._alone) or (
+            ref.kind == Kind.EVENT and _NEEDS_OWNER.match(ref.name)
+        )
         if ref.about or not needs:
             return ref
         before = [other for other in annotated.between(0, ref.start) if other.kind in _OWNERS]
@@ -179,13 +201,18 @@ def _shared_head(refs: list[Ref]) -> list[Ref]:
     if len(refs) < 2 or refs[-1].kind != Kind.INDICATOR or not refs[-1].owner:  # noqa: PLR2004 -- a list has two
         return refs
     head = refs[-1].name.removeprefix(refs[-1].owner)
-    return [compound(ref, replace(refs[-1], name=head, about="", start=ref.start)) if ref.kind in _OWNERS else ref for ref in refs]
+    return [
+        compound(ref, replace(refs[-1], name=head, about="", start=ref.start)) if ref.kind in _OWNERS else ref
+        for ref in refs
+    ]
 
 
 def compound(owner: Ref, ref: Ref) -> Ref:
     """Return a bare indicator or event as its owner's: 隆基绿能 + 毛利率, 硅料 + 减产."""
     name = f"{owner.name}{ref.name}"
-    return Ref(entity_id(ref.kind, name), ref.kind, name, ref.start, ref.end, owner.entity, 0.9 * owner.score, owner.name)
+    return Ref(
+        entity_id(ref.kind, name), ref.kind, name, ref.start, ref.end, owner.entity, 0.9 * owner.score, owner.name
+    )
 
 
 def _anchored(text: str, refs: list[Ref], span: tuple[int, int], anchor: str) -> list[Ref]:
@@ -217,9 +244,11 @@ def _direction(text: str, ref: Ref, start: int, limit: int) -> int:
     match = _THEN_DIRECTION.match(text, ref.end, min(max(limit, ref.end), ref.end + _AFTER_SPAN))
     if match:
         word = match["word"]
-        if word in ("紧张", "紧缺") and (tight := next((d for name, d in _TIGHT.items() if ref.name.endswith(name)), 0)):
+        if word in ("紧张", "紧缺") and (
+            tight := next((d for name, d in _TIGHT.items() if ref.name.endswith(name)), 0)
+        ):
             return tight
-        return _DIRECTION[word]
+        return DOWN if _FALLS_SHORT.match(text, match.end()) else _DIRECTION[word]
     verb = _VERB_BEFORE.search(text[max(start, ref.start - _BEFORE_SPAN) : ref.start])
     if verb:
         return UP if verb["up"] else DOWN
@@ -324,7 +353,9 @@ def _backward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
 def _toward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
     """「A 对 B 形成支撑」: the word behind says where the effect goes."""
     for match in _TOWARD.finditer(text, begin, end):
-        trigger = Trigger(f"对…{match['word']}", UP if match["word"] in _SUPPORTS else DOWN, forced=match["word"] not in _SUPPORTS)
+        trigger = Trigger(
+            f"对…{match['word']}", UP if match["word"] in _SUPPORTS else DOWN, forced=match["word"] not in _SUPPORTS
+        )
         start = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
         if start < match.start():
             yield _Phrases((start, match.start()), match.span("effect"), trigger, f"causal.{trigger.word}", "end")
@@ -340,7 +371,9 @@ def _claim(phrases: _Phrases, cause: Factor, effect: Factor) -> Claim | None:
     moved = trigger.effect if trigger.forced else effect.direction or trigger.effect
     if not moved or cause.ref.entity == effect.ref.entity or cause.ref.start == effect.ref.start:
         return None
-    if not _causes(cause, effect) or not (effect.direction or effect.ref.kind == Kind.INDICATOR or trigger.word in _FAVOURS):
+    if not _causes(cause, effect) or not (
+        effect.direction or effect.ref.kind == Kind.INDICATOR or trigger.word in _FAVOURS
+    ):
         return None
     explicit = (cause.direction != PLAIN or cause.ref.kind in _FREE_KINDS) + (effect.direction != PLAIN)
     qualifiers = (("cause_direction", _DIRECTION_NAME[cause.direction]), ("effect_direction", _DIRECTION_NAME[moved]))

@@ -7,7 +7,7 @@ that follows a level belongs to the same indicator (营收 9.45 亿元，同比�
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, Ref, kind_of, nearest
@@ -34,18 +34,38 @@ _AFTER_LEVEL = re.compile(
 )
 _SUBJECT_KINDS = frozenset({Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME})
 _MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
-_SUBJECT_REACH = 24
-_COMPANY_HEADS = ("产量", "销量", "收入", "毛利率", "产能", "销售额", "出货量", "成本", "毛利", "订单", "库存", "营业收入", "利润", "产能利用率", "单价", "销售量")
+_VAGUE = ("占比", "比重")  # a share of what, the name does not say
+_COMPANY_HEADS = (
+    "产量",
+    "销量",
+    "收入",
+    "毛利率",
+    "产能",
+    "销售额",
+    "出货量",
+    "成本",
+    "毛利",
+    "订单",
+    "库存",
+    "营业收入",
+    "利润",
+    "产能利用率",
+    "单价",
+    "销售量",
+)
 _OPENING = re.compile(
     r"(?:[\s0-9.、，：（）()-]|的|在|于|年|月|季度|期间|内|公司|实现|预计|其|整体|单季|单季度|全年|合计|累计|共|方面|业务|行业|板块|其中|报告期|同期|上半年|下半年|"
     r"当期|本期|分别|约|达|为|将|有望|我们|总|平均|综合|国内|全球|中国|海外|主要|产品|对应|此外|同时|而|且|但)*"
 )
-_STARTS_RANGE = re.compile(r"(?:（[^（）]*）)?(?:同比|环比|大幅|小幅|逐步|快速|进一步)*(?:增至|升至|提升至|提高至|上升至|增长至|降至|下降至|回落至|下滑至|上调至|下调至|扩大至|收窄至|涨至|跌至|回升至)")
+_STARTS_RANGE = re.compile(
+    r"(?:（[^（）]*）)?(?:同比|环比|大幅|小幅|逐步|快速|进一步)*(?:增至|升至|提升至|提高至|上升至|增长至|降至|下降至|回落至|下滑至|上调至|下调至|扩大至|收窄至|涨至|跌至|回升至)"
+)
 _NOISE = re.compile(
     r"预计|若|如果|一旦|随着|因此|所以|其中|合计|累计|实现|整体|此外|同时|我们|截至|截止|本周|上周|当前|目前|数据显示|根据|平均|分别|为|达|的|在|新增|总|单季度?|全年|报告期内?|公司|行业|板块|有望|将|约|且|而|但|较|受|因|由于|"
     r"主要|当期|当月|同期|年|月|日|末|底|初|周|\d+[.、）)]?"
 )
-_LONGEST_SCOPE = 12
+_SUPPOSED = re.compile(r"对应|假设|测算|若|假如")
+_LONGEST_SCOPE = 8
 _CLAUSE_END = re.compile(r"[；。！？]")
 _UNIT_KINDS = {
     "%": "percent",
@@ -70,6 +90,7 @@ class _Reading:
     indicator: Ref
     subject: Ref
     confidence: float
+    scope: str = ""
 
 
 class MetricReader:
@@ -99,8 +120,8 @@ class MetricReader:
                 previous = None
                 continue
             reading = self._reading_for(annotated, indicators, quantity, previous)
-            if reading is not None:
-                yield self._claim(annotated, reading, quantity)
+            if reading is not None and (scope := _scope(annotated, reading)) is not None:
+                yield self._claim(annotated, replace(reading, scope=scope), quantity)
                 previous = (quantity, reading)
 
     def _reading_for(
@@ -118,7 +139,11 @@ class MetricReader:
             follows = quantity.change and _AFTER_LEVEL.fullmatch(gap) and not previous[0].change
             return previous[1] if follows else None
         gap = _without(annotated, indicator.end, quantity.start)
-        if gap.endswith(("从", "由")) or _STARTS_RANGE.match(annotated.text, quantity.end):
+        if (
+            indicator.name.endswith(_VAGUE)
+            or gap.endswith(("从", "由"))
+            or _STARTS_RANGE.match(annotated.text, quantity.end)
+        ):
             return None  # the first of 「从5%升至8%」 was true before
         if not _FILLER.fullmatch(gap) or not self._fits(indicator, quantity):
             return None
@@ -159,7 +184,9 @@ class MetricReader:
         if indicator.about:
             return self._of_company(annotated, indicator, begin) or self._of_product(indicator)
         allowed = _MACRO_KINDS if indicator.entity in self._macro else _SUBJECT_KINDS
-        subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in _SUBJECT_KINDS | _MACRO_KINDS]
+        subjects = [
+            ref for ref in annotated.between(begin, indicator.start) if ref.kind in _SUBJECT_KINDS | _MACRO_KINDS
+        ]
         if subjects and subjects[-1].kind not in allowed:
             return None
         if subjects:
@@ -169,18 +196,28 @@ class MetricReader:
                 r"(?:[，、：（）]|的|在|于|年|期间|内|公司|行业|板块|实现|预计|其|整体|单季|单季度|全年|合计|累计|我们|和|及|与|报告期|共|方面|业务)*",
                 gap,
             )
-            if plain or (len(subjects) == 1 and len(gap) <= _SUBJECT_REACH and _starts(annotated, subject)):
-                return _Reading(indicator, subject, (0.85 if plain else 0.65) * subject.score)
-            return None
+            owner = annotated.subject if subject.kind == Kind.PRODUCT and "，" in gap else subject
+            if plain is None or owner is None or (owner is not subject and owner.kind != Kind.COMPANY):
+                return None
+            return _Reading(indicator, owner, 0.85 * owner.score)
         understood = annotated.region if indicator.entity in self._macro else annotated.subject
-        if understood is None or not _OPENING.fullmatch(_without(annotated, _clause_start(annotated, indicator), indicator.start)):
+        if understood is None or not _OPENING.fullmatch(
+            _without(annotated, _clause_start(annotated, indicator), indicator.start)
+        ):
             return None
         if any(ref.kind == Kind.INDICATOR and ref.about for ref in annotated.between(begin, indicator.start)):
             return None  # 「全球汽车销量…，预计增速3%」 is not the heading's growth
         return _Reading(indicator, understood, 0.7 * understood.score)
 
     def _of_product(self, indicator: Ref) -> _Reading:
-        about = Ref(indicator.about, kind_of(indicator.about), indicator.owner, indicator.start, indicator.end, score=indicator.score)
+        about = Ref(
+            indicator.about,
+            kind_of(indicator.about),
+            indicator.owner,
+            indicator.start,
+            indicator.end,
+            score=indicator.score,
+        )
         return _Reading(indicator, about, 0.85 * indicator.score)
 
     def _of_company(self, annotated: Annotated, indicator: Ref, begin: int) -> _Reading | None:
@@ -216,22 +253,29 @@ class MetricReader:
             end=quantity.end,
             pattern="metric",
             value=value,
-            qualifiers=_scope(annotated, reading),
+            qualifiers=(("scope", reading.scope),) if reading.scope else (),
             valid=period or (dated.period if dated else annotated.period),
             confidence=reading.confidence,
         )
 
 
-def _scope(annotated: Annotated, reading: _Reading) -> tuple[tuple[str, str], ...]:
-    """Return what narrows the indicator, as the source words it right before the name: a region, a venue, a grade."""
+def _scope(annotated: Annotated, reading: _Reading) -> str | None:
+    """Return what narrows the indicator, as the source words it right before the name: a region, a venue, a grade.
+
+    None when the words before it are more than that: then the name is only the end of some other thing's.
+    """
     start = reading.indicator.start
     first = _clause_start(annotated, reading.indicator)
     if reading.subject.start >= 0 and reading.subject.start < start:
         first = max(first, reading.subject.end)
     words = _NOISE.sub("", _without(annotated, first, start)).strip("，、：（）()的 ")
-    if not words or len(words) > _LONGEST_SCOPE or any(mark in words for mark in "，。；：（）"):
-        return ()
-    return (("scope", words),)
+    unfit = (
+        len(words) > _LONGEST_SCOPE
+        or words.endswith(("及", "和", "与", "、", "以及", "-"))
+        or _SUPPOSED.search(words)
+        or any(mark in words for mark in "，。；：（）")
+    )
+    return None if unfit else words
 
 
 def _clause_start(annotated: Annotated, ref: Ref) -> int:
@@ -258,8 +302,3 @@ def _without(annotated: Annotated, start: int, end: int) -> str:
 def _last(periods: tuple[Dated, ...], before: int) -> Dated | None:
     stated = [dated for dated in periods if dated.end <= before and dated.role == "stated"]
     return stated[-1] if stated else None
-
-
-def _starts(annotated: Annotated, subject: Ref) -> bool:
-    """Whether the sentence opens with this name, periods aside."""
-    return not _without(annotated, 0, subject.start).strip("，、：（）· ")
