@@ -1,0 +1,268 @@
+"""How fast and how large each stage is: `python -m benchmarks.speed [--folder PATH] [--limit FILES] [--repeat RUNS]`.
+
+One process, the real functions, each stage on the same documents. The floor is a bare automaton pass over the same text
+with the patterns of the securities finder: what any search for names must at least cost on this machine, in this run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import daachorse
+from rich.cells import cell_len
+from threadpoolctl import threadpool_limits
+
+from communities.weekly import run_week
+from extraction.chunking import chunk_document
+from extraction.dating import find_periods
+from extraction.mentions import shipped_lexicon
+from extraction.modality import read_modality
+from extraction.ner import load_ner
+from extraction.pipeline import Extractor
+from extraction.quantities import find_quantities
+from extraction.readers.dispatch import read_file, walk
+from extraction.sentences import split
+from kg.graph.snapshot import Snapshot
+from kg.model import BlockKind, Document, Reading
+from kg.query.answer import ask
+from kg.query.chain import chain
+from kg.query.impact import impact
+from kg.query.lens import Lens
+from kg.relations import vocabulary
+from kg.securities.finder import Finder
+from kg.securities.master import Master
+from kg.securities.resolver import Resolver
+from kg.store.open import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from extraction.sentences import Sentence
+    from kg.store.port import Store
+
+READ_AT = datetime(2026, 6, 30, tzinfo=UTC)
+QUESTIONS = ("光伏产业链上下游有哪些公司？", "猪周期拐点会影响哪些板块？", "历史上加息周期银行板块怎么表现？")
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+@dataclass(slots=True)
+class Bench:
+    """The rows of a run.
+
+    Attributes:
+        repeat: runs of a stage, of which the best counts.
+        characters: the size of the texts that the next stages work on.
+        floor: seconds that the bare automaton takes for one character.
+    """
+
+    repeat: int
+    characters: int = 0
+    floor: float = 0.0
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+    def measure(
+        self, stage: str, call: Callable[[], Any], *, facts: int = 0, text: bool = True, once: bool = False
+    ) -> Any:
+        """Time a stage, the best of the runs; say how many characters and facts it did in a second."""
+        reset_peak()
+        seconds, result = self.seconds(call, 1 if once else self.repeat)
+        facts = facts or sum(len(reading.facts) for reading in _readings(result))
+        self.row(stage, seconds, facts=facts, text=text, memory=f"{peak_megabytes():.0f}")
+        return result
+
+    @staticmethod
+    def seconds(call: Callable[[], Any], runs: int) -> tuple[float, Any]:
+        """Return the shortest of some runs, and what the last gave."""
+        best, result = float("inf"), None
+        for _ in range(runs):
+            began = time.perf_counter()
+            result = call()
+            best = min(best, time.perf_counter() - began)
+        return best, result
+
+    def row(self, stage: str, seconds: float, *, facts: int = 0, text: bool = True, memory: str = "") -> None:
+        """Add a stage that was measured elsewhere."""
+        shown = (
+            f"{seconds:.3f}",
+            f"{self.characters / seconds:,.0f}" if text and self.characters and seconds > 0 else "",
+            f"{facts / seconds:,.0f}" if facts and seconds > 0 else "",
+            f"{seconds / self.characters / self.floor:,.0f}" if text and self.floor and self.characters else "",
+        )
+        self.rows.append((stage, *shown, memory))
+
+    def print(self) -> None:
+        """Print the rows as a Markdown table; a Chinese character is two columns wide."""
+        table = [("stage", "seconds", "characters/s", "facts/s", "× floor", "peak MB"), *self.rows]
+        widths = [max(cell_len(row[column]) for row in table) for column in range(len(table[0]))]
+        for number, row in enumerate(table):
+            cells = [
+                row[0] + " " * (widths[0] - cell_len(row[0])),
+                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+            ]
+            print("| " + " | ".join(cells) + " |")
+            if number == 0:
+                print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+
+
+def reset_peak() -> None:
+    """Let the high-water mark of memory begin anew, where the kernel allows it."""
+    try:
+        CLEAR.write_text("5", encoding="ascii")
+    except OSError:
+        return
+
+
+def peak_megabytes() -> float:
+    """Return the high-water mark of resident memory; of the whole process where it cannot be begun anew."""
+    try:
+        lines = STATUS.read_text(encoding="ascii").splitlines()
+    except OSError:
+        lines = []
+    kilobytes = next((line.split()[1] for line in lines if line.startswith("VmHWM")), None)
+    return int(kilobytes or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024
+
+
+def read(files: Sequence[Path]) -> list[Document]:
+    found = (item for file in files for item in read_file(file, today=READ_AT.date(), published_on=date(2026, 1, 1)))
+    return [item for item in found if isinstance(item, Document)]
+
+
+def measure_floor(bench: Bench, documents: Sequence[Document]) -> None:
+    text = "\n".join(document.text for document in documents)
+    patterns = Finder(Master.load()).patterns
+    automaton = daachorse.CharwiseDoubleArrayAhoCorasick(patterns, daachorse.MATCH_KIND_LEFTMOST_LONGEST)
+    bench.characters = len(text)
+    seconds, _ = bench.seconds(lambda: automaton.find(text), max(3, bench.repeat))
+    bench.floor = seconds / len(text)
+    bench.row("floor: bare automaton pass", seconds)
+    bench.row("plain loop over characters", bench.seconds(lambda: sum(1 for _ in text), 3)[0])
+
+
+def measure_reading(bench: Bench, ending: str, files: Sequence[Path]) -> None:
+    bench.characters = sum(len(document.text) for document in read(files))
+    bench.measure(f"read and clean, {len(files)} {ending}", lambda: read(files))
+
+
+def sentences_of(documents: Sequence[Document]) -> list[list[Sentence]]:
+    return [
+        [
+            sentence
+            for block in document.blocks
+            if block.kind != BlockKind.TABLE
+            for sentence in split(document.text, block.start, block.end)
+        ]
+        for document in documents
+    ]
+
+
+def measure_parts(bench: Bench, documents: Sequence[Document]) -> float:
+    """Measure what extraction is made of; return the seconds of the parts that a whole run holds, NER apart."""
+    first = len(bench.rows)
+    sentences = bench.measure("sentences", lambda: sentences_of(documents))
+    bench.measure("chunk", lambda: [chunk_document(document) for document in documents])
+    dated = [
+        (line.text, document.published_on)
+        for document, lines in zip(documents, sentences, strict=True)
+        for line in lines
+    ]
+    bench.measure("dating", lambda: [find_periods(text, day) for text, day in dated])
+    bench.measure("quantities", lambda: [find_quantities(text) for text, _ in dated])
+    resolver = Resolver(Master.load())
+    bench.measure(
+        "names: securities resolver",
+        lambda: [resolver.resolve(each.text, each.published_on, subject_codes=each.codes) for each in documents],
+    )
+    lexicon = shipped_lexicon()
+    bench.measure("gazetteer", lambda: [lexicon.find(text) for text, _ in dated])
+    known = sum(float(row[1]) for row in bench.rows[first:])
+    bench.measure("modality, every sentence", lambda: [read_modality(text, 0, len(text)) for text, _ in dated])
+    if ner := load_ner():
+        bench.measure("NER", lambda: [ner.find([line.text for line in lines]) for lines in sentences])
+    else:
+        print("NER: its weights are not installed (cutword)")
+    return known
+
+
+def measure_extraction(bench: Bench, documents: Sequence[Document], known: float) -> list[Reading]:
+    def run(extractor: Extractor) -> list[Reading]:
+        return [extractor.extract(document, recorded_at=READ_AT) for document in documents]
+
+    plain, full = Extractor.default(ner=False), Extractor.default()
+    place = len(bench.rows)
+    without = bench.measure("extraction without NER", lambda: run(plain))
+    rest = float(bench.rows[place][1]) - known
+    bench.row("  of it patterns, causal, metrics, merging", rest, facts=sum(len(reading.facts) for reading in without))
+    readings: list[Reading] = bench.measure("extraction with NER", lambda: run(full))
+    return readings
+
+
+def write(store: Store, readings: Sequence[Reading]) -> None:
+    with store.writer() as writer:
+        for reading in readings:
+            writer.write(reading)
+
+
+def measure_base(bench: Bench, readings: Sequence[Reading], folder: Path) -> None:
+    facts = sum(len(reading.facts) for reading in readings)
+    store = open_store(folder / "kb.liantu", create=True)
+    try:
+        bench.measure("store write", lambda: write(store, readings), facts=facts, once=True)
+        facts = store.stats()["facts"]
+        bench.measure("facts read back", lambda: list(store.view().facts()), facts=facts, text=False)
+        words = vocabulary()
+        bench.measure("snapshot compile", lambda: Snapshot.compile(store.view(), words), facts=facts, text=False)
+        bench.measure("weekly", lambda: run_week(store, None), facts=facts, text=False, once=True)
+        lens = Lens(store.view())
+        lens.index("")  # the snapshot is compiled outside the latencies
+        for stage, call in (
+            ("chain 光伏", lambda: chain(lens, "光伏")),
+            ("impact 碳酸锂价格 down", lambda: impact(lens, "碳酸锂价格", -1)),
+        ):
+            bench.measure(stage, call, text=False)
+        for question in QUESTIONS:
+            bench.measure(f"ask {question[:6]}…", partial(ask, lens, question), text=False)
+    finally:
+        store.close()
+    size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+    print(f"knowledge base: {facts:,} facts, {size:.1f} MB on disk\n")
+
+
+def _readings(result: Any) -> list[Reading]:
+    return [each for each in result if isinstance(each, Reading)] if isinstance(result, list) else []
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--folder", type=Path, default=Path("notebooks/demo/reports"), help="a folder of documents, or one"
+    )
+    parser.add_argument("--limit", type=int, help="only the first so many files")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of a stage, of which the best counts")
+    options = parser.parse_args()
+    files = list(walk([options.folder]))[: options.limit]
+    threadpool_limits(1)  # one core, as in one worker of an ingest
+    bench = Bench(max(1, options.repeat))
+    documents = read(files)  # also loads what the readers need, so that no stage below pays for it
+    if not documents:
+        parser.error(f"{options.folder}: no document that can be read")
+    measure_floor(bench, documents)
+    for ending in sorted({file.suffix for file in files}):
+        measure_reading(bench, ending, [file for file in files if file.suffix == ending])
+    bench.characters = sum(len(document.text) for document in documents)
+    readings = measure_extraction(bench, documents, measure_parts(bench, documents))
+    print(f"{len(files):,} files, {len(documents):,} documents, {bench.characters:,} characters, one core")
+    with tempfile.TemporaryDirectory() as folder:
+        measure_base(bench, readings, Path(folder))
+    bench.print()
+
+
+if __name__ == "__main__":
+    main()
