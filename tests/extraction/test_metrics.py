@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import pytest
+
+from kg.model import Fact, Modality
+from tests.goldens.reports import facts_of, names_of, read, report
+
+Row = tuple[str, str, float, str, str, str]
+
+
+def rows(*lines: str, **about: object) -> set[Row]:
+    """(subject, indicator, number, unit, change, period) of every measured fact."""
+    reading = read(report(*lines, **about))  # type: ignore[arg-type]
+    names = names_of(reading)
+    return {_row(fact, names) for fact in reading.facts if fact.relation == "reports"}
+
+
+def _row(fact: Fact, names: dict[str, str]) -> Row:
+    value = fact.value
+    assert value is not None
+    period = str(fact.valid) if fact.valid else ""
+    return names[fact.subject], names[fact.object], value.number, value.unit, value.change, period
+
+
+CLAIMS: list[tuple[str, list[Row]]] = [
+    # level, change, level + change
+    ("宁德时代2024年营业收入3620亿元。", [("宁德时代", "营业收入", 3620e8, "元", "", "2024")]),
+    ("宁德时代2024年实现营收3620亿元。", [("宁德时代", "营业收入", 3620e8, "元", "", "2024")]),
+    ("2024年宁德时代营业收入为3620亿元。", [("宁德时代", "营业收入", 3620e8, "元", "", "2024")]),
+    ("比亚迪2024年毛利率为19.4%。", [("比亚迪", "毛利率", 19.4, "%", "", "2024")]),
+    ("比亚迪2024年毛利率同比提升2个百分点。", [("比亚迪", "毛利率", 2.0, "pct", "yoy", "2024")]),
+    ("贵州茅台2024年归母净利润同比增长15.4%。", [("贵州茅台", "归母净利润", 15.4, "%", "yoy", "2024")]),
+    ("五粮液2024年净利润同比下滑2.3%。", [("五粮液", "净利润", -2.3, "%", "yoy", "2024")]),
+    ("宁德时代2025年上半年净利润305亿元。", [("宁德时代", "净利润", 305e8, "元", "", "2025H1")]),
+    ("宁德时代25Q2营收942亿元。", [("宁德时代", "营业收入", 942e8, "元", "", "2025Q2")]),
+    ("宁德时代2024年研发费用186亿元。", [("宁德时代", "研发费用", 186e8, "元", "", "2024")]),
+    ("招商银行2024年净息差1.98%。", [("招商银行", "净息差", 1.98, "%", "", "2024")]),
+    (
+        "宁德时代2024年营业收入3620亿元，同比-9.7%；归母净利润507亿元，同比+15%。",
+        [("宁德时代", "营业收入", 3620e8, "元", "", "2024"), ("宁德时代", "营业收入", -9.7, "%", "yoy", "2024")],
+    ),
+    # compound indicators are their product's
+    ("2024年光伏组件价格跌至0.7元/W。", [("光伏组件", "光伏组件价格", 0.7, "元/W", "", "2024")]),
+    ("7月动力电池产量为133GWh。", [("动力电池", "动力电池产量", 133.0, "GWh", "", "2025-07")]),
+    ("铜价报80000元/吨。", [("铜", "铜价格", 80000.0, "元/吨", "", "")]),
+    ("2024年新能源汽车销量达到1286万辆。", [("新能源汽车", "新能源汽车销量", 12860000.0, "辆", "", "2024")]),
+    ("2025年6月电解铝产量360万吨。", [("电解铝", "电解铝产量", 3600000.0, "吨", "", "2025-06")]),
+    ("碳酸锂均价为7.5万元/吨。", [("碳酸锂", "碳酸锂价格", 75000.0, "元/吨", "", "")]),
+    ("本周碳酸锂均价环比下跌2.5%。", [("碳酸锂", "碳酸锂价格", -2.5, "%", "wow", "2025-W34")]),
+    (
+        "贵州茅台2024年营业收入1741亿元，同比+15.7%。",
+        [("贵州茅台", "营业收入", 1741e8, "元", "", "2024"), ("贵州茅台", "营业收入", 15.7, "%", "yoy", "2024")],
+    ),
+    (
+        "贵州茅台2024年营业收入1741亿元（+15.7%）。",
+        [("贵州茅台", "营业收入", 1741e8, "元", "", "2024"), ("贵州茅台", "营业收入", 15.7, "%", "change", "2024")],
+    ),
+    ("天赐材料电解液产能达到85万吨。", [("天赐材料", "电解液产能", 850000.0, "吨", "", "")]),
+    # a company's own figure of a product
+    ("- 中国神华：2024年煤炭产量3.27亿吨。", [("中国神华", "煤炭产量", 3.27e8, "吨", "", "2024")]),
+    # the first of two levels was true before
+    # ranges
+    ("碳酸锂均价在7-8万元/吨。", [("碳酸锂", "碳酸锂价格", 70000.0, "元/吨", "", "")]),
+]
+
+
+LEVEL = (
+    "only 同比 and its like may stand before a change that follows its level: 「…亿元，同比增长15.7%」 loses the change"
+)
+CUT = "the short form 碳酸锂价 is taken out of 碳酸锂价格, and the 格 left over parts name from number"
+RISE = "with the first of two levels (从17%提升至19%) the second is dropped as well"
+SECOND = "a second indicator behind the comma is no longer the subject's"
+NOUN = "the gazetteer's 同比增速 is taken for the indicator that grows"
+FAULTS: list[tuple[str, str, list[Row]]] = [
+    (
+        SECOND,
+        "宁德时代2024年营业收入3620亿元，归母净利润507亿元。",
+        [("宁德时代", "营业收入", 3620e8, "元", "", "2024"), ("宁德时代", "归母净利润", 507e8, "元", "", "2024")],
+    ),
+    (
+        LEVEL,
+        "贵州茅台2024年营业收入1741亿元，同比增长15.7%。",
+        [
+            ("贵州茅台", "营业收入", 1741e8, "元", "", "2024"),
+            ("贵州茅台", "营业收入", 15.7, "%", "yoy", "2024"),
+        ],
+    ),
+    (
+        LEVEL,
+        "隆基绿能2024年归母净利润-86亿元，同比下降180%。",
+        [
+            ("隆基绿能", "归母净利润", -86e8, "元", "", "2024"),
+            ("隆基绿能", "归母净利润", -180.0, "%", "yoy", "2024"),
+        ],
+    ),
+    (
+        LEVEL,
+        "比亚迪2024年毛利率19.4%，同比提升2.1个百分点。",
+        [("比亚迪", "毛利率", 19.4, "%", "", "2024"), ("比亚迪", "毛利率", 2.1, "pct", "yoy", "2024")],
+    ),
+    (CUT, "碳酸锂价格为7.5万元/吨。", [("碳酸锂", "碳酸锂价格", 75000.0, "元/吨", "", "")]),
+    (
+        LEVEL,
+        "2024年新能源汽车销量达到1286万辆，同比增长35.5%。",
+        [
+            ("新能源汽车", "新能源汽车销量", 12860000.0, "辆", "", "2024"),
+            ("新能源汽车", "新能源汽车销量", 35.5, "%", "yoy", "2024"),
+        ],
+    ),
+    (CUT, "本周碳酸锂价格环比下跌2.5%。", [("碳酸锂", "碳酸锂价格", -2.5, "%", "wow", "2025-W34")]),
+    (RISE, "比亚迪2024年毛利率从17%提升至19%。", [("比亚迪", "毛利率", 19.0, "%", "", "2024")]),
+    (CUT, "碳酸锂价格在7-8万元/吨。", [("碳酸锂", "碳酸锂价格", 70000.0, "元/吨", "", "")]),
+    (
+        NOUN,
+        "贵州茅台2024年营业收入1741亿元，同比增速15.7%。",
+        [("贵州茅台", "营业收入", 1741e8, "元", "", "2024"), ("贵州茅台", "营业收入", 15.7, "%", "yoy", "2024")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CLAIMS, ids=[text for text, _ in CLAIMS])
+def test_measured_claims(text, expected):
+    assert rows(text) == set(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(text, expected, id=text, marks=pytest.mark.xfail(reason=reason, strict=True))
+        for reason, text, expected in FAULTS
+    ],
+)
+def test_measured_claims_that_are_still_misread(text, expected):
+    assert rows(text) == set(expected)
+
+
+def test_a_range_keeps_both_ends():
+    (fact,) = facts_of("碳酸锂均价在7-8万元/吨。", relation="reports")
+    assert fact.value is not None
+    assert (fact.value.number, fact.value.high) == (70000.0, 80000.0)
+
+
+def test_the_scale_is_kept_beside_the_base_unit():
+    (fact,) = facts_of("宁德时代2024年营业收入3620亿元。", relation="reports")
+    assert fact.value is not None
+    assert (fact.value.number, fact.value.scale) == (3620e8, "亿")
+
+
+@pytest.mark.parametrize(
+    ("text", "basis"),
+    [
+        ("宁德时代2024年归母净利润507亿元。", "归母"),
+        ("宁德时代2024年扣非归母净利润450亿元。", "扣非"),
+        ("宁德时代2024年净利润540亿元。", ""),
+    ],
+)
+def test_the_basis_of_a_profit(text, basis):
+    (fact,) = facts_of(text, relation="reports")
+    assert fact.value is not None
+    assert fact.value.basis == basis
+
+
+# ── lists ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "预计宁德时代2025-2027年归母净利润分别为650/780/900亿元。",
+        "预计宁德时代2025-2027年归母净利润分别为650亿元、780亿元、900亿元。",
+        pytest.param(
+            "预计宁德时代2025/2026/2027年归母净利润分别为650/780/900亿元。",
+            marks=pytest.mark.xfail(reason="years told one by one are not aligned with their list", strict=True),
+        ),
+    ],
+)
+def test_a_list_over_years_is_one_fact_a_year(text):
+    assert rows(text) == {
+        ("宁德时代", "归母净利润", 650e8, "元", "", "2025"),
+        ("宁德时代", "归母净利润", 780e8, "元", "", "2026"),
+        ("宁德时代", "归母净利润", 900e8, "元", "", "2027"),
+    }
+
+
+def test_forecasts_over_years_are_forecasts():
+    found = facts_of("预计宁德时代2025-2027年归母净利润分别为650/780/900亿元。", relation="reports")
+    assert {fact.modality for fact in found} == {Modality.FORECAST}
+
+
+def test_a_list_that_does_not_fit_its_years_is_left_alone():
+    assert rows("预计宁德时代2025-2027年归母净利润分别为650/780亿元。") == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "宁德时代和比亚迪2024年净利润分别为507亿元和403亿元。",
+        "宁德时代、比亚迪、国轩高科净利润分别为507/403/12亿元。",
+        "硅料、硅片价格分别为40和1.1元/W。",
+    ],
+)
+def test_a_list_over_names_is_nobodys(text):
+    assert rows(text) == set()
+
+
+# ── whose it is ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+REVENUE = ("宁德时代", "营业收入", 3620e8, "元", "", "2024")
+
+
+def test_the_subject_of_a_lead_in():
+    assert rows("- 宁德时代：2024年营业收入3620亿元。") == {REVENUE}
+
+
+def test_the_subject_of_a_heading():
+    assert rows("# 宁德时代", "2024年营业收入3620亿元。") == {REVENUE}
+
+
+def test_the_subject_of_the_report():
+    assert rows("2024年营业收入3620亿元。", codes=("300750.SZ",)) == {REVENUE}
+
+
+def test_the_subject_of_the_title():
+    assert rows("2024年营业收入3620亿元。", title="宁德时代2024年年报点评") == {REVENUE}
+
+
+def test_the_company_word_is_the_subject_of_the_report():
+    assert rows("公司2024年营业收入3620亿元。", codes=("300750.SZ",)) == {REVENUE}
+
+
+def test_without_a_subject_there_is_no_fact():
+    assert rows("2024年营业收入3620亿元。") == set()
+
+
+def test_a_written_subject_goes_before_the_report_s():
+    assert rows("比亚迪2024年营业收入7771亿元。", codes=("300750.SZ",)) == {
+        ("比亚迪", "营业收入", 7771e8, "元", "", "2024")
+    }
+
+
+def test_an_understood_subject_counts_for_less():
+    (understood,) = facts_of("2024年营业收入3620亿元。", relation="reports", codes=("300750.SZ",))
+    (written,) = facts_of("宁德时代2024年营业收入3620亿元。", relation="reports")
+    assert understood.confidence < written.confidence
+
+
+def test_a_company_s_own_capacity_is_not_the_product_s():
+    """天赐材料's capacity is no figure of the whole trade."""
+    assert ("电解液", "电解液产能", 850000.0, "吨", "", "") not in rows("天赐材料电解液产能达到85万吨。")
+
+
+@pytest.mark.xfail(reason="the company before 持股比例 is what is held, not who reports it", strict=True)
+def test_a_stake_is_not_reported_of_the_company_it_is_held_in():
+    assert facts_of("长江电力对湖北能源的持股比例为28%。", relation="reports") == []
+
+
+# ── macro indicators ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_macro_indicator_belongs_to_the_region_named_before_it():
+    assert rows("美国7月CPI同比上涨2.7%。") == {("美国", "CPI", 2.7, "%", "yoy", "2025-07")}
+
+
+def test_a_macro_indicator_belongs_to_the_region_of_its_heading():
+    assert rows("# 美国经济", "7月CPI同比上涨2.7%。") == {("美国", "CPI", 2.7, "%", "yoy", "2025-07")}
+
+
+def test_a_macro_indicator_never_belongs_to_the_company_of_the_report():
+    assert rows("7月CPI同比上涨2.7%。", codes=("300750.SZ",)) == set()
+
+
+def test_a_macro_indicator_without_a_region_is_nobodys():
+    assert rows("7月CPI同比上涨2.7%。") == set()
+
+
+# ── what is refused ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "宁德时代2024年毛利率为25亿元。",
+        "宁德时代2024年营业收入达到300万吨。",
+        "宁德时代2024年研发费用为3座。",
+        "碳酸锂价格为5万吨。",
+    ],
+)
+def test_a_unit_that_the_indicator_is_never_measured_in_is_refused(text):
+    assert rows(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "宁德时代营业收入结构优化，海外工厂投资73亿元。",
+        "宁德时代关注毛利率，公司拥有员工13万人。",
+        "宁德时代2024年营业收入。",
+        "宁德时代净利润和比亚迪的扩产计划共涉及300亿元。",
+    ],
+)
+def test_a_number_that_belongs_to_something_else_is_left_alone(text):
+    assert rows(text) == set()
+
+
+# ── certainty and time ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "modality"),
+    [
+        ("宁德时代2024年营业收入3620亿元。", Modality.ASSERTED),
+        ("预计宁德时代2026年营业收入5000亿元。", Modality.FORECAST),
+        ("宁德时代2026年营业收入有望达到5000亿元。", Modality.FORECAST),
+        ("若碳酸锂均价为6万元/吨，外购矿石企业将亏损。", Modality.CONDITIONAL),
+        ("据传宁德时代2025年净利润为700亿元。", Modality.RUMOURED),
+    ],
+)
+def test_the_certainty_of_a_measured_fact(text, modality):
+    found = facts_of(text, relation="reports")
+    assert [fact.modality for fact in found] == [modality]
+
+
+def test_the_period_of_an_earlier_sentence_of_the_paragraph_is_understood():
+    found = rows("宁德时代2024年营业收入3620亿元。宁德时代归母净利润507亿元。")
+    assert ("宁德时代", "归母净利润", 507e8, "元", "", "2024") in found
+
+
+def test_a_comparison_does_not_date_the_claim():
+    found = rows("宁德时代2024年毛利率为24.4%，较2023年提升1.5个百分点。")
+    assert ("宁德时代", "毛利率", 24.4, "%", "", "2024") in found
+    assert not any(period == "2023" for *_, period in found)
