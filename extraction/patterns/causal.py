@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, Ref
+from extraction.patterns.directions import DIRECTION_NAME, DOWN, HANDED_ON, PLAIN, TAIL, UP, moved_behind, movement
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -21,42 +22,7 @@ if TYPE_CHECKING:
     from extraction.annotated import Annotated
     from extraction.mentions import Lexicon
 
-UP, DOWN, PLAIN = 1, -1, 0
-_DIRECTION_NAME = {UP: "up", DOWN: "down", PLAIN: "none"}
-
-_UP_WORDS = (
-    "向上 减亏 扭亏 上涨 上行 上升 提升 提高 增长 增加 回升 走高 走强 反弹 改善 扩大 旺盛 高增 攀升 修复 回暖 复苏 抬升 走阔 扩张 加快 加速 新高 超预期 上调 "
-    "增强 强劲 翻倍 放量 爆发 涨价 扩产 提速 加码 升温 走俏 大涨 上移 转强 增厚 向好 好转 企稳 释放 激增 飙升 高企 提振 涨 景气 普及 落地 推进 "
-    "推广 实施 出台 发展 渗透 催化 增产 复产 大增 倍增 优化 回补 转暖 上扬 高位 上车 需求旺 紧张 紧缺 走扩 宽松 趋严 放宽 火爆 崛起 迭代 升级 扩容 重估 复苏 繁荣 壮大 兴起 拓展 突破 落地 应用 建设 加剧 扰动"
-).split()
-_DOWN_WORDS = (
-    "向下 下跌 下行 下降 降低 减少 回落 走低 走弱 下滑 收窄 缩减 萎缩 承压 疲软 放缓 减弱 恶化 暴跌 下调 收缩 去化 减产 短缺 不足 亏损 走软 降温 "
-    "低迷 不振 回调 压缩 降价 跌价 停产 大跌 下移 转弱 过剩 缩量 受限 偏弱 受阻 低于预期 不及预期 中断 滑坡 跳水 探底 走阔压力 受损 跌 减缓 "
-    "弱化 低位 疲弱 拖累 下挫 出清 退坡 冲击 受挫 缩水 负增长 摊薄"
-).split()
-_DIRECTION = {**dict.fromkeys(_UP_WORDS, UP), **dict.fromkeys(_DOWN_WORDS, DOWN)}
-_TIGHT = {
-    "供给": DOWN,
-    "供应": DOWN,
-    "产能": DOWN,
-}  # 供给紧张 means less of it; 流动性紧张 likewise is rare enough to leave
-_DIRECTION_RE = re.compile("|".join(sorted(map(re.escape, _DIRECTION), key=len, reverse=True)))
-_ADVERB = (
-    "持续|大幅|快速|进一步|有望|明显|显著|同比|环比|小幅|的|边际|逐步|逐渐|稳步|继续|加速|迅速|整体|全面|出现|略有|有所|将|会|已|或|仍|不断|再度|再次|触底|止跌|"
-    "阶段性|结构性|预期|的预期|强劲|高位|低位|温和|超预期|保持|维持|呈现|迎来|实现|进入|开始|均|普遍|多数|较快|较大|均有|也|都|并|更|很|较|带来的|所|从|由|向|至"
-)
-_THEN_DIRECTION = re.compile(rf"(?:(?:{_ADVERB})*|[^，。；：！？（）0-9]{{1,4}}?)(?P<word>{_DIRECTION_RE.pattern})")
-_VERB_BEFORE = re.compile(
-    r"(?:(?P<up>提升|提高|增加|推高|抬升|增厚|改善|扩大|拉高|推升|增强|提振|加大|抬高|带来|高)|(?P<down>降低|压低|减少|削弱|摊薄|压缩|侵蚀|拉低|减轻|挤压|缩小|下调|低))"
-    r"(?:了|相关|整体|公司|行业|其|企业|终端|国内|单位)*$"
-)
-_FALLS_SHORT = re.compile(
-    r"(?:速度|进度|节奏|程度|情况)?(?:低于预期|不及预期|不达预期|放缓|缓慢|乏力|趋缓|受阻|有限|不佳)"
-)
-_BEFORE_SPAN, _AFTER_SPAN = 8, 14
-_TAIL = re.compile(
-    rf"(?:（[^（）]*）|\d[\d.,]*(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*|{_ADVERB}|{_DIRECTION_RE.pattern}|等|因素|影响|政策|趋势|预期|背景|，|有效|直接|强力|共同|主要|亦|进而|从而|继而|最终|又|同时|能够|可|能|有力|对)*"
-)
+_QUESTION = re.compile(r"[？?]\s*$|吗[。？]?$|会否|是否")
 _LEADING = re.compile(r"[^，。；：！？（）]{0,6}")
 _OWNED_GAP = re.compile(
     r"(?:的|行业|板块|公司|环节|企业|厂商|端|整体|业务|产业链|相关|产品|市场|终端|行业的|平均|综合|单位|主要|核心)*"
@@ -106,6 +72,7 @@ _BACK = re.compile(
 _THEN = re.compile(
     r"(?:进而|从而|继而|最终|并|将|有望|或|也|进一步|有效|显著|持续|同时|又|直接|大幅|预计|亦|会|共同|明显|继续|强力|逐步|可|能|均|有力|对)+$"
 )
+_BENEFIT = re.compile("受益于|受惠于|得益于|受累于|受损于|受制于")
 _SUPPORTS = frozenset(("支撑", "提振", "利好", "推动", "带动", "拉动", "促进"))
 _TOWARD = re.compile(
     r"对(?P<effect>[^，。；对]{2,20}?)(?:的)?(?:形成|构成|带来|产生|起到|予以|有|存在|造成)+(?:了|一定|较强|明显|显著|较大|的|有力|有效|直接)*"
@@ -151,7 +118,7 @@ class CausalReader:
 
     def read(self, annotated: Annotated) -> Iterator[Claim]:
         """Yield the causal claims of one sentence."""
-        if not annotated.refs:
+        if not annotated.refs or _QUESTION.search(annotated.text):
             return
         seen: set[tuple[str, str]] = set()
         for phrases in _phrases(annotated):
@@ -169,8 +136,10 @@ class CausalReader:
         """Bring a phrase down to its factors: the names that stand at its anchor, with their directions."""
         refs = _anchored(annotated.text, [ref for ref in annotated.between(*span) if ref.kind in kinds], span, anchor)
         bounds = [*(ref.start for ref in refs), span[1]]
+        cause = kinds is _CAUSE_KINDS
         directions = [
-            _direction(annotated.text, ref, span[0], limit) for ref, limit in zip(refs, bounds[1:], strict=True)
+            movement(annotated.text, ref, span[0], limit, cause=cause)
+            for ref, limit in zip(refs, bounds[1:], strict=True)
         ]
         for index in range(len(refs) - 2, -1, -1):  # 「铜价、铝价上涨」: a list shares the direction of its last member
             if directions[index] == PLAIN and _listed(annotated.text, refs[index], refs[index + 1]):
@@ -186,11 +155,15 @@ class CausalReader:
         needs = (ref.kind == Kind.INDICATOR and ref.entity not in self._alone) or (
             ref.kind == Kind.EVENT and _NEEDS_OWNER.match(ref.name)
         )
-        if ref.about or not needs:
+        if ref.kind not in (Kind.INDICATOR, Kind.EVENT):
+            return ref
+        if ref.about:
             return ref
         before = [other for other in annotated.between(0, ref.start) if other.kind in _OWNERS]
         if before and _OWNED_GAP.fullmatch(annotated.text, before[-1].end, ref.start):
             return compound(before[-1], ref)
+        if not needs:
+            return ref
         if before or annotated.subject is None or annotated.subject.kind not in _OWNERS:
             return None
         return compound(annotated.subject, ref)
@@ -225,7 +198,7 @@ def _anchored(text: str, refs: list[Ref], span: tuple[int, int], anchor: str) ->
         return refs
     if anchor == "end":
         last = len(refs) - 1
-        if not _TAIL.fullmatch(text, refs[last].end, span[1]):
+        if not TAIL.fullmatch(text, refs[last].end, span[1]):
             return []
         first = last
         while first > 0 and _listed(text, refs[first - 1], refs[first]):
@@ -237,22 +210,6 @@ def _anchored(text: str, refs: list[Ref], span: tuple[int, int], anchor: str) ->
     while last + 1 < len(refs) and _listed(text, refs[last], refs[last + 1]):
         last += 1
     return refs[: last + 1]
-
-
-def _direction(text: str, ref: Ref, start: int, limit: int) -> int:
-    """Return where a name moves: the direction word right behind it, or the verb right before it."""
-    match = _THEN_DIRECTION.match(text, ref.end, min(max(limit, ref.end), ref.end + _AFTER_SPAN))
-    if match:
-        word = match["word"]
-        if word in ("紧张", "紧缺") and (
-            tight := next((d for name, d in _TIGHT.items() if ref.name.endswith(name)), 0)
-        ):
-            return tight
-        return DOWN if _FALLS_SHORT.match(text, match.end()) else _DIRECTION[word]
-    verb = _VERB_BEFORE.search(text[max(start, ref.start - _BEFORE_SPAN) : ref.start])
-    if verb:
-        return UP if verb["up"] else DOWN
-    return PLAIN
 
 
 def _listed(text: str, first: Ref, second: Ref) -> bool:
@@ -269,6 +226,7 @@ def _phrases(annotated: Annotated) -> Iterator[_Phrases]:
             yield from _under(annotated, begin, end)
             yield from _backward(annotated.text, begin, end)
             yield from _toward(annotated.text, begin, end)
+            yield from _benefits(annotated, begin, end)
         begin = end + 1
 
 
@@ -278,7 +236,7 @@ def _forward(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
     matches = [
         m
         for m in _FORWARD_RE.finditer(text, begin, end)
-        if not _inside_name(annotated, m) and not _NOT_CAUSE.match(text[m.end() :])
+        if not _inside_name(annotated, m) and not _NOT_CAUSE.match(text[m.end() :]) and not _aside(text, begin, m)
     ]
     edges = [*(match.start() for match in matches), end]
     previous: tuple[int, int] | None = None
@@ -286,13 +244,21 @@ def _forward(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
         clause = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
         cause: tuple[int, int] | None = (max(clause, previous[0] if previous else begin), match.start())
         if cause and not any(ref.kind in _CAUSE_KINDS for ref in annotated.between(*cause)):
-            cause = previous or _clause_before(text, begin, clause)
+            handed_on = HANDED_ON.fullmatch(text, clause, match.start())
+            cause = (previous or _clause_before(text, begin, clause)) if handed_on else None
         stop = _CLAUSE.search(text, match.end(), limit)
         effect = (match.end(), stop.start() if stop else limit)
         if cause:
-            anchor = "whole" if cause == previous else "end"
+            anchor = "start" if cause == previous else "end"
             yield _Phrases(cause, effect, _BY_WORD[match[0]], f"causal.{match[0]}", anchor)
         previous = effect
+
+
+def _aside(text: str, begin: int, match: re.Match[str]) -> bool:
+    """Whether a trigger stands in brackets, or 使 is part of another word."""
+    if match[0] == "使" and text[match.end() : match.end() + 1] in "用命馆者得":
+        return True
+    return text.count("（", begin, match.start()) > text.count("）", begin, match.start())
 
 
 def _clause_before(text: str, begin: int, clause: int) -> tuple[int, int] | None:
@@ -309,6 +275,10 @@ def _leading(text: str, begin: int, end: int) -> Iterator[_Phrases]:
         comma = text.find("，", match.end(), end)
         if comma < 0 or _BACK.search(text, max(begin, match.start() - 4), match.end()):
             continue
+        if not HANDED_ON.fullmatch(
+            text, max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin), match.start()
+        ):
+            continue  # 「B 受益于 A，但 C」: what is behind the comma is another matter
         tail = _LEAD_TAIL.search(text, match.end(), comma)
         stop = _CLAUSE.search(text, comma + 1, end)
         effect = (comma + 1, stop.start() if stop else end)
@@ -334,8 +304,8 @@ def _under(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
         right = (at, stop.start() if stop else end)
         name = f"causal.{trigger.word}"
         named = any(ref.kind in _EFFECT_KINDS for ref in annotated.between(*left))
-        if named and (moved := _THEN_DIRECTION.match(text, at, right[1])):  # 「磷酸铁锂价格受碳酸锂影响下跌」
-            trigger = Trigger(trigger.word, _DIRECTION[moved["word"]], forced=True)
+        if named and (moved := moved_behind(text, at, right[1])):  # 「磷酸铁锂价格受碳酸锂影响下跌」
+            trigger = Trigger(trigger.word, moved, forced=True)
         effect, anchor = (left, "end") if named else (right, "start")
         yield _Phrases(match.span("cause"), effect, trigger, name, "whole", anchor)
 
@@ -348,6 +318,18 @@ def _backward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
         cause = (match.end(), stop.start() if stop else end)
         if start < match.start() and cause[1] > cause[0]:
             yield _Phrases(cause, (start, match.start()), Trigger("主要系", PLAIN), "causal.主要系", "whole", "end")
+
+
+def _benefits(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
+    """「B 受益于 A」: a sector or a company, before the word, profits by what stands behind it."""
+    text = annotated.text
+    for match in _BENEFIT.finditer(text, begin, end):
+        start = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
+        stop = _CLAUSE.search(text, match.end(), end)
+        cause = (match.end(), stop.start() if stop else end)
+        if any(ref.kind in _EFFECT_KINDS for ref in annotated.between(start, match.start())):
+            gain = DOWN if match[0] in ("受累于", "受损于", "受制于") else UP
+            yield _Phrases(cause, (start, match.start()), Trigger("利好", gain), f"causal.{match[0]}", "whole", "end")
 
 
 def _toward(text: str, begin: int, end: int) -> Iterator[_Phrases]:
@@ -371,12 +353,14 @@ def _claim(phrases: _Phrases, cause: Factor, effect: Factor) -> Claim | None:
     moved = trigger.effect if trigger.forced else effect.direction or trigger.effect
     if not moved or cause.ref.entity == effect.ref.entity or cause.ref.start == effect.ref.start:
         return None
+    if cause.ref.entity == effect.ref.about or (phrases.cause_anchor == "whole" and not _moves(cause)):
+        return None
     if not _causes(cause, effect) or not (
         effect.direction or effect.ref.kind == Kind.INDICATOR or trigger.word in _FAVOURS
     ):
         return None
     explicit = (cause.direction != PLAIN or cause.ref.kind in _FREE_KINDS) + (effect.direction != PLAIN)
-    qualifiers = (("cause_direction", _DIRECTION_NAME[cause.direction]), ("effect_direction", _DIRECTION_NAME[moved]))
+    qualifiers = (("cause_direction", DIRECTION_NAME[cause.direction]), ("effect_direction", DIRECTION_NAME[moved]))
     return Claim(
         relation="affects",
         subject=cause.ref,
@@ -390,7 +374,12 @@ def _claim(phrases: _Phrases, cause: Factor, effect: Factor) -> Claim | None:
     )
 
 
+def _moves(cause: Factor) -> bool:
+    """Whether a factor is said to move, happens, or is a demand."""
+    return bool(cause.direction) or cause.ref.kind in _FREE_KINDS or cause.ref.name.endswith("需求")
+
+
 def _causes(cause: Factor, effect: Factor) -> bool:
-    """Whether a factor can move something: it moves, it happens, it is a demand, or the text says how its effect moves."""
-    moves = bool(cause.direction) or cause.ref.kind in _FREE_KINDS or cause.ref.name.endswith("需求")
-    return moves or (cause.ref.kind != Kind.INDICATOR and (bool(effect.direction) or effect.ref.name.endswith("需求")))
+    """Whether a factor can move something: it moves, or the text says how its effect moves."""
+    told = bool(effect.direction) or effect.ref.name.endswith("需求")
+    return _moves(cause) or (cause.ref.kind != Kind.INDICATOR and told)
