@@ -24,7 +24,8 @@ CONTEXT = -1  # the place of a reference that the sentence itself does not hold
 class Ref:
     """A name in a sentence and the entity it stands for; `start` is CONTEXT when it is understood, not written.
 
-    `about` anchors a compound indicator (碳酸锂价格 → product:碳酸锂, whose name is `owner` and ends at `owner_end`). `score` is the linker's certainty, 0 … 1.
+    `about` anchors a compound indicator: 碳酸锂价格 is about product:碳酸锂, whose name is `owner` and ends at
+    `owner_end`. `score` is the linker's certainty, 0 … 1.
     """
 
     entity: str
@@ -60,7 +61,7 @@ class Claim:
 class Annotated:
     """One sentence, its names in order of place without overlap, and its surroundings.
 
-    `subject` is who the sentence is about when it names nobody (the bullet's lead-in, the heading, the report's subject).
+    `subject` is who the sentence is about when it names nobody: the lead-in's, heading's or report's subject.
     """
 
     sentence: Sentence
@@ -87,9 +88,9 @@ class Annotated:
 class Masked:
     """The sentence with every name, or enumeration of names, put down to one letter of its kind.
 
-    「公司向宁德时代、比亚迪供应隔膜」 becomes 「向ⒸC供应Ⓟ」-like text over private-use characters, so that a pattern speaks of
-    *a company*, not of its spelling; `groups` holds what each letter stands for and `starts` where each character began.
-    Periods are left out: 「2024年收购」 reads as 「收购」.
+    「恩捷股份向宁德时代、比亚迪供应隔膜」 becomes 「C向C供应P」, each letter a private-use character, so that a pattern
+    speaks of *a company*, not of its spelling; `groups` holds what each letter stands for and `starts` where each
+    character began. Periods are left out: 「2024年收购」 reads as 「收购」.
     """
 
     text: str
@@ -195,7 +196,7 @@ def kind_of(entity: str) -> Kind:
 
 
 def _bare(ref: Ref) -> Ref | None:
-    """Return the name that a pattern should see: 产能 and 收购 are its trigger words, 碳酸锂 in 碳酸锂产能 its product."""
+    """Return the name a pattern should see: 产能 and 收购 are its trigger words, 碳酸锂 in 碳酸锂产能 its product."""
     if ref.kind in _MASKED_KINDS:
         return ref
     if ref.about and ref.owner_end > ref.start:

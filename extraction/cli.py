@@ -11,6 +11,7 @@ import click
 
 from kg.commands.options import Day, kb_option
 from kg.errors import DocumentError
+from kg.model import BlockKind
 from kg.settings import load
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ EXIT_REFUSED = 3
 )
 def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
     """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
-    from extraction.ingest import Job, ingest as run  # noqa: PLC0415 -- imported when called
+    from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
+    from extraction.ingest import ingest as run
     from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
 
     now = datetime.now(UTC).replace(microsecond=0)
@@ -64,16 +66,14 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
             click.echo(f"refused: {item}", err=True)
             refused = True
             continue
-        click.echo(
-            f"# {item.title}\n{item.published_on}  {item.publisher}  {'、'.join(item.authors)}  {' '.join(item.codes)}\n"
-        )
+        about = (str(item.published_on), item.publisher, "、".join(item.authors), " ".join(item.codes))
+        click.echo(f"# {item.title}\n{'  '.join(about)}\n")
         if show_removed:
             for span in item.removed:
                 click.echo(f"[{span.start}:{span.end}] {span.reason}: {item.text[span.start : span.end]!r}")
         else:
             for block in item.blocks:
-                click.echo(
-                    f"{'#' * block.level + ' ' if block.kind == 'heading' else ''}{item.text[block.start : block.end]}\n"
-                )
+                mark = f"{'#' * block.level} " if block.kind == BlockKind.HEADING else ""
+                click.echo(f"{mark}{item.text[block.start : block.end]}\n")
     if refused:
         sys.exit(EXIT_REFUSED)

@@ -46,7 +46,7 @@ class Surroundings:
 
     @property
     def subject(self) -> Ref | None:
-        """The nearest subject; a lead-in or a bold title that names something unknown closes the view of what is above."""
+        """The nearest subject; a lead-in or bold title that names something unknown hides what is above it."""
         if self.lead_in or self.closed:
             return self.lead_in
         return self.title[0] if self.title else self.heading or self.document
@@ -71,7 +71,7 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
 
 
 def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
-    """Whether a bullet's lead-in names something that is not known: 「沪铝现货：库存…」 is not about the heading any more."""
+    """Whether a bullet's lead-in names something unknown: 「沪铝现货：库存…」 is not about the heading any more."""
     match = _LEAD_IN.match(text)
     if match is None or lead_in(text, refs) is not None:
         return False

@@ -80,7 +80,7 @@ def to_fact(
 
 
 def _timed(modality: Modality, claim: Claim, document: Document) -> Modality:
-    """Measure certainty by the calendar: a value of a period that is not over is no measurement, one long past no forecast."""
+    """Judge by the calendar: the value of a period not yet over is no measurement, that of one long past no forecast."""
     end = claim.valid.end if claim.valid else None
     if claim.relation != "reports" or end is None:
         return modality

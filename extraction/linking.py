@@ -105,7 +105,7 @@ class Linker:
 def _companies(
     sentence: Sentence, resolutions: Sequence[Resolution], at: int
 ) -> tuple[list[Ref], list[tuple[int, int]]]:
-    """Return the linked securities of a sentence, and the spans of names that stay doubtful and must not be guessed at."""
+    """Return the linked securities of a sentence, and the spans of doubtful names that must not be guessed at."""
     refs, blocked = [], []
     for resolution in resolutions[at:]:
         if resolution.start >= sentence.end:

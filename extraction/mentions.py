@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,8 @@ _LATIN = re.compile(r"[A-Za-z0-9]")
 class Term:
     """One gazetteer entry; `units` are the kinds of unit an indicator is measured in (currency, percent, price …).
 
-    `about` is the entity it belongs to by definition and `owner` that one's name: a product's industry, an event's product.
+    `about` is the entity it belongs to by definition and `owner` that one's name: a product's industry, an event's
+    product.
     """
 
     name: str
@@ -83,35 +84,37 @@ class Found:
     weak: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Gazetteer:
+    """The tables of extraction/lexicon/ by spelling.
+
+    `industries` are the trades that share a name with a product, chosen where one of `industry_suffixes` follows;
+    `never` are no names at all, `weak` words are names only with support.
+    """
+
+    terms: Mapping[str, Term]
+    heads: Mapping[str, Head]
+    short_forms: Mapping[str, tuple[str, str]]
+    industries: Mapping[str, Term] = field(default_factory=dict)
+    never: frozenset[str] = frozenset()
+    weak: frozenset[str] = frozenset()
+    industry_suffixes: Sequence[str] = ()
+
+
 class Lexicon:
     """All gazetteer names in one automaton (daachorse, leftmost-longest)."""
 
-    def __init__(
-        self,
-        terms: Mapping[str, Term],
-        heads: Mapping[str, Head],
-        short_forms: Mapping[str, tuple[str, str]],
-        *,
-        industries: Mapping[str, Term],
-        never: frozenset[str] = frozenset(),
-        weak: frozenset[str] = frozenset(),
-        industry_suffixes: Sequence[str] = (),
-    ) -> None:
-        self.terms = terms
-        self.heads = heads
-        self.short_forms = short_forms
-        self.never = never
-        self._industries = industries
-        self._weak = weak
-        self._suffix_re = re.compile(
-            "|".join(map(re.escape, sorted(industry_suffixes, key=len, reverse=True))) or r"(?!)"
-        )
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self.terms, self.heads = gazetteer.terms, gazetteer.heads
+        self.short_forms, self.never = gazetteer.short_forms, gazetteer.never
+        self._industries, self._weak = gazetteer.industries, gazetteer.weak
         self._spellings = sorted(self.terms)
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
             self._spellings, daachorse.MATCH_KIND_LEFTMOST_LONGEST
         )
-        self._head_re = re.compile("|".join(map(re.escape, sorted(heads, key=len, reverse=True))))
-        self._short_re = re.compile("|".join(map(re.escape, sorted(short_forms, key=len, reverse=True))))
+        self._head_re = _any_of(gazetteer.heads)
+        self._short_re = _any_of(gazetteer.short_forms)
+        self._suffix_re = _any_of(gazetteer.industry_suffixes)
 
     def find(self, text: str) -> list[Found]:
         """Return the gazetteer names in a normalised sentence, on word edges where the name is short."""
@@ -136,7 +139,7 @@ class Lexicon:
         return found
 
     def _is_weak(self, text: str, start: int, end: int, spelling: str) -> bool:
-        """Whether a doubtful word stands without support: no 行业 or indicator behind it, in no list, leading nothing in."""
+        """Whether a doubtful word stands alone: no 行业 or indicator behind it, in no list, leading nothing in."""
         if spelling not in self._weak:
             return False
         supported = (
@@ -210,6 +213,11 @@ def _first_clause(text: str) -> int:
     return match.start() if match else len(text)
 
 
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that matches any of the words, the longest first; nothing when there are none."""
+    return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))) or r"(?!)")
+
+
 def word_edges(text: str) -> set[int]:
     """Return the offsets at which rjieba begins or ends a word."""
     edges = {0}
@@ -251,9 +259,7 @@ def shipped_lexicon() -> Lexicon:
                 terms[spelling] = term
     heads, shorts = _heads(tables["indicator_heads"])
     weak = frozenset(stop["ambiguous_alone"])
-    return Lexicon(
-        terms, heads, shorts, industries=industries, never=never, weak=weak, industry_suffixes=stop["industry_suffixes"]
-    )
+    return Lexicon(Gazetteer(terms, heads, shorts, industries, never, weak, stop["industry_suffixes"]))
 
 
 def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:
@@ -278,7 +284,7 @@ def _heads(table: Mapping[str, Any]) -> tuple[dict[str, Head], dict[str, tuple[s
     for entry in table["entries"]:
         units = entry.get("unit", ())
         head = Head(entry["name"], _as_tuple(units))
-        heads |= {spelling: head for spelling in (entry["name"], *entry.get("aliases", ()))}
+        heads |= dict.fromkeys((entry["name"], *entry.get("aliases", ())), head)
     shorts = {
         spelling: (form["product"], form["head"])
         for form in table["short_forms"]

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from extraction.annotated import Claim
     from extraction.sentences import Sentence
     from kg.model import Block, Document, Fact, Problem
+    from kg.period import Period
 
 _PATTERNS = (*chain.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
 
@@ -105,7 +106,9 @@ class Extractor:
         """Give each sentence its surroundings, walking down the document once."""
         base = self._document_subject(document)
         headings: list[tuple[int, str, Ref | None]] = []
-        around, company, period, region = Surroundings(base), base, None, None
+        around, company = Surroundings(base), base
+        period: Period | None = None
+        region: Ref | None = None
         for line, names in zip(lines, refs, strict=True):
             text = line.sentence.text
             if line.block.kind == BlockKind.HEADING:
@@ -153,6 +156,7 @@ class Extractor:
         if len(ids) != 1:
             return None
         issuer = self._master.issuer(ids.pop())
+        assert issuer is not None  # the ids came from this master
         return Ref(issuer.id, Kind.COMPANY, issuer.name, score=0.9)
 
     def _issuers(self, refs: list[Ref], document: Document) -> dict[str, Entity]:

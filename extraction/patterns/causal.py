@@ -1,7 +1,7 @@
 """What moves what: cause and effect phrases, each brought down to a factor and a direction.
 
-A trigger says where cause and effect stand; a factor is the phrase's name (indicator, event, policy, product, industry …)
-with the direction word that governs it. The sign of the fact is the product of both directions: 硅料价格下跌 → 毛利率回升 is −1.
+A trigger says where cause and effect stand; a factor is the phrase's name (indicator, event, policy, product …) with
+the direction word that governs it. The sign of the fact is the product of both directions: 硅料价格下跌 → 毛利率回升 is −1.
 """
 
 from __future__ import annotations
@@ -41,13 +41,61 @@ class Trigger:
 _FORWARD = (
     *(
         Trigger(word, UP)
-        for word in "推动 带动 拉动 促进 驱动 助推 提振 支撑 利好 刺激 催化 助力 推升 推高 抬升 拉升 提升了 增厚 有利于 有助于 激发 催生 增强 改善了 打开".split()
+        for word in [
+            "推动",
+            "带动",
+            "拉动",
+            "促进",
+            "驱动",
+            "助推",
+            "提振",
+            "支撑",
+            "利好",
+            "刺激",
+            "催化",
+            "助力",
+            "推升",
+            "推高",
+            "抬升",
+            "拉升",
+            "提升了",
+            "增厚",
+            "有利于",
+            "有助于",
+            "激发",
+            "催生",
+            "增强",
+            "改善了",
+            "打开",
+        ]
     ),
     *(
         Trigger(word, DOWN, forced=True)
-        for word in "压制 拖累 抑制 打压 利空 挤压 压缩 削弱 压低 拉低 侵蚀 不利于 冲击 制约 掣肘 压降 摊薄 降低了".split()
+        for word in [
+            "压制",
+            "拖累",
+            "抑制",
+            "打压",
+            "利空",
+            "挤压",
+            "压缩",
+            "削弱",
+            "压低",
+            "拉低",
+            "侵蚀",
+            "不利于",
+            "冲击",
+            "制约",
+            "掣肘",
+            "压降",
+            "摊薄",
+            "降低了",
+        ]
     ),
-    *(Trigger(word, PLAIN) for word in "导致 引发 造成 使得 致使 引起 促使 带来 传导至 令 使".split()),
+    *(
+        Trigger(word, PLAIN)
+        for word in ["导致", "引发", "造成", "使得", "致使", "引起", "促使", "带来", "传导至", "令", "使"]
+    ),
 )
 _BY_WORD = {trigger.word: trigger for trigger in _FORWARD}
 _FORWARD_RE = re.compile("|".join(sorted(_BY_WORD, key=len, reverse=True)))
@@ -63,8 +111,8 @@ _UNDER = re.compile(
     r"受(?:到|制于|益于)?(?P<cause>[^，。；受]{2,36}?)(?:等)?(?:因素)?(?:的)?(?P<word>影响|拖累|压制|冲击|带动|提振|支撑|推动|驱动|刺激|催化|扰动|抑制|利好)"
 )
 _UNDER_EFFECT = {
-    **dict.fromkeys("带动 提振 支撑 推动 驱动 刺激 催化 利好".split(), UP),
-    **dict.fromkeys("拖累 压制 冲击 抑制".split(), DOWN),
+    **dict.fromkeys(["带动", "提振", "支撑", "推动", "驱动", "刺激", "催化", "利好"], UP),
+    **dict.fromkeys(["拖累", "压制", "冲击", "抑制"], DOWN),
 }
 _BACK = re.compile(
     r"，?(?:这)?(?:主要|核心|主因|部分|很大程度上)(?:系|是|由于|因|源于|得益于|受益于|归因于|受|原因是|原因为|是由于|是因为|系因|归功于|来自)(?:受|由于|因)?|，(?:系|源于|归因于|缘于|得益于|受益于)"
@@ -85,7 +133,26 @@ _EFFECT_KINDS = _CAUSE_KINDS | {Kind.COMPANY, Kind.BUSINESS}
 _OWNERS = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _FREE_KINDS = frozenset({Kind.EVENT, Kind.POLICY})  # these happen; they need no direction
 _FAVOURS = frozenset(
-    "利好 利空 提振 拖累 压制 打压 冲击 受…拖累 受…提振 受…冲击 受…压制 受…利好 对…利好 对…利空 对…提振 对…压制 对…拖累 对…冲击".split()
+    [
+        "利好",
+        "利空",
+        "提振",
+        "拖累",
+        "压制",
+        "打压",
+        "冲击",
+        "受…拖累",
+        "受…提振",
+        "受…冲击",
+        "受…压制",
+        "受…利好",
+        "对…利好",
+        "对…利空",
+        "对…提振",
+        "对…压制",
+        "对…拖累",
+        "对…冲击",
+    ]
 )  # said of a sector as a whole
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 
@@ -111,7 +178,7 @@ class _Phrases:
 
 
 class CausalReader:
-    """Reads causal claims; needs the gazetteer to tell what means something on its own (CPI) from what does not (毛利率)."""
+    """Reads causal claims; the gazetteer tells what means something on its own (CPI) from what does not (毛利率)."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._alone = {term.entity for term in lexicon.terms.values() if term.macro}
@@ -191,7 +258,7 @@ def compound(owner: Ref, ref: Ref) -> Ref:
 def _anchored(text: str, refs: list[Ref], span: tuple[int, int], anchor: str) -> list[Ref]:
     """Keep the names that the phrase is about.
 
-    A cause ends at its trigger and an effect begins there: the name nearest to the trigger counts, with the names listed
+    A cause ends at its trigger and an effect begins there: the name nearest to the trigger counts, with those listed
     beside it, and only words of movement may stand between. A phrase of its own (由于…，) counts whole.
     """
     if anchor == "whole" or not refs:

@@ -11,18 +11,179 @@ if TYPE_CHECKING:
 UP, DOWN, PLAIN = 1, -1, 0
 DIRECTION_NAME = {UP: "up", DOWN: "down", PLAIN: "none"}
 
-_RISES = (
-    "向上 减亏 扭亏 上涨 上行 上升 提升 提高 增长 增加 回升 走高 走强 反弹 改善 扩大 旺盛 高增 攀升 修复 回暖 复苏 抬升 走阔 扩张 新高 超预期 "
-    "上调 增强 强劲 翻倍 放量 爆发 涨价 扩产 提速 加码 升温 走俏 大涨 上移 转强 增厚 向好 好转 企稳 释放 激增 飙升 高企 提振 涨 景气 增产 复产 "
-    "大增 倍增 优化 回补 转暖 上扬 高位 紧张 紧缺 走扩 火爆 扩容 重估 繁荣 壮大 推升"
-).split()
-_FALLS = (
-    "向下 下跌 下行 下降 降低 减少 回落 走低 走弱 下滑 收窄 缩减 萎缩 承压 疲软 放缓 减弱 恶化 暴跌 下调 收缩 去化 减产 短缺 不足 亏损 走软 降温 "
-    "低迷 不振 回调 压缩 降价 跌价 停产 大跌 下移 转弱 过剩 缩量 受限 偏弱 受阻 低于预期 不及预期 中断 滑坡 跳水 探底 受损 跌 减缓 弱化 低位 疲弱 "
-    "拖累 下挫 出清 退坡 受挫 缩水 负增长 摊薄 延迟 推迟 延期 暂停 取消 缓和 拖延"
-).split()
+_RISES = [
+    "向上",
+    "减亏",
+    "扭亏",
+    "上涨",
+    "上行",
+    "上升",
+    "提升",
+    "提高",
+    "增长",
+    "增加",
+    "回升",
+    "走高",
+    "走强",
+    "反弹",
+    "改善",
+    "扩大",
+    "旺盛",
+    "高增",
+    "攀升",
+    "修复",
+    "回暖",
+    "复苏",
+    "抬升",
+    "走阔",
+    "扩张",
+    "新高",
+    "超预期",
+    "上调",
+    "增强",
+    "强劲",
+    "翻倍",
+    "放量",
+    "爆发",
+    "涨价",
+    "扩产",
+    "提速",
+    "加码",
+    "升温",
+    "走俏",
+    "大涨",
+    "上移",
+    "转强",
+    "增厚",
+    "向好",
+    "好转",
+    "企稳",
+    "释放",
+    "激增",
+    "飙升",
+    "高企",
+    "提振",
+    "涨",
+    "景气",
+    "增产",
+    "复产",
+    "大增",
+    "倍增",
+    "优化",
+    "回补",
+    "转暖",
+    "上扬",
+    "高位",
+    "紧张",
+    "紧缺",
+    "走扩",
+    "火爆",
+    "扩容",
+    "重估",
+    "繁荣",
+    "壮大",
+    "推升",
+]
+_FALLS = [
+    "向下",
+    "下跌",
+    "下行",
+    "下降",
+    "降低",
+    "减少",
+    "回落",
+    "走低",
+    "走弱",
+    "下滑",
+    "收窄",
+    "缩减",
+    "萎缩",
+    "承压",
+    "疲软",
+    "放缓",
+    "减弱",
+    "恶化",
+    "暴跌",
+    "下调",
+    "收缩",
+    "去化",
+    "减产",
+    "短缺",
+    "不足",
+    "亏损",
+    "走软",
+    "降温",
+    "低迷",
+    "不振",
+    "回调",
+    "压缩",
+    "降价",
+    "跌价",
+    "停产",
+    "大跌",
+    "下移",
+    "转弱",
+    "过剩",
+    "缩量",
+    "受限",
+    "偏弱",
+    "受阻",
+    "低于预期",
+    "不及预期",
+    "中断",
+    "滑坡",
+    "跳水",
+    "探底",
+    "受损",
+    "跌",
+    "减缓",
+    "弱化",
+    "低位",
+    "疲弱",
+    "拖累",
+    "下挫",
+    "出清",
+    "退坡",
+    "受挫",
+    "缩水",
+    "负增长",
+    "摊薄",
+    "延迟",
+    "推迟",
+    "延期",
+    "暂停",
+    "取消",
+    "缓和",
+    "拖延",
+]
 # These set a cause going (AI 应用落地) but say nothing of how an effect is measured.
-_STARTS = "普及 落地 推进 推广 实施 出台 发展 渗透 催化 趋严 放宽 宽松 崛起 迭代 升级 兴起 拓展 突破 应用 建设 加快 加速 上车 加征 加剧".split()
+_STARTS = [
+    "普及",
+    "落地",
+    "推进",
+    "推广",
+    "实施",
+    "出台",
+    "发展",
+    "渗透",
+    "催化",
+    "趋严",
+    "放宽",
+    "宽松",
+    "崛起",
+    "迭代",
+    "升级",
+    "兴起",
+    "拓展",
+    "突破",
+    "应用",
+    "建设",
+    "加快",
+    "加速",
+    "上车",
+    "加征",
+    "加剧",
+]
 _MOVES = {**dict.fromkeys(_RISES, UP), **dict.fromkeys(_FALLS, DOWN)}
 _CAUSE_MOVES = {**_MOVES, **dict.fromkeys(_STARTS, UP)}
 _OF_SUPPLY = ("供给", "供应", "产能", "供需")  # 供给紧张 and 供应扰动 mean less of it
@@ -38,12 +199,10 @@ def _pattern(words: dict[str, int], extra: tuple[str, ...] = ()) -> str:
     return "|".join(sorted(map(re.escape, (*words, *extra)), key=len, reverse=True))
 
 
-_THEN = re.compile(
-    rf"(?:(?:{_ADVERB})*?|[^，。；：！？（）0-9]{{1,4}}?(?:{_ADVERB})*?)(?P<word>{_pattern(_MOVES, tuple(_SCARCE))})"
-)
-_THEN_CAUSE = re.compile(
-    rf"(?:(?:{_ADVERB})*?|[^，。；：！？（）0-9]{{1,4}}?(?:{_ADVERB})*?)(?P<word>{_pattern(_CAUSE_MOVES, tuple(_SCARCE))})"
-)
+_GAP = rf"(?:(?:{_ADVERB})*?|[^，。；：！？（）0-9]{{1,4}}?(?:{_ADVERB})*?)"
+_ANY_MOVE = _pattern(_CAUSE_MOVES, tuple(_SCARCE))
+_THEN = re.compile(rf"{_GAP}(?P<word>{_pattern(_MOVES, tuple(_SCARCE))})")
+_THEN_CAUSE = re.compile(rf"{_GAP}(?P<word>{_ANY_MOVE})")
 _GOES_ON = re.compile(rf"(?:{_ADVERB})*(?P<word>{_pattern(_MOVES)})")  # 超预期下跌: the later word is the movement
 _FALLS_SHORT = re.compile(
     r"(?:速度|进度|节奏|程度|情况)?(?:低于预期|不及预期|不达预期|放缓|缓慢|乏力|趋缓|受阻|有限|不佳|延迟|推迟)"
@@ -55,7 +214,8 @@ _VERB_BEFORE = re.compile(
 _BEFORE_SPAN, _AFTER_SPAN = 8, 16
 # What may stand between a cause and its trigger: movement, adverbs, a figure, an aside.
 TAIL = re.compile(
-    rf"(?:（[^（）]*）|\d[\d.,]*(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*|{_ADVERB}|{_pattern(_CAUSE_MOVES, tuple(_SCARCE))}"
+    r"(?:（[^（）]*）|\d[\d.,]*(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*"
+    rf"|{_ADVERB}|{_ANY_MOVE}"
     r"|等|因素|影响|政策|趋势|背景|，|有效|直接|强力|共同|主要|亦|进而|从而|继而|最终|又|同时|能够|可|能|有力|对|强劲|温和)*"
 )
 HANDED_ON = re.compile(
@@ -64,7 +224,7 @@ HANDED_ON = re.compile(
 
 
 def movement(text: str, ref: Ref, start: int, limit: int, *, cause: bool) -> int:
-    """Return where a name moves: by the word right behind it, else by the verb right before it; PLAIN when neither says."""
+    """Return where a name moves: by the word behind it, else by the verb before it; PLAIN when neither says."""
     stop = min(max(limit, ref.end), ref.end + _AFTER_SPAN)
     match = (_THEN_CAUSE if cause else _THEN).match(text, ref.end, stop)
     if match:

@@ -1,7 +1,7 @@
 """Measured facts: whose indicator, which number, for which period.
 
-A number belongs to the last indicator before it when only words of measuring stand between (为, 达到, 同比增长 …); a change
-that follows a level belongs to the same indicator (营收 9.45 亿元，同比增长 34%). What does not fit that is left alone.
+A number belongs to the last indicator before it when only words of measuring stand between (为, 达到, 同比增长 …); a
+change behind a level belongs to the same indicator (营收 9.45 亿元，同比增长 34%). What does not fit is left alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The pattern language: a template over masked sentences, each with an example that a test holds it to.
 
-    {s:C}   a slot: role `s`, kind C; {o:P|D} takes either kind. Roles s and o are the fact's ends, others its qualifiers.
+    {s:C}   a slot: role `s`, kind C; {o:P|D} takes either kind. Roles s and o are the fact's ends, others qualifiers.
     ~       up to eight characters with no name and no punctuation; … up to twenty
     the rest is a regular expression
 
