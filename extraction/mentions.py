@@ -272,7 +272,7 @@ def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term
             units=_as_tuple(units),
             basis=entry.get("basis", ""),
             about=_anchor(kind, entry),
-            owner=entry.get("product", entry.get("industry", "")),
+            owner=entry.get("product", entry.get("industry", entry.get("parent", ""))),
             macro=macro,
         )
         for spelling in (entry["name"], *entry.get("aliases", ())):
@@ -298,9 +298,10 @@ def _as_tuple(units: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _anchor(kind: Kind, entry: Mapping[str, Any]) -> str:
-    """Return what an entry belongs to by definition: an indicator's product, a product's industry."""
+    """Return what an entry belongs to by definition: an indicator's product, a product's industry, an industry's parent."""
     if "product" in entry:
         return entity_id(Kind.PRODUCT, entry["product"])
-    if kind == Kind.PRODUCT and "industry" in entry:
-        return entity_id(Kind.INDUSTRY, entry["industry"])
+    for key in ("industry", "parent"):
+        if key in entry and kind in (Kind.PRODUCT, Kind.INDUSTRY):
+            return entity_id(Kind.INDUSTRY, entry[key])
     return ""
