@@ -47,10 +47,10 @@ imports: $(VENV)/.dev
 	@$(BIN)/lint-imports
 
 tests: $(VENV)/.dev
-	@$(BIN)/pytest -q
+	@$(BIN)/pytest
 
 doctests: $(VENV)/.dev
-	@$(BIN)/pytest -q --doctest-modules $(DOCTESTED)
+	@$(BIN)/pytest --doctest-modules $(DOCTESTED)
 
 bench: $(VENV)/.default ## characters and facts per second of every stage
 	@$(BIN)/python -m benchmarks.speed
