@@ -1,4 +1,4 @@
-# ruff: noqa: D415 -- the docstrings are the help texts, and Chinese sentences end in 。
+
 """`liantu weekly`: the themes of a week, found and published."""
 
 from __future__ import annotations

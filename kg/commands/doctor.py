@@ -1,4 +1,4 @@
-# ruff: noqa: D415 -- the docstrings are the help texts, and Chinese sentences end in 。
+
 """`liantu doctor`: what is installed, missing or shadowed."""
 
 from __future__ import annotations

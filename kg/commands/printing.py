@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.query.wording import claim_text, direction_text, path_text
+from kg.query.wording import claim_text, direction_text, path_citations, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,8 +57,7 @@ def print_impact(lens: Lens, answer: ImpactAnswer) -> None:
     for path in answer.paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
         click.echo(f"\n  {path_text(lens, path, first)}  （强度 {path.weight:.2f}）")
-        for link in path.links:
-            _print_citations(link.citations[:1])
+        _print_citations(path_citations(path, first))
     if answer.affected:
         click.echo("\n【可能受影响】" if answer.forward else "\n【涉及】")
         click.echo("  " + "  ".join(_moved(node) for node in answer.affected[:_AFFECTED]))

@@ -1,4 +1,4 @@
-# ruff: noqa: D415 -- the docstrings are the help texts, and Chinese sentences end in 。
+
 """The questions on the command line: chain, impact, causes, relate, profile, themes, passages, ask."""
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.route import Route, route
 from kg.query.themes import themes
-from kg.query.wording import claim_text, direction_text, path_text
+from kg.query.wording import claim_text, direction_text, path_citations, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,8 +92,7 @@ def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
     lines = [AnswerLine(f"{name}的影响：" if answer.forward else f"{name}的原因：")]
     for path in answer.paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
-        cited = tuple(citation for link in path.links for citation in link.citations[:1])
-        lines.append(AnswerLine(path_text(lens, path, first), cited, 1))
+        lines.append(AnswerLine(path_text(lens, path, first), path_citations(path, first), 1))
     if answer.affected:
         lines.append(AnswerLine("可能受影响的行业与公司：" if answer.forward else "涉及的行业与公司："))
         lines += [
@@ -112,7 +111,7 @@ def _moved_node(node: Node) -> str:
 
 
 def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:
-    """Return what a ranked name rests on: the causal links that reach it or an indicator about it, else how it is tied to one."""
+    """Return what a ranked name rests on: the causal links that reach it or what is about it, else how it is tied."""
     near = {node.entity.id} | {other.entity.id for other in answer.graph.nodes if other.entity.about == node.entity.id}
     causal = [link for link in answer.graph.links if link.relation == "affects" and link.target in near]
     tied = [link for link in answer.graph.links if link.relation != "affects" and link.source == node.entity.id]
@@ -142,7 +141,7 @@ def _history(lens: Lens, chosen: Route) -> _Composed:
             links.append(link)
     nodes = {end: None for link in links for end in (link.source, link.target)}
     known = [entity for end in nodes if (entity := lens.view.entity(end))]
-    return lines, subgraph(lens, [_plain(entity) for entity in known], links)
+    return lines, subgraph([_plain(entity) for entity in known], links)
 
 
 def _history_passages(lens: Lens, question: str) -> list[AnswerLine]:

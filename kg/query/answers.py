@@ -41,7 +41,8 @@ class Node:
 class Link:
     """All facts of one relation and sign between two entities; `source` is the facts' subject.
 
-    `contested` is set when another live fact between the same ends says the opposite.
+    The first fact speaks for all, and the first citation is one of its. `contested` is set when another live fact
+    between the same ends says the opposite.
     """
 
     source: str
@@ -124,7 +125,7 @@ class RelateAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ProfileAnswer:
-    """One entity: its facts by relation, newest first, and its neighbourhood."""
+    """One entity: its links by relation, strongest first, each with its newest fact first, and its neighbourhood."""
 
     entity: Entity
     links: tuple[Link, ...]

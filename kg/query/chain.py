@@ -11,6 +11,9 @@ from kg.query.lens import Lens, Step, subgraph
 from kg.query.resolve import candidates, resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kg.graph.snapshot import Direction
     from kg.model import Entity
     from kg.store.port import View
 
@@ -18,6 +21,7 @@ _FLOW = ("upstream_of", "part_of")
 _WITHIN = ("belongs_to",)
 _MAKERS = ("produces", "operates", "belongs_to")
 _STAGE_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
+_TOPIC_KINDS = _STAGE_KINDS | {Kind.THEME}
 _BREADTH = 14  # strongest links followed from one node
 _COMPANIES = 8  # companies shown on one stage
 _DEEPEST = 4
@@ -26,7 +30,7 @@ LAYER_NAMES_EN = {-1: "Upstream", 0: "Midstream", 1: "Downstream"}
 
 
 def chain(view: View | Lens, topic: str, *, depth: int = 2) -> ChainAnswer:
-    """Return the chain around a product or industry, `depth` (1 … 4) stages each way.
+    """Return the chain around a product, an industry or what a company makes, `depth` (1 … 4) stages each way.
 
     Raises:
         UnknownName: when nothing in the view bears the name.
@@ -34,46 +38,64 @@ def chain(view: View | Lens, topic: str, *, depth: int = 2) -> ChainAnswer:
     lens = view if isinstance(view, Lens) else Lens(view)
     entity = resolve(lens, topic, kinds=(Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME))
     roots = {entity.id: entity} | {other.id: other for other in candidates(lens, topic) if other.kind in _STAGE_KINDS}
-    layers, flow = _stages(lens, roots, min(max(depth, 1), _DEEPEST))
+    layers, flow = _stages(lens, _start(lens, roots), min(max(depth, 1), _DEEPEST))
     makers = _companies(lens, layers)
     return _answer(lens, entity, layers, flow, makers)
 
 
-def _stages(lens: Lens, roots: dict[str, Entity], depth: int) -> tuple[dict[int, int], list[Step]]:
+def _stages(lens: Lens, start: list[int], depth: int) -> tuple[dict[int, int], list[Step]]:
     """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins.
 
-    What sources or the gazetteer count to the topic is its midstream, until a flow between two of them says who comes first.
+    What sources or the gazetteer count to the topic is its midstream, until a flow between two of them says who comes
+    first.
     """
-    start = [index for root in sorted(roots) if (index := lens.index(root)) is not None]
-    layers = dict.fromkeys(start, 0)
     stated = [step for step in lens.expand(start, _WITHIN, "in", _BREADTH) if _is_stage(lens, step.source)]
-    core = sorted({*start, *(step.source for step in stated)})
-    steps = list(stated)
-    for sign, direction in ((-1, "in"), (1, "out")):
-        frontier = start if sign < 0 else core
-        for level in range(1, depth + 1):
-            found = [
-                step for step in lens.expand(frontier, _FLOW, direction, _BREADTH) if _is_stage(lens, _far(step, sign))
-            ]
-            steps += found
-            reached = sorted({_far(step, sign) for step in found} - set(layers) - set(core))
-            layers |= dict.fromkeys(reached, sign * level)
-            frontier = reached
-    layers |= dict.fromkeys(core, 0)
+    members = {end for step in stated for end in (step.source, step.target)}
+    core = {*start, *members}
+    flows_in = any(_is_stage(lens, step.source) for step in lens.expand(start, _FLOW, "in", _BREADTH))
+    up, above = _walk(lens, set(start) if flows_in else core, "in", depth, core)
+    down, below = _walk(lens, core, "out", depth, core | set(up))
+    layers = {**{index: -level for index, level in up.items()}, **down, **dict.fromkeys(core, 0)}
     counted = _counted(lens, start, set(layers))
     between = [
         step for step in lens.expand(sorted({*core, *counted}), _FLOW, "in", _BREADTH) if _is_stage(lens, step.source)
     ]
-    layers |= dict.fromkeys((step.source for step in between if step.source not in layers), 0)
-    layers |= dict.fromkeys((index for index in counted if index not in layers), 0)
-    _settle(
-        layers, between, free=set(layers) - set(core) - {end for step in stated for end in (step.source, step.target)}
-    )
-    return layers, steps + between
+    for index in (*(step.source for step in between), *counted):
+        layers.setdefault(index, 0)
+    _settle(layers, between, free=set(layers) - core)
+    return layers, [*stated, *above, *below, *between]
 
 
-def _far(step: Step, sign: int) -> int:
-    return step.source if sign < 0 else step.target
+def _start(lens: Lens, roots: dict[str, Entity]) -> list[int]:
+    """Return where the chain begins: a company stands on it with what it makes, a price with what it is a price of."""
+    start: set[int] = set()
+    for root in (index for name in roots if (index := lens.index(name)) is not None):
+        if lens.snapshot.kinds[root] in _TOPIC_KINDS:
+            start.add(root)
+            continue
+        made = {step.target for step in lens.expand([root], _MAKERS, "out", _COMPANIES)}
+        about = lens.snapshot.about_target(root)
+        start |= {index for index in (*made, about) if index is not None and _is_stage(lens, index)} or {root}
+    return sorted(start)
+
+
+def _walk(
+    lens: Lens, start: Collection[int], direction: Direction, depth: int, known: Collection[int]
+) -> tuple[dict[int, int], list[Step]]:
+    """Return how many flows away from the start each stage is that is not known yet, and the flows."""
+    levels: dict[int, int] = {}
+    steps: list[Step] = []
+    frontier = sorted(start)
+    for level in range(1, depth + 1):
+        ends = [
+            (step, step.source if direction == "in" else step.target)
+            for step in lens.expand(frontier, _FLOW, direction, _BREADTH)
+        ]
+        found = [(step, end) for step, end in ends if _is_stage(lens, end)]
+        steps += [step for step, _ in found]
+        frontier = sorted({end for _, end in found} - set(levels) - set(known))
+        levels |= dict.fromkeys(frontier, level)
+    return levels, steps
 
 
 def _counted(lens: Lens, start: list[int], known: set[int]) -> list[int]:
@@ -132,7 +154,7 @@ def _answer(
         stages[_side(layers[index])].append(Stage(stage, tuple(companies)))
     names = LAYER_NAMES if lens.lang == "zh" else LAYER_NAMES_EN
     ordered = tuple(Layer(names[side], tuple(stages[side])) for side in (-1, 0, 1) if stages[side])
-    return ChainAnswer(topic, ordered, subgraph(lens, nodes.values(), lens.links(used)))
+    return ChainAnswer(topic, ordered, subgraph(nodes.values(), lens.links(used)))
 
 
 def _side(layer: int) -> int:

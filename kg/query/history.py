@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kg.query.lens import spoken
 from kg.query.resolve import resolve
 
 if TYPE_CHECKING:
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from kg.query.answers import Link
     from kg.query.lens import Lens
 
-_FAMILIES = ("causal", "measured")
-_FAMILY_SIZE = 60
+_FAMILY = 300  # members that are looked at: a family is a name and what is about it, not half the base
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +46,25 @@ def history(lens: Lens, factor: str, subject: str) -> tuple[Entity, Entity, tupl
 
 def family(lens: Lens, entity: Entity) -> set[str]:
     """Return an entity with all that is about it: 银行 with 银行净息差 and 银行估值; 加息 with 美联储加息 by name."""
-    members = {entity.id}
     index = lens.index(entity.id)
-    if index is not None:
-        members |= {lens.snapshot.entity_ids[other] for other in lens.snapshot.about_of(index)[:_FAMILY_SIZE]}
-    members |= {other for name, other in lens.view.names() if entity.name in name}
-    return members
+    about = [] if index is None else [lens.snapshot.entity_ids[other] for other in lens.snapshot.about_of(index)]
+    alike = sorted({other for name, other in lens.view.names() if entity.name in name})
+    return set([entity.id, *about, *alike][:_FAMILY])
 
 
 def _episodes(lens: Lens, facts: Iterable[Fact]) -> tuple[Episode, ...]:
-    grouped: dict[str, dict[tuple[str, str, int], list[Fact]]] = defaultdict(lambda: defaultdict(list))
+    grouped: dict[str, dict[tuple[str, str, int, str], list[Fact]]] = defaultdict(lambda: defaultdict(list))
     for fact in facts:
         if not fact.superseded_by:
-            grouped[_label(fact)][fact.subject, fact.object, fact.sign].append(fact)
+            grouped[_label(fact)][fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
     return tuple(
-        Episode(
-            label,
-            tuple(
-                lens.link(group, sum(f.witnesses * f.confidence for f in group))
-                for _, group in sorted(grouped[label].items())
-            ),
-        )
+        Episode(label, tuple(_link(lens, group) for _, group in sorted(grouped[label].items())))
         for label in sorted(grouped)
     )
+
+
+def _link(lens: Lens, facts: list[Fact]) -> Link:
+    return lens.link(sorted(facts, key=spoken), sum(fact.witnesses * fact.confidence for fact in facts))
 
 
 def _label(fact: Fact) -> str:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from kg.errors import UnknownName
 from kg.model import Kind
 from kg.query.answers import ImpactAnswer, Node, Path
-from kg.query.lens import Lens, Step, subgraph
+from kg.query.lens import Lens, Step, spoken, subgraph
 from kg.query.resolve import candidates, near_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kg.model import Entity
+    from kg.graph.snapshot import Direction
+    from kg.model import Entity, Fact
     from kg.query.answers import Link
     from kg.store.port import View
 
@@ -68,22 +69,37 @@ def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward:
     topic, start = _start(lens, name, forward=forward)
     walks = _walk(lens, start, direction, min(max(hops, 1), _HOPS), forward=forward)
     steps = {step for walk in walks for step in walk.steps}
-    links = {(link.source, link.target, link.relation, link.sign): link for link in lens.links(steps)}
+    made = lens.links(steps)
+    links = {(link.source, link.target, link.relation, link.sign): link for link in made}
     paths = tuple(_distinct(_path(lens, walk, links, forward=forward) for walk in walks))[:_PATHS]
     affected, extra = _affected(lens, walks, forward=forward)
-    counter = tuple(link for link in links.values() if link.contested)
     nodes = _nodes(lens, start, walks, affected, forward=forward)
-    drawn = [*links.values(), *lens.links(extra)]
+    drawn = [*made, *lens.links(extra)]
     tied = {end for link in drawn for end in (link.source, link.target)}
-    graph = subgraph(lens, [node for node in nodes if node.entity.id in tied], drawn)
+    graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
+    counter = tuple(_counter(lens, made))
     return ImpactAnswer(topic, direction, forward, paths, tuple(affected[:_AFFECTED]), counter, graph)
+
+
+def _counter(lens: Lens, links: Iterable[Link]) -> Iterator[Link]:
+    """Yield what sources say against the strongest link of each two ends: the other sign, or a denial."""
+    strongest: dict[tuple[str, str], Link] = {}
+    for link in sorted(links, key=lambda link: (-link.weight, link.source, link.target, link.sign)):
+        strongest.setdefault((link.source, link.target), link)
+    for link in strongest.values():
+        against: dict[tuple[int, str], dict[str, Fact]] = defaultdict(dict)
+        for fact in (other for said in link.facts for other in lens.opposing(said)):
+            against[fact.sign, fact.polarity][fact.id] = fact
+        for _, facts in sorted(against.items()):
+            weight = sum(fact.witnesses * fact.confidence for fact in facts.values())
+            yield lens.link(sorted(facts.values(), key=spoken), weight)
 
 
 def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
     """Return the topic and where the walk begins.
 
-    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格); a price without a link of its
-    own speaks through the product it is about, a product through the indicators about it.
+    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格); a price without a link
+    of its own speaks through the product it is about, a product through the indicators about it.
     """
     found = candidates(lens, name)
     if not found:
@@ -101,7 +117,7 @@ def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
         if lens.snapshot.kinds[other] == Kind.INDICATOR
     ]
     around = [other for other in around if lens.snapshot.entity_ids[other].endswith(_MOVES_WITH)]
-    direction = "out" if forward else "in"
+    direction: Direction = "out" if forward else "in"
     for group in ([*rows, *near], around):
         moving = [index for index in sorted(set(group)) if lens.expand([index], ("affects",), direction, 1)]
         if moving:
@@ -141,7 +157,7 @@ def _longer(walk: _Walk, step: Step, *, forward: bool) -> _Walk | None:
     other = step.target if forward else step.source
     if other in walk.nodes:
         return None
-    said = step.cause if forward else step.effect
+    said = (step.cause or 1) if forward else step.effect  # what just happens, 限产, is said of its happening
     agreement = 1.0 if said in (0, walk.direction) else _REVERSED
     strength = min(1.0, step.weight) * agreement
     return _Walk(
@@ -173,16 +189,14 @@ def _distinct(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[list[Node], list[Step]]:
-    """Rank the industries and companies at the ends: named themselves, through what an indicator is about, or as its makers."""
+    """Rank the industries and companies at the ends: themselves, through an indicator about them, or as makers."""
     pull: dict[int, float] = defaultdict(float)
-    through: dict[int, float] = defaultdict(float)
     for walk in walks:
         end, force = walk.nodes[-1], walk.direction * walk.weight
         about = lens.snapshot.about_target(end)
         for index, share in ((end, 1.0), (about, _ABOUT)):
             if index is not None and index not in walk.nodes[:-1] and lens.snapshot.kinds[index] in _SUBJECTS:
                 pull[index] += force * share
-                through[index] = max(through[index], walk.weight)
     extra: list[Step] = []
     if forward:
         made = [index for index in pull if lens.snapshot.kinds[index] not in _LISTED]

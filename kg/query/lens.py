@@ -1,10 +1,11 @@
-"""What every question works with: a view, the snapshot compiled from it, and the making of links with their citations."""
+"""What every question works with: a view, the snapshot compiled from it, and links with their citations."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,9 @@ from kg.relations import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from kg.graph.snapshot import Edges
-    from kg.model import Document, Fact
+    from kg.graph.edges import Edges
+    from kg.graph.snapshot import Direction
+    from kg.model import Document, Evidence, Fact
     from kg.relations import Lang, Vocabulary
     from kg.store.port import View
 
@@ -28,7 +30,7 @@ _MOST_NODES = 300
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One edge of a walk as snapshot rows: `forward` when walked from subject to object."""
+    """One edge of a walk as snapshot rows; `source` is the fact's subject, whichever way it is walked."""
 
     source: int
     target: int
@@ -54,17 +56,16 @@ class Lens:
         return Snapshot.compile(self.view, self.words)
 
     def entity(self, index: int) -> Entity:
-        """Return the entity of a snapshot row."""
+        """Return the entity of a snapshot row; one whose last document was just removed is called by its id."""
         entity_id = self.snapshot.entity_ids[index]
-        entity = self.view.entity(entity_id)
-        assert entity is not None, entity_id  # a snapshot holds only entities of its own view
-        return entity
+        known = self.view.entity(entity_id)
+        return known or Entity(entity_id, self.snapshot.kinds[index], entity_id.split(":", 1)[-1])
 
     def index(self, entity_id: str) -> int | None:
         """Return the snapshot row of an entity, or None when no fact touches it."""
         return self.snapshot.index_of(entity_id)
 
-    def expand(self, frontier: Sequence[int], relations: Sequence[str], direction: str, limit: int) -> list[Step]:
+    def expand(self, frontier: Sequence[int], relations: Sequence[str], direction: Direction, limit: int) -> list[Step]:
         """Return the strongest edges of each node of the frontier, as steps (DESIGN §6)."""
         if not len(frontier):
             return []
@@ -99,11 +100,12 @@ class Lens:
             members[key].append(self.snapshot.fact_ids[step.fact])
         facts = {fact.id: fact for fact in self.view.facts(ids={fact for ids in members.values() for fact in ids})}
         return [
-            self.link([facts[fact] for fact in sorted(set(ids))], weights[key]) for key, ids in sorted(members.items())
+            self.link(sorted((facts[fact] for fact in ids), key=spoken), weights[key])
+            for key, ids in sorted(members.items())
         ]
 
     def link(self, facts: Sequence[Fact], weight: float) -> Link:
-        """Build one link from facts of the same ends, relation and sign."""
+        """Build one link from facts of the same ends, relation and sign; the first fact speaks for it."""
         first = facts[0]
         return Link(
             source=first.subject,
@@ -114,39 +116,24 @@ class Lens:
             weight=round(weight, 4),
             facts=tuple(facts),
             citations=tuple(self.citations(facts, _CITATIONS_PER_LINK)),
-            contested=self._contested(first),
+            contested=any(self.opposing(fact) for fact in facts),
         )
 
-    def _contested(self, fact: Fact) -> bool:
-        """Whether another live fact between the same ends says the opposite."""
-        for other in self.view.facts(subject=fact.subject, object=fact.object, relation=fact.relation):
-            opposed = other.sign == -fact.sign != 0 or (other.polarity == Polarity.NEGATIVE) != (
-                fact.polarity == Polarity.NEGATIVE
-            )
-            if opposed and not other.superseded_by:
-                return True
-        return False
+    def opposing(self, fact: Fact) -> list[Fact]:
+        """Return the live facts between the same ends that say the opposite: of the other sign, or a denial."""
+        found = self.view.facts(subject=fact.subject, object=fact.object, relation=fact.relation)
+        return [other for other in found if not other.superseded_by and _opposed(fact, other)]
 
-    def citations(self, facts: Iterable[Fact], limit: int) -> list[Citation]:
-        """Return the witnesses of facts, newest first, one a document and quote."""
+    def citations(self, facts: Sequence[Fact], limit: int) -> list[Citation]:
+        """Return the witnesses of facts: the newest of each in turn, then the next newest; no place twice."""
         found: dict[tuple[str, int], Citation] = {}
-        for fact in facts:
-            for item in fact.evidence:
-                document = self._document(item.document)
-                if document and (item.document, item.start) not in found:
-                    found[item.document, item.start] = Citation(
-                        fact=fact.id,
-                        document=document.id,
-                        title=document.title,
-                        publisher=document.publisher,
-                        speaker=item.speaker,
-                        published_on=item.published_on,
-                        page=document.page_of(item.start),
-                        start=item.start,
-                        end=item.end,
-                        quote=item.quote,
-                    )
-        return sorted(found.values(), key=lambda c: (-c.published_on.toordinal(), c.document, c.start))[:limit]
+        newest = [sorted(fact.evidence, key=_newest) for fact in facts]
+        for turn in zip_longest(*newest):
+            for fact, item in zip(facts, turn, strict=True):
+                document = item and self._document(item.document)
+                if item and document and len(found) < limit:
+                    found.setdefault((item.document, item.start), _citation(fact, item, document))
+        return list(found.values())
 
     def _document(self, document_id: str) -> Document | None:
         if document_id not in self._documents:
@@ -154,7 +141,12 @@ class Lens:
         return self._documents[document_id]
 
 
-def subgraph(lens: Lens, nodes: Collection[Node], links: Sequence[Link]) -> Subgraph:
+def spoken(fact: Fact) -> tuple[float, int, str]:
+    """Order the facts of a link: most witnessed first, then the latest said."""
+    return -fact.witnesses * fact.confidence, -fact.last_published_on.toordinal(), fact.id
+
+
+def subgraph(nodes: Collection[Node], links: Sequence[Link]) -> Subgraph:
     """Return nodes and links cut to what a picture holds, the strongest first."""
     ranked = sorted(nodes, key=lambda node: (-node.score, node.entity.id))
     kept = ranked[:_MOST_NODES]
@@ -162,4 +154,30 @@ def subgraph(lens: Lens, nodes: Collection[Node], links: Sequence[Link]) -> Subg
     inside = tuple(link for link in links if link.source in ids and link.target in ids)
     return Subgraph(
         tuple(sorted(kept, key=lambda n: (n.layer, -n.score, n.entity.id))), inside, len(ranked) - len(kept)
+    )
+
+
+def _opposed(one: Fact, other: Fact) -> bool:
+    """Whether two facts of the same ends cannot both hold: to deny that it rises is not to say that it falls."""
+    if one.polarity is not other.polarity:
+        return one.sign == other.sign
+    return one.polarity is Polarity.POSITIVE and one.sign == -other.sign != 0
+
+
+def _newest(item: Evidence) -> tuple[int, str, int]:
+    return -item.published_on.toordinal(), item.document, item.start
+
+
+def _citation(fact: Fact, item: Evidence, document: Document) -> Citation:
+    return Citation(
+        fact=fact.id,
+        document=document.id,
+        title=document.title,
+        publisher=document.publisher,
+        speaker=item.speaker,
+        published_on=item.published_on,
+        page=document.page_of(item.start),
+        start=item.start,
+        end=item.end,
+        quote=item.quote,
     )

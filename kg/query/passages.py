@@ -10,16 +10,18 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 _QUOTE = 160
+_QUERY = 1000  # characters of a query that are looked for
 
 
 def passages(view: View, query: str, *, limit: int = 10) -> list[Passage]:
     """Return up to `limit` passages, best first (BM25 over words)."""
-    heads = {head.id: head for head in view.documents()}
-    found = []
-    for chunk, score in view.search(query, limit):
-        head = heads[chunk.document]
-        found.append(Passage(chunk, head.title, head.publisher, head.published_on, round(score, 4)))
-    return found
+    found = view.search(query[:_QUERY], limit)
+    documents = {name: view.document(name) for name in {chunk.document for chunk, _ in found}}
+    return [
+        Passage(chunk, document.title, document.publisher, document.published_on, round(score, 4))
+        for chunk, score in found
+        if (document := documents[chunk.document])
+    ]
 
 
 def citation_of(passage: Passage) -> Citation:

@@ -11,7 +11,6 @@ from kg.query.resolve import resolve
 
 if TYPE_CHECKING:
     from kg.model import Entity, Fact
-    from kg.query.answers import Link
     from kg.store.port import View
 
 _PER_RELATION = 20
@@ -30,37 +29,30 @@ def profile(view: View | Lens, name: str) -> ProfileAnswer:
 
 def profile_of(lens: Lens, entity: Entity) -> ProfileAnswer:
     """Return the profile of an entity that is known already."""
-    facts = {fact.id: fact for end in ("subject", "object") for fact in _facts(lens, entity.id, end)}
-    grouped: dict[tuple[str, str, str, int], list[Fact]] = defaultdict(list)
-    for fact in facts.values():
-        grouped[fact.subject, fact.relation, fact.object, fact.sign].append(fact)
-    links = [lens.link(sorted(group, key=_newest), _weight(group)) for group in grouped.values()]
-    chosen = _strongest(links)
-    nodes = {entity.id: Node(entity, 0, 2.0 + len(chosen))}
-    for link in chosen:
+    links = [
+        lens.link(sorted(group, key=_newest), weight)
+        for relation in lens.words.relations
+        for weight, group in _strongest(lens, entity.id, relation)
+    ]
+    nodes = {entity.id: Node(entity, 0, 2.0 + len(links))}
+    for link in links:
         other = link.target if link.source == entity.id else link.source
         known = lens.view.entity(other)
         if known and other not in nodes:
             nodes[other] = Node(known, 1 if link.source == entity.id else -1, link.weight)
-    return ProfileAnswer(entity, tuple(chosen), subgraph(lens, nodes.values(), chosen))
+    return ProfileAnswer(entity, tuple(links), subgraph(nodes.values(), links))
 
 
-def _facts(lens: Lens, entity_id: str, end: str) -> list[Fact]:
-    found = lens.view.facts(subject=entity_id) if end == "subject" else lens.view.facts(object=entity_id)
-    return [fact for fact in found if not fact.superseded_by]
+def _strongest(lens: Lens, entity_id: str, relation: str) -> list[tuple[float, list[Fact]]]:
+    """Return the live facts of one relation, grouped by what they link and say; a denial is a link of its own."""
+    ends = (lens.view.facts(subject=entity_id, relation=relation), lens.view.facts(object=entity_id, relation=relation))
+    grouped: dict[tuple[str, str, int, str], list[Fact]] = defaultdict(list)
+    for fact in {fact.id: fact for facts in ends for fact in facts if not fact.superseded_by}.values():
+        grouped[fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
+    weighed = [(sum(fact.witnesses * fact.confidence for fact in group), key) for key, group in grouped.items()]
+    ranked = sorted(weighed, key=lambda row: (-row[0], row[1]))[:_PER_RELATION]
+    return [(weight, grouped[key]) for weight, key in ranked]
 
 
 def _newest(fact: Fact) -> tuple[int, str]:
     return -fact.last_published_on.toordinal(), fact.id
-
-
-def _weight(facts: list[Fact]) -> float:
-    return round(sum(fact.witnesses * fact.confidence for fact in facts), 4)
-
-
-def _strongest(links: list[Link]) -> list[Link]:
-    by_relation: dict[str, list[Link]] = defaultdict(list)
-    for link in sorted(links, key=lambda link: (-link.weight, link.source, link.target)):
-        if len(by_relation[link.relation]) < _PER_RELATION:
-            by_relation[link.relation].append(link)
-    return [link for relation in sorted(by_relation) for link in by_relation[relation]]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from kg.query.answers import Node, Path, RelateAnswer
 from kg.query.lens import Lens, Step, subgraph
 from kg.query.resolve import resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kg.graph.edges import Edges
+    from kg.query.answers import Link
     from kg.store.port import View
 
 _BREADTH = 24
@@ -17,6 +24,18 @@ _LONGEST = 4
 _PATHS = 8
 _POPS = 4000
 _HOP_COST = 0.6  # each further hop makes a path this much less credible
+
+
+class _Walk(NamedTuple):
+    """A way from the start; `cost` is its credibility, negative, so that a heap gives the most credible first."""
+
+    cost: float
+    nodes: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def credit(self) -> float:
+        return -self.cost
 
 
 def relate(view: View | Lens, first: str, second: str) -> RelateAnswer:
@@ -30,56 +49,63 @@ def relate(view: View | Lens, first: str, second: str) -> RelateAnswer:
     lens = view if isinstance(view, Lens) else Lens(view)
     start, goal = resolve(lens, first), resolve(lens, second)
     walks = _search(lens, lens.index(start.id), lens.index(goal.id))
+    made = lens.links({step for walk in walks for step in walk.steps})
+    links = {(link.source, link.target, link.relation, link.sign): link for link in made}
+    paths = tuple(_path(lens, walk, links) for walk in walks)
+    return RelateAnswer(start, goal, paths, subgraph(_nodes(lens, walks), made))
+
+
+def _path(lens: Lens, walk: _Walk, links: Mapping[tuple[str, str, str, int], Link]) -> Path:
     ids = lens.snapshot.entity_ids
-    links = {
-        (link.source, link.target, link.relation, link.sign): link
-        for link in lens.links({s for _, _, steps in walks for s in steps})
-    }
-    paths = []
-    for weight, nodes, steps in walks:
-        chosen = [links[ids[step.source], ids[step.target], step.relation, step.sign] for step in steps]
-        sign = 1
-        for link in chosen:
-            sign *= link.sign or 1
-        paths.append(Path(tuple(ids[index] for index in nodes), tuple(chosen), sign, round(weight, 4)))
-    return RelateAnswer(start, goal, tuple(paths), subgraph(lens, _nodes(lens, walks), list(links.values())))
+    chosen = tuple(links[ids[step.source], ids[step.target], step.relation, step.sign] for step in walk.steps)
+    sign = prod(link.sign or 1 for link in chosen)
+    return Path(tuple(ids[index] for index in walk.nodes), chosen, sign, round(walk.credit, 4))
 
 
-def _search(lens: Lens, start: int | None, goal: int | None) -> list[tuple[float, tuple[int, ...], tuple[Step, ...]]]:
+def _search(lens: Lens, start: int | None, goal: int | None) -> list[_Walk]:
     if start is None or goal is None or start == goal:
         return []
     relations = lens.words.of_family("structure", "chain", "causal")
     reached = _distances(lens, goal, relations)
-    queue: list[tuple[float, tuple[int, ...], tuple[Step, ...]]] = [(-1.0, (start,), ())]
-    found: list[tuple[float, tuple[int, ...], tuple[Step, ...]]] = []
+    queue = [_Walk(-1.0, (start,), ())]
+    found: list[_Walk] = []
     for _ in range(_POPS):
         if not queue or len(found) >= _PATHS:
             break
-        cost, nodes, steps = heapq.heappop(queue)
-        if nodes[-1] == goal:
-            found.append((-cost, nodes, steps))
+        walk = heapq.heappop(queue)
+        if walk.nodes[-1] == goal:
+            found.append(walk)
             continue
-        for step in _around(lens, nodes[-1], relations):
-            other = step.target if step.source == nodes[-1] else step.source
-            if other not in nodes and len(steps) + reached.get(other, _LONGEST) < _LONGEST:
-                heapq.heappush(queue, (cost * min(1.0, step.weight) * _HOP_COST, (*nodes, other), (*steps, step)))
+        for step in _around(lens, walk.nodes[-1], relations):
+            other = step.target if step.source == walk.nodes[-1] else step.source
+            if other not in walk.nodes and len(walk.steps) + reached.get(other, _LONGEST) < _LONGEST:
+                cost = walk.cost * min(1.0, step.weight) * _HOP_COST
+                heapq.heappush(queue, _Walk(cost, (*walk.nodes, other), (*walk.steps, step)))
     return found
 
 
-def _distances(lens: Lens, goal: int, relations: tuple[str, ...]) -> dict[int, int]:
+def _distances(lens: Lens, goal: int, relations: Sequence[str]) -> dict[int, int]:
     """Return hops to the goal, so that the search never walks where the goal is out of reach."""
     reached, frontier = {goal: 0}, [goal]
     for distance in range(1, _LONGEST):
-        steps = [
-            step for direction in ("out", "in") for step in lens.expand(frontier, relations, direction, _BREADTH * 4)
+        ends = [
+            end for edges in _both_ways(lens, frontier, relations, _BREADTH * 4) for end in (edges.source, edges.target)
         ]
-        fresh = sorted({end for step in steps for end in (step.source, step.target)} - set(reached))
-        reached |= dict.fromkeys(fresh, distance)
-        frontier = fresh
+        frontier = [node for node in np.unique(np.concatenate(ends)).tolist() if node not in reached]
+        reached |= dict.fromkeys(frontier, distance)
     return reached
 
 
-def _around(lens: Lens, index: int, relations: tuple[str, ...]) -> list[Step]:
+def _both_ways(lens: Lens, nodes: Sequence[int], relations: Sequence[str], limit: int) -> tuple[Edges, Edges]:
+    expand = lens.snapshot.expand
+    return (
+        expand(nodes, relations, "out", limit_per_node=limit),
+        expand(nodes, relations, "in", limit_per_node=limit),
+    )
+
+
+def _around(lens: Lens, index: int, relations: Sequence[str]) -> list[Step]:
+    """Return the strongest step to each neighbour."""
     steps = lens.expand([index], relations, "out", _BREADTH) + lens.expand([index], relations, "in", _BREADTH)
     best: dict[int, Step] = {}
     for step in sorted(steps, key=lambda step: (-step.weight, step.fact)):
@@ -87,11 +113,11 @@ def _around(lens: Lens, index: int, relations: tuple[str, ...]) -> list[Step]:
     return list(best.values())
 
 
-def _nodes(lens: Lens, walks: list[tuple[float, tuple[int, ...], tuple[Step, ...]]]) -> list[Node]:
+def _nodes(lens: Lens, walks: Sequence[_Walk]) -> list[Node]:
     layer: dict[int, int] = {}
     score: dict[int, float] = {}
-    for weight, nodes, _ in walks:
-        for depth, index in enumerate(nodes):
+    for walk in walks:
+        for depth, index in enumerate(walk.nodes):
             layer.setdefault(index, depth)
-            score[index] = max(score.get(index, 0.0), weight)
+            score[index] = max(score.get(index, 0.0), walk.credit)
     return [Node(lens.entity(index), layer[index], round(score[index], 4)) for index in sorted(layer)]

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz import fuzz, process
 
 from kg.errors import UnknownName
-from kg.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from kg.model import Entity
+    from kg.model import Entity, Kind
     from kg.query.lens import Lens
 
+_QUESTION = 300  # characters of a question that are looked through for names
 _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市场", "上市公司", "领域", "赛道")
 _NEAR = 5
 _NEAR_SCORE = 60
 _LONGEST_NAME, _SHORTEST_NAME = 16, 2
+
+
+class Named(NamedTuple):
+    """A name in a question, `question[start:end]`, and what it means."""
+
+    start: int
+    end: int
+    entity: Entity
 
 
 def candidates(lens: Lens, text: str) -> list[Entity]:
@@ -53,24 +61,34 @@ def resolve(lens: Lens, text: str, *, kinds: Sequence[Kind] = ()) -> Entity:
 def near_names(lens: Lens, text: str) -> list[str]:
     """Return up to five names of the view that look like `text`."""
     names = sorted({name for name, _ in lens.view.names()})
-    return [
-        name for name, _, _ in process.extract(text, names, scorer=fuzz.ratio, limit=_NEAR, score_cutoff=_NEAR_SCORE)
+    found = process.extract(text[:_QUESTION], names, scorer=fuzz.ratio, limit=_NEAR, score_cutoff=_NEAR_SCORE)
+    return [name for name, _, _ in found]
+
+
+def names_in(lens: Lens, question: str) -> list[Named]:
+    """Return the entities named in the first 300 characters of a question, longest names first taken, by place."""
+    text = question[:_QUESTION]
+    taken: list[Named] = []
+    for start, end in _windows(text):
+        if any(start < named.end and named.start < end for named in taken):
+            continue
+        found = lens.view.named(text[start:end])
+        if found:
+            taken.append(Named(start, end, min(found, key=lambda entity: (-_degree(lens, entity), entity.id))))
+    return sorted(taken, key=lambda named: named.start)
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a name may stand, the longest first; a Latin word is never cut: there is no AI in 「chain」."""
+    joined = [
+        one.isascii() and one.isalnum() and other.isascii() and other.isalnum()
+        for one, other in zip(f" {text}", f"{text} ", strict=True)
     ]
-
-
-def names_in(lens: Lens, question: str) -> list[Entity]:
-    """Return the entities named in a question, longest names first taken, in order of place."""
-    taken: list[tuple[int, int, Entity]] = []
-    for size in range(min(_LONGEST_NAME, len(question)), _SHORTEST_NAME - 1, -1):
-        for start in range(len(question) - size + 1):
+    for size in range(min(_LONGEST_NAME, len(text)), _SHORTEST_NAME - 1, -1):
+        for start in range(len(text) - size + 1):
             end = start + size
-            if any(start < stop and begin < end for begin, stop, _ in taken):
-                continue
-            found = lens.view.named(question[start:end])
-            if found:
-                best = min(found, key=lambda entity: (-_degree(lens, entity), entity.id))
-                taken.append((start, end, best))
-    return [entity for _, _, entity in sorted(taken, key=lambda item: item[0])]
+            if not (joined[start] or joined[end] or text[start].isspace() or text[end - 1].isspace()):
+                yield start, end
 
 
 def _degree(lens: Lens, entity: Entity) -> int:

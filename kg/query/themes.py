@@ -69,4 +69,4 @@ def theme_of(lens: Lens, community: Community) -> ThemeAnswer:
         strength[step.source] += step.weight
         strength[step.target] += step.weight
     nodes = [Node(lens.entity(index), 0, round(strength[index], 4)) for index in sorted(rows)]
-    return ThemeAnswer(community, subgraph(lens, nodes, lens.links(steps)))
+    return ThemeAnswer(community, subgraph(nodes, lens.links(steps)))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from kg.model import Kind, Modality, Polarity
 
 if TYPE_CHECKING:
-    from kg.model import Entity, Fact, Value
-    from kg.query.answers import Link, Path
+    from collections.abc import Callable, Mapping
+
+    from kg.model import Fact, Value
+    from kg.query.answers import Citation, Link, Path
     from kg.query.lens import Lens
 
 _MODALITY = {
@@ -31,11 +33,12 @@ _CHANGE = {
 _MOVES = {"up": "上升", "down": "下降", "none": ""}
 _DIRECTIONS = {"up": 1, "down": -1, "none": 0}
 _SCALES = (("万亿", 1e12), ("亿", 1e8), ("万", 1e4))
+_RATIOS = frozenset({"%", "pct", "bp"})
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 
 
 def direction_text(direction: int, kind: Kind = Kind.INDICATOR) -> str:
-    """Return the word for a move; an event has none when it happens and 「不发生」 when it does not."""
+    """Return the word for a move; an event has none when it happens, and one for its opposite."""
     if kind in _HAPPENS:
         return "" if direction >= 0 else "（反向）"
     return {1: "上升", -1: "下降", 0: "变动"}[direction]
@@ -43,45 +46,86 @@ def direction_text(direction: int, kind: Kind = Kind.INDICATOR) -> str:
 
 def claim_text(lens: Lens, fact: Fact) -> str:
     """Return one fact as a Chinese sentence, without its source."""
-    subject, object_ = lens.view.entity(fact.subject), lens.view.entity(fact.object)
-    first, second = _name(subject, fact.subject), _name(object_, fact.object)
-    if fact.relation == "affects":
-        body = f"{first}{_MOVES[fact.qualifier('cause_direction') or 'none']} → {second}{_MOVES[fact.qualifier('effect_direction') or 'none']}"
-    elif fact.relation == "reports":
-        scope = f"（{fact.qualifier('scope')}）" if fact.qualifier("scope") else ""
-        body = f"{first if first not in second else ''}{second}{scope} {value_text(fact.value)}"
-    elif fact.relation == "rates":
-        target = f"，目标价 {value_text(fact.value)}" if fact.value else ""
-        body = f"{first}给予{second}“{fact.qualifier('rating')}”评级{target}"
-    else:
-        share = f"（{value_text(fact.value)}）" if fact.value else ""
-        product = fact.qualifier("product")
-        body = (
-            f"{first} {lens.words[fact.relation].wording[lens.lang]} {second}{share}{f'：{product}' if product else ''}"
-        )
-    denied = "（否认）" if fact.polarity == Polarity.NEGATIVE else ""
+    first, second = _name(lens, fact.subject), _name(lens, fact.object)
+    body = _BODIES.get(fact.relation, _related)(lens, fact, first, second)
+    denied = "（否认）" if fact.polarity is Polarity.NEGATIVE else ""
     valid = f"［{fact.valid}］" if fact.valid else ""
     return f"{body}{denied}{_MODALITY[fact.modality]}{valid}"
 
 
 def path_text(lens: Lens, path: Path, direction: int) -> str:
-    """Return a causal path as it is walked, its first node moving in `direction`; a link said of the opposite move says so."""
+    """Return a causal path as it is walked, its first node moving in `direction`.
+
+    A link that sources only tell of the opposite move is worded as walked, and says so.
+    """
     parts = []
     for link in path.links:
-        said = next((fact for fact in link.facts if _says(fact, direction)), None)
+        said = said_of(link, direction)
         parts.append(claim_text(lens, said) if said else f"{_walked(lens, link, direction)}（由反向说法推断）")
-        direction *= link.sign or 1
+        direction *= link.sign
     return "；".join(parts)
 
 
-def _says(fact: Fact, direction: int) -> bool:
-    return fact.relation != "affects" or _DIRECTIONS[fact.qualifier("cause_direction") or "none"] in (0, direction)
+def said_of(link: Link, direction: int) -> Fact | None:
+    """Return the fact of a link that speaks of this move of its cause; a cause that just happens moves up."""
+    causal = link.relation == "affects"
+    moves = ((fact, _DIRECTIONS[fact.qualifier("cause_direction") or "none"] or 1) for fact in link.facts)
+    return next((fact for fact, move in moves if not causal or direction in (0, move)), None)
+
+
+def path_citations(path: Path, direction: int) -> tuple[Citation, ...]:
+    """Return for each link of a causal path the newest citation of the fact that `path_text` words."""
+    cited: list[Citation] = []
+    for link in path.links:
+        fact = said_of(link, direction) or link.facts[0]
+        places = {(item.document, item.start) for item in fact.evidence}
+        own = [citation for citation in link.citations if (citation.document, citation.start) in places]
+        cited += (own or link.citations)[:1]
+        direction *= link.sign
+    return tuple(cited)
 
 
 def _walked(lens: Lens, link: Link, direction: int) -> str:
-    first, second = lens.view.entity(link.source), lens.view.entity(link.target)
-    moves = {1: "上升", -1: "下降"}
-    return f"{_name(first, link.source)}{moves[direction]} → {_name(second, link.target)}{moves[direction * link.sign]}"
+    return " → ".join(
+        f"{_name(lens, end)}{_moved(lens, end, move)}"
+        for end, move in ((link.source, direction), (link.target, direction * link.sign))
+    )
+
+
+def _moved(lens: Lens, entity_id: str, direction: int) -> str:
+    entity = lens.view.entity(entity_id)
+    return direction_text(direction, entity.kind if entity else Kind.INDICATOR)
+
+
+def _affects(_: Lens, fact: Fact, first: str, second: str) -> str:
+    cause, effect = (_MOVES[fact.qualifier(end) or "none"] for end in ("cause_direction", "effect_direction"))
+    return f"{first}{cause} → {second}{effect}"
+
+
+def _reports(_: Lens, fact: Fact, first: str, second: str) -> str:
+    scope = f"（{fact.qualifier('scope')}）" if fact.qualifier("scope") else ""
+    return f"{first if first not in second else ''}{second}{scope} {value_text(fact.value)}"
+
+
+def _rates(_: Lens, fact: Fact, first: str, second: str) -> str:
+    rating = f"“{fact.qualifier('rating')}”" if fact.qualifier("rating") else ""
+    target = f"，目标价 {value_text(fact.value)}" if fact.value else ""
+    return f"{first}给予{second}{rating}评级{target}"
+
+
+def _related(lens: Lens, fact: Fact, first: str, second: str) -> str:
+    wording = lens.words[fact.relation].wording[lens.lang]
+    body = f"{first} {wording.replace('…', f' {second} ')}" if "…" in wording else f"{first} {wording} {second}"
+    share = f"（{value_text(fact.value)}）" if fact.value else ""
+    product = f"：{fact.qualifier('product')}" if fact.qualifier("product") else ""
+    return f"{body}{share}{product}"
+
+
+_BODIES: Mapping[str, Callable[[Lens, Fact, str, str], str]] = {
+    "affects": _affects,
+    "reports": _reports,
+    "rates": _rates,
+}
 
 
 def value_text(value: Value | None) -> str:
@@ -89,25 +133,31 @@ def value_text(value: Value | None) -> str:
     if value is None:
         return ""
     factor, scale = _scale(value)
-    number = (
-        f"{value.number / factor:,.6g}"
-        if value.high is None
-        else f"{value.number / factor:,.6g}–{value.high / factor:,.6g}"
-    )
+    number = _digits(value.number / factor)
+    if value.high is not None:
+        number = f"{number}–{_digits(value.high / factor)}"
     unit = "个百分点" if value.unit == "pct" else value.unit
     change = _CHANGE.get(value.change, "")
     signed = f"{'+' if value.number > 0 and value.change not in ('', 'share') else ''}{number}"
     return f"{change} {signed}{scale}{unit}".strip()
 
 
+def _digits(number: float) -> str:
+    """Return six significant digits, never as a power of ten."""
+    text = f"{number:,.6g}"
+    if "e" not in text:
+        return text
+    return f"{number:,.0f}" if abs(number) >= 1 else f"{number:.12f}".rstrip("0")
+
+
 def _scale(value: Value) -> tuple[float, str]:
-    """Return the scale to show a number in: its own where that is usual, else the largest that fits."""
-    if value.unit in ("%", "pct", "bp"):
-        return 1.0, ""
-    own = next(((factor, name) for name, factor in _SCALES if value.scale == name), None)
-    return own or next(((factor, name) for name, factor in _SCALES if abs(value.number) >= factor), (1.0, ""))
+    """Return the scale it was written with; of one without, the largest that fits."""
+    written = [(factor, name) for name, factor in _SCALES if name == value.scale]
+    fitting = [(factor, name) for name, factor in _SCALES if abs(value.number) >= factor]
+    bare = [(1.0, "")]
+    return (written or (bare if value.unit in _RATIOS else fitting) or bare)[0]
 
 
-def _name(entity: Entity | None, entity_id: str) -> str:
+def _name(lens: Lens, entity_id: str) -> str:
+    entity = lens.view.entity(entity_id)
     return entity.name if entity else entity_id.split(":", 1)[-1]
-

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kg.errors import UnknownName
+from kg.query.chain import chain
+from kg.query.lens import Lens
+from tests.kg.query.world import (
+    CELL,
+    LONGI,
+    MODULE,
+    PLANT,
+    PV,
+    SILICON,
+    SUNGROW,
+    TONGWEI,
+    WAFER,
+    claim,
+    named,
+    paper,
+    seen,
+    solar,
+)
+
+if TYPE_CHECKING:
+    from kg.query.answers import ChainAnswer
+
+
+def names(answer: ChainAnswer) -> dict[str, set[str]]:
+    return {layer.name: {stage.node.entity.name for stage in layer.stages} for layer in answer.layers}
+
+
+def flow(*products: str) -> Lens:
+    """Return the lens on one document that says each product goes into the next."""
+    pairs = pairwise(products)
+    return Lens(seen(paper(1, "2024-01-01", *((f"{a}→{b}。", claim(a, "upstream_of", b)) for a, b in pairs))))
+
+
+def test_a_product_stands_between_what_goes_into_it_and_what_it_goes_into():
+    answer = chain(seen(*solar()), "硅片")
+    assert answer.topic.id == WAFER
+    assert names(answer) == {"上游": {"硅料", "工业硅"}, "中游": {"硅片"}, "下游": {"电池片", "组件"}}
+    depth = {stage.node.entity.name: stage.node.layer for layer in answer.layers for stage in layer.stages}
+    assert depth == {"工业硅": -2, "硅料": -1, "硅片": 0, "电池片": 1, "组件": 2}
+
+
+@pytest.mark.parametrize(("depth", "stages"), [(-3, 3), (1, 3), (2, 5), (3, 6), (4, 6), (99, 6)])
+def test_depth_bounds_the_walk_both_ways(depth: int, stages: int):
+    answer = chain(seen(*solar()), "硅片", depth=depth)
+    assert sum(len(layer.stages) for layer in answer.layers) == stages
+
+
+def test_an_industry_is_walked_from_its_members():
+    answer = chain(seen(*solar()), "光伏产业链", depth=3)
+    assert answer.topic.id == PV
+    assert names(answer) == {"上游": {"硅料", "硅片", "电池片"}, "中游": {"光伏", "组件"}, "下游": {"光伏电站"}}
+
+
+def test_companies_stand_on_what_they_make_the_strongest_first():
+    view = seen(
+        *solar(),
+        paper(8, "2024-02-01", ("天合光能生产组件。", claim("org:天合光能", "produces", MODULE))),
+        paper(9, "2024-02-01", ("隆基绿能生产组件。", claim(LONGI, "produces", MODULE)), speaker="示例证券丁"),
+    )
+    (stage,) = (s for layer in chain(view, "组件").layers for s in layer.stages if s.node.entity.id == MODULE)
+    assert [node.entity.name for node in stage.companies] == ["隆基绿能", "天合光能"]
+    assert stage.companies[0].score > stage.companies[1].score
+    upstream = chain(view, "硅片").layers[0].stages
+    assert {node.entity.id for s in upstream for node in s.companies} == {TONGWEI}
+
+
+def test_a_company_stands_on_the_chain_of_what_it_makes():
+    answer = chain(seen(*solar()), "通威股份")
+    assert answer.topic.id == TONGWEI
+    assert names(answer) == {"上游": {"工业硅"}, "中游": {"硅料"}, "下游": {"硅片", "电池片"}}
+    assert names(chain(seen(*solar()), "硅料价格")) == names(answer)
+
+
+def test_who_makes_nothing_has_no_chain_but_himself():
+    answer = chain(seen(*solar()), "阳光电源")
+    assert names(answer) == {"中游": {"阳光电源"}}
+    assert answer.graph.links == ()
+    assert answer.topic.id == SUNGROW
+
+
+def test_a_circle_of_flows_ends():
+    answer = chain(flow("product:甲", "product:乙", "product:丙", "product:甲"), "甲", depth=4)
+    assert sorted(name for found in names(answer).values() for name in found) == ["丙", "乙", "甲"]
+    itself = chain(flow("product:甲", "product:甲"), "甲")
+    assert names(itself) == {"中游": {"甲"}}
+
+
+def test_the_nearer_way_decides_the_layer():
+    lens = Lens(
+        seen(
+            paper(
+                1,
+                "2024-01-01",
+                ("一。", claim("product:甲", "upstream_of", "product:乙")),
+                ("二。", claim("product:乙", "upstream_of", "product:丙")),
+                ("三。", claim("product:甲", "upstream_of", "product:丙")),
+            )
+        )
+    )
+    layers = {s.node.entity.name: s.node.layer for layer in chain(lens, "甲").layers for s in layer.stages}
+    assert layers == {"甲": 0, "乙": 1, "丙": 1}
+
+
+def test_a_hub_is_cut_to_its_strongest_links():
+    said = [(f"甲{n}。", claim(f"product:甲{n:03}", "upstream_of", MODULE)) for n in range(200)]
+    strong = paper(2, "2024-01-02", ("甲7。", claim("product:甲007", "upstream_of", MODULE)))
+    (upper, _) = chain(seen(paper(1, "2024-01-01", *said), strong), "组件", depth=1).layers
+    assert len(upper.stages) < 20
+    assert "甲007" in {stage.node.entity.name for stage in upper.stages}
+
+
+def test_every_link_of_the_picture_joins_two_of_its_nodes_and_cites():
+    answer = chain(seen(*solar()), "硅片", depth=4)
+    ids = {node.entity.id for node in answer.graph.nodes}
+    assert {MODULE, CELL, SILICON, PLANT, LONGI, TONGWEI} <= ids
+    assert answer.graph.links
+    for link in answer.graph.links:
+        assert {link.source, link.target} <= ids
+        assert link.citations
+
+
+def test_layers_are_named_in_the_language_of_the_lens():
+    answer = chain(Lens(seen(*solar()), lang="en"), "硅片")
+    assert [layer.name for layer in answer.layers] == ["Upstream", "Midstream", "Downstream"]
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [("隆基", ("隆基绿能",)), ("硅料的价格", ("硅料价格",)), ("火星", ()), ("", ()), ("産" * 5000, ())],
+)
+def test_an_unknown_name_comes_with_those_that_are_near(text: str, near: tuple[str, ...]):
+    with pytest.raises(UnknownName) as fault:
+        chain(seen(*solar()), text)
+    assert fault.value.near[: len(near)] == near
+    assert near or fault.value.near == ()
+
+
+def test_a_name_is_found_by_code_alias_width_and_without_its_ending():
+    view = seen(*solar(), paper(9, "2024-05-01", extra=(named("product:ＡＩ 芯片"),)))
+    for text, expected in (("601012.sh", LONGI), ("光伏行业", PV), (" 光 伏 ", PV), ("ai芯片", "product:ＡＩ 芯片")):
+        assert chain(view, text).topic.id == expected

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from kg.errors import UnknownName
+from kg.model import Polarity
+from kg.query.impact import causes, impact
+from kg.query.lens import Lens
+from tests.kg.query.world import (
+    COST,
+    CUT,
+    LONGI,
+    MARGIN,
+    PRICE,
+    PV,
+    SILICON,
+    SUBSIDY,
+    TONGWEI,
+    claim,
+    moves,
+    paper,
+    seen,
+    solar,
+)
+
+if TYPE_CHECKING:
+    from kg.model import Fact
+    from kg.query.answers import ImpactAnswer
+
+
+def lens_of(*facts: Fact) -> Lens:
+    return Lens(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts)))))
+
+
+def signs(answer: ImpactAnswer) -> dict[tuple[str, ...], int]:
+    return {path.nodes: path.sign for path in answer.paths}
+
+
+def test_the_sign_of_a_path_is_the_product_of_its_links():
+    lens = lens_of(
+        moves(CUT, PRICE, 0, 1), moves(PRICE, COST, -1, -1), moves(COST, MARGIN, 1, -1), moves(MARGIN, LONGI, 1, 1)
+    )
+    found = signs(impact(lens, "限产", hops=4))
+    assert found == {
+        (CUT, PRICE): 1,
+        (CUT, PRICE, COST): 1,
+        (CUT, PRICE, COST, MARGIN): -1,
+        (CUT, PRICE, COST, MARGIN, LONGI): -1,
+    }
+    back = signs(causes(lens, "隆基绿能", -1))
+    assert back == {(MARGIN, LONGI): 1, (COST, MARGIN, LONGI): -1, (PRICE, COST, MARGIN, LONGI): -1}
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_the_affected_move_with_the_factor_or_against_it(direction: int):
+    lens = lens_of(moves(PRICE, MARGIN, 1, -1), moves(MARGIN, LONGI, 1, 1), moves(PRICE, TONGWEI, 1, 1))
+    moved = {node.entity.id: node.direction for node in impact(lens, "硅料价格", direction).affected}
+    assert moved == {LONGI: -direction, TONGWEI: direction}
+
+
+def test_causes_are_read_backwards_and_stand_before_the_effect():
+    answer = causes(seen(*solar()), "组件毛利率", -1)
+    assert not answer.forward
+    assert signs(answer)[SUBSIDY, MARGIN] == -1
+    assert all(path.nodes[-1] == MARGIN for path in answer.paths)
+    for path in answer.paths:
+        assert [(link.source, link.target) for link in path.links] == list(pairwise(path.nodes))
+    layers = {node.entity.id: node.layer for node in answer.graph.nodes}
+    assert layers[MARGIN] == 0
+    assert layers[SUBSIDY] == layers[COST] == -1
+    assert layers[PRICE] == -2
+
+
+def test_what_is_said_of_the_opposite_move_counts_less():
+    same, opposite = lens_of(moves(PRICE, COST, 1, 1)), lens_of(moves(PRICE, COST, -1, -1))
+    assert impact(same, "硅料价格").paths[0].weight > impact(opposite, "硅料价格").paths[0].weight
+    assert impact(same, "硅料价格").paths[0].weight == impact(opposite, "硅料价格", -1).paths[0].weight
+    event = lens_of(moves(CUT, PRICE, 0, 1))
+    assert impact(event, "限产").paths[0].weight > impact(event, "限产", -1).paths[0].weight
+
+
+def test_the_weight_of_a_path_is_that_of_its_weakest_link():
+    strong, weak = moves(PRICE, COST, 1, 1), moves(COST, MARGIN, 1, -1)
+    lens = Lens(
+        seen(paper(1, "2024-01-01", ("甲。", strong), ("乙。", weak)), paper(2, "2024-01-01", ("甲。", strong)))
+    )
+    short, long = sorted(impact(lens, "硅料价格").paths, key=lambda path: len(path.nodes))
+    assert long.weight < short.weight
+    assert long.weight == pytest.approx(0.8 * 0.95**2, rel=0.06)
+
+
+def test_counter_evidence_is_the_other_sign_or_a_denial():
+    said = paper(1, "2024-01-01", ("价跌成本降。", moves(PRICE, COST, -1, -1)), speaker="甲")
+    again = paper(2, "2024-01-02", ("价跌成本降。", moves(PRICE, COST, -1, -1)), speaker="丁")
+    other = paper(3, "2024-01-01", ("价涨成本降。", moves(PRICE, COST, 1, -1)), speaker="乙")
+    denial = paper(
+        4, "2024-01-01", ("价跌成本不降。", moves(PRICE, COST, -1, -1, polarity=Polarity.NEGATIVE)), speaker="丙"
+    )
+    assert impact(seen(said), "硅料价格", -1).counter == ()
+    (against,) = impact(seen(said, again, other), "硅料价格", -1).counter
+    assert (against.sign, [citation.quote for citation in against.citations]) == (-1, ["价涨成本降。"])
+    (denied,) = impact(seen(said, again, denial), "硅料价格", -1).counter
+    assert [citation.quote for citation in denied.citations] == ["价跌成本不降。"]
+    assert all(link.contested for path in impact(seen(said, other), "硅料价格").paths for link in path.links)
+    assert not any(link.contested for path in impact(seen(said), "硅料价格").paths for link in path.links)
+
+
+def test_to_deny_a_rise_is_not_to_say_that_it_falls():
+    rises, not_rises = moves(PRICE, COST, 1, 1), moves(PRICE, COST, 1, 1, polarity=Polarity.NEGATIVE)
+    falls = moves(PRICE, COST, 1, -1)
+    lens = lens_of(falls, not_rises)
+    assert [lens.opposing(fact) for fact in lens.view.facts()] == [[], []]
+    lens = lens_of(rises, falls, not_rises)
+    (first,) = (fact for fact in lens.view.facts() if fact.sign > 0 and fact.polarity is Polarity.POSITIVE)
+    assert len(lens.opposing(first)) == 2
+
+
+def test_industries_come_before_companies_and_the_harder_hit_first():
+    lens = lens_of(
+        moves(PRICE, TONGWEI, 1, 1),
+        moves(PRICE, MARGIN, 1, -1),
+        moves(MARGIN, LONGI, 1, 1),
+        moves(PRICE, PV, 1, -1),
+        moves(PRICE, "industry:化工", 1, 1),
+        moves(MARGIN, PV, 1, 1),
+    )
+    ranked = [node.entity.id for node in impact(lens, "硅料价格").affected]
+    assert ranked == [PV, "industry:化工", TONGWEI, LONGI]
+    scores = [node.score for node in impact(lens, "硅料价格").affected]
+    assert scores[0] > scores[1]
+    assert scores[2] > scores[3]
+
+
+def test_what_is_said_of_a_price_reaches_its_makers():
+    lens = lens_of(moves(CUT, PRICE, 0, 1), claim(TONGWEI, "produces", SILICON))
+    (maker,) = impact(lens, "限产").affected
+    assert (maker.entity.id, maker.direction) == (TONGWEI, 1)
+    assert maker.score < impact(lens_of(moves(CUT, TONGWEI, 0, 1)), "限产").affected[0].score
+
+
+def test_a_product_speaks_through_its_price():
+    assert signs(impact(seen(*solar()), "硅料"))[PRICE, COST] in (1, -1)
+
+
+def test_a_circle_of_causes_ends_and_meets_no_node_twice():
+    lens = lens_of(
+        moves(PRICE, COST, 1, 1), moves(COST, MARGIN, 1, 1), moves(MARGIN, PRICE, 1, 1), moves(PRICE, PRICE, 1, 1)
+    )
+    paths = impact(lens, "硅料价格", hops=4).paths
+    assert {path.nodes for path in paths} == {(PRICE, COST), (PRICE, COST, MARGIN)}
+
+
+def test_a_dense_world_is_bounded():
+    ends = [f"indicator:量{n:02}" for n in range(40)]
+    lens = lens_of(*(moves(a, b, 1, 1) for a in ends for b in ends if a != b))
+    answer = impact(lens, "量00", hops=99)
+    assert 0 < len(answer.paths) <= 40
+    assert max(len(path.nodes) for path in answer.paths) <= 5
+
+
+def test_without_causes_there_is_nothing_to_tell():
+    answer = impact(seen(*solar()), "光伏电站")
+    assert (answer.paths, answer.affected, answer.counter, answer.graph.links) == ((), (), (), ())
+
+
+def test_an_unknown_factor_is_named_with_what_is_near():
+    with pytest.raises(UnknownName) as fault:
+        impact(seen(*solar()), "硅料的价格")
+    assert "硅料价格" in fault.value.near
+
+
+_EDGE = st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([1, -1]), st.sampled_from([1, -1]))
+
+
+@settings(max_examples=120, deadline=None)
+@given(edges=st.lists(_EDGE, min_size=1, max_size=12), direction=st.sampled_from([1, -1]), forward=st.booleans())
+def test_every_path_is_said_link_by_link(edges: list[tuple[int, int, int, int]], direction: int, *, forward: bool):
+    """All simple signed walks of up to three hops, and no other, on graphs too small for the beam to cut."""
+    facts = {(a, b, up * to): moves(f"indicator:量{a}", f"indicator:量{b}", up, to) for a, b, up, to in edges}
+    lens = lens_of(*facts.values())
+    start = edges[0][0] if forward else edges[0][1]
+    answer = (impact if forward else causes)(lens, f"量{start}", direction)
+    expected = set()
+    frontier = [((start,), 1)]
+    for _ in range(3):
+        frontier = [
+            ((*nodes, there), sign * step)
+            for nodes, sign in frontier
+            for a, b, step in facts
+            for here, there in [(a, b) if forward else (b, a)]
+            if here == nodes[-1] and there not in nodes
+        ]
+        expected |= set(frontier)
+    found = {(tuple(int(node[-1]) for node in path.nodes), path.sign) for path in answer.paths}
+    if len(expected) <= 20:
+        assert found == {(nodes if forward else nodes[::-1], sign) for nodes, sign in expected}
