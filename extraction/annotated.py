@@ -54,7 +54,7 @@ class Claim:
     valid: Period | None = None
     qualifiers: tuple[tuple[str, str], ...] = ()
     confidence: float = 0.8
-    forecast: bool = False
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,18 @@ class Masked:
 
     「恩捷股份向宁德时代、比亚迪供应隔膜」 becomes 「C向C供应P」, each letter a private-use character, so that a pattern
     speaks of *a company*, not of its spelling; `groups` holds what each letter stands for and `starts` where each
-    character began. Periods are left out: 「2024年收购」 reads as 「收购」.
+    character began. Periods and denials are left out: 「2024年并未收购」 reads as 「收购」.
     """
 
     text: str
     groups: dict[int, tuple[Ref, ...]]
     starts: tuple[int, ...]
     quantities: dict[int, Quantity]
+    denials: tuple[int, ...] = ()
+
+    def denied(self, start: int, end: int) -> bool:
+        """Whether a word of denial was left out of text[start:end] of the sentence."""
+        return any(start <= at < end for at in self.denials)
 
     def origin(self, index: int) -> int:
         """Return the normalised-sentence offset of a masked character."""
@@ -107,14 +112,17 @@ _FIRST_LETTER = 0xE000
 LETTER = {kind: chr(_FIRST_LETTER + index) for index, kind in enumerate(Kind)}
 QUANTITY_LETTER = chr(_FIRST_LETTER + len(LETTER))
 ANY_LETTER = f"{chr(_FIRST_LETTER)}-{QUANTITY_LETTER}"
-_JOINER = re.compile(r"(?:、|，(?=[^，。；]{1,12}[、，]))?(?:以及|和|及|与|或)?")
+_JOINER = re.compile(r"、?(?:以及|和|及|与|或)?")
+# A denied verb is read like the plain one; the claim remembers that it was denied.
+_DENIAL = re.compile(
+    r"并未|并没有|没有|尚未|未能|未曾|并不|不再|终止|否认|取消|未(?=[向与和对被由从收供采持参投签获达])"
+)
 _TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
 
 
 def mask(annotated: Annotated, *, pairs: bool = False) -> Masked:
     """Mask a sentence; with `pairs`, two names joined by 和 or 与 stay two (for 「A与B合作」)."""
-    text, groups, starts, quantities = _Builder(annotated, pairs=pairs).build()
-    return Masked(text, groups, starts, quantities)
+    return _Builder(annotated, pairs=pairs).build()
 
 
 class _Builder:
@@ -129,8 +137,9 @@ class _Builder:
         self.starts: list[int] = []
         self.groups: dict[int, tuple[Ref, ...]] = {}
         self.quantities: dict[int, Quantity] = {}
+        self.denials: list[int] = []
 
-    def build(self) -> tuple[str, dict[int, tuple[Ref, ...]], tuple[int, ...], dict[int, Quantity]]:
+    def build(self) -> Masked:
         position, upcoming = 0, 0
         while position < len(self.source):
             while upcoming < len(self.refs) and self.refs[upcoming].start < position:
@@ -141,10 +150,14 @@ class _Builder:
                 position = max(self.skip[position], position + 1)
             elif position in self.quantity:
                 position = self._quantity(position)
+            elif denial := _DENIAL.match(self.source, position):
+                self.denials.append(position)
+                position = denial.end()
             else:
                 self._emit(self.source[position], position)
                 position += 1
-        return "".join(self.out), self.groups, (*self.starts, len(self.source)), self.quantities
+        starts = (*self.starts, len(self.source))
+        return Masked("".join(self.out), self.groups, starts, self.quantities, tuple(self.denials))
 
     def _emit(self, letter: str, origin: int) -> None:
         self.out.append(letter)
@@ -171,11 +184,7 @@ class _Builder:
             return None
         follower, first = self.refs[index], self.refs[index - size]
         gap = self.source[end : follower.start]
-        if (
-            follower.kind != first.kind
-            or not gap
-            or not _JOINER.fullmatch(gap + self.source[follower.start : follower.end], 0, len(gap))
-        ):
+        if follower.kind != first.kind or not gap or not _JOINER.fullmatch(gap):
             return None
         if self.pairs and size == 1 and "、" not in gap:
             return None

@@ -69,7 +69,7 @@ def to_fact(
         relation=claim.relation,
         object=object_.entity,
         sign=claim.sign if vocabulary[claim.relation].signed else 0,
-        polarity=reading.polarity if claim.relation != "reports" else Polarity.POSITIVE,
+        polarity=_polarity(reading.polarity, claim),
         modality=modality,
         valid=claim.valid or _stated_period(claim, annotated),
         value=claim.value,
@@ -79,8 +79,14 @@ def to_fact(
     return replace(fact, id=fact_id(fact))
 
 
+def _polarity(read: Polarity, claim: Claim) -> Polarity:
+    if claim.denied:
+        return Polarity.NEGATIVE
+    return Polarity.POSITIVE if claim.relation == "reports" else read  # a fall is in the number, not in a denial
+
+
 def _timed(modality: Modality, claim: Claim, document: Document) -> Modality:
-    """Judge by the calendar: the value of a period not yet over is no measurement, that of one long past no forecast."""
+    """Judge by the calendar: a value for a period not yet over is no measurement, for one long past no forecast."""
     end = claim.valid.end if claim.valid else None
     if claim.relation != "reports" or end is None:
         return modality

@@ -99,6 +99,10 @@ class Linker:
                 continue
             wider = self._lexicon.compound(text, ref) if ref.kind != Kind.COMPANY else None
             out.append(wider or ref)
+            if ref.kind == Kind.COMPANY and (head := self._lexicon.head_behind(text, ref.end)):
+                start, end, name = head  # 比亚迪成本: the company stays, its indicator stands beside it
+                if not any(start < other.end and other.start < end for other in refs):
+                    out.append(Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end))
         return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,8 @@ _OPENING = re.compile(
     r"(?:[\s0-9.、（）()-]|整体|短期|中期|长期|中长期|当前|目前|后续|预计|未来|行业|市场|近期|本周|上周|下游|终端|国内|海外|全球|现货|其|年|月|季度|上半年|下半年)*"
 )
 _LIST_MARKS = ("、", "：")
+_FUNCTION_WORDS = "系受因由以对使令据与和及的了于为是在从向将把被"
+_PRICE_GOES_ON = ("格", "差", "值", "位", "款", "钱")
 _LATIN = re.compile(r"[A-Za-z0-9]")
 
 
@@ -126,9 +128,9 @@ class Lexicon:
                 continue
             if len(spelling) < _ALWAYS_WHOLE:
                 edges = word_edges(text) if edges is None else edges
-                if start not in edges or not (
-                    end in edges or self._head_re.match(text, end)
-                ):  # 黄金市场均价 is cut 黄金市场
+                begins = start in edges or text[start - 1] in _FUNCTION_WORDS  # 主要系硅料 is cut 系硅料
+                ends = end in edges or self._head_re.match(text, end)  # 黄金市场均价 is cut 黄金市场
+                if not (begins and ends):
                     continue
             term = self.terms[spelling]
             if spelling in self._industries and self._suffix_re.match(
@@ -155,17 +157,23 @@ class Lexicon:
             return None
         return indicator_of(base, self.heads[match[0]].name, base.start, match.end())
 
+    def head_behind(self, text: str, end: int) -> tuple[int, int, str] | None:
+        """Return the indicator head right behind a name, as (start, end, canonical head): 成本 in 比亚迪成本."""
+        bridge = _BRIDGE.match(text, end)
+        match = self._head_re.match(text, bridge.end() if bridge else end)
+        if match is None or _continues(text, match.end()):
+            return None
+        return match.start(), match.end(), self.heads[match[0]].name
+
     def bare_heads(self, text: str) -> list[tuple[int, int, str]]:
         """Return the indicator heads that open the first clause or the one behind a lead-in: (start, end, head).
 
         Further on in a sentence another subject may have taken over.
         """
-        edges: set[int] | None = None
         found = []
         for match in self._head_re.finditer(text, 0, _first_clause(text)):
-            edges = word_edges(text) if edges is None else edges
             alone = _OPENING.fullmatch(text, text.rfind("：", 0, match.start()) + 1, match.start())
-            if alone and match.end() in edges and not _continues(text, match.end()):
+            if alone and not _continues(text, match.end()):
                 found.append((match.start(), match.end(), self.heads[match[0]].name))
         return found
 
@@ -179,8 +187,8 @@ class Lexicon:
         edges: set[int] | None = None
         for match in self._short_re.finditer(text):
             edges = word_edges(text) if edges is None else edges
-            if match.start() not in edges:  # no 水价 in 胶水价格
-                continue
+            if match.start() not in edges or text[match.end() : match.end() + 1] in _PRICE_GOES_ON:
+                continue  # no 水价 in 胶水价格, no 铜价 in 铜价格
             product, head = self.short_forms[match[0]]
             term = self.terms.get(product)
             owner = Ref(
@@ -257,6 +265,7 @@ def shipped_lexicon() -> Lexicon:
                 industries[spelling] = term
             if spelling not in never and (spelling not in terms or preferred.get(spelling) == term.kind):
                 terms[spelling] = term
+    terms = {spelling: _anchored(term, terms) for spelling, term in terms.items()}
     heads, shorts = _heads(tables["indicator_heads"])
     weak = frozenset(stop["ambiguous_alone"])
     return Lexicon(Gazetteer(terms, heads, shorts, industries, never, weak, stop["industry_suffixes"]))
@@ -295,6 +304,17 @@ def _heads(table: Mapping[str, Any]) -> tuple[dict[str, Head], dict[str, tuple[s
 
 def _as_tuple(units: str | Sequence[str]) -> tuple[str, ...]:
     return (units,) if isinstance(units, str) else tuple(units)
+
+
+def _anchored(term: Term, terms: Mapping[str, Term]) -> Term:
+    """Return an indicator with its owner where its name begins with one: 能繁母猪存栏量 is about 能繁母猪."""
+    if term.kind != Kind.INDICATOR or term.about or term.macro:
+        return term
+    for size in range(len(term.name) - 1, 1, -1):
+        owner = terms.get(term.name[:size])
+        if owner and owner.kind in (Kind.PRODUCT, Kind.INDUSTRY):
+            return replace(term, about=owner.entity, owner=owner.name)
+    return term
 
 
 def _anchor(kind: Kind, entry: Mapping[str, Any]) -> str:

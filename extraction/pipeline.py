@@ -117,17 +117,11 @@ class Extractor:
                 around, period = Surroundings(base, _last_subject(headings)), None
                 region = next((ref for ref in names if ref.kind == Kind.REGION), None)
                 continue
-            if line.first and is_title(
-                text, whole=line.sentence.end == line.block.end
-            ):  # a bold line that heads the items below it
-                around, period = (
-                    replace(around, title=(heading_subject(text, names),), lead_in=None, closed=False),
-                    None,
-                )
-                continue
             if line.first:
                 period = None
                 around = replace(around, lead_in=lead_in(text, names), closed=names_another(text, names, self._lexicon))
+                if is_title(text, whole=line.sentence.end == line.block.end):  # a bold line heads the items below it
+                    around = replace(around, title=(heading_subject(text, names),))
             named = with_pronouns(text, names, around, company)
             named = with_bare_heads(text, named, around.subject, self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None

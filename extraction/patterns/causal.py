@@ -1,7 +1,7 @@
 """What moves what: cause and effect phrases, each brought down to a factor and a direction.
 
 A trigger says where cause and effect stand; a factor is the phrase's name (indicator, event, policy, product …) with
-the direction word that governs it. The sign of the fact is the product of both directions: 硅料价格下跌 → 毛利率回升 is −1.
+the direction word that governs it. The sign of a fact is the product of both: 硅料价格下跌 → 毛利率回升 is −1.
 """
 
 from __future__ import annotations
@@ -12,7 +12,17 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, Ref
-from extraction.patterns.directions import DIRECTION_NAME, DOWN, HANDED_ON, PLAIN, TAIL, UP, moved_behind, movement
+from extraction.patterns.directions import (
+    DENIAL,
+    DIRECTION_NAME,
+    DOWN,
+    HANDED_ON,
+    PLAIN,
+    TAIL,
+    UP,
+    moved_behind,
+    movement,
+)
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -175,6 +185,7 @@ class _Phrases:
     name: str
     cause_anchor: str = "whole"
     effect_anchor: str = "start"
+    denied: bool = False
 
 
 class CausalReader:
@@ -276,7 +287,19 @@ def _anchored(text: str, refs: list[Ref], span: tuple[int, int], anchor: str) ->
     last = 0
     while last + 1 < len(refs) and _listed(text, refs[last], refs[last + 1]):
         last += 1
+    if (
+        last + 1 < len(refs)
+        and _is_bare(refs[last + 1])
+        and _OWNED_GAP.fullmatch(text, refs[last].end, refs[last + 1].start)
+    ):
+        return [compound(ref, refs[last + 1]) for ref in refs[: last + 1]]  # 「推升比亚迪、赛力斯成本」 moves the costs
     return refs[: last + 1]
+
+
+def _is_bare(ref: Ref) -> bool:
+    return not ref.about and (
+        ref.kind == Kind.INDICATOR or (ref.kind == Kind.EVENT and _NEEDS_OWNER.match(ref.name) is not None)
+    )
 
 
 def _listed(text: str, first: Ref, second: Ref) -> bool:
@@ -317,7 +340,8 @@ def _forward(annotated: Annotated, begin: int, end: int) -> Iterator[_Phrases]:
         effect = (match.end(), stop.start() if stop else limit)
         if cause:
             anchor = "start" if cause == previous else "end"
-            yield _Phrases(cause, effect, _BY_WORD[match[0]], f"causal.{match[0]}", anchor)
+            denied = DENIAL.search(text, clause, match.start()) is not None
+            yield _Phrases(cause, effect, _BY_WORD[match[0]], f"causal.{match[0]}", anchor, denied=denied)
         previous = effect
 
 
@@ -437,6 +461,7 @@ def _claim(phrases: _Phrases, cause: Factor, effect: Factor) -> Claim | None:
         pattern=phrases.name,
         sign=(cause.direction or UP) * moved,
         qualifiers=qualifiers,
+        denied=phrases.denied,
         confidence=(0.6, 0.7, 0.85)[explicit] * min(cause.ref.score, effect.ref.score),
     )
 

@@ -30,11 +30,15 @@ _FILLER = re.compile(
     r"|收盘|涨幅|跌幅|降幅|增幅|涨|跌|降|增|其中|累计|共|大幅|小幅|较|比|年均|平均|每年|当年|全年|单季|单季度|实际|进一步|继续|由|从|数据|情况|快速|显著|仍|就|只有|有|近|逾|整体|呈现|贡献|\+|-|≥|>|<)*"
 )
 _AFTER_LEVEL = re.compile(
-    r"[，、（；]?(?:同比|环比|较[^，。；]{0,8}|增速|涨幅|跌幅|对应|大幅|小幅|均|分别|同比增速|也|并|年均|实现|快速|且|又|略有|略|预计|将|有望|约|为|累计|进一步)*"
+    r"[，、（；]?(?:同比|环比|较[^，。；]{0,8}|增速|涨幅|跌幅|增幅|降幅|对应|大幅|小幅|均|分别|也|并|年均|实现|快速|且|又|略有|略|预计|将|有望|约|为|累计|进一步|上年|去年|同期"
+    r"|增长|上涨|上升|提升|提高|增加|回升|下降|下滑|下跌|减少|回落|降低|收窄|扩大|增|降|涨|跌|变动|变化|达|高达|至|由|从|\+|-)*"
 )
 _SUBJECT_KINDS = frozenset({Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME})
 _MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
-_VAGUE = ("占比", "比重")  # a share of what, the name does not say
+_CHANGES = frozenset(
+    {"同比增速", "环比增速", "同比", "环比", "涨幅", "跌幅", "增幅", "降幅"}
+)  # how the last level moved
+_VAGUE = ("占比", "比重", "持股比例")  # a share of what, the name does not say
 _COMPANY_HEADS = (
     "产量",
     "销量",
@@ -106,7 +110,9 @@ class MetricReader:
 
     def read(self, annotated: Annotated) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""
-        indicators = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
+        indicators = [
+            ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0 and ref.name not in _CHANGES
+        ]
         if not indicators or not annotated.quantities:
             return
         listed = set()
@@ -115,11 +121,15 @@ class MetricReader:
             if claim:
                 yield claim
         previous: tuple[Quantity, _Reading] | None = None
+        resume = 0
         for quantity in annotated.quantities:
             if quantity.start in listed:
                 previous = None
                 continue
-            reading = self._reading_for(annotated, indicators, quantity, previous)
+            if _STARTS_RANGE.match(annotated.text, quantity.end):
+                resume = quantity.end  # the first of 「从5%升至8%」 was true before
+                continue
+            reading = self._reading_for(annotated, indicators, quantity, previous, resume)
             if reading is not None and (scope := _scope(annotated, reading)) is not None:
                 yield self._claim(annotated, replace(reading, scope=scope), quantity)
                 previous = (quantity, reading)
@@ -130,24 +140,35 @@ class MetricReader:
         indicators: list[Ref],
         quantity: Quantity,
         previous: tuple[Quantity, _Reading] | None,
+        resume: int,
     ) -> _Reading | None:
+        """Return whose indicator a number measures; `resume` is where a range's first number ended."""
         indicator = nearest(indicators, quantity.start)
-        if indicator is None:
+        if indicator is None or indicator.name.endswith(_VAGUE):
             return None
         if previous and previous[0].end > indicator.end:
             gap = _without(annotated, previous[0].end, quantity.start)
             follows = quantity.change and _AFTER_LEVEL.fullmatch(gap) and not previous[0].change
             return previous[1] if follows else None
-        gap = _without(annotated, indicator.end, quantity.start)
-        if (
-            indicator.name.endswith(_VAGUE)
-            or gap.endswith(("从", "由"))
-            or _STARTS_RANGE.match(annotated.text, quantity.end)
-        ):
-            return None  # the first of 「从5%升至8%」 was true before
-        if not _FILLER.fullmatch(gap) or not self._fits(indicator, quantity):
+        gap = _without(annotated, max(indicator.end, resume), quantity.start)
+        if gap.endswith(("从", "由")) or not _FILLER.fullmatch(gap) or not self._fits(indicator, quantity):
             return None
-        return self._with_subject(annotated, indicator)
+        return self._carried(annotated, indicator, previous) or self._with_subject(annotated, indicator)
+
+    def _carried(
+        self, annotated: Annotated, indicator: Ref, previous: tuple[Quantity, _Reading] | None
+    ) -> _Reading | None:
+        """「宁德时代营收3620亿元，归母净利润507亿元」: the second indicator is the first one's subject's."""
+        if previous is None or indicator.about or indicator.entity in self._macro:
+            return None
+        before, reading = previous
+        gap = _without(annotated, before.end, indicator.start)
+        between = [
+            ref for ref in annotated.between(before.end, indicator.start) if ref.kind in _SUBJECT_KINDS | _MACRO_KINDS
+        ]
+        if between or not _OPENING.fullmatch(gap) or reading.indicator.about == reading.subject.entity:
+            return None
+        return replace(reading, indicator=indicator, scope="")
 
     def _lists(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim | None, set[int]]]:
         """「2025-2027年归母净利润分别为9.45/10.3/11.2亿元」: one claim a year."""
@@ -162,7 +183,8 @@ class MetricReader:
                 or not _FILLER.fullmatch(_without(annotated, indicator.end, row.start))
             ):
                 continue
-            aligned = align(row, yearly(dated))
+            named = _years_before(annotated.periods, row.start, len(row.items))
+            aligned = align(row, named if len(yearly(dated)) != len(row.items) else yearly(dated))
             reading = self._with_subject(annotated, indicator)
             if reading is None or isinstance(aligned, Problem):
                 continue
@@ -257,6 +279,12 @@ class MetricReader:
             valid=period or (dated.period if dated else annotated.period),
             confidence=reading.confidence,
         )
+
+
+def _years_before(periods: tuple[Dated, ...], before: int, count: int) -> list[Period]:
+    """Return the last `count` stated periods: 2025/2026/2027年 told one by one."""
+    stated = [dated.period for dated in periods if dated.end <= before and dated.role == "stated"]
+    return stated[-count:]
 
 
 def _scope(annotated: Annotated, reading: _Reading) -> str | None:

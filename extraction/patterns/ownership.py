@@ -11,17 +11,17 @@ PATTERNS = (
         "subsidiary.is",
         "subsidiary_of",
         f"{{s:C}}(?:是|为|系|成为|作为){{o:C|O}}(?:的|旗下|旗下的|持股的)*{_CHILD}",
-        "时代吉利是宁德时代的控股子公司",
+        "云铝股份是中国铝业的控股子公司",
         0.9,
     ),
     Pattern(
         "subsidiary.appos",
         "subsidiary_of",
         "{o:C}(?:的|旗下|旗下的)?(?:重要|核心)?(?:全资子公司|控股子公司|子公司|全资孙公司){s:C}",
-        "宁德时代控股子公司邦普循环",
+        "中国铝业控股子公司云铝股份",
         0.85,
     ),
-    Pattern("subsidiary.under", "subsidiary_of", "{o:C}旗下(?:的|拥有)?{s:C}", "美团旗下的小象超市", 0.75),
+    Pattern("subsidiary.under", "subsidiary_of", "{o:C}旗下(?:的|拥有)?{s:C}", "中国铝业旗下的云铝股份", 0.75),
     Pattern(
         "stake.holds",
         "holds_stake_in",
@@ -40,7 +40,7 @@ PATTERNS = (
         "stake.holder",
         "holds_stake_in",
         "{s:C|O|H}(?:是|为|系|成为){o:C}(?:的)?(?:第[一二三四五]大|控股|最大|实际控制|单一最大|间接控股|战略)股东",
-        "华润集团是华润三九的控股股东",
+        "中国铝业是云铝股份的控股股东",
         0.9,
     ),
     Pattern(
@@ -61,7 +61,7 @@ PATTERNS = (
         "acquires.passive",
         "acquires",
         "{o:C}(?:已|将|被|拟|正式|宣布)*被{s:C|O}(?:全资|以…)*(?:收购|并购|吸收合并|私有化)",
-        "普米斯被BioNTech收购",
+        "海通证券被国泰君安吸收合并",
         0.9,
     ),
     Pattern(

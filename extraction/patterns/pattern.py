@@ -89,7 +89,7 @@ def _elided(masked: Masked, annotated: Annotated) -> tuple[Masked, bool]:
         return masked, False
     groups = {0: (subject,), **{index + 1: members for index, members in masked.groups.items()}}
     quantities = {index + 1: quantity for index, quantity in masked.quantities.items()}
-    return Masked(LETTER[subject.kind] + masked.text, groups, (0, *masked.starts), quantities), True
+    return Masked(LETTER[subject.kind] + masked.text, groups, (0, *masked.starts), quantities, masked.denials), True
 
 
 def _claims(pattern: Pattern, masked: Masked, match: re.Match[str], *, understood: bool) -> Iterator[Claim]:
@@ -112,6 +112,7 @@ def _claims(pattern: Pattern, masked: Masked, match: re.Match[str], *, understoo
                 value=_value(quantities),
                 qualifiers=_qualifiers(pattern, slots, quantities, words),
                 confidence=pattern.confidence * min(subject.score, object_.score),
+                denied=masked.denied(start, end),
             )
 
 

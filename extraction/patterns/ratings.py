@@ -24,6 +24,7 @@ _RATING = re.compile(
 _TARGET = re.compile(
     r"(?:目标价|目标价格|合理价值|对应目标价)(?:区间)?(?:为|至|到|上调至|下调至|调整至|约|是)*(?P<price>\d+(?:\.\d+)?)(?:-(?P<high>\d+(?:\.\d+)?))?(?P<unit>元|港元|美元|港币|HKD|USD)"
 )
+_HOUSE = re.compile(r"证券$|国际$|中金公司|高盛|摩根|瑞银|花旗|汇丰|野村|大和|美银|里昂|麦格理|杰富瑞|伯恩斯坦")
 _UNITS = {"港币": "港元", "HKD": "港元", "USD": "美元"}
 
 
@@ -59,7 +60,7 @@ def _rated(annotated: Annotated, match: re.Match[str]) -> Ref | None:
 
 
 def _rater(annotated: Annotated, before: int, publisher: str) -> Ref | None:
-    named = [ref for ref in annotated.between(0, before) if ref.kind == Kind.INSTITUTION]
+    named = [ref for ref in annotated.between(0, before) if ref.kind == Kind.INSTITUTION or _HOUSE.search(ref.name)]
     if named:
         return named[-1]
     return Ref(entity_id(Kind.INSTITUTION, publisher), Kind.INSTITUTION, publisher) if publisher else None

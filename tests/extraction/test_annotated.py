@@ -82,7 +82,7 @@ def shown(masked: Masked) -> str:
         ("甲公司毛利率提升", "C毛利率提升"),
         ("铜箔减产", "P减产"),
         ("降准利好甲公司", "降准利好C"),
-        ("没有名字", "没有名字"),
+        ("不含名字", "不含名字"),
     ],
 )
 def test_masking(text, expected):
