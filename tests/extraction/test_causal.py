@@ -6,7 +6,7 @@ import pytest
 
 from extraction.annotated import Ref
 from extraction.patterns.causal import compound
-from kg.model import Kind
+from kg.model import Kind, Polarity
 from tests.goldens.reports import facts_of, names_of, read, report
 
 if TYPE_CHECKING:
@@ -117,40 +117,37 @@ CLAIMS: list[tuple[str, list[Row]]] = [
     # a verb in front gives the direction, too
     ("硅料减产推高光伏组件价格。", [one("硅料减产", "光伏组件价格", "none up")]),
     ("降息有助于提升黄金价格。", [one("降息", "黄金价格", "none up")]),
-]
-
-
-CUT = "the short form 碳酸锂价 is taken out of 碳酸锂价格, and the 格 left over parts cause from trigger"
-EATEN = "系硅料 is cut as one word, so that the two-character product behind 系 is not found"
-BARE = "an indicator of a trade (商品房销售面积, 能繁母猪存栏量) is held to need an owner, like a bare 毛利率"
-WHOLE = "an effect that opens with a company stops there: its 成本 is lost, and rising cost reads as the company up"
-FAULTS: list[tuple[str, str, list[Row]]] = [
-    (CUT, "碳酸锂价格下跌推动动力电池成本下降。", [one("碳酸锂价格", "动力电池成本", "down down")]),
-    (CUT, "碳酸锂价格上涨推升磷酸铁锂价格。", [one("碳酸锂价格", "磷酸铁锂价格", "up up")]),
-    (CUT, "玉米价格回落有利于生猪养殖成本下降。", [one("玉米价格", "生猪养殖成本", "down down")]),
-    (CUT, "碳酸锂价格上涨压制储能需求。", [one("碳酸锂价格", "储能需求", "up down")]),
-    (BARE, "商品房销售面积下滑拖累水泥需求。", [one("商品房销售面积", "水泥需求", "down down")]),
-    (CUT, "碳酸锂价格回升削弱储能需求增长。", [one("碳酸锂价格", "储能需求", "up down")]),
+    # once misread
+    ("碳酸锂价格下跌推动动力电池成本下降。", [one("碳酸锂价格", "动力电池成本", "down down")]),
+    ("碳酸锂价格上涨推升磷酸铁锂价格。", [one("碳酸锂价格", "磷酸铁锂价格", "up up")]),
+    ("玉米价格回落有利于生猪养殖成本下降。", [one("玉米价格", "生猪养殖成本", "down down")]),
+    ("碳酸锂价格上涨压制储能需求。", [one("碳酸锂价格", "储能需求", "up down")]),
+    ("商品房销售面积下滑拖累水泥需求。", [one("商品房销售面积", "水泥需求", "down down")]),
+    ("碳酸锂价格回升削弱储能需求增长。", [one("碳酸锂价格", "储能需求", "up down")]),
     (
-        BARE,
         "猪价上涨带动能繁母猪存栏增加，从而导致生猪价格下跌。",
         [one("生猪价格", "能繁母猪存栏量", "up up"), one("能繁母猪存栏量", "生猪价格", "up down")],
     ),
-    (BARE, "受制于商品房销售面积下滑，水泥价格走低。", [one("商品房销售面积", "水泥价格", "down down")]),
-    (BARE, "水泥需求受商品房销售面积下滑拖累。", [one("商品房销售面积", "水泥需求", "down down")]),
-    (CUT, "黄金价格受降息预期提振。", [one("降息", "黄金价格", "none up")]),
-    (EATEN, "光伏组件毛利率回升，主要系硅料均价下跌。", [one("硅料价格", "光伏组件毛利率", "down up")]),
-    (EATEN, "光伏组件毛利率回升，主要系硅料价格下跌。", [one("硅料价格", "光伏组件毛利率", "down up")]),
-    (BARE, "水泥价格下跌，主要由于商品房销售面积下滑。", [one("商品房销售面积", "水泥价格", "down down")]),
-    (BARE, "商品房销售面积下滑对水泥需求形成较大拖累。", [one("商品房销售面积", "水泥需求", "down down")]),
+    ("受制于商品房销售面积下滑，水泥价格走低。", [one("商品房销售面积", "水泥价格", "down down")]),
+    ("水泥需求受商品房销售面积下滑拖累。", [one("商品房销售面积", "水泥需求", "down down")]),
+    ("黄金价格受降息预期提振。", [one("降息", "黄金价格", "none up")]),
+    ("光伏组件毛利率回升，主要系硅料均价下跌。", [one("硅料价格", "光伏组件毛利率", "down up")]),
+    ("光伏组件毛利率回升，主要系硅料价格下跌。", [one("硅料价格", "光伏组件毛利率", "down up")]),
+    ("水泥价格下跌，主要由于商品房销售面积下滑。", [one("商品房销售面积", "水泥价格", "down down")]),
+    ("商品房销售面积下滑对水泥需求形成较大拖累。", [one("商品房销售面积", "水泥需求", "down down")]),
     (
-        CUT,
         "玉米价格和豆粕价格下跌带动生猪养殖成本下降。",
         [one("玉米价格", "生猪养殖成本", "down down"), one("豆粕价格", "生猪养殖成本", "down down")],
     ),
-    (CUT, "碳酸锂价格下跌有助于降低动力电池成本。", [one("碳酸锂价格", "动力电池成本", "down down")]),
-    (WHOLE, "铜价上涨带动紫金矿业净利润增长。", [one("铜价格", "紫金矿业净利润", "up up")]),
-    (WHOLE, "硅料降价推动隆基绿能毛利率回升。", [one("硅料价格", "隆基绿能毛利率", "down up")]),
+    ("碳酸锂价格下跌有助于降低动力电池成本。", [one("碳酸锂价格", "动力电池成本", "down down")]),
+    ("铜价上涨带动紫金矿业净利润增长。", [one("铜价格", "紫金矿业净利润", "up up")]),
+    ("硅料降价推动隆基绿能毛利率回升。", [one("硅料价格", "隆基绿能毛利率", "down up")]),
+]
+
+
+HINDERED = "what is hindered from falling stays up: 抑制…下降 is read as a fall, with the wrong sign"
+FAULTS: list[tuple[str, str, list[Row]]] = [
+    (HINDERED, "碳酸锂涨价抑制了动力电池成本下降。", [one("碳酸锂价格", "动力电池成本", "up up")]),
 ]
 
 
@@ -170,10 +167,16 @@ def test_causal_claims_that_are_still_misread(text, expected):
     assert rows(text) == set(expected)
 
 
-@pytest.mark.xfail(reason=WHOLE, strict=True)
 def test_a_rising_cost_is_never_told_as_the_company_rising():
     found = rows("碳酸锂涨价导致宁德时代成本上升。")
     assert one("碳酸锂价格", "宁德时代", "up up") not in found
+
+
+@pytest.mark.xfail(reason="what is cancelled is read as a denial of the whole claim", strict=True)
+def test_a_cancelled_cause_moves_the_other_way():
+    """The tariff is lifted: that exports rise is not denied."""
+    (fact,) = facts_of("美国取消加征关税利好光伏组件出口量增长。", relation="affects")
+    assert (fact.polarity, fact.sign) == (Polarity.POSITIVE, -1)
 
 
 NO_CLAIM = [

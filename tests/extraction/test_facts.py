@@ -165,12 +165,7 @@ def test_other_relations_keep_their_order():
         ("紫金矿业已完成收购藏格矿业。", "acquires", Modality.ASSERTED),
         ("紫金矿业拟收购藏格矿业。", "acquires", Modality.PLANNED),
         ("宁德时代计划收购藏格矿业。", "acquires", Modality.PLANNED),
-        pytest.param(
-            "紫金矿业计划收购藏格矿业。",
-            "acquires",
-            Modality.PLANNED,
-            marks=pytest.mark.xfail(reason="业计划 is taken for 产业计划, whatever company ends in 业", strict=True),
-        ),
+        ("紫金矿业计划收购藏格矿业。", "acquires", Modality.PLANNED),
         ("据传紫金矿业收购藏格矿业。", "acquires", Modality.RUMOURED),
         ("市场传言紫金矿业将收购藏格矿业。", "acquires", Modality.RUMOURED),
         ("若硅料价格下跌，则带动光伏组件需求回升。", "affects", Modality.CONDITIONAL),
@@ -193,10 +188,6 @@ def test_what_is_conditional_is_never_asserted(cue):
         assert {fact.modality for fact in found} == {Modality.CONDITIONAL}, claim
 
 
-UNSEEN = "no pattern reads over a negation, so a denied claim is lost instead of negative"
-DENIED = pytest.mark.xfail(reason=UNSEEN, strict=True)
-
-
 @pytest.mark.parametrize(
     ("text", "relation", "polarity"),
     [
@@ -205,13 +196,13 @@ DENIED = pytest.mark.xfail(reason=UNSEEN, strict=True)
         ("紫金矿业收购藏格矿业未能完成。", "acquires", Polarity.NEGATIVE),
         ("紫金矿业收购藏格矿业的消息不属实。", "acquires", Polarity.NEGATIVE),
         ("宁德时代与特斯拉达成战略合作一事不属实。", "partners_with", Polarity.NEGATIVE),
-        pytest.param("硅料价格下跌难以推动光伏组件价格下降。", "affects", Polarity.NEGATIVE, marks=DENIED),
-        pytest.param("紫金矿业并未收购藏格矿业。", "acquires", Polarity.NEGATIVE, marks=DENIED),
-        pytest.param("紫金矿业没有收购藏格矿业。", "acquires", Polarity.NEGATIVE, marks=DENIED),
-        pytest.param("紫金矿业终止收购藏格矿业。", "acquires", Polarity.NEGATIVE, marks=DENIED),
-        pytest.param("宁德时代未向特斯拉供应磷酸铁锂电池。", "supplies", Polarity.NEGATIVE, marks=DENIED),
-        pytest.param("宁德时代否认与特斯拉达成战略合作。", "partners_with", Polarity.NEGATIVE, marks=DENIED),
-        pytest.param("硅料价格下跌并未推动光伏组件价格下降。", "affects", Polarity.NEGATIVE, marks=DENIED),
+        ("硅料价格下跌难以推动光伏组件价格下降。", "affects", Polarity.NEGATIVE),
+        ("紫金矿业并未收购藏格矿业。", "acquires", Polarity.NEGATIVE),
+        ("紫金矿业没有收购藏格矿业。", "acquires", Polarity.NEGATIVE),
+        ("紫金矿业终止收购藏格矿业。", "acquires", Polarity.NEGATIVE),
+        ("宁德时代未向特斯拉供应磷酸铁锂电池。", "supplies", Polarity.NEGATIVE),
+        ("宁德时代否认与特斯拉达成战略合作。", "partners_with", Polarity.NEGATIVE),
+        ("硅料价格下跌并未推动光伏组件价格下降。", "affects", Polarity.NEGATIVE),
     ],
 )
 def test_polarity(text, relation, polarity):
@@ -231,6 +222,17 @@ def test_polarity(text, relation, polarity):
 )
 def test_what_is_denied_is_never_told_as_so(text):
     assert [fact for fact in facts_of(text) if fact.polarity is Polarity.POSITIVE] == []
+
+
+@pytest.mark.xfail(reason="传闻不实 is read as a rumour, not as its denial", strict=True)
+def test_a_denied_rumour_is_denied():
+    (fact,) = facts_of("紫金矿业收购藏格矿业的传闻不实。", relation="acquires")
+    assert fact.polarity is Polarity.NEGATIVE
+
+
+@pytest.mark.parametrize("text", ["紫金矿业不得不收购藏格矿业。", "宁德时代不仅向特斯拉供应磷酸铁锂电池，也扩产。"])
+def test_what_only_sounds_like_a_denial_is_none(text):
+    assert [fact for fact in facts_of(text) if fact.polarity is Polarity.NEGATIVE] == []
 
 
 def test_a_measured_fact_is_never_denied():

@@ -53,7 +53,6 @@ def test_names_of_a_sentence(text, expected):
     assert {entity for _, entity, _ in row} >= {entity for _, entity, _ in expected}
 
 
-@pytest.mark.xfail(reason="碳酸锂价 is taken out of 碳酸锂价格", strict=True)
 def test_a_price_is_found_whole():
     assert names("碳酸锂价格走低。") == [("碳酸锂价格", "indicator:碳酸锂价格", "indicator")]
 

@@ -66,18 +66,12 @@ def test_without_a_subject_nothing_is_rated():
     assert rows("维持“买入”评级。") == set()
 
 
-@pytest.mark.xfail(
-    reason="a listed house is a company, and only institutions count as raters: the publisher is blamed", strict=True
-)
 def test_the_named_house_rates_not_the_publisher():
     (row,) = rows("中金公司给予贵州茅台“跑赢行业”评级。")
     assert row[1:] == ("贵州茅台", "给予", "跑赢行业")
     assert row[0] != PUBLISHER
 
 
-@pytest.mark.xfail(
-    reason="a listed house is a company, and only institutions count as raters: the publisher is blamed", strict=True
-)
 def test_a_named_foreign_bank_rates():
     assert rows("高盛维持宁德时代“买入”评级。") == {("高盛", "宁德时代", "维持", "买入")}
 
