@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kg.query.answers import Link
     from kg.store.port import View
 
-_BREADTH = 24
+_BREADTH = 24  # strongest links of a relation followed on the way
+_AT_ENDS = 2000  # and from the two that are asked about: a plain link of a hub is not overlooked
 _LONGEST = 4
 _PATHS = 8
 _POPS = 4000
@@ -67,6 +68,7 @@ def _search(lens: Lens, start: int | None, goal: int | None) -> list[_Walk]:
         return []
     relations = lens.words.of_family("structure", "chain", "causal")
     reached = _distances(lens, goal, relations)
+    home = _around(lens, goal, relations, _AT_ENDS)
     queue = [_Walk(-1.0, (start,), ())]
     found: list[_Walk] = []
     for _ in range(_POPS):
@@ -76,8 +78,11 @@ def _search(lens: Lens, start: int | None, goal: int | None) -> list[_Walk]:
         if walk.nodes[-1] == goal:
             found.append(walk)
             continue
-        for step in _around(lens, walk.nodes[-1], relations):
-            other = step.target if step.source == walk.nodes[-1] else step.source
+        last = walk.nodes[-1]
+        steps = _around(lens, last, relations, _BREADTH if walk.steps else _AT_ENDS)
+        if last in home:
+            steps[goal] = home[last]
+        for other, step in steps.items():
             if other not in walk.nodes and len(walk.steps) + reached.get(other, _LONGEST) < _LONGEST:
                 cost = walk.cost * min(1.0, step.weight) * _HOP_COST
                 heapq.heappush(queue, _Walk(cost, (*walk.nodes, other), (*walk.steps, step)))
@@ -88,9 +93,8 @@ def _distances(lens: Lens, goal: int, relations: Sequence[str]) -> dict[int, int
     """Return hops to the goal, so that the search never walks where the goal is out of reach."""
     reached, frontier = {goal: 0}, [goal]
     for distance in range(1, _LONGEST):
-        ends = [
-            end for edges in _both_ways(lens, frontier, relations, _BREADTH * 4) for end in (edges.source, edges.target)
-        ]
+        found = _both_ways(lens, frontier, relations, _AT_ENDS if distance == 1 else _BREADTH * 4)
+        ends = [end for edges in found for end in (edges.source, edges.target)]
         frontier = [node for node in np.unique(np.concatenate(ends)).tolist() if node not in reached]
         reached |= dict.fromkeys(frontier, distance)
     return reached
@@ -104,13 +108,13 @@ def _both_ways(lens: Lens, nodes: Sequence[int], relations: Sequence[str], limit
     )
 
 
-def _around(lens: Lens, index: int, relations: Sequence[str]) -> list[Step]:
+def _around(lens: Lens, index: int, relations: Sequence[str], limit: int) -> dict[int, Step]:
     """Return the strongest step to each neighbour."""
-    steps = lens.expand([index], relations, "out", _BREADTH) + lens.expand([index], relations, "in", _BREADTH)
+    steps = lens.expand([index], relations, "out", limit) + lens.expand([index], relations, "in", limit)
     best: dict[int, Step] = {}
     for step in sorted(steps, key=lambda step: (-step.weight, step.fact)):
         best.setdefault(step.target if step.source == index else step.source, step)
-    return list(best.values())
+    return best
 
 
 def _nodes(lens: Lens, walks: Sequence[_Walk]) -> list[Node]:

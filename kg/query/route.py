@@ -71,11 +71,12 @@ def route(lens: Lens, question: str) -> Route:
 def _about(name: str, names: Sequence[Named], words: str) -> Route:
     """Put first the entity that a call is about: a chain is asked of a product, not of the company beside it."""
     wanted = _FIRST_KINDS[name]
-    ends = [match.start() for match in _FACTOR_END.finditer(words)] if name == "impact" else []
+    ends = (match.start() for match in _FACTOR_END.finditer(words) if name == "impact")
+    factor_end = next((end for end in ends if names[0].end <= end), len(words))
 
     def order(named: Named) -> tuple[bool, int, int]:
         kind = named.entity.kind
-        effect = bool(ends) and not any(named.end <= end for end in ends)  # 「硅料涨价对组件毛利率…」 is about 硅料
+        effect = named.start >= factor_end  # 「硅料涨价对组件毛利率…」 is about 硅料
         return effect, wanted.index(kind) if kind in wanted else len(wanted), named.start
 
     ranked = sorted(names, key=order)
