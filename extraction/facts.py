@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
+_REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
 _STILL_OPEN, _LONG_PAST = timedelta(days=31), timedelta(days=90)
 _CLAUSE_MARKS = "。；！？\n"
+_LISTING = (".list", ".list2", ".aside", ".related", ".leader")
 _COULD_HAPPEN = frozenset({"affects", "reports"})  # what a section on risks says of these is what might come
 _TIMELESS = frozenset(
     {
@@ -46,8 +49,10 @@ def to_fact(
 ) -> Fact:
     """Build the fact that a claim states, with its one piece of evidence."""
     reading = read_modality(annotated.text, claim.start, claim.end)
+    if claim.pattern.endswith(_LISTING):  # 「隔膜：A、B」 places a company, whatever is expected of it
+        reading = replace(reading, modality=Modality.ASSERTED)
     at_risk = annotated.risk and claim.relation in _COULD_HAPPEN and reading.modality != Modality.RUMOURED
-    modality = Modality.CONDITIONAL if at_risk else _timed(reading.modality, claim, document)
+    modality = Modality.CONDITIONAL if at_risk else _timed(reading.modality, claim, annotated, document)
     subject, object_ = claim.subject, claim.object
     if vocabulary[claim.relation].symmetric and object_.entity < subject.entity:
         subject, object_ = object_, subject
@@ -85,12 +90,15 @@ def _polarity(read: Polarity, claim: Claim) -> Polarity:
     return Polarity.POSITIVE if claim.relation == "reports" else read  # a fall is in the number, not in a denial
 
 
-def _timed(modality: Modality, claim: Claim, document: Document) -> Modality:
+def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Document) -> Modality:
     """Judge by the calendar: a value for a period not yet over is no measurement, for one long past no forecast."""
     end = claim.valid.end if claim.valid else None
     if claim.relation != "reports" or end is None:
         return modality
-    if modality == Modality.ASSERTED and end > document.published_on + _STILL_OPEN:
+    open_still = end > document.published_on + _STILL_OPEN and not _REACHED.search(
+        annotated.text[claim.start : claim.end]
+    )
+    if modality == Modality.ASSERTED and open_still:
         return Modality.FORECAST
     if modality == Modality.FORECAST and end < document.published_on - _LONG_PAST:
         return Modality.ASSERTED

@@ -318,7 +318,7 @@ def _anchored(term: Term, terms: Mapping[str, Term]) -> Term:
 
 
 def _anchor(kind: Kind, entry: Mapping[str, Any]) -> str:
-    """Return what an entry belongs to by definition: an indicator's product, a product's industry, an industry's parent."""
+    """Return what an entry belongs to by definition: an indicator's product, a product's trade, a trade's parent."""
     if "product" in entry:
         return entity_id(Kind.PRODUCT, entry["product"])
     for key in ("industry", "parent"):

@@ -66,7 +66,7 @@ _STARTS_RANGE = re.compile(
 )
 _NOISE = re.compile(
     r"预计|若|如果|一旦|随着|因此|所以|其中|合计|累计|实现|整体|此外|同时|我们|截至|截止|本周|上周|当前|目前|数据显示|根据|平均|分别|为|达|的|在|新增|总|单季度?|全年|报告期内?|公司|行业|板块|有望|将|约|且|而|但|较|受|因|由于|"
-    r"主要|当期|当月|同期|年|月|日|末|底|初|周|\d+[.、）)]?"
+    r"主要|当期|当月|同期|年|月|日|末|底|初|周"
 )
 _SUPPOSED = re.compile(r"对应|假设|测算|若|假如")
 _LONGEST_SCOPE = 8
@@ -131,7 +131,9 @@ class MetricReader:
                 continue
             reading = self._reading_for(annotated, indicators, quantity, previous, resume)
             if reading is not None and (scope := _scope(annotated, reading)) is not None:
-                yield self._claim(annotated, replace(reading, scope=scope), quantity)
+                ended = _end_of(annotated, quantity) if resume else None
+                yield self._claim(annotated, replace(reading, scope=scope), quantity, ended)
+                resume = 0
                 previous = (quantity, reading)
 
     def _reading_for(
@@ -281,6 +283,13 @@ class MetricReader:
         )
 
 
+def _end_of(annotated: Annotated, quantity: Quantity) -> Period | None:
+    """Return the last year of a span of years: 「2015-2024年规模从4797亿元增至1.11万亿元」 ends at 2024."""
+    dated = _last(annotated.periods, quantity.start)
+    spanned = yearly(dated) if dated else []
+    return spanned[-1] if spanned else None
+
+
 def _years_before(periods: tuple[Dated, ...], before: int, count: int) -> list[Period]:
     """Return the last `count` stated periods: 2025/2026/2027年 told one by one."""
     stated = [dated.period for dated in periods if dated.end <= before and dated.role == "stated"]
@@ -297,6 +306,12 @@ def _scope(annotated: Annotated, reading: _Reading) -> str | None:
     if reading.subject.start >= 0 and reading.subject.start < start:
         first = max(first, reading.subject.end)
     words = _NOISE.sub("", _without(annotated, first, start)).strip("，、：（）()的 ")
+    if (
+        not words
+        and (region := next((ref for ref in annotated.refs if ref.kind == Kind.REGION), None))
+        and region.end == first - 1
+    ):
+        words = region.name  # 「河南：冶金精煤均价…」
     unfit = (
         len(words) > _LONGEST_SCOPE
         or words.endswith(("及", "和", "与", "、", "以及", "-"))

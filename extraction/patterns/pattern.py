@@ -41,6 +41,9 @@ _SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
 _ASIDE = "(?:（[^（）]{0,40}）)?"
 _SHORT_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,8}}?"
 _LONG_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,20}}?"
+_GOES_ON = re.compile(
+    r"(?:零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|专用|用|级|类|化)"
+)
 _VALUE_ROLES = ("share", "amount")
 
 
@@ -78,7 +81,7 @@ def read(patterns: Sequence[Pattern], annotated: Annotated) -> Iterator[Claim]:
     for pattern in patterns:
         masked, understood = views[pattern.pairs]
         for match in pattern.regex.finditer(masked.text):
-            yield from _claims(pattern, masked, match, understood=understood)
+            yield from _claims(pattern, annotated, masked, match, understood=understood)
 
 
 def _elided(masked: Masked, annotated: Annotated) -> tuple[Masked, bool]:
@@ -92,7 +95,9 @@ def _elided(masked: Masked, annotated: Annotated) -> tuple[Masked, bool]:
     return Masked(LETTER[subject.kind] + masked.text, groups, (0, *masked.starts), quantities, masked.denials), True
 
 
-def _claims(pattern: Pattern, masked: Masked, match: re.Match[str], *, understood: bool) -> Iterator[Claim]:
+def _claims(
+    pattern: Pattern, annotated: Annotated, masked: Masked, match: re.Match[str], *, understood: bool
+) -> Iterator[Claim]:
     if understood and pattern.whole and match.start("s") == 0:
         return
     roles = {role: match.start(role) for role, text in match.groupdict().items() if text is not None}
@@ -101,7 +106,7 @@ def _claims(pattern: Pattern, masked: Masked, match: re.Match[str], *, understoo
     words = {role: match[role] for role in roles if role not in slots and role not in quantities}
     start, end = masked.origin(match.start()), masked.origin(match.end())
     for subject, object_ in product(slots["s"], slots["o"]):
-        if subject.entity != object_.entity:
+        if subject.entity != object_.entity and not (_cut_short(annotated, subject) or _cut_short(annotated, object_)):
             yield Claim(
                 relation=pattern.relation,
                 subject=subject,
@@ -114,6 +119,11 @@ def _claims(pattern: Pattern, masked: Masked, match: re.Match[str], *, understoo
                 confidence=pattern.confidence * min(subject.score, object_.score),
                 denied=masked.denied(start, end),
             )
+
+
+def _cut_short(annotated: Annotated, ref: Ref) -> bool:
+    """Whether a product's name goes on behind what was found: 手机 in 手机部件 is not what is made."""
+    return ref.kind == Kind.PRODUCT and ref.end > 0 and _GOES_ON.match(annotated.text, ref.end) is not None
 
 
 def _value(quantities: dict[str, Quantity]) -> Value | None:
