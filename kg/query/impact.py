@@ -73,7 +73,7 @@ def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward:
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
     paths = tuple(_distinct(_path(lens, walk, links, forward=forward) for walk in walks))[:_PATHS]
     affected, extra = _affected(lens, walks, forward=forward)
-    nodes = _nodes(lens, start, walks, affected, forward=forward)
+    nodes = _nodes(lens, start, walks, [*_products(lens, extra), *affected], forward=forward)
     drawn = [*made, *lens.links(extra)]
     tied = {end for link in drawn for end in (link.source, link.target)}
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
@@ -214,8 +214,16 @@ def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[lis
     return rows, extra
 
 
+def _products(lens: Lens, makes: Sequence[Step]) -> list[Node]:
+    """Return what the makers make: without it their links would hang in the air."""
+    weights: dict[int, float] = {}
+    for step in makes:
+        weights[step.target] = max(weights.get(step.target, 0.0), round(step.weight, 4))
+    return [Node(lens.entity(index), 0, weight) for index, weight in sorted(weights.items())]
+
+
 def _nodes(
-    lens: Lens, start: Sequence[int], walks: Sequence[_Walk], affected: Sequence[Node], *, forward: bool
+    lens: Lens, start: Sequence[int], walks: Sequence[_Walk], ends: Sequence[Node], *, forward: bool
 ) -> list[Node]:
     layer: dict[int, int] = dict.fromkeys(start, 0)
     score: dict[int, float] = dict.fromkeys(start, 2.0)
@@ -230,7 +238,7 @@ def _nodes(
     known = {node.entity.id for node in nodes}
     last = max(layer.values(), default=0) + 1
     nodes += [
-        Node(node.entity, side * last, node.score, node.direction) for node in affected if node.entity.id not in known
+        Node(node.entity, side * last, node.score, node.direction) for node in ends if node.entity.id not in known
     ]
     return nodes
 

@@ -5,17 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kg.query.answers import Citation, Passage
+from kg.store.words import terms
 
 if TYPE_CHECKING:
     from kg.store.port import View
 
 _QUOTE = 160
 _QUERY = 1000  # characters of a query that are looked for
+_EMPTY = frozenset(
+    """
+    的 了 吗 呢 吧 啊 呀 嘛 是 有 在 和 与 或 及 对 被 把 给 从 到 于 为 以 之 其 这 那 这些 那些 个 不 也 都 还 就 又 而 但 很 将
+    哪 哪些 哪个 哪里 什么 为什么 为何 怎么 怎样 怎么样 如何 多少 几 谁 会 能 可以 请 请问 问 一 一个 我 你 他 她 它 我们
+    a an the of is are was be do does did to in on at for by and or what why how which who when it its this that
+    """.split()  # noqa: SIM905 -- words read best as words
+)
 
 
 def passages(view: View, query: str, *, limit: int = 10) -> list[Passage]:
-    """Return up to `limit` passages, best first (BM25 over words)."""
-    found = view.search(query[:_QUERY], limit)
+    """Return up to `limit` passages, best first (BM25 over words).
+
+    Words that only make a sentence do not count: a text is not about 「火星的天气」 because it holds a 「的」.
+    """
+    wanted = [term for term in terms(query[:_QUERY]) if term not in _EMPTY]
+    found = view.search(" ".join(wanted), limit) if wanted else []
     documents = {name: view.document(name) for name in {chunk.document for chunk, _ in found}}
     return [
         Passage(chunk, document.title, document.publisher, document.published_on, round(score, 4))
