@@ -241,9 +241,8 @@ class MemoryView:
         said: dict[str, list[Said]] = defaultdict(list)
         for reading in self._visible():
             for profile in reading.profiles:
-                document = reading.document
-                item = Said(profile.implied, document.published_on, document.id, profile.entity)
-                said[profile.entity.id].append(item)
+                place = (reading.document.published_on, reading.document.id)
+                said[profile.entity.id].append(Said(profile.implied, place, place, profile.entity))
         return said
 
     def _facts(self) -> list[Fact]:

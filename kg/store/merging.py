@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 
 class Said(NamedTuple):
-    """An entity as one document has it. The first speaks for it: described before implied, then by day and id."""
+    """An entity as documents have it, with the (day, document) that say so first and last.
+
+    The first speaks for it, described before implied; the last names it.
+    """
 
     implied: bool
-    day: date
-    document: str
+    first: tuple[date, str]
+    last: tuple[date, str]
     entity: Entity
 
 
@@ -68,7 +71,8 @@ def unite_entity(said: Iterable[Said]) -> Entity:
     if len(entities) == 1:
         return first
     aliases = dict.fromkeys(alias for entity in entities for alias in entity.aliases)
-    name = next((item.entity.name for item in reversed(ordered) if not item.implied), first.name)
+    described = [item for item in ordered if not item.implied] or ordered
+    name = max(described, key=lambda item: (item.last, repr(item.entity))).entity.name
     known = {name, *(alias.name for alias in aliases)}
     aliases.update(dict.fromkeys(Alias(entity.name) for entity in entities if entity.name not in known))
     codes = dict.fromkeys(code for entity in entities for code in entity.codes)
@@ -76,8 +80,8 @@ def unite_entity(said: Iterable[Said]) -> Entity:
     return replace(first, name=name, aliases=tuple(aliases), codes=tuple(codes), about=about)
 
 
-def _said_order(item: Said) -> tuple[bool, date, str, str]:
-    return item.implied, item.day, item.document, repr(item.entity)
+def _said_order(item: Said) -> tuple[bool, tuple[date, str], str]:
+    return item.implied, item.first, repr(item.entity)
 
 
 def first_of_families(links: Iterable[tuple[str, str]], days: Mapping[str, date]) -> dict[str, str]:

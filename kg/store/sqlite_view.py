@@ -167,6 +167,9 @@ def _head(row: Sequence[Any]) -> DocumentHead:
 
 
 def _said(row: Row) -> Said:
-    identity, implied, first, record = row
-    day = date.fromordinal(int(first[: sql.DAY_DIGITS]))
-    return Said(bool(implied), day, first[sql.DAY_DIGITS :], codec.entity_in(identity, record))
+    identity, implied, first, last, record = row
+    return Said(bool(implied), _said_at(first), _said_at(last), codec.entity_in(identity, record))
+
+
+def _said_at(text: str) -> tuple[date, str]:
+    return date.fromordinal(int(text[: sql.DAY_DIGITS])), text[sql.DAY_DIGITS :]

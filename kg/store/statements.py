@@ -11,10 +11,10 @@ VISIBLE_EVIDENCE = f"e.document < :below AND (:known IS NULL OR e.recorded_at <=
 
 # ── entities ───────────────────────────────────────────────────────────────────────────────────────────────────────
 DAY_DIGITS = 7
-# The earliest visible day and document that say so, as one string that sorts like the pair.
-_FIRST = f"min(printf('%0{DAY_DIGITS}d', d.key >> {DAY_BITS}) || d.id)"
+# A visible day and document that say so, as one string that sorts like the pair; the first and the last are wanted.
+_DAY_AND_DOCUMENT = f"printf('%0{DAY_DIGITS}d', d.key >> {DAY_BITS}) || d.id"
 _ENTITIES = f"""
-    SELECT t.id, p.implied, {_FIRST}, p.record
+    SELECT t.id, p.implied, min({_DAY_AND_DOCUMENT}), max({_DAY_AND_DOCUMENT}), p.record
     FROM profile AS p
     JOIN entity AS t ON t.key = p.entity
     JOIN appearance AS a ON a.profile = p.key
