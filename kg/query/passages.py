@@ -14,9 +14,10 @@ _QUOTE = 160
 _QUERY = 1000  # characters of a query that are looked for
 _EMPTY = frozenset(
     """
-    的 了 吗 呢 吧 啊 呀 嘛 是 有 在 和 与 或 及 对 被 把 给 从 到 于 为 以 之 其 这 那 这些 那些 个 不 也 都 还 就 又 而 但 很 将
-    哪 哪些 哪个 哪里 什么 为什么 为何 怎么 怎样 怎么样 如何 多少 几 谁 会 能 可以 请 请问 问 一 一个 我 你 他 她 它 我们
-    a an the of is are was be do does did to in on at for by and or what why how which who when it its this that
+    的 了 吗 呢 吧 啊 呀 嘛 是 有 在 和 与 或 及 对 被 把 给 从 到 于 为 以 之 其 这 那 这些 那些 个 不 也 都
+    还 就 又 而 但 很 将 哪 哪些 哪个 哪里 什么 为什么 为何 怎么 怎样 怎么样 如何 多少 几 谁 会 能 可以 请 请问
+    问 一 一个 我 你 他 她 它 a an the of is are was be do does did to in on at for by and or what why how
+    which who when it its this that
     """.split()  # noqa: SIM905 -- words read best as words
 )
 
