@@ -87,7 +87,8 @@ def to_fact(
 def _polarity(read: Polarity, claim: Claim) -> Polarity:
     if claim.denied:
         return Polarity.NEGATIVE
-    return Polarity.POSITIVE if claim.relation == "reports" else read  # a fall is in the number, not in a denial
+    # A fall is in the number, what is cancelled in the cause's direction: neither denies the claim.
+    return Polarity.POSITIVE if claim.relation in ("reports", "affects") else read
 
 
 def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Document) -> Modality:

@@ -142,6 +142,7 @@ _CAUSE_KINDS = frozenset({Kind.INDICATOR, Kind.EVENT, Kind.POLICY, Kind.PRODUCT,
 _EFFECT_KINDS = _CAUSE_KINDS | {Kind.COMPANY, Kind.BUSINESS}
 _OWNERS = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _FREE_KINDS = frozenset({Kind.EVENT, Kind.POLICY})  # these happen; they need no direction
+_HINDERS = frozenset(("抑制", "制约", "掣肘", "压制", "打压", "不利于"))
 _FAVOURS = frozenset(
     [
         "利好",
@@ -442,6 +443,8 @@ def _claim(phrases: _Phrases, cause: Factor, effect: Factor) -> Claim | None:
     """Weigh one cause against one effect; without a direction for both there is nothing signed to say."""
     trigger = phrases.trigger
     moved = trigger.effect if trigger.forced else effect.direction or trigger.effect
+    if trigger.word in _HINDERS and effect.direction == DOWN:
+        moved = UP  # what is hindered from falling stays up
     if not moved or cause.ref.entity == effect.ref.entity or cause.ref.start == effect.ref.start:
         return None
     if cause.ref.entity == effect.ref.about or (phrases.cause_anchor == "whole" and not _moves(cause)):

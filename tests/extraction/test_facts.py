@@ -224,7 +224,6 @@ def test_what_is_denied_is_never_told_as_so(text):
     assert [fact for fact in facts_of(text) if fact.polarity is Polarity.POSITIVE] == []
 
 
-@pytest.mark.xfail(reason="传闻不实 is read as a rumour, not as its denial", strict=True)
 def test_a_denied_rumour_is_denied():
     (fact,) = facts_of("紫金矿业收购藏格矿业的传闻不实。", relation="acquires")
     assert fact.polarity is Polarity.NEGATIVE
