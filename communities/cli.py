@@ -1,4 +1,3 @@
-
 """`liantu weekly`: the themes of a week, found and published."""
 
 from __future__ import annotations

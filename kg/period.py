@@ -69,29 +69,29 @@ def week(value: date) -> Period:
     return Period(monday, monday + timedelta(days=7), Precision.WEEK)
 
 
-def months(year: int, month: int, count: int, precision: Precision = Precision.RANGE) -> Period:
+def months(year: int, month: int, count: int, *, precision: Precision = Precision.RANGE) -> Period:
     """Return `count` months from the first day of `year`-`month`."""
     return Period(date(year, month, 1), _first_of(year, month + count), precision)
 
 
 def month(year: int, number: int) -> Period:
     """Return a calendar month."""
-    return months(year, number, 1, Precision.MONTH)
+    return months(year, number, 1, precision=Precision.MONTH)
 
 
 def quarter(year: int, number: int) -> Period:
     """Return a calendar quarter, `number` 1 … 4."""
-    return months(year, 3 * number - 2, 3, Precision.QUARTER)
+    return months(year, 3 * number - 2, 3, precision=Precision.QUARTER)
 
 
 def half(year: int, number: int) -> Period:
     """Return a calendar half year, `number` 1 or 2."""
-    return months(year, 6 * number - 5, 6, Precision.HALF)
+    return months(year, 6 * number - 5, 6, precision=Precision.HALF)
 
 
 def year(number: int) -> Period:
     """Return a calendar year."""
-    return months(number, 1, 12, Precision.YEAR)
+    return months(number, 1, 12, precision=Precision.YEAR)
 
 
 def years(first: int, last: int) -> Period:

@@ -1,4 +1,3 @@
-
 """`liantu doctor`: what is installed, missing or shadowed."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-
 """The questions on the command line: chain, impact, causes, relate, profile, themes, passages, ask."""
 
 from __future__ import annotations

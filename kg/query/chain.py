@@ -49,16 +49,18 @@ def _stages(lens: Lens, start: list[int], depth: int) -> tuple[dict[int, int], l
     What sources or the gazetteer count to the topic is its midstream, until a flow between two of them says who comes
     first.
     """
-    stated = [step for step in lens.expand(start, _WITHIN, "in", _BREADTH) if _is_stage(lens, step.source)]
+    stated = [step for step in lens.expand(start, _WITHIN, "in", limit=_BREADTH) if _is_stage(lens, step.source)]
     members = {end for step in stated for end in (step.source, step.target)}
     core = {*start, *members}
-    flows_in = any(_is_stage(lens, step.source) for step in lens.expand(start, _FLOW, "in", _BREADTH))
+    flows_in = any(_is_stage(lens, step.source) for step in lens.expand(start, _FLOW, "in", limit=_BREADTH))
     up, above = _walk(lens, set(start) if flows_in else core, "in", depth, core)
     down, below = _walk(lens, core, "out", depth, core | set(up))
     layers = {**{index: -level for index, level in up.items()}, **down, **dict.fromkeys(core, 0)}
     counted = _counted(lens, start, set(layers))
     between = [
-        step for step in lens.expand(sorted({*core, *counted}), _FLOW, "in", _BREADTH) if _is_stage(lens, step.source)
+        step
+        for step in lens.expand(sorted({*core, *counted}), _FLOW, "in", limit=_BREADTH)
+        if _is_stage(lens, step.source)
     ]
     for index in (*(step.source for step in between), *counted):
         layers.setdefault(index, 0)
@@ -73,7 +75,7 @@ def _start(lens: Lens, roots: dict[str, Entity]) -> list[int]:
         if lens.snapshot.kinds[root] in _TOPIC_KINDS:
             start.add(root)
             continue
-        made = {step.target for step in lens.expand([root], _MAKERS, "out", _COMPANIES)}
+        made = {step.target for step in lens.expand([root], _MAKERS, "out", limit=_COMPANIES)}
         about = lens.snapshot.about_target(root)
         start |= {index for index in (*made, about) if index is not None and _is_stage(lens, index)} or {root}
     return sorted(start)
@@ -89,7 +91,7 @@ def _walk(
     for level in range(1, depth + 1):
         ends = [
             (step, step.source if direction == "in" else step.target)
-            for step in lens.expand(frontier, _FLOW, direction, _BREADTH)
+            for step in lens.expand(frontier, _FLOW, direction, limit=_BREADTH)
         ]
         found = [(step, end) for step, end in ends if _is_stage(lens, end)]
         steps += [step for step, _ in found]
@@ -106,8 +108,8 @@ def _counted(lens: Lens, start: list[int], known: set[int]) -> list[int]:
         for i in lens.snapshot.about_of(root)
         if lens.snapshot.kinds[i] == Kind.PRODUCT and i not in known
     ]
-    busy = {step.target for step in lens.expand(products, (*_MAKERS, *_FLOW), "in", 1)}
-    busy |= {step.source for step in lens.expand(products, _FLOW, "out", 1)}
+    busy = {step.target for step in lens.expand(products, (*_MAKERS, *_FLOW), "in", limit=1)}
+    busy |= {step.source for step in lens.expand(products, _FLOW, "out", limit=1)}
     return sorted(busy, key=lambda index: (-lens.snapshot.degree(index), index))[:_BREADTH]
 
 
@@ -126,7 +128,7 @@ def _is_stage(lens: Lens, index: int) -> bool:
 def _companies(lens: Lens, layers: dict[int, int]) -> dict[int, list[Step]]:
     """Return the strongest makers of each stage."""
     makers: dict[int, list[Step]] = defaultdict(list)
-    for step in lens.expand(sorted(layers), _MAKERS, "in", _COMPANIES * 3):
+    for step in lens.expand(sorted(layers), _MAKERS, "in", limit=_COMPANIES * 3):
         if lens.snapshot.kinds[step.source] == Kind.COMPANY:
             makers[step.target].append(step)
     return makers

@@ -119,7 +119,7 @@ def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
     around = [other for other in around if lens.snapshot.entity_ids[other].endswith(_MOVES_WITH)]
     direction: Direction = "out" if forward else "in"
     for group in ([*rows, *near], around):
-        moving = [index for index in sorted(set(group)) if lens.expand([index], ("affects",), direction, 1)]
+        moving = [index for index in sorted(set(group)) if lens.expand([index], ("affects",), direction, limit=1)]
         if moving:
             return found[0], moving
     return found[0], sorted(set(rows))
@@ -139,7 +139,7 @@ def _walk(lens: Lens, start: Sequence[int], direction: int, hops: int, *, forwar
     for _ in range(hops):
         edges: dict[int, list[Step]] = defaultdict(list)
         for step in lens.expand(
-            sorted({walk.nodes[-1] for walk in beam}), ("affects",), "out" if forward else "in", _BREADTH
+            sorted({walk.nodes[-1] for walk in beam}), ("affects",), "out" if forward else "in", limit=_BREADTH
         ):
             edges[step.source if forward else step.target].append(step)
         grown = [
@@ -201,7 +201,7 @@ def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[lis
     if forward:
         made = [index for index in pull if lens.snapshot.kinds[index] not in _LISTED]
         direct = set(pull)
-        for step in lens.expand(sorted(made), _MAKERS, "in", _MAKERS_EACH):
+        for step in lens.expand(sorted(made), _MAKERS, "in", limit=_MAKERS_EACH):
             if lens.snapshot.kinds[step.source] == Kind.COMPANY:
                 extra.append(step)
                 if step.source not in direct:

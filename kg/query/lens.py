@@ -65,7 +65,9 @@ class Lens:
         """Return the snapshot row of an entity, or None when no fact touches it."""
         return self.snapshot.index_of(entity_id)
 
-    def expand(self, frontier: Sequence[int], relations: Sequence[str], direction: Direction, limit: int) -> list[Step]:
+    def expand(
+        self, frontier: Sequence[int], relations: Sequence[str], direction: Direction, *, limit: int
+    ) -> list[Step]:
         """Return the strongest edges of each node of the frontier, as steps (DESIGN §6)."""
         if not len(frontier):
             return []

@@ -110,7 +110,7 @@ def _both_ways(lens: Lens, nodes: Sequence[int], relations: Sequence[str], limit
 
 def _around(lens: Lens, index: int, relations: Sequence[str], limit: int) -> dict[int, Step]:
     """Return the strongest step to each neighbour."""
-    steps = lens.expand([index], relations, "out", limit) + lens.expand([index], relations, "in", limit)
+    steps = lens.expand([index], relations, "out", limit=limit) + lens.expand([index], relations, "in", limit=limit)
     best: dict[int, Step] = {}
     for step in sorted(steps, key=lambda step: (-step.weight, step.fact)):
         best.setdefault(step.target if step.source == index else step.source, step)

@@ -63,7 +63,7 @@ def theme_of(lens: Lens, community: Community) -> ThemeAnswer:
     """Return the picture of a community that is known already."""
     rows = {index for member in community.members if (index := lens.index(member)) is not None}
     relations = lens.words.of_family("structure", "chain", "causal")
-    steps = [step for step in lens.expand(sorted(rows), relations, "out", _STEPS_EACH) if step.target in rows]
+    steps = [step for step in lens.expand(sorted(rows), relations, "out", limit=_STEPS_EACH) if step.target in rows]
     strength = dict.fromkeys(rows, 0.0)
     for step in steps:
         strength[step.source] += step.weight

@@ -101,11 +101,11 @@ def test_a_link_joins_the_facts_of_one_relation_and_sign():
                            ("丙。", moves(PRICE, COST, 1, -1)))))  # fmt: skip
     start = lens.index(PRICE)
     assert start is not None
-    links = lens.links(lens.expand([start], ("affects",), "out", 9))
+    links = lens.links(lens.expand([start], ("affects",), "out", limit=9))
     assert [(link.sign, len(link.facts)) for link in links] == [(-1, 1), (1, 2)]
     assert links[1].weight == pytest.approx(2 * links[0].weight, abs=1e-3)
     assert lens.links([]) == []
-    assert lens.expand([], ("affects",), "out", 9) == []
+    assert lens.expand([], ("affects",), "out", limit=9) == []
 
 
 def test_citations_give_each_fact_its_turn_and_each_place_once():
