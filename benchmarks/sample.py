@@ -24,7 +24,8 @@ def main() -> None:
     chosen = random.Random(options.seed).sample(facts, min(options.count, len(facts)))  # noqa: S311 -- a repeatable sample
     for number, fact in enumerate(chosen, 1):
         item = fact.evidence[0]
-        print(f"{number:3}. [{fact.relation}] {claim_text(lens, fact)}  ({item.published_on}, {item.extractor}, {item.confidence})")
+        read = f"{item.published_on}, {item.extractor}, {item.confidence}"
+        print(f"{number:3}. [{fact.relation}] {claim_text(lens, fact)}  ({read})")
         print(f"     「{item.quote.replace(chr(10), ' ')}」")
     store.close()
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kg.model import Kind, Problem
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kg.model import Document, Fact
-    from kg.relations import Vocabulary
 
 _MOST_STAKE = 100.0
 _EARLIEST_YEAR, _LATEST_AHEAD = 1949, 40
 
 
-def quote_is_stored_text(fact: Fact, document: Document, _: Mapping[str, Kind], __: Vocabulary) -> Problem | None:
+def quote_is_stored_text(fact: Fact, document: Document, _: Mapping[str, Kind]) -> Problem | None:
     """The quote must be the stored characters (DESIGN §1.6)."""
     for item in fact.evidence:
         if document.text[item.start : item.end] != item.quote or not item.quote:
@@ -24,20 +24,20 @@ def quote_is_stored_text(fact: Fact, document: Document, _: Mapping[str, Kind], 
     return None
 
 
-def ends_are_allowed(fact: Fact, _: Document, kinds: Mapping[str, Kind], vocabulary: Vocabulary) -> Problem | None:
+def ends_are_allowed(fact: Fact, _: Document, kinds: Mapping[str, Kind]) -> Problem | None:
     """The kinds at both ends must be those of the vocabulary."""
-    relation = vocabulary[fact.relation]
+    relation = vocabulary()[fact.relation]
     if not relation.allows(kinds[fact.subject], kinds[fact.object]):
         return Problem("ends", f"{fact.relation} cannot join {kinds[fact.subject]} and {kinds[fact.object]}")
     return None
 
 
-def ends_differ(fact: Fact, _: Document, __: Mapping[str, Kind], ___: Vocabulary) -> Problem | None:
+def ends_differ(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
     """Nothing stands in a relation to itself."""
     return Problem("self", f"{fact.relation} joins {fact.subject} to itself") if fact.subject == fact.object else None
 
 
-def stake_is_a_share(fact: Fact, _: Document, __: Mapping[str, Kind], ___: Vocabulary) -> Problem | None:
+def stake_is_a_share(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
     """A stake lies between 0 and 100 percent."""
     value = fact.value
     if fact.relation == "holds_stake_in" and value and value.unit == "%" and not 0 < value.number <= _MOST_STAKE:
@@ -45,14 +45,14 @@ def stake_is_a_share(fact: Fact, _: Document, __: Mapping[str, Kind], ___: Vocab
     return None
 
 
-def signed_where_causal(fact: Fact, _: Document, __: Mapping[str, Kind], vocabulary: Vocabulary) -> Problem | None:
+def signed_where_causal(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
     """A causal fact has a sign, no other has one."""
-    if (fact.sign != 0) != vocabulary[fact.relation].signed:
+    if (fact.sign != 0) != vocabulary()[fact.relation].signed:
         return Problem("sign", f"{fact.relation} with sign {fact.sign}")
     return None
 
 
-def period_is_plausible(fact: Fact, document: Document, _: Mapping[str, Kind], __: Vocabulary) -> Problem | None:
+def period_is_plausible(fact: Fact, document: Document, _: Mapping[str, Kind]) -> Problem | None:
     """A period neither begins before the republic's markets nor lies decades ahead."""
     valid = fact.valid
     if valid and valid.start and not _EARLIEST_YEAR <= valid.start.year <= document.published_on.year + _LATEST_AHEAD:
@@ -60,7 +60,7 @@ def period_is_plausible(fact: Fact, document: Document, _: Mapping[str, Kind], _
     return None
 
 
-CHECKS: Sequence[Callable[[Fact, Document, Mapping[str, Kind], Vocabulary], Problem | None]] = (
+CHECKS: Sequence[Callable[[Fact, Document, Mapping[str, Kind]], Problem | None]] = (
     quote_is_stored_text,
     ends_differ,
     ends_are_allowed,
@@ -70,6 +70,6 @@ CHECKS: Sequence[Callable[[Fact, Document, Mapping[str, Kind], Vocabulary], Prob
 )
 
 
-def problem_of(fact: Fact, document: Document, kinds: Mapping[str, Kind], vocabulary: Vocabulary) -> Problem | None:
+def problem_of(fact: Fact, document: Document, kinds: Mapping[str, Kind]) -> Problem | None:
     """Return the first problem of a fact, or None."""
-    return next((problem for check in CHECKS if (problem := check(fact, document, kinds, vocabulary))), None)
+    return next((problem for check in CHECKS if (problem := check(fact, document, kinds))), None)

@@ -96,7 +96,7 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
     return None
 
 
-def with_pronouns(text: str, refs: list[Ref], around: Surroundings, last_company: Ref | None) -> list[Ref]:
+def with_pronouns(text: str, refs: list[Ref], around: Surroundings, *, last_company: Ref | None) -> list[Ref]:
     """Add 「公司」 and 「该公司」 as references to the company they can only mean."""
     out = list(refs)
     for match in _COMPANY_WORD.finditer(text):
@@ -111,14 +111,14 @@ def with_pronouns(text: str, refs: list[Ref], around: Surroundings, last_company
     return sorted(out, key=lambda ref: ref.start)
 
 
-def with_bare_heads(text: str, refs: list[Ref], subject: Ref | None, lexicon: Lexicon) -> list[Ref]:
+def with_bare_heads(text: str, refs: list[Ref], subject: Ref | None, *, lexicon: Lexicon) -> list[Ref]:
     """Read 「价格上涨」 under the heading 碳酸锂 as 碳酸锂价格."""
     if subject is None or subject.kind not in (Kind.PRODUCT, Kind.INDUSTRY):
         return refs
     out = list(refs)
     for start, end, head in lexicon.bare_heads(text):
         if not any(ref.start < end and start < ref.end for ref in out):
-            out.append(indicator_of(subject, head, start, end))
+            out.append(indicator_of(subject, head, start=start, end=end))
     return sorted(out, key=lambda ref: ref.start)
 
 

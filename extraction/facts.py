@@ -11,6 +11,7 @@ from extraction.annotated import Ref, kind_of
 from extraction.modality import read_modality, speaker_of
 from kg.ids import fact_id
 from kg.model import Entity, Evidence, Fact, Modality, Polarity
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from extraction.annotated import Annotated, Claim
     from kg.model import Document
     from kg.period import Period
-    from kg.relations import Vocabulary
 
 EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
@@ -44,9 +44,7 @@ _TIMELESS = frozenset(
 )
 
 
-def to_fact(
-    claim: Claim, annotated: Annotated, document: Document, vocabulary: Vocabulary, *, recorded_at: datetime
-) -> Fact:
+def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_at: datetime) -> Fact:
     """Build the fact that a claim states, with its one piece of evidence."""
     reading = read_modality(annotated.text, claim.start, claim.end)
     if claim.pattern.endswith(_LISTING):  # 「隔膜：A、B」 places a company, whatever is expected of it
@@ -54,7 +52,7 @@ def to_fact(
     at_risk = annotated.risk and claim.relation in _COULD_HAPPEN and reading.modality != Modality.RUMOURED
     modality = Modality.CONDITIONAL if at_risk else _timed(reading.modality, claim, annotated, document)
     subject, object_ = claim.subject, claim.object
-    if vocabulary[claim.relation].symmetric and object_.entity < subject.entity:
+    if vocabulary()[claim.relation].symmetric and object_.entity < subject.entity:
         subject, object_ = object_, subject
     start, end = _quote_span(claim, annotated)
     evidence = Evidence(
@@ -73,7 +71,7 @@ def to_fact(
         subject=subject.entity,
         relation=claim.relation,
         object=object_.entity,
-        sign=claim.sign if vocabulary[claim.relation].signed else 0,
+        sign=claim.sign if vocabulary()[claim.relation].signed else 0,
         polarity=_polarity(reading.polarity, claim),
         modality=modality,
         valid=claim.valid or _stated_period(claim, annotated),

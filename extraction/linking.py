@@ -94,7 +94,7 @@ class Linker:
                 and out[-1].end == ref.start
             ):
                 out[-1] = indicator_of(
-                    out[-1], "价格", out[-1].start, out[-1].end
+                    out[-1], "价格", start=out[-1].start, end=out[-1].end
                 )  # 碳酸锂涨价: the word stays as the direction
                 continue
             wider = self._lexicon.compound(text, ref) if ref.kind != Kind.COMPANY else None

@@ -155,7 +155,7 @@ class Lexicon:
         match = self._head_re.match(text, bridge.end() if bridge else base.end)
         if match is None or base.kind not in _COMPOUND_KINDS or _continues(text, match.end()):
             return None
-        return indicator_of(base, self.heads[match[0]].name, base.start, match.end())
+        return indicator_of(base, self.heads[match[0]].name, start=base.start, end=match.end())
 
     def head_behind(self, text: str, end: int) -> tuple[int, int, str] | None:
         """Return the indicator head right behind a name, as (start, end, canonical head): 成本 in 比亚迪成本."""
@@ -194,11 +194,11 @@ class Lexicon:
             owner = Ref(
                 term.entity if term else entity_id(Kind.PRODUCT, product), Kind.PRODUCT, term.name if term else product
             )
-            found.append(indicator_of(owner, head, match.start(), match.end()))
+            found.append(indicator_of(owner, head, start=match.start(), end=match.end()))
         return found
 
 
-def indicator_of(owner: Ref, head: str, start: int, end: int) -> Ref:
+def indicator_of(owner: Ref, head: str, *, start: int, end: int) -> Ref:
     """Return the compound indicator of an owner: 碳酸锂 + 价格."""
     name = f"{owner.name}{head}"
     return Ref(

@@ -31,7 +31,6 @@ from extraction.patterns.pattern import read as read_patterns
 from extraction.quantities import find_quantities
 from extraction.sentences import split
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Reading
-from kg.relations import vocabulary
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 
@@ -61,7 +60,7 @@ class Extractor:
     """Turns a document into a reading: chunks, mentions, entities and checked facts; needs no model and no network."""
 
     def __init__(self, master: Master, *, ner: bool = True) -> None:
-        self._master, self._lexicon, self._vocabulary = master, shipped_lexicon(), vocabulary()
+        self._master, self._lexicon = master, shipped_lexicon()
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._metrics, self._causal = MetricReader(self._lexicon), CausalReader(self._lexicon)
@@ -78,9 +77,7 @@ class Extractor:
         refs = self._linker.link(document, [line.sentence for line in lines])
         annotated = list(self._annotate(document, lines, refs))
         claims = [(claim, sentence) for sentence in annotated for claim in self._claims(sentence, document)]
-        facts = merge(
-            to_fact(claim, sentence, document, self._vocabulary, recorded_at=recorded_at) for claim, sentence in claims
-        )
+        facts = merge(to_fact(claim, sentence, document, recorded_at=recorded_at) for claim, sentence in claims)
         used = [ref for sentence in annotated for ref in sentence.refs] + [
             end for claim, _ in claims for end in (claim.subject, claim.object)
         ]
@@ -122,8 +119,8 @@ class Extractor:
                 around = replace(around, lead_in=lead_in(text, names), closed=names_another(text, names, self._lexicon))
                 if is_title(text, whole=line.sentence.end == line.block.end):  # a bold line heads the items below it
                     around = replace(around, title=(heading_subject(text, names),))
-            named = with_pronouns(text, names, around, company)
-            named = with_bare_heads(text, named, around.subject, self._lexicon)
+            named = with_pronouns(text, names, around, last_company=company)
+            named = with_bare_heads(text, named, around.subject, lexicon=self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None
             periods = find_periods(text, document.published_on, context=past)
             yield Annotated(
@@ -171,7 +168,7 @@ class Extractor:
     ) -> tuple[tuple[Fact, ...], tuple[Problem, ...]]:
         good, problems = [], []
         for fact in facts:
-            problem = problem_of(fact, document, kinds, self._vocabulary)
+            problem = problem_of(fact, document, kinds)
             if problem is None:
                 good.append(fact)
             else:

@@ -42,7 +42,7 @@ class SceneEvidence:
     claim: str
 
 
-def claim_of(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang = "zh") -> str:
+def claim_of(fact: Fact, wording: str, names: Mapping[str, str], *, lang: Lang = "zh") -> str:
     """Say a fact in one line: who, how, whom, then in brackets what narrows it.
 
     >>> from kg.model import Fact
@@ -103,7 +103,7 @@ def _body(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang) -> str
 def evidence_of(link: Link, names: Mapping[str, str], lang: Lang = "zh") -> tuple[SceneEvidence, ...]:
     """Return a link's witnesses, newest first; a fact that nobody cited still shows its own quotes."""
     facts = {fact.id: fact for fact in link.facts}
-    claims = {key: claim_of(fact, link.wording, names, lang) for key, fact in facts.items()}
+    claims = {key: claim_of(fact, link.wording, names, lang=lang) for key, fact in facts.items()}
     shown = [citation_evidence(item, claims.get(item.fact, "")) for item in link.citations]
     cited = {item.fact for item in link.citations}
     for fact in link.facts:

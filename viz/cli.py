@@ -61,7 +61,7 @@ def _written(path: Path, html: str) -> Path:
 
 @click.group()
 def draw() -> None:
-    """把回答画成网页：一个文件，双击即开，不联网。"""  # noqa: D415 -- a Chinese sentence ends in 。
+    """把回答画成网页：一个文件，双击即开，不联网。"""
 
 
 @draw.command()
@@ -69,7 +69,7 @@ def draw() -> None:
 @click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="上下游各走几级")
 @_options
 def chain(topic: str, depth: int, **options: Any) -> None:
-    """产业链图：TOPIC 的上游、中游、下游与各环节公司。"""  # noqa: D415 -- a Chinese sentence ends in 。
+    """产业链图：TOPIC 的上游、中游、下游与各环节公司。"""
     from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
 
     _drawn("chain", lambda lens: ask(lens, topic, depth=depth), **options)
@@ -80,7 +80,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 @_direction
 @_options
 def impact(factor: str, direction: str, **options: Any) -> None:
-    """影响图：FACTOR 上升或下降会带动什么。"""  # noqa: D415 -- a Chinese sentence ends in 。
+    """影响图：FACTOR 上升或下降会带动什么。"""
     from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
 
     _drawn("impact", lambda lens: ask(lens, factor, _DIRECTIONS[direction]), **options)
@@ -91,7 +91,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
 @_direction
 @_options
 def causes(effect: str, direction: str, **options: Any) -> None:
-    """成因图：什么会使 EFFECT 上升或下降。"""  # noqa: D415 -- a Chinese sentence ends in 。
+    """成因图：什么会使 EFFECT 上升或下降。"""
     from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
 
     _drawn("causes", lambda lens: ask(lens, effect, _DIRECTIONS[direction]), **options)
@@ -102,7 +102,7 @@ def causes(effect: str, direction: str, **options: Any) -> None:
 @click.argument("second")
 @_options
 def relate(first: str, second: str, **options: Any) -> None:
-    """关联图：FIRST 与 SECOND 之间最可信的路径。"""  # noqa: D415 -- a Chinese sentence ends in 。
+    """关联图：FIRST 与 SECOND 之间最可信的路径。"""
     from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
 
     _drawn("relate", lambda lens: ask(lens, first, second), **options)
@@ -112,7 +112,7 @@ def relate(first: str, second: str, **options: Any) -> None:
 @click.argument("name")
 @_options
 def profile(name: str, **options: Any) -> None:
-    """全景图：NAME 的全部关系。"""  # noqa: D415 -- a Chinese sentence ends in 。
+    """全景图：NAME 的全部关系。"""
     from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
 
     _drawn("profile", lambda lens: ask(lens, name), **options)
@@ -122,7 +122,7 @@ def profile(name: str, **options: Any) -> None:
 @click.argument("theme_id")
 @_options
 def theme(theme_id: str, **options: Any) -> None:
-    """主题页：一个社区的摘要、成员与图。"""  # noqa: D415 -- a Chinese sentence ends in 。
+    """主题页：一个社区的摘要、成员与图。"""
     from kg.query.lens import Lens  # noqa: PLC0415 -- imported when called
     from kg.query.themes import theme as ask  # noqa: PLC0415 -- imported when called
     from viz.atlas import theme_file, theme_page  # noqa: PLC0415 -- imported when called
@@ -139,7 +139,7 @@ def theme(theme_id: str, **options: Any) -> None:
 @click.option("--most", type=click.IntRange(1), default=60, show_default=True, help="最多写几个主题，从最大的起")
 @_options
 def themes(level: int, most: int, **options: Any) -> None:
-    """主题图册：目录页与每个主题一页，写进 --out 文件夹。"""  # noqa: D415 -- a Chinese sentence ends in 。
+    """主题图册：目录页与每个主题一页，写进 --out 文件夹。"""
     from kg.query.lens import Lens  # noqa: PLC0415 -- imported when called
     from kg.query.themes import theme_of  # noqa: PLC0415 -- imported when called
     from kg.query.themes import themes as ask  # noqa: PLC0415 -- imported when called

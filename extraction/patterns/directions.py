@@ -224,7 +224,7 @@ HANDED_ON = re.compile(
 )
 
 
-def movement(text: str, ref: Ref, start: int, limit: int, *, cause: bool) -> int:
+def movement(text: str, ref: Ref, *, start: int, limit: int, cause: bool) -> int:
     """Return where a name moves: by the word behind it, else by the verb before it; PLAIN when neither says."""
     stop = min(max(limit, ref.end), ref.end + _AFTER_SPAN)
     match = (_THEN_CAUSE if cause else _THEN).match(text, ref.end, stop)

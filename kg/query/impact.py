@@ -133,7 +133,7 @@ def _narrower(lens: Lens, entity: Entity) -> list[Entity]:
 
 
 def _walk(lens: Lens, start: Sequence[int], direction: int, hops: int, *, forward: bool) -> list[_Walk]:
-    """Beam search over `affects`, strongest first; a walk never meets a node twice."""
+    """Beam search over `affects`, strongest first; a walk never meets a node twice, nor comes back to the topic."""
     beam = [_Walk((), (index,), direction, 1.0) for index in start]
     found: list[_Walk] = []
     for _ in range(hops):
@@ -146,17 +146,16 @@ def _walk(lens: Lens, start: Sequence[int], direction: int, hops: int, *, forwar
             longer
             for walk in beam
             for step in edges[walk.nodes[-1]]
-            if (longer := _longer(walk, step, forward=forward)) is not None
+            if (step.target if forward else step.source) not in (*start, *walk.nodes)
+            for longer in [_longer(walk, step, forward=forward)]
         ]
         beam = sorted(grown, key=lambda walk: (-walk.weight, walk.nodes))[:_BEAM]
         found += beam
     return sorted(found, key=lambda walk: (-walk.weight, len(walk.nodes), walk.nodes))
 
 
-def _longer(walk: _Walk, step: Step, *, forward: bool) -> _Walk | None:
+def _longer(walk: _Walk, step: Step, *, forward: bool) -> _Walk:
     other = step.target if forward else step.source
-    if other in walk.nodes:
-        return None
     said = (step.cause or 1) if forward else step.effect  # what just happens, 限产, is said of its happening
     agreement = 1.0 if said in (0, walk.direction) else _REVERSED
     strength = min(1.0, step.weight) * agreement

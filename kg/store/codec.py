@@ -89,7 +89,7 @@ def claim_out(fact: Fact) -> str:
     )
 
 
-def claim_in(identity: str, ends: tuple[str, str, str], text: str, evidence: tuple[Evidence, ...]) -> Fact:
+def claim_in(identity: str, ends: tuple[str, str, str], text: str, *, evidence: tuple[Evidence, ...]) -> Fact:
     """Decode a fact; `ends` are subject, relation and object."""
     sign, polarity, modality, valid, value, qualifiers = _claim(text)
     return Fact(identity, *ends, sign, polarity, modality, valid, value, qualifiers, evidence)
@@ -127,7 +127,7 @@ def head_out(document: Document) -> str:
     return dump([*texts, list(document.authors), list(document.codes), list(document.tags)])
 
 
-def head_in(identity: str, published_on: date, path: str, text: str) -> DocumentHead:
+def head_in(identity: str, published_on: date, text: str, *, path: str) -> DocumentHead:
     """Decode a document's head."""
     title, kind, publisher, url, language, authors, codes, tags = json.loads(text)
     return DocumentHead(

@@ -65,7 +65,7 @@ class FactReader:
                 same = list(said)
                 _, identity, subject, relation, object_, claim = same[0][:6]
                 evidence = tuple(map(self._evidence, same))
-                worded.append(codec.claim_in(identity, (subject, relation, object_), claim, evidence))
+                worded.append(codec.claim_in(identity, (subject, relation, object_), claim, evidence=evidence))
             yield unite(worded)
 
     def _evidence(self, row: Row) -> Evidence:

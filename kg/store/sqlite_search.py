@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Lengths = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
 
-def search(connection: sqlite3.Connection, lengths: Lengths, query: str, limit: int) -> list[tuple[Chunk, float]]:
+def search(connection: sqlite3.Connection, lengths: Lengths, query: str, *, limit: int) -> list[tuple[Chunk, float]]:
     """Return the best passages among those that `lengths` lists."""
     wanted = sorted(set(terms(query)))
     if not wanted or limit <= 0:

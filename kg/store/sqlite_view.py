@@ -111,7 +111,7 @@ class SqliteView:
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
         """Return the passages that match best."""
         with self._reading() as connection:
-            return search(connection, self._lengths(self._sight), query, limit)
+            return search(connection, self._lengths(self._sight), query, limit=limit)
 
     def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
         """Return the passages that mention an entity."""
@@ -163,7 +163,7 @@ def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _head(row: Sequence[Any]) -> DocumentHead:
-    return codec.head_in(row[0], day_of(row[1]), row[2], row[3])
+    return codec.head_in(row[0], day_of(row[1]), row[3], path=row[2])
 
 
 def _said(row: Row) -> Said:

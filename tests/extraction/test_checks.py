@@ -8,7 +8,6 @@ import pytest
 from extraction.checks import CHECKS, problem_of
 from kg.model import Evidence, Fact, Kind, Value
 from kg.period import year
-from kg.relations import vocabulary
 from tests.goldens.reports import READ, report
 
 DOCUMENT = report("宁德时代持有甲公司30%的股权。")
@@ -29,7 +28,7 @@ def fact(relation: str = "produces", subject: str = "org:甲", object_: str = "p
 
 
 def kind_of_problem(one: Fact) -> str:
-    problem = problem_of(one, DOCUMENT, KINDS, vocabulary())
+    problem = problem_of(one, DOCUMENT, KINDS)
     return problem.kind if problem else ""
 
 
@@ -72,7 +71,7 @@ def test_what_is_written_and_what_is_not(one, expected):
 
 
 def test_a_problem_of_the_quote_says_where():
-    problem = problem_of(replace(fact(), evidence=(evidence(1, 5),)), DOCUMENT, KINDS, vocabulary())
+    problem = problem_of(replace(fact(), evidence=(evidence(1, 5),)), DOCUMENT, KINDS)
     assert problem is not None
     assert (problem.start, problem.end) == (1, 5)
     assert "produces" in problem.message
@@ -85,10 +84,10 @@ def test_the_first_problem_is_told():
 
 def test_every_check_is_a_function_of_a_good_fact_too():
     for check in CHECKS:
-        assert check(fact(), DOCUMENT, KINDS, vocabulary()) is None
+        assert check(fact(), DOCUMENT, KINDS) is None
 
 
 def test_a_period_is_judged_from_the_day_of_the_report():
     early = report("宁德时代持有甲公司30%的股权。", day=date(2001, 1, 1))
     one = fact("reports", object_="indicator:毛利率", valid=year(2042))
-    assert problem_of(one, early, KINDS, vocabulary()) is not None
+    assert problem_of(one, early, KINDS) is not None

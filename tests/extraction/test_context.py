@@ -93,7 +93,9 @@ def test_the_nearest_company_is_none_under_another_subject():
 def pronouns(text: str, around: Surroundings, last: Ref | None = None) -> list[tuple[str, str]]:
     named = refs(text)
     return [
-        (text[ref.start : ref.end], ref.name) for ref in with_pronouns(text, named, around, last) if ref not in named
+        (text[ref.start : ref.end], ref.name)
+        for ref in with_pronouns(text, named, around, last_company=last)
+        if ref not in named
     ]
 
 
@@ -131,20 +133,20 @@ def test_whom_the_word_company_means(text, around, last, expected):
 
 
 def test_an_understood_company_is_less_sure_than_a_written_one():
-    (ref,) = [one for one in with_pronouns("公司主营铜箔。", [], OWN, None) if one.kind is C]
+    (ref,) = [one for one in with_pronouns("公司主营铜箔。", [], OWN, last_company=None) if one.kind is C]
     assert ref.score == pytest.approx(0.9)
     assert (ref.start, ref.end) == (0, 2)
 
 
 def test_names_stay_in_order_with_pronouns_among_them():
     text = "乙公司扩产，公司主营铜箔。"
-    out = with_pronouns(text, refs(text), OWN, None)
+    out = with_pronouns(text, refs(text), OWN, last_company=None)
     assert [ref.start for ref in out] == sorted(ref.start for ref in out)
 
 
 def bare(text: str, subject: Ref | None) -> list[str]:
     named = refs(text)
-    return [ref.name for ref in with_bare_heads(text, named, subject, shipped_lexicon()) if ref not in named]
+    return [ref.name for ref in with_bare_heads(text, named, subject, lexicon=shipped_lexicon()) if ref not in named]
 
 
 @pytest.mark.parametrize(

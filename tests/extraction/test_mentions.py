@@ -149,7 +149,7 @@ def test_bare_heads_open_the_first_clause(small, text, expected):
 
 
 def test_indicator_of():
-    made = indicator_of(Ref("product:铜", P, "铜", 0, 1, score=0.8), "价格", 0, 2)
+    made = indicator_of(Ref("product:铜", P, "铜", 0, 1, score=0.8), "价格", start=0, end=2)
     assert (made.entity, made.name, made.about, made.owner, made.score) == (
         "indicator:铜价格",
         "铜价格",

@@ -204,7 +204,7 @@ def test_a_claim_says_direction_value_certainty_and_denial():
     fact = replace(link.facts[0], qualifiers=qualifiers, polarity=Polarity.NEGATIVE)
     names = {cause.entity.id: "硅料价格", effect.entity.id: "组件毛利率"}
     assert claim_of(fact, "影响", names) == "硅料价格下降 → 组件毛利率上升（2024 · 预测 · 否认）"
-    assert claim_of(fact, "moves", names, "en") == "硅料价格 down → 组件毛利率 up（2024 · Forecast · Negated）"
+    assert claim_of(fact, "moves", names, lang="en") == "硅料价格 down → 组件毛利率 up（2024 · Forecast · Negated）"
 
 
 def test_a_measured_link_is_worded_by_its_newest_value():

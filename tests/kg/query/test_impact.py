@@ -155,6 +155,12 @@ def test_a_circle_of_causes_ends_and_meets_no_node_twice():
     assert {path.nodes for path in paths} == {(PRICE, COST), (PRICE, COST, MARGIN)}
 
 
+def test_a_price_is_not_told_as_the_cause_of_its_own_product():
+    """The topic is read as the price and as the product it is a price of; a link between the two tells nothing."""
+    lens = lens_of(moves(CUT, PRICE, 0, 1), moves(PRICE, SILICON, 1, 1), moves(SUBSIDY, SILICON, 0, 1))
+    assert set(signs(causes(lens, "硅料价格"))) == {(CUT, PRICE), (SUBSIDY, SILICON)}
+
+
 def test_a_dense_world_is_bounded():
     ends = [f"indicator:量{n:02}" for n in range(40)]
     lens = lens_of(*(moves(a, b, 1, 1) for a in ends for b in ends if a != b))
