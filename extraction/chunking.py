@@ -98,6 +98,8 @@ def chunk_document(document: Document, options: ChunkOptions | None = None) -> l
         if section.table is not None:
             chunks.append(_table_chunk(document, section.heading, section.table))
             continue
+        if not section.units:  # a heading of blanks
+            continue
         bonds = _bonds(section.units, vectors, first, options)
         first += len(section.units)
         for start, stop in _group(section.units, bonds, options):
