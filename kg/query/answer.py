@@ -6,6 +6,7 @@ is said plainly.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kg.errors import QuestionError
@@ -19,7 +20,7 @@ from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.route import Route, route
 from kg.query.themes import themes
-from kg.query.wording import claim_text, direction_text, path_citations, path_text
+from kg.query.wording import ROLES, claim_text, direction_text, path_citations, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,11 +81,20 @@ def _chain(lens: Lens, chosen: Route) -> _Composed:
 
 
 def _impact(lens: Lens, chosen: Route) -> _Composed:
-    return _moved(lens, impact(lens, chosen.entities[0].name, chosen.direction))
+    return _moved(lens, _asked_first(chosen, impact(lens, chosen.entities[0].name, chosen.direction)))
 
 
 def _causes(lens: Lens, chosen: Route) -> _Composed:
-    return _moved(lens, causes(lens, chosen.entities[0].name, chosen.direction))
+    return _moved(lens, _asked_first(chosen, causes(lens, chosen.entities[0].name, chosen.direction)))
+
+
+def _asked_first(chosen: Route, answer: ImpactAnswer) -> ImpactAnswer:
+    """Put first what touches the other names of the question: 「锂价下跌对宁德时代的影响」 is about 宁德时代 too."""
+    asked = {entity.id for entity in chosen.entities[1:]}
+    asked |= {node.entity.id for node in answer.graph.nodes if node.entity.about in asked}
+    paths = sorted(answer.paths, key=lambda path: asked.isdisjoint(path.nodes))
+    affected = sorted(answer.affected, key=lambda node: node.entity.id not in asked)
+    return replace(answer, paths=tuple(paths), affected=tuple(affected))
 
 
 def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
@@ -98,6 +108,12 @@ def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
         lines += [
             AnswerLine(_moved_node(node), _node_citations(node, answer), 1) for node in answer.affected[:_AFFECTED]
         ]
+    for role, named in ROLES.items():
+        group = [exposure for exposure in answer.exposed if exposure.role == role]
+        if group:
+            names = "、".join(_with_code(exposure.node) for exposure in group)
+            cited = tuple(c for exposure in group[:2] for link in exposure.links[:1] for c in link.citations[:1])
+            lines.append(AnswerLine(f"{named}（按产业链关系，非因果陈述）：{names}", cited))
     if answer.counter:
         lines.append(AnswerLine("也有相反的说法："))
         lines += [

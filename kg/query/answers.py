@@ -101,6 +101,15 @@ class ChainAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Exposure:
+    """A neighbour on the chain of a factor (`role` maker, upstream, downstream or user) and the links that say so."""
+
+    role: str
+    node: Node
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ImpactAnswer:
     """Signed paths that leave a factor (`forward`) or lead to an effect, the affected ranked, and counter-evidence."""
 
@@ -111,6 +120,7 @@ class ImpactAnswer:
     affected: tuple[Node, ...]
     counter: tuple[Link, ...]
     graph: Subgraph
+    exposed: tuple[Exposure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

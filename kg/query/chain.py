@@ -102,15 +102,15 @@ def _walk(
 
 def _counted(lens: Lens, start: list[int], known: set[int]) -> list[int]:
     """Return the products that the gazetteer counts to an industry and that a company or a flow is known of."""
-    products = [
-        i
-        for root in start
-        for i in lens.snapshot.about_of(root)
-        if lens.snapshot.kinds[i] == Kind.PRODUCT and i not in known
-    ]
+    trades = [*start, *(i for root in start for i in _about(lens, root, Kind.INDUSTRY))]
+    products = [i for trade in trades for i in _about(lens, trade, Kind.PRODUCT) if i not in known]
     busy = {step.target for step in lens.expand(products, (*_MAKERS, *_FLOW), "in", limit=1)}
     busy |= {step.source for step in lens.expand(products, _FLOW, "out", limit=1)}
     return sorted(busy, key=lambda index: (-lens.snapshot.degree(index), index))[:_BREADTH]
+
+
+def _about(lens: Lens, row: int, kind: Kind) -> list[int]:
+    return [other for other in lens.snapshot.about_of(row) if lens.snapshot.kinds[other] == kind]
 
 
 def _settle(layers: dict[int, int], flows: list[Step], free: set[int]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kg.errors import UnknownName
 from kg.model import Kind
 from kg.query.answers import ImpactAnswer, Node, Path
+from kg.query.exposure import exposures
 from kg.query.lens import Lens, Step, spoken, subgraph
 from kg.query.resolve import candidates, near_names
 
@@ -78,7 +79,8 @@ def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward:
     tied = {end for link in drawn for end in (link.source, link.target)}
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
     counter = tuple(_counter(lens, made))
-    return ImpactAnswer(topic, direction, forward, paths, tuple(affected[:_AFFECTED]), counter, graph)
+    near = exposures(lens, start) if forward else ()
+    return ImpactAnswer(topic, direction, forward, paths, tuple(affected[:_AFFECTED]), counter, graph, near)
 
 
 def _counter(lens: Lens, links: Iterable[Link]) -> Iterator[Link]:
@@ -143,11 +145,10 @@ def _walk(lens: Lens, start: Sequence[int], direction: int, hops: int, *, forwar
         ):
             edges[step.source if forward else step.target].append(step)
         grown = [
-            longer
+            _longer(walk, step, forward=forward)
             for walk in beam
             for step in edges[walk.nodes[-1]]
             if (step.target if forward else step.source) not in (*start, *walk.nodes)
-            for longer in [_longer(walk, step, forward=forward)]
         ]
         beam = sorted(grown, key=lambda walk: (-walk.weight, walk.nodes))[:_BEAM]
         found += beam

@@ -77,6 +77,18 @@ def test_what_neither_knows_is_said_plainly(view: View, question: str):
     assert answer.graph.nodes == ()
 
 
+def test_what_is_asked_about_comes_first():
+    """Of two effects the weaker, when it is the one in the question."""
+    view = seen(
+        paper(1, "2024-01-01", ("甲。", moves(PRICE, MARGIN, 1, -1)), ("乙。", moves(PRICE, LONGI, 1, 1))),
+        paper(2, "2024-01-01", ("甲。", moves(PRICE, MARGIN, 1, -1))),
+    )
+    plain, asked = ask(view, "硅料价格上涨有什么影响"), ask(view, "硅料价格上涨对隆基绿能有什么影响")
+    assert plain.lines[1].text == "硅料价格上升 → 组件毛利率下降"
+    assert asked.lines[1].text == "硅料价格上升 → 隆基绿能上升"
+    assert asked.topic.startswith("硅料价格")
+
+
 def test_an_empty_base_knows_nothing():
     assert ask(seen(), "光伏产业链").door == "nothing"
     assert ask(seen(paper(1, "2024-01-01")), "光伏产业链上下游").door == "nothing"
