@@ -75,7 +75,8 @@ def _edges(snapshot: Snapshot) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     shares = np.array([SHARES.get(name, 0.0) for name in snapshot.relation_names])
     edges = snapshot.edges()
     about = snapshot.about
-    rows = np.flatnonzero(about >= 0)
+    tied = np.array([kind is not Kind.INDUSTRY for kind in snapshot.kinds], dtype=np.bool_)
+    rows = np.flatnonzero((about >= 0) & tied)  # a trade's parent is the classification's word, and would glue it all
     source = np.concatenate([edges.source.astype(np.int64), rows])
     target = np.concatenate([edges.target.astype(np.int64), about[rows].astype(np.int64)])
     weight = np.concatenate([edges.weight * shares[edges.relation], np.full(len(rows), _ABOUT_SHARE)])

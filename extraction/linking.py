@@ -56,7 +56,11 @@ class Linker:
                 at += 1
             companies, blocked = _companies(sentence, resolutions, at)
             found = [(ref, _LINKED) for ref in companies]
-            found += [(ref, _LISTED) for hit in self._lexicon.find(sentence.text) if (ref := _listed(hit))]
+            found += [
+                (ref, _LISTED)
+                for hit in self._lexicon.find(sentence.text)
+                if (ref := _listed(hit, sentence.text, document.text))
+            ]
             found += [(ref, _LISTED) for ref in self._lexicon.short_compounds(sentence.text)]
             found += [(ref, _GUESSED) for span in named if (ref := self._guess(sentence.text, span))]
             found = _outside_firms(found)
@@ -124,13 +128,15 @@ def _companies(
     return refs, blocked
 
 
-def _listed(hit: Found) -> Ref | None:
+def _listed(hit: Found, sentence: str, document: str) -> Ref | None:
     """Turn a gazetteer match into a reference; a doubtful word counts less, and not at all when it is hardly a name."""
     term = hit.term
     if hit.weak and (
         hit.end - hit.start < _SHORTEST_WEAK or term.kind not in (Kind.PRODUCT, Kind.INDUSTRY) or term.name.isascii()
     ):
         return None
+    if hit.weak and sentence[hit.start : hit.end] != term.name and term.name[:2] not in document:
+        return None  # 组件 is 光伏组件 only where 光伏 is spoken of
     score = _WEAK_SCORE if hit.weak else 1.0
     return Ref(term.entity, term.kind, term.name, hit.start, hit.end, term.about, score, term.owner)
 

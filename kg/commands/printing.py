@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.query.wording import claim_text, direction_text, path_citations, path_text
+from kg.query.wording import ROLES, claim_text, direction_text, path_citations, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,6 +61,12 @@ def print_impact(lens: Lens, answer: ImpactAnswer) -> None:
     if answer.affected:
         click.echo("\n【可能受影响】" if answer.forward else "\n【涉及】")
         click.echo("  " + "  ".join(_moved(node) for node in answer.affected[:_AFFECTED]))
+    if answer.exposed:
+        click.echo("\n【产业链上的相关方】（来源说的是产业链关系，不是因果）")
+    for role, named in ROLES.items():
+        for exposure in [each for each in answer.exposed if each.role == role]:
+            click.echo(f"  {named}：{label(exposure.node.entity)}")
+            _print_citations(exposure.links[0].citations[:1])
     if answer.counter:
         click.echo("\n【相反的说法】")
         for link in answer.counter:

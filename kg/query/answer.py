@@ -110,7 +110,7 @@ def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
         ]
     for role, named in ROLES.items():
         group = [exposure for exposure in answer.exposed if exposure.role == role]
-        if group:
+        if group and answer.paths:
             names = "、".join(_with_code(exposure.node) for exposure in group)
             cited = tuple(c for exposure in group[:2] for link in exposure.links[:1] for c in link.citations[:1])
             lines.append(AnswerLine(f"{named}（按产业链关系，非因果陈述）：{names}", cited))

@@ -79,7 +79,8 @@ def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward:
     tied = {end for link in drawn for end in (link.source, link.target)}
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
     counter = tuple(_counter(lens, made))
-    near = exposures(lens, start) if forward else ()
+    own = lens.index(topic.id)
+    near = exposures(lens, [*start, *([] if own is None else [own])]) if forward else ()
     return ImpactAnswer(topic, direction, forward, paths, tuple(affected[:_AFFECTED]), counter, graph, near)
 
 
