@@ -94,7 +94,7 @@ def test_a_stray_colon_in_front_matter_costs_nothing(read_one):
 @pytest.mark.parametrize(
     "line",
     [
-        'x: !!python/object/apply:os.system ["touch /tmp/liantu-was-here"]',
+        'x: !!python/object/apply:os.system ["touch liantu-was-here"]',
         "x: " + "[" * 5000,
         "x: &a [*a]",
         "date2: 2025-13-45",
