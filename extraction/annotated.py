@@ -73,6 +73,7 @@ class Annotated:
     period: Period | None = None
     heading: tuple[str, ...] = ()
     risk: bool = False
+    outlook: bool = False
 
     @property
     def text(self) -> str:

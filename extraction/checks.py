@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kg.model import Kind, Problem
+from kg.model import Kind, Modality, Problem
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -60,6 +60,14 @@ def period_is_plausible(fact: Fact, document: Document, _: Mapping[str, Kind]) -
     return None
 
 
+def told_of_the_past(fact: Fact, document: Document, _: Mapping[str, Kind]) -> Problem | None:
+    """What is told as having been cannot begin after the day it was told."""
+    start = fact.valid.start if fact.valid else None
+    if fact.modality == Modality.ASSERTED and start and start > document.published_on:
+        return Problem("period", f"{fact.relation} asserted for {fact.valid}, after its publication")
+    return None
+
+
 CHECKS: Sequence[Callable[[Fact, Document, Mapping[str, Kind]], Problem | None]] = (
     quote_is_stored_text,
     ends_differ,
@@ -67,6 +75,7 @@ CHECKS: Sequence[Callable[[Fact, Document, Mapping[str, Kind]], Problem | None]]
     stake_is_a_share,
     signed_where_causal,
     period_is_plausible,
+    told_of_the_past,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from extraction.annotated import CONTEXT, Ref
@@ -12,15 +13,20 @@ from kg.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
+    from extraction.dating import Dated
     from extraction.mentions import Lexicon
+    from kg.period import Period
 
-_SUBJECT_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS)
+_SUBJECT_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS)
 _HEADING_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)
 _LEAD_IN = re.compile(r"[^，。；！？：]{2,26}：")
 _LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
 _HEAD_SHARE = 0.25
 _LONGEST_TITLE = 24
+_EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
+_THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
 _GENERIC = re.compile(
     r"端|侧|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
@@ -82,6 +88,31 @@ def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
 def is_title(text: str, *, whole: bool) -> bool:
     """Whether a block is a short line without an end, as a bold title above its items is."""
     return whole and len(text) <= _LONGEST_TITLE and not _TITLE_NOT.search(text)
+
+
+def told_weeks(periods: list[Dated], published_on: date) -> list[Dated]:
+    """Move 「本周」 of a note that comes out early in the week to the week it tells of, the one before.
+
+    Weeklies are written over the weekend and dated Monday to Wednesday; read on real notes, three of four such 「本周」
+    give figures of the days before.
+    """
+    if published_on.weekday() > _EARLY_IN_WEEK:
+        return periods
+    return [
+        replace(dated, period=_week_before(dated.period)) if _THIS_WEEK.match(dated.text) else dated
+        for dated in periods
+    ]
+
+
+def _week_before(period: Period) -> Period:
+    step = timedelta(days=7)
+    return replace(period, start=period.start and period.start - step, end=period.end and period.end - step)
+
+
+def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:
+    """Return the region that a lead-in names (「俄罗斯：…」), or None."""
+    match = _LEAD_IN.match(text)
+    return next((ref for ref in refs if ref.kind == Kind.REGION and match and ref.end < match.end()), None)
 
 
 def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:

@@ -92,6 +92,9 @@ def _polarity(read: Polarity, claim: Claim) -> Polarity:
 def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Document) -> Modality:
     """Judge by the calendar: a value for a period not yet over is no measurement, for one long past no forecast."""
     end = claim.valid.end if claim.valid else None
+    if claim.relation == "reports" and annotated.outlook and modality == Modality.ASSERTED:
+        past = end is not None and end <= document.published_on
+        return Modality.ASSERTED if past else Modality.FORECAST
     if claim.relation != "reports" or end is None:
         return modality
     open_still = end > document.published_on + _STILL_OPEN and not _REACHED.search(

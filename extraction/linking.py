@@ -32,7 +32,7 @@ _ORG_FORM = re.compile(
 )
 _VERB_FIRST = re.compile(r"^(?:投资|收购|参股|布局|通过|包括|关注|推荐|持有|控股|成立|设立|推动|支持|覆盖)")
 _NOT_ORG = re.compile(
-    r"^(?:公司|集团|本公司|该公司|子公司|央行|政府|企业|国内|上市公司|中国|美国)$|产业|行业|板块|市场|委员会成员|[，。：；（）/]"
+    r"^(?:公司|集团|本公司|该公司|子公司|央行|政府|企业|国内|上市公司|中国|美国)$|产业|行业|板块|市场|指数|委员会成员|[，。：；（）/]"
 )
 _NOT_PRODUCT = re.compile(
     r"^(?:产品|公司|项目|业务|系统|平台|技术|设备|材料|产能|板块|行业|市场|.)$|[，。：；（）\d]|产业|公司|行业"
@@ -119,7 +119,9 @@ def _companies(
         if resolution.start >= sentence.end:
             break
         start, end = bisect_left(sentence.offsets, resolution.start), bisect_left(sentence.offsets, resolution.end)
-        if resolution.status == "linked" and resolution.entity_id:
+        if sentence.text.startswith("指数", end):
+            blocked.append((start, end))  # 中信银行指数 is a house's index of banks, not the bank's
+        elif resolution.status == "linked" and resolution.entity_id:
             refs.append(
                 Ref(resolution.entity_id, Kind.COMPANY, resolution.text, start, end, score=min(1.0, resolution.score))
             )

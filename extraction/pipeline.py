@@ -14,15 +14,17 @@ from extraction.context import (
     is_title,
     lead_in,
     names_another,
+    region_of,
+    told_weeks,
     with_bare_heads,
     with_pronouns,
 )
 from extraction.dating import find_periods
 from extraction.duplicates import signature
 from extraction.facts import entities_of, merge, to_fact
+from extraction.headings import Headings, read_heading
 from extraction.linking import Linker
 from extraction.mentions import shipped_lexicon
-from extraction.modality import is_risk_heading
 from extraction.ner import load_ner
 from extraction.patterns import chain, ownership, ratings, structure
 from extraction.patterns.causal import CausalReader
@@ -102,41 +104,48 @@ class Extractor:
     def _annotate(self, document: Document, lines: list[_Line], refs: list[list[Ref]]) -> Iterator[Annotated]:
         """Give each sentence its surroundings, walking down the document once."""
         base = self._document_subject(document)
-        headings: list[tuple[int, str, Ref | None]] = []
+        headings = Headings()
         around, company = Surroundings(base), base
         period: Period | None = None
-        region: Ref | None = None
+        above: set[str] = set()
         for line, names in zip(lines, refs, strict=True):
             text = line.sentence.text
             if line.block.kind == BlockKind.HEADING:
-                headings = [item for item in headings if item[0] < line.block.level]
-                headings.append((line.block.level, text, heading_subject(text, names)))
-                around, period = Surroundings(base, _last_subject(headings)), None
-                region = next((ref for ref in names if ref.kind == Kind.REGION), None)
+                headings.enter(read_heading(line.block.level, text, names, published_on=document.published_on))
+                around = Surroundings(base, headings.subject)
                 continue
             if line.first:
-                period = None
-                around = replace(around, lead_in=lead_in(text, names), closed=names_another(text, names, self._lexicon))
-                if is_title(text, whole=line.sentence.end == line.block.end):  # a bold line heads the items below it
-                    around = replace(around, title=(heading_subject(text, names),))
+                period, above = headings.period, set()
+                around = self._opened(line, names, around)
             named = with_pronouns(text, names, around, last_company=company)
-            named = with_bare_heads(text, named, around.subject, lexicon=self._lexicon)
+            subject = around.subject if above <= {around.subject.entity if around.subject else ""} else None
+            named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None
-            periods = find_periods(text, document.published_on, context=past)
+            periods = told_weeks(find_periods(text, document.published_on, context=past), document.published_on)
             yield Annotated(
                 sentence=line.sentence,
                 refs=tuple(named),
                 periods=tuple(periods),
                 quantities=tuple(find_quantities(text)),
-                subject=around.subject,
-                region=region,
+                subject=subject,
+                region=region_of(text, names) or headings.region,
                 period=period,
-                heading=tuple(item[1] for item in headings),
-                risk=bool(headings) and is_risk_heading(headings[-1][1]),
+                heading=headings.texts,
+                risk=headings.risk,
+                outlook=headings.outlook,
             )
             stated = [dated.period for dated in periods if dated.role == "stated"]
             period = stated[-1] if stated else period
+            above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
             company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
+
+    def _opened(self, line: _Line, names: list[Ref], around: Surroundings) -> Surroundings:
+        """Return the surroundings of a new block: its lead-in, or itself as the title of what follows."""
+        text = line.sentence.text
+        around = replace(around, lead_in=lead_in(text, names), closed=names_another(text, names, self._lexicon))
+        if is_title(text, whole=line.sentence.end == line.block.end):
+            around = replace(around, title=(heading_subject(text, names),))
+        return around
 
     def _document_subject(self, document: Document) -> Ref | None:
         """Return the one company the report is about: its codes, else the one company of its title."""
@@ -186,10 +195,6 @@ def _lines(document: Document) -> Iterator[_Line]:
         if block.kind != BlockKind.TABLE:
             for index, sentence in enumerate(split(document.text, block.start, block.end)):
                 yield _Line(sentence, block, index == 0)
-
-
-def _last_subject(headings: list[tuple[int, str, Ref | None]]) -> Ref | None:
-    return next((subject for _, _, subject in reversed(headings) if subject), None)
 
 
 def _aliases(spelling: str, name: str) -> tuple[Alias, ...]:

@@ -126,7 +126,7 @@ class CausalReader:
             return compound(before[-1], ref)
         if not needs:
             return ref
-        if before or annotated.subject is None or annotated.subject.kind not in _OWNERS:
+        if before or ref.kind == Kind.EVENT or annotated.subject is None or annotated.subject.kind not in _OWNERS:
             return None
         return compound(annotated.subject, ref)
 
@@ -198,7 +198,7 @@ def _claim(phrases: Phrases, cause: Factor, effect: Factor) -> Claim | None:
         moved = UP  # what is hindered from falling stays up
     if not moved or cause.ref.entity == effect.ref.entity or cause.ref.start == effect.ref.start:
         return None
-    if cause.ref.entity == effect.ref.about or (phrases.cause_anchor == "whole" and not _moves(cause)):
+    if cause.ref.entity == effect.ref.about or (phrases.cause_anchor == "whole" and not _happens(cause)):
         return None
     if not _causes(cause, effect) or not (
         effect.direction or effect.ref.kind == Kind.INDICATOR or trigger.word in _FAVOURS
@@ -220,9 +220,14 @@ def _claim(phrases: Phrases, cause: Factor, effect: Factor) -> Claim | None:
     )
 
 
+def _happens(cause: Factor) -> bool:
+    """Whether a factor is said to move, or happens."""
+    return bool(cause.direction) or cause.ref.kind in _FREE_KINDS
+
+
 def _moves(cause: Factor) -> bool:
     """Whether a factor is said to move, happens, or is a demand."""
-    return bool(cause.direction) or cause.ref.kind in _FREE_KINDS or cause.ref.name.endswith("需求")
+    return _happens(cause) or cause.ref.name.endswith("需求")
 
 
 def _causes(cause: Factor, effect: Factor) -> bool:

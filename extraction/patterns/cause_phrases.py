@@ -112,6 +112,7 @@ _TOWARD = re.compile(
     r"对(?P<effect>[^，。；对]{2,20}?)(?:的)?(?:形成|构成|带来|产生|起到|予以|有|存在|造成)+(?:了|一定|较强|明显|显著|较大|的|有力|有效|直接)*"
     r"(?P<word>支撑|提振|利好|推动|带动|拉动|促进|压制|拖累|冲击|利空|抑制|压力|挤压|打压)"
 )
+_CONCEDED = re.compile(r"[，\s]*(?:尽管|虽然|虽|即使|即便|纵然)")  # what is conceded had not its effect
 _CLAUSE = re.compile(r"[，；。：！？]")
 _SENTENCE_PART = re.compile(r"[；。！？]")
 
@@ -134,7 +135,7 @@ def phrases_of(annotated: Annotated) -> Iterator[Phrases]:
     begin = 0
     for part in (*_SENTENCE_PART.finditer(annotated.text), None):
         end = part.start() if part else len(annotated.text)
-        if end > begin:
+        if end > begin and not _CONCEDED.match(annotated.text, begin, end):
             yield from _forward(annotated, begin, end)
             yield from _leading(annotated.text, begin, end)
             yield from _under(annotated, begin, end)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kg.model import Kind
+
 if TYPE_CHECKING:
     from extraction.annotated import Ref
 
@@ -57,7 +59,6 @@ _RISES = [
     "增厚",
     "向好",
     "好转",
-    "企稳",
     "释放",
     "激增",
     "飙升",
@@ -191,7 +192,7 @@ _SCARCE = frozenset(("紧张", "紧缺", "扰动", "收紧", "缺口"))
 
 _ADVERB = (
     "可能|或将|料将|很可能|大概率|或|料|持续|大幅|快速|进一步|有望|明显|显著|同比|环比|小幅|的|边际|逐步|逐渐|稳步|继续|迅速|整体|全面|出现|略有|有所|将|会|已|仍|不断|再度|"
-    "再次|触底|止跌|阶段性|结构性|预期|保持|维持|呈现|迎来|实现|进入|开始|均|普遍|多数|较快|较大|也|都|并|更|很|较|带来的|所|从|由|向|至|超预期|加速|高位|低位"
+    "再次|触底|阶段性|结构性|预期|保持|维持|呈现|迎来|实现|进入|开始|均|普遍|多数|较快|较大|也|都|并|更|很|较|带来的|所|从|由|向|至|超预期|加速|高位|低位"
 )
 
 
@@ -199,10 +200,17 @@ def _pattern(words: dict[str, int], extra: tuple[str, ...] = ()) -> str:
     return "|".join(sorted(map(re.escape, (*words, *extra)), key=len, reverse=True))
 
 
-_GAP = rf"(?:(?:{_ADVERB})*?|[^，。；：！？（）0-9]{{1,4}}?(?:{_ADVERB})*?)"
+# Between an indicator and its movement a word or two may stand (价格重心上移); between a thing and its movement only
+# what names its trade: in 「AI服务器功耗提升」 it is not the server that rises.
+_LOOSE = rf"(?:(?:{_ADVERB})*?|[^，。；：！？（）0-9]{{1,4}}?(?:{_ADVERB})*?)"
+_STRICT = rf"(?:(?:行业|板块|产业链|产业|市场|企业|公司|厂商|环节|景气度?)?(?:{_ADVERB})*?)"
 _ANY_MOVE = _pattern(_CAUSE_MOVES, tuple(_SCARCE))
-_THEN = re.compile(rf"{_GAP}(?P<word>{_pattern(_MOVES, tuple(_SCARCE))})")
-_THEN_CAUSE = re.compile(rf"{_GAP}(?P<word>{_ANY_MOVE})")
+_EFFECT_MOVE = _pattern(_MOVES, tuple(_SCARCE))
+_THEN = {
+    (loose, cause): re.compile(rf"{gap}(?P<word>{moves})")
+    for loose, gap in ((True, _LOOSE), (False, _STRICT))
+    for cause, moves in ((True, _ANY_MOVE), (False, _EFFECT_MOVE))
+}
 _GOES_ON = re.compile(rf"(?:{_ADVERB})*(?P<word>{_pattern(_MOVES)})")  # 超预期下跌: the later word is the movement
 _FALLS_SHORT = re.compile(
     r"(?:速度|进度|节奏|程度|情况)?(?:低于预期|不及预期|不达预期|放缓|缓慢|乏力|趋缓|受阻|有限|不佳|延迟|推迟)"
@@ -227,7 +235,7 @@ HANDED_ON = re.compile(
 def movement(text: str, ref: Ref, *, start: int, limit: int, cause: bool) -> int:
     """Return where a name moves: by the word behind it, else by the verb before it; PLAIN when neither says."""
     stop = min(max(limit, ref.end), ref.end + _AFTER_SPAN)
-    match = (_THEN_CAUSE if cause else _THEN).match(text, ref.end, stop)
+    match = _THEN[ref.kind == Kind.INDICATOR, cause].match(text, ref.end, stop)
     if match:
         later = _GOES_ON.match(text, match.end(), stop) if match["word"] == "超预期" else None
         return _meaning(text, ref, later or match)
@@ -239,7 +247,7 @@ def movement(text: str, ref: Ref, *, start: int, limit: int, cause: bool) -> int
 
 def moved_behind(text: str, start: int, end: int) -> int:
     """Return the movement that a text begins with (「…影响下跌」), or PLAIN."""
-    match = _THEN.match(text, start, end)
+    match = _THEN[True, False].match(text, start, end)
     return _MOVES.get(match["word"], PLAIN) if match else PLAIN
 
 

@@ -40,6 +40,7 @@ _CHANGES = frozenset(
 )  # how the last level moved
 _VAGUE = ("占比", "比重", "持股比例")  # a share of what, the name does not say
 _COMPANY_HEADS = (
+    "市占率",
     "产量",
     "销量",
     "收入",
@@ -68,8 +69,15 @@ _NOISE = re.compile(
     r"预计|若|如果|一旦|随着|因此|所以|其中|合计|累计|实现|整体|此外|同时|我们|截至|截止|本周|上周|当前|目前|数据显示|根据|平均|分别|为|达|的|在|新增|总|单季度?|全年|报告期内?|公司|行业|板块|有望|将|约|且|而|但|较|受|因|由于|"
     r"主要|当期|当月|同期|年|月|日|末|底|初|周"
 )
+_SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
+_STEP = re.compile(r"[降增升涨跌减][至到低加幅了约少]*$")
 _SUPPOSED = re.compile(r"对应|假设|测算|若|假如")
-_LONGEST_SCOPE = 8
+_NARROWS = frozenset({Kind.REGION, Kind.PRODUCT, Kind.INDUSTRY, Kind.INSTITUTION})
+_SCOPE_WORDS = re.compile(
+    r"(?:全球|国内|海外|国外|我国|全国|中国|线上|线下|境内|境外|行业|规上|规模以上|独立|样本|社会|重点|主要|商业|自主|新能源|国产|进口|存量|增量|散装|现货|期货|港口|工厂|"
+    r"企业|市场|下游|上游|终端|终端市场|农村|城镇|头部|大型|中小|上市|三元|动力|储能|消费|零售|批发|电池级|工业级|光伏级|食品级|[A-Za-z0-9.%-]+(?:级|型|类)?)+"
+)
+_LONGEST_SCOPE = 10
 _CLAUSE_END = re.compile(r"[；。！？]")
 _UNIT_KINDS = {
     "%": "percent",
@@ -153,6 +161,9 @@ class MetricReader:
             follows = quantity.change and _AFTER_LEVEL.fullmatch(gap) and not previous[0].change
             return previous[1] if follows else None
         gap = _without(annotated, max(indicator.end, resume), quantity.start)
+        compared = any(indicator.end <= dated.start < quantity.start for dated in _bases(annotated))
+        if compared or _moved_to(annotated, quantity):
+            return None  # 「较2019年增长57倍」 is no change of this year, 「降230万至4.17亿」 no range
         if gap.endswith(("从", "由")) or not _FILLER.fullmatch(gap) or not self._fits(indicator, quantity):
             return None
         return self._carried(annotated, indicator, previous) or self._with_subject(annotated, indicator)
@@ -249,10 +260,10 @@ class MetricReader:
         if kind_of(indicator.about) == Kind.COMPANY or not indicator.name.endswith(_COMPANY_HEADS):
             return None
         before = [ref for ref in annotated.between(begin, indicator.start) if ref.kind == Kind.COMPANY]
-        if before:
+        subject = annotated.subject
+        if before and (subject is None or before[-1].entity != subject.entity):
             gap = _without(annotated, before[-1].end, indicator.start)
             return _Reading(indicator, before[-1], 0.8 * before[-1].score) if _OPENING.fullmatch(gap) else None
-        subject = annotated.subject
         return _Reading(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
 
     def _claim(
@@ -283,6 +294,16 @@ class MetricReader:
         )
 
 
+def _bases(annotated: Annotated) -> list[Dated]:
+    """Return the years a change is counted from, 去年同期 and its like aside."""
+    return [dated for dated in annotated.periods if dated.role == "comparison" and not _SAME_TIME.search(dated.text)]
+
+
+def _moved_to(annotated: Annotated, quantity: Quantity) -> bool:
+    before = annotated.text[max(0, quantity.start - 4) : quantity.start]
+    return quantity.high is not None and "至" in quantity.text and _STEP.search(before) is not None
+
+
 def _end_of(annotated: Annotated, quantity: Quantity) -> Period | None:
     """Return the last year of a span of years: 「2015-2024年规模从4797亿元增至1.11万亿元」 ends at 2024."""
     dated = _last(annotated.periods, quantity.start)
@@ -299,26 +320,22 @@ def _years_before(periods: tuple[Dated, ...], before: int, count: int) -> list[P
 def _scope(annotated: Annotated, reading: _Reading) -> str | None:
     """Return what narrows the indicator, as the source words it right before the name: a region, a venue, a grade.
 
-    None when the words before it are more than that: then the name is only the end of some other thing's.
+    None when the words before it are more than that: then the name is only the end of some other thing's (保险 in
+    阳光保险). Where the sentence says nothing, the region of its lead-in or heading counts.
     """
     start = reading.indicator.start
     first = _clause_start(annotated, reading.indicator)
     if reading.subject.start >= 0 and reading.subject.start < start:
         first = max(first, reading.subject.end)
     words = _NOISE.sub("", _without(annotated, first, start)).strip("，、：（）()的 ")
-    if (
-        not words
-        and (region := next((ref for ref in annotated.refs if ref.kind == Kind.REGION), None))
-        and region.end == first - 1
-    ):
-        words = region.name  # 「河南：冶金精煤均价…」
-    unfit = (
-        len(words) > _LONGEST_SCOPE
-        or words.endswith(("及", "和", "与", "、", "以及", "-"))
-        or _SUPPOSED.search(words)
-        or any(mark in words for mark in "，。；：（）")
+    if not words:
+        return annotated.region.name if annotated.region and reading.subject.kind != Kind.COMPANY else ""
+    known = any(
+        words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in _NARROWS
     )
-    return None if unfit else words
+    if not (known or _SCOPE_WORDS.fullmatch(words)) or words.endswith(("及", "和", "与", "、", "以及", "-")):
+        return None
+    return words if len(words) <= _LONGEST_SCOPE and not _SUPPOSED.search(words) else None
 
 
 def _clause_start(annotated: Annotated, ref: Ref) -> int:

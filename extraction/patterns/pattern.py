@@ -105,7 +105,8 @@ def _claims(
     quantities = {role: masked.quantities[at] for role, at in roles.items() if at in masked.quantities}
     words = {role: match[role] for role in roles if role not in slots and role not in quantities}
     start, end = masked.origin(match.start()), masked.origin(match.end())
-    for subject, object_ in product(slots["s"], slots["o"]):
+    subjects = slots["s"][-1:] if pattern.name.endswith(".aside") else slots["s"]  # 「A、B（x）」 says x of B
+    for subject, object_ in product(subjects, slots["o"]):
         if subject.entity != object_.entity and not (_cut_short(annotated, subject) or _cut_short(annotated, object_)):
             yield Claim(
                 relation=pattern.relation,

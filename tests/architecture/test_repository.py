@@ -19,7 +19,7 @@ PLACES = (
     "pypi" + r"\.org",
     "pypi" + r"\.python\.org",
     "python" + "hosted",
-    "npmjs" + r"\.(?:org|com)",
+    "npm" + r"js" + r"\.(?:org|com)",
     "crates" + r"\.io",
     "proxy" + r"\.golang",
     "repo1?" + r"\.maven",

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from extraction.annotated import CONTEXT, Ref
-from extraction.context import Surroundings, heading_subject, lead_in, with_bare_heads, with_pronouns
+from extraction.context import Surroundings, heading_subject, lead_in, told_weeks, with_bare_heads, with_pronouns
+from extraction.dating import find_periods
 from extraction.mentions import shipped_lexicon
 from kg.ids import entity_id
 from kg.model import Kind
@@ -213,3 +216,18 @@ def test_an_unknown_code_is_no_subject():
 
 def test_two_codes_of_one_issuer_are_one_subject():
     assert makers("公司主营隔膜。", codes=("002594.SZ", "01211.HK")) == {"比亚迪"}
+
+
+@pytest.mark.parametrize(
+    ("text", "published_on", "week"),
+    [
+        ("本周铜价上涨", date(2025, 8, 18), "2025-W33"),  # Monday
+        ("本周铜价上涨", date(2025, 8, 20), "2025-W33"),  # Wednesday
+        ("本周铜价上涨", date(2025, 8, 21), "2025-W34"),  # Thursday
+        ("本周铜价上涨", date(2025, 8, 24), "2025-W34"),  # Sunday
+        ("上周铜价上涨", date(2025, 8, 18), "2025-W33"),
+    ],
+)
+def test_this_week_of_an_early_note_is_the_week_before(text, published_on, week):
+    (dated,) = told_weeks(find_periods(text, published_on), published_on)
+    assert str(dated.period) == week
