@@ -61,6 +61,7 @@ _FAVOURS = frozenset(
         "对…冲击",
     ]
 )  # said of a sector as a whole
+_STATES = ("供需", "格局", "供需格局")
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 
 
@@ -119,6 +120,8 @@ class CausalReader:
         )
         if ref.kind not in (Kind.INDICATOR, Kind.EVENT):
             return ref
+        if ref.name.endswith(_STATES):
+            return None  # 供需 is tight or loose; that it is up says nothing
         if ref.about:
             return ref
         before = [other for other in annotated.between(0, ref.start) if other.kind in _OWNERS]

@@ -155,6 +155,7 @@ _FALLS = [
     "暂停",
     "取消",
     "缓和",
+    "放松",
     "拖延",
 ]
 # These set a cause going (AI 应用落地) but say nothing of how an effect is measured.
@@ -203,7 +204,7 @@ def _pattern(words: dict[str, int], extra: tuple[str, ...] = ()) -> str:
 # Between an indicator and its movement a word or two may stand (价格重心上移); between a thing and its movement only
 # what names its trade: in 「AI服务器功耗提升」 it is not the server that rises.
 _LOOSE = rf"(?:(?:{_ADVERB})*?|[^，。；：！？（）0-9]{{1,4}}?(?:{_ADVERB})*?)"
-_STRICT = rf"(?:(?:行业|板块|产业链|产业|市场|企业|公司|厂商|环节|景气度?)?(?:{_ADVERB})*?)"
+_STRICT = rf"(?:(?:行业|板块|产业链|产业|市场|企业|公司|厂商|环节|景气度?|政策|预期|进程|力度)?(?:{_ADVERB})*?)"
 _ANY_MOVE = _pattern(_CAUSE_MOVES, tuple(_SCARCE))
 _EFFECT_MOVE = _pattern(_MOVES, tuple(_SCARCE))
 _THEN = {
