@@ -25,6 +25,8 @@ _LEAD_IN = re.compile(r"[^，。；！？：]{2,26}：")
 _LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
 _HEAD_SHARE = 0.25
 _LONGEST_TITLE = 24
+_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
+_SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
@@ -90,22 +92,36 @@ def is_title(text: str, *, whole: bool) -> bool:
     return whole and len(text) <= _LONGEST_TITLE and not _TITLE_NOT.search(text)
 
 
-def told_weeks(periods: list[Dated], published_on: date) -> list[Dated]:
-    """Move 「本周」 of a note that comes out early in the week to the week it tells of, the one before.
+def told_weeks(periods: list[Dated], published_on: date, named: Period | None = None) -> list[Dated]:
+    """Move 「本周」 to the week that the note tells of: the one it names, else, early in a week, the one before.
 
     Weeklies are written over the weekend and dated Monday to Wednesday; read on real notes, three of four such 「本周」
     give figures of the days before.
     """
-    if published_on.weekday() > _EARLY_IN_WEEK:
+    if named is None and published_on.weekday() > _EARLY_IN_WEEK:
         return periods
+    told = named.start if named and named.start else published_on - _WEEK
+    step = timedelta(days=7 * round((_monday(published_on) - _monday(told)) / _WEEK))
     return [
-        replace(dated, period=_week_before(dated.period)) if _THIS_WEEK.match(dated.text) else dated
+        replace(dated, period=_earlier(dated.period, step)) if _THIS_WEEK.match(dated.text) else dated
         for dated in periods
     ]
 
 
-def _week_before(period: Period) -> Period:
-    step = timedelta(days=7)
+def named_week(periods: Sequence[Dated], published_on: date) -> Period | None:
+    """Return the days that a note names at its top (9月8日-9月12日), when they ended not long before it."""
+    for dated in periods:
+        start, end = dated.period.start, dated.period.end
+        if start and end and _SHORTEST_WEEK <= (end - start).days <= _LONGEST_WEEK and end <= published_on + _DAY:
+            return dated.period if published_on - end <= 2 * _WEEK else None
+    return None
+
+
+def _monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+def _earlier(period: Period, step: timedelta) -> Period:
     return replace(period, start=period.start and period.start - step, end=period.end and period.end - step)
 
 

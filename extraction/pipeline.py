@@ -13,6 +13,7 @@ from extraction.context import (
     heading_subject,
     is_title,
     lead_in,
+    named_week,
     names_another,
     region_of,
     told_weeks,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from kg.model import Block, Document, Fact, Problem
     from kg.period import Period
 
+_OPENING_LINES = 20  # where a weekly names its days
 _PATTERNS = (*chain.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
 
 
@@ -108,6 +110,12 @@ class Extractor:
         around, company = Surroundings(base), base
         period: Period | None = None
         above: set[str] = set()
+        opening = [
+            dated
+            for line in lines[:_OPENING_LINES]
+            for dated in find_periods(line.sentence.text, document.published_on)
+        ]
+        week = named_week(opening, document.published_on)
         for line, names in zip(lines, refs, strict=True):
             text = line.sentence.text
             if line.block.kind == BlockKind.HEADING:
@@ -121,7 +129,7 @@ class Extractor:
             subject = around.subject if above <= {around.subject.entity if around.subject else ""} else None
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None
-            periods = told_weeks(find_periods(text, document.published_on, context=past), document.published_on)
+            periods = told_weeks(find_periods(text, document.published_on, context=past), document.published_on, week)
             yield Annotated(
                 sentence=line.sentence,
                 refs=tuple(named),

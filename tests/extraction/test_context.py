@@ -5,7 +5,15 @@ from datetime import date
 import pytest
 
 from extraction.annotated import CONTEXT, Ref
-from extraction.context import Surroundings, heading_subject, lead_in, told_weeks, with_bare_heads, with_pronouns
+from extraction.context import (
+    Surroundings,
+    heading_subject,
+    lead_in,
+    named_week,
+    told_weeks,
+    with_bare_heads,
+    with_pronouns,
+)
 from extraction.dating import find_periods
 from extraction.mentions import shipped_lexicon
 from kg.ids import entity_id
@@ -230,4 +238,19 @@ def test_two_codes_of_one_issuer_are_one_subject():
 )
 def test_this_week_of_an_early_note_is_the_week_before(text, published_on, week):
     (dated,) = told_weeks(find_periods(text, published_on), published_on)
+    assert str(dated.period) == week
+
+
+@pytest.mark.parametrize(
+    ("opening", "published_on", "week"),
+    [
+        ("本报告期为9月8日-9月12日。", date(2025, 9, 19), "2025-W37"),  # a Friday note of the week before
+        ("本报告期为9月15日-9月19日。", date(2025, 9, 19), "2025-W38"),
+        ("本报告期为6月2日-6月6日。", date(2025, 9, 19), "2025-W38"),  # too long ago to be what it is about
+        ("本报告期为1月-8月。", date(2025, 9, 19), "2025-W38"),
+    ],
+)
+def test_the_days_a_note_names_say_which_week_it_tells_of(opening, published_on, week):
+    named = named_week(find_periods(opening, published_on), published_on)
+    (dated,) = told_weeks(find_periods("本周铜价上涨", published_on), published_on, named)
     assert str(dated.period) == week
