@@ -148,8 +148,11 @@ def _quote_span(claim: Claim, annotated: Annotated) -> tuple[int, int]:
 
 
 def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
-    """Return the period stated for a claim: the only one of its sentence, or the last one before its end."""
+    """Return the period stated for a claim: for what is caused the first of its sentence, else the last before its end."""
     if claim.relation in _TIMELESS:
         return None
     stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
-    return stated[-1].period if stated else None
+    if not stated:
+        return None
+    # 「2025年二季度净利润大增，主要受去年低基数拉动」: what a cause explains comes first
+    return stated[0].period if claim.relation == "affects" else stated[-1].period

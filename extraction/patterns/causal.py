@@ -62,6 +62,7 @@ _FAVOURS = frozenset(
     ]
 )  # said of a sector as a whole
 _STATES = ("供需", "格局", "供需格局")
+_GOES_ON = re.compile(r"属性|方案|功耗|性能|设备|装备|器件|零部件|理念")  # the phrase is about that, not about the name
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 
 
@@ -97,7 +98,10 @@ class CausalReader:
         self, annotated: Annotated, span: tuple[int, int], kinds: frozenset[Kind], anchor: str
     ) -> list[Factor]:
         """Bring a phrase down to its factors: the names that stand at its anchor, with their directions."""
-        refs = _anchored(annotated.text, [ref for ref in annotated.between(*span) if ref.kind in kinds], span, anchor)
+        named = [
+            ref for ref in annotated.between(*span) if ref.kind in kinds and not _GOES_ON.match(annotated.text, ref.end)
+        ]
+        refs = _anchored(annotated.text, named, span, anchor)
         bounds = [*(ref.start for ref in refs), span[1]]
         cause = kinds is CAUSE_KINDS
         directions = [
