@@ -148,7 +148,7 @@ def _quote_span(claim: Claim, annotated: Annotated) -> tuple[int, int]:
 
 
 def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
-    """Return the period stated for a claim: for what is caused the first of its sentence, else the last before its end."""
+    """Return the period stated for a claim: of a cause the first of its sentence, else the last before its end."""
     if claim.relation in _TIMELESS:
         return None
     stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
