@@ -60,7 +60,8 @@ def title_of(members: Sequence[Entity]) -> str:
     """Return a name made of the strongest members (given strongest first), what is sold before who sells it."""
     named = [entity for entity in members[:_TITLE_FROM] if entity.kind in _TITLE_KINDS]
     named.sort(key=lambda entity: entity.kind in _TITLE_LAST)
-    return "·".join(entity.name for entity in named[:_TITLE_NAMES]) or "未命名主题"
+    names = list(dict.fromkeys(entity.name for entity in named))  # 稀土 is a product and a trade
+    return "·".join(names[:_TITLE_NAMES]) or "未命名主题"
 
 
 def _force(fact: Fact) -> float:

@@ -113,7 +113,7 @@ _FIRST_LETTER = 0xE000
 LETTER = {kind: chr(_FIRST_LETTER + index) for index, kind in enumerate(Kind)}
 QUANTITY_LETTER = chr(_FIRST_LETTER + len(LETTER))
 ANY_LETTER = f"{chr(_FIRST_LETTER)}-{QUANTITY_LETTER}"
-_JOINER = re.compile(r"、?(?:以及|和|及|与|或)?")
+_JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?、?(?:以及|和|及|与|或)?")
 # A denied verb is read like the plain one; the claim remembers that it was denied.
 _DENIAL = re.compile(
     r"并未|并没有|没有|尚未|未能|未曾|并不|不再|终止|否认|取消|未(?=[向与和对被由从收供采持参投签获达])"

@@ -14,10 +14,11 @@ from kg.model import Entity, Evidence, Fact, Modality, Polarity
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from extraction.annotated import Annotated, Claim
+    from extraction.mentions import Term
     from kg.model import Document
     from kg.period import Period
 
@@ -116,14 +117,18 @@ def merge(facts: Iterable[Fact]) -> list[Fact]:
     return list(merged.values())
 
 
-def entities_of(refs: Sequence[Ref], names: dict[str, Entity]) -> list[Entity]:
-    """Return the entities that references name; `names` holds those known beyond their spelling (issuers)."""
+def entities_of(refs: Sequence[Ref], names: dict[str, Entity], anchors: Mapping[str, Term]) -> list[Entity]:
+    """Return the entities that references name; `names` holds issuers, `anchors` gazetteer entries by id."""
     found: dict[str, Entity] = {}
     for ref in sorted(set(refs), key=lambda ref: (not ref.about, ref.entity, ref.name)):
         found.setdefault(ref.entity, names.get(ref.entity) or Entity(ref.entity, ref.kind, ref.name, about=ref.about))
-    for ref in refs:  # what a name is about exists as well
-        if ref.about and ref.owner:
-            found.setdefault(ref.about, names.get(ref.about) or Entity(ref.about, kind_of(ref.about), ref.owner))
+    for ref in refs:  # what a name is about exists as well, and what that is about, up to the widest trade
+        about, owner = ref.about, ref.owner
+        while about and owner and about not in found:
+            term = anchors.get(about)
+            known = names.get(about) or Entity(about, kind_of(about), owner, about=term.about if term else "")
+            found[about] = known
+            about, owner = known.about, term.owner if term else ""
     return [found[key] for key in sorted(found)]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -140,8 +141,17 @@ _worker: dict[str, tuple[Extractor, Job]] = {}
 
 
 def _start(job: Job) -> None:
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
     threadpool_limits(1)  # one process a processor already; BLAS threads on top only wait for each other
     _worker["one"] = (Extractor.default(master=job.master, ner=job.ner), job)
+
+
+def _leave_with_parent() -> None:
+    """End this worker when the process that started it is gone; killed, that one cannot say so."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _extract(document: Document) -> Reading:

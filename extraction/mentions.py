@@ -111,6 +111,7 @@ class Lexicon:
         self.terms, self.heads = gazetteer.terms, gazetteer.heads
         self.short_forms, self.never = gazetteer.short_forms, gazetteer.never
         self._industries, self._weak = gazetteer.industries, gazetteer.weak
+        self.anchors = {term.entity: term for term in (*gazetteer.industries.values(), *gazetteer.terms.values())}
         self._spellings = sorted(self.terms)
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
             self._spellings, daachorse.MATCH_KIND_LEFTMOST_LONGEST

@@ -85,7 +85,7 @@ class Extractor:
         used = [ref for sentence in annotated for ref in sentence.refs] + [
             end for claim, _ in claims for end in (claim.subject, claim.object)
         ]
-        entities = entities_of(used, self._issuers(used, document))
+        entities = entities_of(used, self._issuers(used, document), self._lexicon.anchors)
         good, problems = self._checked(facts, document, {entity.id: entity.kind for entity in entities})
         return Reading(
             document,
@@ -177,7 +177,7 @@ class Extractor:
                 assert issuer is not None, entity  # the linker only gives ids of the master
                 name = issuer.name_on(document.published_on)
                 codes = tuple(listing.code for listing in issuer.listings)
-                names[entity] = Entity(entity, Kind.COMPANY, name, _aliases(spelling, name), codes)
+                names[entity] = Entity(entity, Kind.COMPANY, name, _aliases(spelling, name, self._lexicon.never), codes)
         return names
 
     def _checked(
@@ -205,8 +205,9 @@ def _lines(document: Document) -> Iterator[_Line]:
                 yield _Line(sentence, block, index == 0)
 
 
-def _aliases(spelling: str, name: str) -> tuple[Alias, ...]:
-    return () if spelling == name else (Alias(spelling),)
+def _aliases(spelling: str, name: str, never: frozenset[str]) -> tuple[Alias, ...]:
+    """Return the spelling as an alias, unless it is the name or a word like 公司 that a report uses for short."""
+    return () if spelling == name or spelling in never else (Alias(spelling),)
 
 
 def _mentions(annotated: list[Annotated], document: Document) -> tuple[Mention, ...]:

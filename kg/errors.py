@@ -97,4 +97,4 @@ class EmptyBase(QuestionError):
     """A job that needs documents was run on a base without any."""
 
     def __init__(self) -> None:
-        super().__init__("知识库是空的：请先运行 `liantu ingest REPORTS/ --kb KB`")
+        super().__init__("知识库里（到这一天为止）还没有文档：请先运行 `liantu ingest REPORTS/ --kb KB`，或换一天")

@@ -131,6 +131,8 @@ class MetricReader:
         previous: tuple[Quantity, _Reading] | None = None
         resume = 0
         for quantity in annotated.quantities:
+            if not any(map(str.isdigit, quantity.text)):
+                continue  # 「总市值(百万元)」 names a unit
             if quantity.start in listed:
                 previous = None
                 continue

@@ -90,6 +90,8 @@ def _files_under(folder: Path) -> Iterator[Path]:
 
 def _load(path: Path) -> bytes:
     ending = path.suffix.lower()
+    if not path.exists():
+        raise DocumentError(str(path), "No such file or folder", "check the path")
     if ending not in ENDINGS:
         raise DocumentError(
             str(path), f"unknown ending {ending or '(none)'}", f"use one of {' '.join(sorted(ENDINGS))}"

@@ -51,6 +51,8 @@ def read_edges(
         last = max(last, said_last.toordinal())
         if fact.superseded_by or fact.polarity is Polarity.NEGATIVE or fact.relation not in relations:
             continue
+        if fact.subject not in nodes or fact.object not in nodes:
+            continue  # its document was written after the nodes were read; the next snapshot has it
         ids.append(fact.id)
         strengths.append(strength(fact, vocabulary))
         cells.extend((nodes[fact.subject], nodes[fact.object], relations[fact.relation], fact.sign))

@@ -123,7 +123,7 @@ def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
 
 
 def _moved_node(node: Node) -> str:
-    return f"{_with_code(node)}：{ {1: '受益/上行', -1: '受损/下行', 0: '方向不一'}[node.direction] }"
+    return f"{_with_code(node)}：{ {1: '受益', -1: '受损', 0: '方向不一'}[node.direction] }"
 
 
 def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kg.errors import UnknownName
 from kg.model import Kind
 from kg.query.answers import ImpactAnswer, Node, Path
+from kg.query.benefit import good_for_owner
 from kg.query.exposure import exposures
 from kg.query.lens import Lens, Step, spoken, subgraph
 from kg.query.resolve import candidates, near_names
@@ -195,7 +196,7 @@ def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[lis
     for walk in walks:
         end, force = walk.nodes[-1], walk.direction * walk.weight
         about = lens.snapshot.about_target(end)
-        for index, share in ((end, 1.0), (about, _ABOUT)):
+        for index, share in ((end, 1.0), (about, _ABOUT * good_for_owner(lens.snapshot.entity_ids[end]))):
             if index is not None and index not in walk.nodes[:-1] and lens.snapshot.kinds[index] in _SUBJECTS:
                 pull[index] += force * share
     extra: list[Step] = []
@@ -209,7 +210,7 @@ def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[lis
                     pull[step.source] += pull[step.target] * _MAKER
     kinds = lens.snapshot.kinds
     ranked = sorted(
-        (i for i in pull if kinds[i] in _LISTED), key=lambda i: (kinds[i] == Kind.COMPANY, -abs(pull[i]), i)
+        (i for i in pull if kinds[i] in _LISTED and pull[i]), key=lambda i: (kinds[i] == Kind.COMPANY, -abs(pull[i]), i)
     )
     rows = [Node(lens.entity(index), 0, round(abs(pull[index]), 4), _sign(pull[index])) for index in ranked]
     return rows, extra

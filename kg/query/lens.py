@@ -101,10 +101,9 @@ class Lens:
             weights[key] += step.weight
             members[key].append(self.snapshot.fact_ids[step.fact])
         facts = {fact.id: fact for fact in self.view.facts(ids={fact for ids in members.values() for fact in ids})}
-        return [
-            self.link(sorted((facts[fact] for fact in ids), key=spoken), weights[key])
-            for key, ids in sorted(members.items())
-        ]
+        # A document removed while the question is answered takes its facts along.
+        left = {key: [facts[fact] for fact in ids if fact in facts] for key, ids in sorted(members.items())}
+        return [self.link(sorted(said, key=spoken), weights[key]) for key, said in left.items() if said]
 
     def link(self, facts: Sequence[Fact], weight: float) -> Link:
         """Build one link from facts of the same ends, relation and sign; the first fact speaks for it."""

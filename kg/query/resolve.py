@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _QUESTION = 300  # characters of a question that are looked through for names
 _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市场", "上市公司", "领域", "赛道")
+_BARE_CODE = re.compile(r"\d{6}")
+_EXCHANGES = ("SH", "SZ", "BJ")
 _NEAR = 5
 _NEAR_SCORE = 60
 _LONGEST_NAME, _SHORTEST_NAME = 16, 2
@@ -32,7 +35,11 @@ class Named(NamedTuple):
 def candidates(lens: Lens, text: str) -> list[Entity]:
     """Return the entities that bear the name, most connected first; an ending such as 产业链 may be left off."""
     name = text.strip()
+    known = lens.view.entity(name)
+    if known:
+        return [known]
     for spelling in (
+        *(f"{name}.{exchange}" for exchange in _EXCHANGES if _BARE_CODE.fullmatch(name)),
         name,
         *(name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending) and name != ending),
     ):

@@ -99,8 +99,16 @@ def _moved(lens: Lens, entity_id: str, direction: int) -> str:
 
 
 def _affects(_: Lens, fact: Fact, first: str, second: str) -> str:
-    cause, effect = (_MOVES[fact.qualifier(end) or "none"] for end in ("cause_direction", "effect_direction"))
-    return f"{first}{cause} → {second}{effect}"
+    cause = _moves(fact.subject, fact.qualifier("cause_direction"))
+    return f"{first}{cause} → {second}{_moves(fact.object, fact.qualifier('effect_direction'))}"
+
+
+def _moves(entity_id: str, direction: str) -> str:
+    """Return the word for a move; what happens has none, what eases or is called off has one of its own."""
+    happens = entity_id.split(":", 1)[0] in {kind.value for kind in _HAPPENS}
+    if happens:
+        return "缓和" if direction == "down" else ""
+    return _MOVES[direction or "none"]
 
 
 def _reports(_: Lens, fact: Fact, first: str, second: str) -> str:

@@ -253,12 +253,12 @@ def test_entities_are_each_told_once_and_sorted():
         Ref("org:甲", Kind.COMPANY, "甲", 3, 4),
         Ref("product:铜箔", Kind.PRODUCT, "铜箔", 9, 11),
     ]
-    assert [entity.id for entity in entities_of(refs, {})] == ["org:甲", "product:铜箔"]
+    assert [entity.id for entity in entities_of(refs, {}, {})] == ["org:甲", "product:铜箔"]
 
 
 def test_what_a_name_is_about_exists_as_well():
     refs = [Ref("indicator:铜箔价格", Kind.INDICATOR, "铜箔价格", 0, 4, "product:铜箔", 1.0, "铜箔", 2)]
-    found = {entity.id: entity for entity in entities_of(refs, {})}
+    found = {entity.id: entity for entity in entities_of(refs, {}, {})}
     assert found["indicator:铜箔价格"].about == "product:铜箔"
     assert found["product:铜箔"].kind is Kind.PRODUCT
 
@@ -266,7 +266,7 @@ def test_what_a_name_is_about_exists_as_well():
 def test_a_known_issuer_keeps_its_name_and_codes():
     issuer = Entity("sec:300750.SZ", Kind.COMPANY, "宁德时代", codes=("300750.SZ",))
     refs = [Ref("sec:300750.SZ", Kind.COMPANY, "CATL", 0, 4)]
-    assert entities_of(refs, {"sec:300750.SZ": issuer}) == [issuer]
+    assert entities_of(refs, {"sec:300750.SZ": issuer}, {}) == [issuer]
 
 
 def test_entities_do_not_depend_on_the_order_of_the_names():
@@ -275,4 +275,4 @@ def test_entities_do_not_depend_on_the_order_of_the_names():
         Ref("product:铜箔", Kind.PRODUCT, "铜箔", 5, 7, "industry:锂电池", 1.0, "锂电池"),
         Ref("org:甲", Kind.COMPANY, "甲", 3, 4),
     ]
-    assert entities_of(refs, {}) == entities_of(refs[::-1], {})
+    assert entities_of(refs, {}, {}) == entities_of(refs[::-1], {}, {})
