@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from datetime import UTC, date, datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,8 +17,7 @@ from kg.store.open import open_store
 from tests.goldens import reports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from kg.store.port import Store
 
@@ -266,3 +269,40 @@ def test_the_pool_reads_no_more_files_than_it_needs():
 
     list(islice(pool_map(FakePool(), documents(), 4), 2))  # type: ignore[arg-type]
     assert len(taken) <= 6
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see child processes")
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path):
+    root = tmp_path / "many"
+    root.mkdir()
+    for number in range(200):
+        text = COPY.format(title=f"报告{number}", day="2025-08-20", source="示例证券甲")
+        (root / f"{number}.md").write_text(text + f"第{number}份。" * 200, encoding="utf-8")
+    command = (Path(sys.executable).with_name("liantu"), "ingest", root, "--kb", tmp_path / "kb", "--workers", "2")
+    parent = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        children = _wait(lambda: len(_children(parent.pid)) >= 3 and _children(parent.pid))  # two workers, one tracker
+    finally:
+        parent.kill()
+        parent.wait()
+    assert children
+    assert _wait(lambda: not any(_alive(child) for child in children))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def _wait(ready: Callable[[], Any]) -> Any:
+    for _ in range(300):
+        if found := ready():
+            return found
+        time.sleep(0.1)
+    return None

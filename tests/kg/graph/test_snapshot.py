@@ -22,9 +22,11 @@ from kg.store.memory import MemoryStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, day, denied, fact, reading, reported
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import date
 
     from kg.model import Fact, Reading
+    from kg.store.port import View
 
 WORDS = vocabulary()
 CASES = 150
@@ -248,3 +250,31 @@ def test_keys_wider_than_32_bits_find_the_same(monkeypatch: pytest.MonkeyPatch):
             found = snapshot.expand(range(9), ["uses"], direction, limit_per_node=9)  # type: ignore[arg-type]
             assert len(found) == 2
     assert narrow.nbytes < wide.nbytes
+
+
+class Moving:
+    """A view whose base grows between two of its calls, as one does under a running ingest."""
+
+    as_of = None
+
+    def __init__(self, before: View, after: View) -> None:
+        self._before, self._after = before, after
+
+    def entities(self) -> Iterator[Entity]:
+        return self._before.entities()
+
+    def facts(self) -> Iterator[Fact]:
+        return self._after.facts()
+
+
+def test_a_document_written_between_two_reads_waits_for_the_next_snapshot():
+    store = MemoryStore()
+    with store.writer() as writer:
+        writer.write(reading(1, 0, fact(CATL, "uses", LITHIUM)))
+        before = MemoryStore()
+        with before.writer() as first:
+            first.write(reading(1, 0, fact(CATL, "uses", LITHIUM)))
+        writer.write(reading(2, 1, fact("org:丁", "uses", "product:铜箔")))
+    snapshot = Snapshot.compile(Moving(before.view(), store.view()), WORDS)  # type: ignore[arg-type]
+    assert len(snapshot.edges()) == 1
+    assert snapshot.index_of("org:丁") is None
