@@ -144,7 +144,10 @@ def _answer(
     nodes: dict[int, Node] = {}
     stages: dict[int, list[Stage]] = defaultdict(list)
     used = list(flow)
-    for index in sorted(layers, key=lambda index: (-strength[index], index)):
+    own = lens.index(topic.id)
+    # A second reading of the topic's name (the trade 锂电池 beside the product) that nothing is tied to says nothing.
+    told = [index for index in layers if index == own or strength[index] or makers[index]]
+    for index in sorted(told, key=lambda index: (-strength[index], index)):
         stage = Node(lens.entity(index), layers[index], round(1 + strength[index] + len(makers[index]) / 10, 4))
         nodes[index] = stage
         companies = []

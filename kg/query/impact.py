@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
@@ -75,7 +75,8 @@ def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward:
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
     paths = tuple(_distinct(_path(lens, walk, links, forward=forward) for walk in walks))[:_PATHS]
     affected, extra = _affected(lens, walks, forward=forward)
-    nodes = _nodes(lens, start, walks, [*_products(lens, extra), *affected], forward=forward)
+    nodes = _nodes(lens, start, walks, forward=forward)
+    nodes += _beside(lens, nodes, extra, [*_products(lens, extra), *affected], side=1 if forward else -1)
     drawn = [*made, *lens.links(extra)]
     tied = {end for link in drawn for end in (link.source, link.target)}
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
@@ -224,9 +225,22 @@ def _products(lens: Lens, makes: Sequence[Step]) -> list[Node]:
     return [Node(lens.entity(index), 0, weight) for index, weight in sorted(weights.items())]
 
 
-def _nodes(
-    lens: Lens, start: Sequence[int], walks: Sequence[_Walk], ends: Sequence[Node], *, forward: bool
-) -> list[Node]:
+def _beside(lens: Lens, nodes: Sequence[Node], makes: Sequence[Step], ends: Sequence[Node], *, side: int) -> list[Node]:
+    """Place products and their makers one step behind the indicator that concerns them."""
+    depth = {node.entity.id: abs(node.layer) for node in nodes}
+    ids = lens.snapshot.entity_ids
+    last = max(depth.values(), default=0) + 1
+    spots: dict[str, int] = {}
+    for step in sorted(makes, key=lambda step: step.target):
+        product, maker = ids[step.target], ids[step.source]
+        about = [depth[node.entity.id] + 1 for node in nodes if node.entity.about == product]
+        spots[product] = depth.get(product, min(about, default=last))
+        spots[maker] = min(spots.get(maker, last), spots[product])
+    fresh = {node.entity.id: node for node in ends if node.entity.id not in depth}
+    return [replace(node, layer=side * spots.get(name, last)) for name, node in fresh.items()]
+
+
+def _nodes(lens: Lens, start: Sequence[int], walks: Sequence[_Walk], *, forward: bool) -> list[Node]:
     layer: dict[int, int] = dict.fromkeys(start, 0)
     score: dict[int, float] = dict.fromkeys(start, 2.0)
     direction: dict[int, float] = defaultdict(float)
@@ -236,13 +250,7 @@ def _nodes(
             score[index] = max(score.get(index, 0.0), walk.weight)
         direction[walk.nodes[-1]] += walk.direction * walk.weight
     side = 1 if forward else -1
-    nodes = [Node(lens.entity(i), side * layer[i], score[i], _sign(direction[i])) for i in sorted(layer)]
-    known = {node.entity.id for node in nodes}
-    last = max(layer.values(), default=0) + 1
-    nodes += [
-        Node(node.entity, side * last, node.score, node.direction) for node in ends if node.entity.id not in known
-    ]
-    return nodes
+    return [Node(lens.entity(i), side * layer[i], score[i], _sign(direction[i])) for i in sorted(layer)]
 
 
 def _sign(value: float) -> int:
