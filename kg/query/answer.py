@@ -18,7 +18,7 @@ from kg.query.lens import Lens, subgraph
 from kg.query.passages import citation_of, passages
 from kg.query.profile import profile_of
 from kg.query.relate import relate
-from kg.query.route import Route, route
+from kg.query.route import Aspect, Route, route
 from kg.query.themes import themes
 from kg.query.wording import ROLES, claim_text, direction_text, path_citations, path_text
 
@@ -171,12 +171,18 @@ def _history_passages(lens: Lens, question: str) -> list[AnswerLine]:
 def _profile(lens: Lens, chosen: Route) -> _Composed:
     answer = profile_of(lens, chosen.entities[0])
     lines = [AnswerLine(f"{_with_code(_plain(answer.entity))}：")]
+    wanted = [link for link in answer.links if chosen.aspect is None or _shows(link, chosen.aspect, answer.entity)]
     ranked = sorted(
-        answer.links,
+        wanted,
         key=lambda link: (lens.words[link.relation].family == "measured", -link.weight, link.source, link.target),
     )
     lines += [AnswerLine(claim_text(lens, link.facts[0]), link.citations[:2], 1) for link in ranked[:_FACTS]]
     return lines, answer.graph
+
+
+def _shows(link: Link, aspect: Aspect, entity: Entity) -> bool:
+    """Whether a link is what a question such as 「供应商有哪些」 asks for."""
+    return link.relation == aspect.relation and (link.source if aspect.subject else link.target) == entity.id
 
 
 def _themes(lens: Lens, _: Route) -> _Composed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kg.model import Kind
@@ -41,12 +41,34 @@ _FIRST_KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Aspect:
+    """What a question about one entity asks for: a relation, and the end at which the entity stands in it."""
+
+    relation: str
+    subject: bool
+
+
+_ASPECTS = {
+    "供应商": Aspect("supplies", subject=False),
+    "客户": Aspect("supplies", subject=True),
+    "股东": Aspect("holds_stake_in", subject=False),
+    "持股": Aspect("holds_stake_in", subject=True),
+    "子公司": Aspect("subsidiary_of", subject=False),
+    "评级": Aspect("rates", subject=False),
+    "目标价": Aspect("rates", subject=False),
+    "supplier": Aspect("supplies", subject=False),
+    "customer": Aspect("supplies", subject=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """The call a question goes to, with the entities it names, the one it is about first, and the direction of that."""
 
     name: str
     entities: tuple[Entity, ...]
     direction: int = 1
+    aspect: Aspect | None = None
 
 
 def route(lens: Lens, question: str) -> Route:
@@ -65,7 +87,8 @@ def route(lens: Lens, question: str) -> Route:
     for name, pattern in (("causes", _CAUSES), ("impact", _IMPACT), ("chain", _CHAIN)):
         if pattern.search(words):
             return _about(name, names, words)
-    return _about("profile", names, words)
+    aspect = next((aspect for word, aspect in _ASPECTS.items() if word in words), None)
+    return replace(_about("profile", names, words), aspect=aspect)
 
 
 def _about(name: str, names: Sequence[Named], words: str) -> Route:

@@ -140,3 +140,20 @@ def test_a_question_as_of_a_day_answers_as_of_that_day():
     store = filled(solar())
     assert ask(store.view(as_of=date(2024, 2, 28)), "组件毛利率为什么下降").door == "words"
     assert ask(store.view(as_of=date(2024, 3, 1)), "组件毛利率为什么下降").door == "graph"
+
+
+@pytest.mark.parametrize(
+    ("question", "holds"),
+    [
+        ("隆基绿能的供应商有哪些？", "通威股份 供应 隆基绿能：硅料"),
+        ("通威股份的客户有哪些？", "通威股份 供应 隆基绿能：硅料"),
+    ],
+)
+def test_who_is_asked_for_is_all_that_is_told(view: View, question: str, holds: str):
+    answer = ask(view, question)
+    told = [line.text for line in answer.lines if line.citations]
+    assert (answer.route, answer.door, told) == ("profile", "graph", [holds])
+
+
+def test_what_is_asked_for_and_not_known_comes_from_the_text(view: View):
+    assert ask(view, "通威股份的供应商有哪些？").door == "words"
