@@ -130,7 +130,8 @@ def test_same_answer_same_bytes():
 def test_a_page_is_plain_utf8_whatever_the_document_held():
     one = samples.product("坏\ud800字")
     graph = Subgraph((one,), ())
-    page(scene_of(ProfileAnswer(one.entity, (), graph))).encode()
+    html = page(scene_of(ProfileAnswer(one.entity, (), graph)))
+    assert html.encode().decode() == html
 
 
 def test_the_page_tells_day_counts_legend_and_language():
