@@ -1,0 +1,60 @@
+"""Measure a set: `python -m benchmarks.quality SET [--file PATH …] [--train PATH …] [--json] [--examples N]`.
+
+Without --file the development part in LIANTU_DATA (../shared/data) is read; any file of the same format can be given.
+With --train the local model is fitted on those files first; without, the extractor is measured as it is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.quality.score import Options, as_json, as_table
+
+DATA = Path(os.environ.get("LIANTU_DATA", "../shared/data"))
+# Set → its module here, and the files of its development part.
+SETS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "astock": ("astock", ("astock/val.csv",)),
+    "finre": ("finre", ("finre/valid.txt",)),
+    "finre_selves": ("finre_selves", ("finre/train.txt", "finre/valid.txt")),
+    "fincorpus_entities": ("fincorpus_entities", ("fincorpus_cn/entity_dev.json",)),
+    "fincorpus_cn": ("fincorpus_cn", ("fincorpus_cn/relation_dev.json",)),
+    "ccks2021_causal": ("ccks2021_causal", ("ccks2021_causal/dev.json",)),
+    "fewfc": ("fewfc", ("fewfc/train_base.json",)),
+    "yanbao": ("yanbao", ("yanbao",)),
+}
+
+
+def main() -> None:
+    """Run one set."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.quality", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("set", choices=sorted(SETS))
+    parser.add_argument("--file", type=Path, action="append", default=[], help="instead of the development part")
+    parser.add_argument("--train", type=Path, action="append", default=[], help="fit the local model on these first")
+    parser.add_argument("--limit", type=int, default=0, help="only the first N texts")
+    parser.add_argument("--master", type=Path, help="a securities master instead of the shipped one")
+    parser.add_argument("--namechange", type=Path, help="its dated name history")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+    parser.add_argument("--examples", type=int, default=0, help="print N examples of each kind of fault")
+    given = parser.parse_args()
+    module, usual = SETS[given.set]
+    files = tuple(given.file) or tuple(DATA / name for name in usual)
+    missing = [path for path in (*files, *given.train) if not path.exists()]
+    if missing:
+        absent = ", ".join(map(str, missing))
+        if given.file or given.train:
+            sys.exit(f"benchmarks.quality: no such file: {absent}")
+        print(f"skipped: no {absent}; set LIANTU_DATA or --file")
+        return
+    options = Options(files, tuple(given.train), given.limit, given.master, given.namechange)
+    report = import_module(f"benchmarks.quality.{module}").measure(options)
+    print(as_json(given.set, report) if given.json else as_table(given.set, report, shown=given.examples))
+
+
+if __name__ == "__main__":
+    main()
