@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from multiprocessing import get_context, parent_process
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from threadpoolctl import threadpool_limits
 
 from extraction.duplicates import DuplicateIndex
 from extraction.pipeline import Extractor
+from extraction.pool import ordered_map
 from extraction.readers.dispatch import read_file, walk
 from kg.errors import DocumentError
 from kg.ids import document_id
@@ -28,8 +24,6 @@ if TYPE_CHECKING:
 
     from kg.model import Document, Reading
     from kg.store.port import Store, Writer
-
-_AHEAD = 4  # documents in flight for each worker: enough to keep them busy, few enough to hold in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,52 +105,12 @@ def _write(writer: Writer, index: DuplicateIndex, reading: Reading, outcome: Out
 
 
 def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading]:
-    """Extract in order; in parallel when there is more than one document and more than one processor."""
-    workers = job.workers or os.cpu_count() or 1
-    first = next(documents, None)
-    if first is None:
-        return
-    second = next(documents, None)
-    if workers == 1 or second is None:
-        extractor = Extractor.default(master=job.master, ner=job.ner)
-        for document in chain([first], [second] if second else [], documents):
-            yield extractor.extract(document, recorded_at=job.recorded_at)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start, initargs=(job,)) as pool:
-        yield from pool_map(pool, chain([first, second], documents), workers * _AHEAD)
+    return ordered_map(documents, partial(_reader, job), workers=job.workers)
 
 
-def pool_map(pool: ProcessPoolExecutor, documents: Iterable[Document], ahead: int) -> Iterator[Reading]:
-    """Map in order with a bounded number in flight (`Executor.map` would read every file at once)."""
-    waiting = []
-    for document in documents:
-        waiting.append(pool.submit(_extract, document))
-        if len(waiting) >= ahead:
-            yield waiting.pop(0).result()
-    for future in waiting:
-        yield future.result()
-
-
-_worker: dict[str, tuple[Extractor, Job]] = {}
-
-
-def _start(job: Job) -> None:
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    threadpool_limits(1)  # one process a processor already; BLAS threads on top only wait for each other
-    _worker["one"] = (Extractor.default(master=job.master, ner=job.ner), job)
-
-
-def _leave_with_parent() -> None:
-    """End this worker when the process that started it is gone; killed, that one cannot say so."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _extract(document: Document) -> Reading:
-    extractor, job = _worker["one"]
-    return extractor.extract(document, recorded_at=job.recorded_at)
+def _reader(job: Job) -> Callable[[Document], Reading]:
+    """Make the function that reads a document, once in each process."""
+    return partial(Extractor.default(master=job.master, ner=job.ner).extract, recorded_at=job.recorded_at)
 
 
 def _progress() -> Progress:

@@ -4,14 +4,13 @@ import subprocess
 import sys
 import time
 from datetime import UTC, date, datetime
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from extraction import ingest as ingesting
-from extraction.ingest import Job, Outcome, ingest, pool_map
+from extraction.ingest import Job, Outcome, ingest
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.goldens import reports
@@ -230,45 +229,6 @@ def test_two_workers_do_what_one_does(tmp_path, folder):
         found.append((counts(outcome), outcome.facts, store.stats(), fact_ids(store)))
         store.close()
     assert found[0] == found[1]
-
-
-class FakePool:
-    """Notes how many documents are in flight."""
-
-    def __init__(self) -> None:
-        self.waiting, self.most = 0, 0
-
-    def submit(self, _: object, document: int) -> FakeFuture:
-        self.waiting += 1
-        self.most = max(self.most, self.waiting)
-        return FakeFuture(self, document)
-
-
-class FakeFuture:
-    def __init__(self, pool: FakePool, document: int) -> None:
-        self._pool, self._document = pool, document
-
-    def result(self) -> int:
-        self._pool.waiting -= 1
-        return self._document
-
-
-def test_the_pool_keeps_order_and_never_runs_far_ahead():
-    pool = FakePool()
-    assert list(pool_map(pool, iter(range(50)), 8)) == list(range(50))  # type: ignore[arg-type]
-    assert pool.most <= 8
-
-
-def test_the_pool_reads_no_more_files_than_it_needs():
-    taken: list[int] = []
-
-    def documents() -> Iterator[int]:
-        for number in range(50):
-            taken.append(number)
-            yield number
-
-    list(islice(pool_map(FakePool(), documents(), 4), 2))  # type: ignore[arg-type]
-    assert len(taken) <= 6
 
 
 def _children(pid: int) -> list[int]:
