@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
     from kg.store.port import View
 
+_YMD = re.compile(r"(\d{4})(?:(\d\d)(\d\d)|([-/.])(\d{1,2})\4(\d{1,2})|年(\d{1,2})月(\d{1,2})日)", re.ASCII)
+
 
 class Day(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.4; 8.1 will do
-    """A calendar day, 2025-12-31."""
+    """A calendar day: 2025-12-31, 2025/12/31, 2025.12.31, 20251231 or 2025年12月31日."""
 
     name = "YYYY-MM-DD"
 
@@ -29,8 +32,10 @@ class Day(click.ParamType):  # type: ignore[type-arg] # generic only since click
         """Turn the text into a date, or say what is expected."""
         if isinstance(value, date):
             return value
+        spelled = _YMD.fullmatch(str(value).strip())
+        year, month, day = (int(part) for part in spelled.groups() if part and part.isdigit()) if spelled else (0, 0, 0)
         try:
-            return date.fromisoformat(value)
+            return date(year, month, day)
         except ValueError:
             self.fail(f"{value!r} is not a day like 2025-12-31", param, ctx)
 

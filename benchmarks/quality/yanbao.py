@@ -1,0 +1,274 @@
+"""yanbao: report texts flattened from PDF, with annotated indicators: value, name and time.
+
+Only sentences with an annotated value are looked at: there the annotation is close to complete. A value is right when
+its magnitude is the annotated one in base units (9.45亿元 = 945百万元; the annotation writes 同比下降12% now as 下降12%, now as
+12%, so that signs are not judged), the indicator when both names fold to one
+(营收 = 营业收入, 市场空间 = 市场规模; the part behind, 同比 环比 占比 年复合增长率, must agree), the period when the
+annotated words, read against the publication day, name the same days. Where no time is annotated none is judged.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.quality.score import Report, Score
+from extraction.dating import find_periods
+from extraction.pipeline import Extractor
+from extraction.readers.publication_day import find_days
+from extraction.readers.text import carve_plain
+from extraction.sentences import split
+from kg.model import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchmarks.quality.score import Options
+    from kg.model import Fact
+    from kg.period import Period
+
+_READ_AT = datetime(2026, 1, 1, tzinfo=UTC)
+_DEEP = 3000  # characters at the top in which a report names its day
+_NUMBER = re.compile(
+    r"(?P<sign>[-+−－])?(?P<n>\d[\d,]*(?:\.\d+)?)\s*(?:[-~～–—至到]\s*[-−]?(?P<high>\d[\d,]*(?:\.\d+)?))?"
+    r"\s*(?P<scale>万亿|千亿|百亿|十亿|亿|千万|百万|万|千)?(?P<unit>.*)"
+)
+_SCALES = {
+    "万亿": 1e12, "千亿": 1e11, "百亿": 1e10, "十亿": 1e9, "亿": 1e8, "千万": 1e7, "百万": 1e6, "万": 1e4, "千": 1e3,
+}  # fmt: skip
+_FALL = re.compile(r"下降|减少|下滑|下跌|降低|回落|跌|降|减")
+_KINDS = (
+    ("yoy", "同比(?:增长率|增速)?"),
+    ("qoq", "环比(?:增长率|增速)?"),
+    ("cagr", "年均?复合(?:年均?)?增(?:长率|速)为?|CAGR|复合增长率|复合增速"),
+    ("share", "占比"),
+    ("change", "增长率|增速|涨跌幅|涨幅|跌幅"),
+)
+_STEPS = {"mom": "qoq", "wow": "qoq"}  # the annotation knows one 环比
+# Names that the annotation uses for one thing; the first stands for all.
+_SAME = (
+    "营业收入 营收 收入 销售收入 主营业务收入 营业总收入 总收入 主营收入 业务收入 营收规模 收入规模"
+    " 销售额 销售规模 营业额",
+    "市场规模 市场空间 规模 市场容量 行业规模 产业规模 市场总规模 市场",
+    "市占率 市场份额 份额 市场占有率 占有率",
+    "净利率 净利润率 销售净利率",
+    "毛利率 销售毛利率",
+    "归母净利润 归属母公司净利润 归属于母公司净利润 归属于上市公司股东的净利润 归母净利 归属净利润 归母利润",
+    "扣非归母净利润 扣非净利润 扣非净利 扣非归母净利 扣非后归母净利润 扣非后净利润",
+    "净利润 净利 利润",
+    "研发费用 研发投入 研发支出 研发费用支出 研发投入额",
+    "销量 销售量 总销量",
+    "出货量 出货 总出货量",
+    "出货金额 出货额",
+    "渗透率 市场渗透率",
+    "资本支出 资本开支 资本投入 CAPEX Capex 资本性支出",
+    "市盈率 P/E PE 动态市盈率 估值 PE估值 PE(TTM)",
+    "ROE 净资产收益率",
+    "产值 总产值 工业总产值",
+    "需求量 需求",
+    "价格 均价 平均价格 单价 售价 平均单价 报价 平均售价 ASP 合约价 现货价 现货价格",
+    "股票指数 指数 涨跌幅 涨幅 跌幅 行业指数 累计涨幅",
+    "EPS 每股收益 EPS(摊薄)",
+    "增加值 工业增加值",
+    "经营活动现金流 经营性现金流 经营活动产生的现金流量净额 经营活动现金流净额 经营性现金流净额 经营现金流",
+    "进口额 进口金额 进口总额",
+    "出口额 出口金额 出口总额",
+    "持仓市值 持股市值 市值 总市值",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One annotated or found measurement within a sentence of a text."""
+
+    text: str
+    sentence: int
+    indicator: str
+    kind: str
+    number: float
+    unit: str
+    periods: frozenset[Period] | None = None
+    shown: str = ""
+
+    def measures(self, other: _Item) -> bool:
+        """Whether the numbers are one magnitude in one unit."""
+        same = abs(abs(self.number) - abs(other.number)) <= 1e-6 * max(abs(self.number), 1e-9)
+        return same and (self.unit == other.unit or not (self.unit and other.unit))
+
+    def names(self, other: _Item) -> bool:
+        """Whether the indicators are one."""
+        if self.kind != other.kind:
+            return False
+        return self.indicator == other.indicator
+
+
+def measure(options: Options) -> Report:
+    """Extract every text whole, without NER, and compare inside the annotated sentences."""
+    by_value = Score("value")
+    named = Score("value + indicator", at_least=0.65)
+    dated = Score("value + indicator + period", at_least=0.55)
+    report = Report((named, dated, by_value))
+    extractor = Extractor.default(master=options.master, ner=False)
+    for path in _texts(options):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        report.texts += 1
+        document = _document(path, record["source_content"])
+        starts = _sentence_starts(document)
+        gold = list(_gold(record, document, starts))
+        places = {item.sentence for item in gold}
+        reading = extractor.extract(document, recorded_at=_READ_AT)
+        names = {entity.id: (entity.name, entity.about) for entity in reading.entities}
+        found = [item for fact in reading.facts for item in _found(fact, document, starts, names)]
+        _count(report, gold, [item for item in found if item.sentence in places])
+    report.notes.append("Without NER. Sentences that hold no annotated value are not looked at.")
+    return report
+
+
+def _texts(options: Options) -> list[Path]:
+    files = sorted(path for each in options.files for path in (each.rglob("*.json") if each.is_dir() else [each]))
+    return files[:: max(1, len(files) // options.limit)] if options.limit else files
+
+
+def _document(path: Path, text: str) -> Document:
+    body = carve_plain(text)
+    return Document(path.stem, path.stem, _published(text), body.text, blocks=body.blocks, removed=body.removed)
+
+
+def _published(text: str) -> date:
+    """Take the first full date at the top, else the last anywhere: the format gives none."""
+    top = [day for _, day in find_days(text[:_DEEP])]
+    days = [day for _, day in find_days(text) if day <= _READ_AT.date()]
+    return top[0] if top else max(days, default=_READ_AT.date())
+
+
+def _sentence_starts(document: Document) -> list[int]:
+    return [line.start for line in split(document.text, 0, len(document.text))]
+
+
+def _gold(record: dict[str, Any], document: Document, starts: list[int]) -> Iterator[_Item]:
+    for clause in record["data"]:
+        for annotated in clause["indicators"]:
+            words, start, _ = annotated["indicator_value"] or ("", "0", "0")
+            value = _value(words)
+            if value is None:
+                continue  # 仍将上涨: no number
+            name, kind = _split(annotated["indicator_name"])
+            time = annotated["indicator_element"].get("时间")
+            told = time[0] if time and isinstance(time[0], str) else ""
+            yield _Item(
+                document.id,
+                bisect_right(starts, int(start or clause["content_offset"][0])),
+                name,
+                kind,
+                *value,
+                _periods(told, document) if told else None,
+                f"{annotated['indicator_name']} {words} {told} ← {clause['content']}".replace("\n", ""),
+            )
+
+
+def _value(words: str) -> tuple[float, str] | None:
+    match = _NUMBER.search(words.replace("\n", ""))
+    if match is None:
+        return None
+    number = float(match["n"].replace(",", "")) * _SCALES.get(match["scale"] or "", 1.0)
+    if match["sign"] in {"-", "−", "－"} or _FALL.search(words[: match.start("n")]):
+        number = -number
+    return number, _unit(match["unit"])
+
+
+def _unit(words: str) -> str:
+    """Fold a unit to what matters for a value: percent, points, money by currency, nothing for counted things."""
+    words = words.strip()
+    if words.startswith(("%", "％", "个点")):
+        return "%"
+    if re.match("(?:个)?(?:百分点|pct|PCT|pp)", words):
+        return "pct"
+    return next(
+        (name for name in ("美元", "美金", "港元", "欧元", "日元", "新台币", "元") if words.startswith(name)), ""
+    )
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Return the folded indicator and what of it is told: 归母净利润同比 is 归母净利润, yoy."""
+    name = re.sub(r"\s", "", name)
+    for kind, words in _KINDS:
+        if match := re.search(rf"(?:{words})$", name):
+            return _folded(name[: match.start()] or name), kind
+    return _folded(name), ""
+
+
+@cache
+def _folds() -> dict[str, str]:
+    return {name: row.split()[0] for row in _SAME for name in row.split()}
+
+
+def _folded(name: str) -> str:
+    return _folds().get(name, name)
+
+
+def _periods(told: str, document: Document) -> frozenset[Period]:
+    """Return what the annotated words can mean: without a year, that of the publication or the one before."""
+    days = (document.published_on, document.published_on.replace(month=1, day=1))
+    found = (find_periods(told.replace("\n", ""), day) for day in days)
+    return frozenset(dated.period for each in found for dated in each)
+
+
+def _found(fact: Fact, document: Document, starts: list[int], names: dict[str, tuple[str, str]]) -> Iterator[_Item]:
+    if fact.relation != "reports" or fact.value is None:
+        return
+    indicator, about = names[fact.object]
+    if about and indicator.startswith(names.get(about, ("", ""))[0]):
+        indicator = indicator.removeprefix(names[about][0])
+    head, kind = _split(indicator)
+    change = _STEPS.get(fact.value.change, fact.value.change)
+    unit = {"美金": "美元"}.get(fact.value.unit, fact.value.unit)
+    for item in fact.evidence:
+        yield _Item(
+            document.id,
+            bisect_right(starts, item.start),
+            head,
+            change if change not in ("", "ytd") else kind,
+            fact.value.number,
+            _unit(unit),
+            frozenset({fact.valid} if fact.valid else ()),
+            f"{indicator} {fact.value} {fact.valid} ← {item.quote[:160]}".replace("\n", ""),
+        )
+
+
+def _count(report: Report, gold: list[_Item], found: list[_Item]) -> None:
+    """Pair items sentence by sentence: exact ones first, then those with the right name, then the right value."""
+    named, dated, by_value = report.scores
+    for score in report.scores:
+        score.gold += len(gold)
+        score.found += len(found)
+    left = list(found)
+    for wanted in sorted(gold, key=lambda item: item.sentence):
+        near = [item for item in left if item.sentence == wanted.sentence and wanted.measures(item)]
+        if not near:
+            report.fault("missed", wanted.shown)
+            continue
+        best = max(near, key=lambda item: (wanted.names(item), _agree(wanted, item)))
+        left.remove(best)
+        by_value.right += 1
+        if not wanted.names(best):
+            report.fault("wrong indicator", f"{wanted.shown} ✗ {best.shown}")
+            continue
+        named.right += 1
+        if _agree(wanted, best):
+            dated.right += 1
+        else:
+            report.fault("wrong date", f"{wanted.shown} ✗ {best.shown}")
+    for item in left:
+        report.fault("not annotated", item.shown)
+
+
+def _agree(wanted: _Item, found: _Item) -> bool:
+    if wanted.periods is None:
+        return True
+    return wanted.periods == found.periods or bool(wanted.periods & (found.periods or frozenset()))
