@@ -1,4 +1,4 @@
-"""`liantu ingest` and `liantu read`: documents in, and what was taken out of them."""
+"""`liantu ingest`, `read` and `extract`: documents in, and what was taken out of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from kg.model import BlockKind
 from kg.settings import load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
+
+    from extraction.streaming import Line
 
 EXIT_REFUSED = 3
 
@@ -75,5 +78,33 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
             for block in item.blocks:
                 mark = f"{'#' * block.level} " if block.kind == BlockKind.HEADING else ""
                 click.echo(f"{mark}{item.text[block.start : block.end]}\n")
+    if refused:
+        sys.exit(EXIT_REFUSED)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True), default="-")
+@click.option("--explain", is_flag=True, help="写出每条事实由哪个模式读出、把握多大")
+@click.option("--workers", type=click.IntRange(0), default=lambda: load().workers, help="并行进程数，0 为处理器数")
+@click.option("--ner/--no-ner", default=lambda: load().ner, help="是否使用随包的实体识别模型")
+@click.option(
+    "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
+)
+def extract(file: str, workers: int, **options: Any) -> None:
+    """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库。"""
+    from extraction.extracting import Extraction  # noqa: PLC0415 -- imported when called
+    from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
+
+    how = Extraction(datetime.now(UTC).replace(microsecond=0), **options)
+    with click.open_file(file, "rb") as lines:
+        write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
+
+
+def write_lines(lines: Iterable[Line]) -> None:
+    """Write answers to standard output as they come, and refusals to standard error; exit 3 if there were any."""
+    refused = False
+    for line in lines:
+        refused = refused or line.refused
+        click.echo(f"refused: {line.text}" if line.refused else line.text, err=line.refused)
     if refused:
         sys.exit(EXIT_REFUSED)

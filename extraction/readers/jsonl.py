@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from extraction.readers.decoding import decode, normalise
 from extraction.readers.metadata import Metadata, build, codes_of_title, from_mapping
@@ -12,8 +12,7 @@ from extraction.readers.text import carve_plain
 from kg.errors import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
     from extraction.readers.assembly import Body
     from kg.model import Document
@@ -44,19 +43,29 @@ def _read_line(source: Source, line: str, number: int) -> Document:
         raise DocumentError(where, f"line {number} is not JSON ({fault})"[:200], "mend or remove the line") from fault
     if not isinstance(record, dict):
         raise DocumentError(where, f"line {number} is not an object", 'write {"title": …, "date": …, "text": …}')
-    text = next((value for key in _TEXT_KEYS if isinstance(value := record.get(key), str) and value.strip()), "")
+    of_line = source.path.with_name(f"{source.path.name}:{number}")
+    return read_record(record, Source(of_line, b"", source.today, source.published_on))
+
+
+def read_record(record: Mapping[str, Any], source: Source) -> Document:
+    """Read one object with a text, a date and what else is known; offsets into its text stay what they are.
+
+    Raises:
+        DocumentError: no usable text, no publication day, or nothing in the text that is not boilerplate.
+    """
+    text = text_of(record)
     if not text or "\0" in text:
-        raise DocumentError(where, f"line {number} has no usable text", 'give it a "text" or "content" string')
+        raise DocumentError(source.name, "no usable text", 'give it a "text" or "content" string')
     canonical = json.dumps(record, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
     given = from_mapping(record, source.today)
     layers = [given, Metadata(codes=codes_of_title(given.title))]
-    return build(_of_line(source, where), _carve(text), layers, content=canonical)
+    return build(source, _carve(text), layers, content=canonical)
 
 
-def _of_line(source: Source, where: str) -> Source:
-    path: Path = source.path.with_name(f"{source.path.name}:{where.rpartition(':')[2]}")
-    return Source(path, b"", source.today, source.published_on)
+def text_of(record: Mapping[str, Any]) -> str:
+    """Return the text of a record, under any of its usual names; "" when there is none."""
+    return next((value for key in _TEXT_KEYS if isinstance(value := record.get(key), str) and value.strip()), "")
 
 
 def _carve(text: str) -> Body:
-    return carve_plain(normalise(text))
+    return carve_plain(normalise(text.replace("\r\n", " \n")))
