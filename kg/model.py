@@ -327,21 +327,59 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A group of entities found in one weekly run; level 0 is the coarsest."""
+    """A group of entities found in one weekly run; level 0 is the coarsest.
+
+    `changes` says what is new since the run before; it is made anew every week, the summary only when its facts change.
+    """
 
     id: str
     level: int
     parent: str
     members: tuple[str, ...]
     summary: Summary | None = None
+    changes: tuple[SummaryLine, ...] = ()
+
+
+class Turn(StrEnum):
+    """What can happen to a theme from one run to the next."""
+
+    BORN = "born"
+    GROWN = "grown"
+    SHRUNK = "shrunk"
+    SPLIT = "split"
+    MERGED = "merged"
+    RENAMED = "renamed"
+    DORMANT = "dormant"
+    REVIVED = "revived"
+    DIED = "died"
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeEvent:
+    """One turn in a theme's life, with its evidence.
+
+    `others` are the themes it came from, merged with, split into or was scattered over; `joined` and `left` are entity
+    ids; `facts` those that brought it about, the strongest first. `name` is what the theme was called that week.
+    """
+
+    turn: Turn
+    theme: str
+    level: int
+    name: str
+    size: int
+    others: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One weekly job: what it saw and what it published."""
+    """One weekly job: what it saw, what it published, and what had happened to the themes since the run before."""
 
     id: str
     as_of: date
     parameters: Mapping[str, str] = field(default_factory=dict)
     quality: Mapping[str, float] = field(default_factory=dict)
     communities: tuple[Community, ...] = ()
+    events: tuple[ThemeEvent, ...] = ()

@@ -32,6 +32,8 @@ from kg.model import (
     Run,
     Summary,
     SummaryLine,
+    ThemeEvent,
+    Turn,
     Value,
 )
 from kg.period import Period, Precision
@@ -217,30 +219,47 @@ def mention_in(text: str) -> Mention:
 def run_out(run: Run) -> str:
     """Encode a weekly run."""
     communities = [
-        [item.id, item.level, item.parent, list(item.members), _summary_out(item.summary)] for item in run.communities
+        [item.id, item.level, item.parent, list(item.members), _summary_out(item.summary), _lines_out(item.changes)]
+        for item in run.communities
     ]
-    return dump([run.id, _day_out(run.as_of), dict(run.parameters), dict(run.quality), communities])
+    events = [
+        [item.turn.value, item.theme, item.level, item.name, item.size]
+        + [list(ids) for ids in (item.others, item.joined, item.left, item.facts)]
+        for item in run.events
+    ]
+    return dump([run.id, _day_out(run.as_of), dict(run.parameters), dict(run.quality), communities, events])
 
 
 def run_in(text: str) -> Run:
     """Decode a weekly run."""
-    identity, as_of, parameters, quality, communities = json.loads(text)
+    identity, as_of, parameters, quality, communities, events = json.loads(text)
     found = tuple(
-        Community(item, level, parent, tuple(members), _summary_in(summary))
-        for item, level, parent, members, summary in communities
+        Community(item, level, parent, tuple(members), _summary_in(summary), _lines_in(changes))
+        for item, level, parent, members, summary, changes in communities
     )
-    return Run(identity, date.fromisoformat(as_of), parameters, quality, found)
+    turns = tuple(
+        ThemeEvent(Turn(turn), theme, level, name, size, *(tuple(ids) for ids in lists))
+        for turn, theme, level, name, size, *lists in events
+    )
+    return Run(identity, date.fromisoformat(as_of), parameters, quality, found, turns)
 
 
 def _summary_out(summary: Summary | None) -> list[Any] | None:
     if summary is None:
         return None
-    lines = [[line.text, list(line.facts)] for line in summary.lines]
-    return [summary.id, summary.title, lines, period_out(summary.period)]
+    return [summary.id, summary.title, _lines_out(summary.lines), period_out(summary.period)]
 
 
 def _summary_in(data: Sequence[Any] | None) -> Summary | None:
     if data is None:
         return None
     identity, title, lines, period = data
-    return Summary(identity, title, tuple(SummaryLine(text, tuple(facts)) for text, facts in lines), period_in(period))
+    return Summary(identity, title, _lines_in(lines), period_in(period))
+
+
+def _lines_out(lines: Sequence[SummaryLine]) -> list[Any]:
+    return [[line.text, list(line.facts)] for line in lines]
+
+
+def _lines_in(data: Sequence[Any]) -> tuple[SummaryLine, ...]:
+    return tuple(SummaryLine(text, tuple(facts)) for text, facts in data)

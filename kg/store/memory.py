@@ -121,6 +121,13 @@ class MemoryWriter:
         self._runs[run.id] = run
         self._changes[0] += 1
 
+    def withdraw(self, run_id: str) -> bool:
+        """Take a weekly run back."""
+        if self._runs.pop(run_id, None) is None:
+            return False
+        self._changes[0] += 1
+        return True
+
 
 @dataclass(frozen=True)
 class MemoryView:
@@ -225,8 +232,12 @@ class MemoryView:
 
     def run(self) -> Run | None:
         """Return the run with the latest visible day; of one day, the one published last."""
-        visible = [run for run in self._runs.values() if self.as_of is None or run.as_of <= self.as_of]
-        return max(reversed(visible), key=lambda run: run.as_of, default=None)
+        return max(self.runs(), key=lambda run: run.as_of, default=None)
+
+    def runs(self) -> Iterator[Run]:
+        """Go through the visible runs; of one day, the one published last."""
+        last = {run.as_of: run for run in self._runs.values() if self.as_of is None or run.as_of <= self.as_of}
+        yield from (last[day] for day in sorted(last))
 
     def _visible(self) -> list[Prepared]:
         readings = [

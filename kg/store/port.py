@@ -104,6 +104,9 @@ class View(Protocol):
     def run(self) -> Run | None:
         """Return the published weekly run with the latest `as_of` that the view may see."""
 
+    def runs(self) -> Iterator[Run]:
+        """Go through the visible runs by day, of each day the one published last."""
+
 
 class Writer(Protocol):
     """The one that may change the base; each call is one transaction."""
@@ -121,6 +124,9 @@ class Writer(Protocol):
 
     def publish(self, run: Run) -> None:
         """Make a weekly run visible at once; the same id again replaces it."""
+
+    def withdraw(self, run_id: str) -> bool:
+        """Take a weekly run back, so that the one before it is seen again; False when it is not there."""
 
 
 class Store(Protocol):

@@ -126,6 +126,17 @@ CREATE TABLE run (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, as_of TEX
 CREATE INDEX run_as_of ON run (as_of, number);
 """
 
+# A run tells of its themes' turns, and a theme of what changed since the run before (kg/store/codec.py, run_out).
+VERSION_2 = """
+UPDATE run SET record = json_insert(
+    json_replace(
+        record, '$[4]',
+        (SELECT json_group_array(json_insert(value, '$[5]', json('[]'))) FROM json_each(record, '$[4]'))
+    ),
+    '$[5]', json('[]')
+);
+"""
+
 
 def first_key(day: date) -> int:
     """Return the smallest key a document of `day` can have."""

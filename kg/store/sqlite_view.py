@@ -122,6 +122,12 @@ class SqliteView:
         day = None if self.as_of is None else self.as_of.isoformat()
         return next((codec.run_in(record) for (record,) in self._rows(sql.RUN, day=day)), None)
 
+    def runs(self) -> Iterator[Run]:
+        """Go through the visible runs; of one day, the one published last."""
+        day = None if self.as_of is None else self.as_of.isoformat()
+        for (number,) in self._rows(sql.RUNS, day=day):
+            yield from (codec.run_in(record) for (record,) in self._rows(sql.RUN_AT, number=number))
+
     @property
     def _sight(self) -> Sight:
         return sight(self.as_of, self.known_at)

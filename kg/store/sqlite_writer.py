@@ -61,6 +61,14 @@ class SqliteWriter:
             )
             _changed(connection)
 
+    def withdraw(self, run_id: str) -> bool:
+        """Take a weekly run back."""
+        with self._transaction() as connection:
+            if not connection.execute("DELETE FROM run WHERE id = ?", (run_id,)).rowcount:
+                return False
+            _changed(connection)
+        return True
+
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         connection = self._connection

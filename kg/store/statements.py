@@ -116,3 +116,5 @@ ORIGINS = f"SELECT d.id, d.key FROM document AS d WHERE {VISIBLE} AND d.id IN (S
 COPIES = "SELECT d.id, c.other FROM copy AS c JOIN document AS d ON d.key = c.document"
 
 RUN = "SELECT record FROM run WHERE :day IS NULL OR as_of <= :day ORDER BY as_of DESC, number DESC LIMIT 1"
+RUNS = "SELECT max(number) FROM run WHERE :day IS NULL OR as_of <= :day GROUP BY as_of ORDER BY as_of"
+RUN_AT = "SELECT record FROM run WHERE number = :number"

@@ -24,6 +24,8 @@ from kg.model import (
     Run,
     Summary,
     SummaryLine,
+    ThemeEvent,
+    Turn,
     Value,
 )
 from kg.period import Period, Precision, quarter
@@ -227,7 +229,10 @@ def test_the_same_path_twice_gives_the_latest(store: Store):
 
 def test_runs_are_seen_from_their_day_on_and_the_last_published_counts(store: Store):
     summary = Summary("s1", "锂电", (SummaryLine("宁德时代供应比亚迪", ("fact:1",)),), quarter(2024, 1))
-    first = Run("r1", day(7), {"resolution": "1.0"}, {"modularity": 0.5}, (Community("c1", 0, "", (CATL,), summary),))
+    changed = (SummaryLine("本周新增", ("fact:1",)),)
+    community = Community("c1", 0, "", (CATL,), summary, changed)
+    born = ThemeEvent(Turn.BORN, "c1", 0, "锂电", 1, others=("c0",), joined=(CATL,), left=(BYD,), facts=("fact:1",))
+    first = Run("r1", day(7), {"resolution": "1.0"}, {"modularity": 0.5}, (community,), (born,))
     second, again = Run("r2", day(14)), Run("r3", day(14))
     with store.writer() as writer:
         for run in (again, second, first):
@@ -239,6 +244,23 @@ def test_runs_are_seen_from_their_day_on_and_the_last_published_counts(store: St
         writer.publish(replace(again, quality={"modularity": 1.0}))
     assert store.view().run() == replace(again, quality={"modularity": 1.0})
     assert store.stats()["runs"] == 3
+
+
+def test_runs_come_by_day_and_one_that_is_withdrawn_uncovers_the_one_before(store: Store):
+    first, second, again = Run("r1", day(7)), Run("r2", day(14)), Run("r3", day(14))
+    with store.writer() as writer:
+        for run in (second, first, again):
+            writer.publish(run)
+    assert list(store.view().runs()) == [first, again]
+    assert list(store.view(as_of=day(13)).runs()) == [first]
+    assert list(store.view(as_of=day(1)).runs()) == []
+    with store.writer() as writer:
+        before = store.revision()
+        assert writer.withdraw("r3")
+        assert not writer.withdraw("r3")
+    assert store.revision() == before + 1
+    assert list(store.view().runs()) == [first, second]
+    assert store.view().run() == second
 
 
 def test_one_writer_at_a_time(store: Store):

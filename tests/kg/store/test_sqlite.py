@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.errors import StoreLocked, StoreMissing, StoreTooNew, StoreUnusable
-from kg.model import Entity, Kind
+from kg.model import Community, Entity, Kind
 from kg.store.faults import translated
 from kg.store.migrations import STEPS, migrate
 from kg.store.open import open_store
@@ -323,3 +323,15 @@ def test_mentions_of_an_entity_outlive_the_first_document_that_named_it(store: S
         writer.write(reading(2, 1))
         writer.remove("doc:1")
     assert [chunk.document for chunk in store.view().chunks_mentioning(CATL, 9)] == ["doc:2"]
+
+
+def test_a_run_of_the_first_schema_is_read_with_what_it_could_not_tell_left_empty(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, path, STEPS[:1])
+        record = '["r1","2025-12-26",{},{"modularity":0.5},[["c1",0,"",["a","b"],null],["c2",0,"",["c"],null]]]'
+        connection.execute("INSERT INTO run VALUES (1, 'r1', '2025-12-26', ?)", (record,))
+    with closing(SqliteStore(path)) as store:
+        (run,) = store.view().runs()
+    assert run.communities == (Community("c1", 0, "", ("a", "b")), Community("c2", 0, "", ("c",)))
+    assert run.events == ()
