@@ -77,6 +77,7 @@ _SCOPE_WORDS = re.compile(
     r"(?:全球|国内|海外|国外|我国|全国|中国|线上|线下|境内|境外|行业|规上|规模以上|独立|样本|社会|重点|主要|商业|自主|新能源|国产|进口|存量|增量|散装|现货|期货|港口|工厂|"
     r"企业|市场|下游|上游|终端|终端市场|农村|城镇|头部|大型|中小|上市|三元|动力|储能|消费|零售|批发|电池级|工业级|光伏级|食品级|[A-Za-z0-9.%-]+(?:级|型|类)?)+"
 )
+_CODE = re.compile(r"（[A-Z]{0,4}[.:]?[0-9]{3,6}(?:[.:][A-Z]{1,4})?）")
 _LONGEST_SCOPE = 10
 _CLAUSE_END = re.compile(r"[；。！？]")
 _UNIT_KINDS = {
@@ -351,14 +352,14 @@ def _unit_kind(unit: str) -> str:
 
 
 def _without(annotated: Annotated, start: int, end: int) -> str:
-    """Return text[start:end] with the periods taken out."""
+    """Return text[start:end] with the periods and the securities codes in brackets taken out."""
     kept, position = [], start
     for dated in annotated.periods:
         if start <= dated.start and dated.end <= end:
             kept.append(annotated.text[position : dated.start])
             position = dated.end
     kept.append(annotated.text[position:end])
-    return "".join(kept)
+    return _CODE.sub("", "".join(kept))
 
 
 def _last(periods: tuple[Dated, ...], before: int) -> Dated | None:

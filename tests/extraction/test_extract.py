@@ -13,7 +13,7 @@ from tests.goldens import reports
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TEXT = "宁德时代（300750.SZ）2024年三季度归母净利润131.36亿元，同比增长26%。\r\n碳酸锂价格下跌带动电池厂毛利率回升。"
+TEXT = "宁德时代（300750.SZ）2024年三季度归母净利润131.36亿元，同比增长26%。\r\n碳酸锂价格下跌带动电池企业毛利率回升。"
 
 
 @pytest.fixture(autouse=True)
