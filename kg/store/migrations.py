@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kg.errors import StoreTooNew, StoreUnusable
-from kg.store import schema
+from kg.store import journal, schema
 
 if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-STEPS = (schema.VERSION_1, schema.VERSION_2)
+STEPS = (schema.VERSION_1, schema.VERSION_2, journal.STEP)
 
 
 def version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kg.ids import normal_name
 from kg.model import MentionStatus, Polarity
-from kg.store import codec
+from kg.store import codec, journal
 from kg.store.faults import telling
 from kg.store.prepared import prepare
 from kg.store.schema import DAY_ROOM, PLACE_BITS, PLACE_ROOM, first_key, microseconds
@@ -35,8 +35,9 @@ class SqliteWriter:
         with self._transaction() as connection:
             if _key_of(connection, reading.document.id) is not None:
                 return False
-            _insert(connection, prepare(reading))
-            _changed(connection)
+            prepared = prepare(reading)
+            _insert(connection, prepared)
+            journal.note(connection, reading.document.id, facts=(fact.id for fact in prepared.facts))
         return True
 
     def remove(self, document_id: str) -> bool:
@@ -45,8 +46,9 @@ class SqliteWriter:
             key = _key_of(connection, document_id)
             if key is None:
                 return False
+            gone = journal.about_to_remove(connection, document_id)
             _delete(connection, key)
-            _changed(connection)
+            journal.note(connection, document_id, gone=gone)
         return True
 
     def publish(self, run: Run) -> None:
@@ -59,14 +61,14 @@ class SqliteWriter:
                 "VALUES ((SELECT coalesce(max(number), 0) + 1 FROM run), ?, ?, ?)",
                 (run.id, run.as_of.isoformat(), codec.run_out(run)),
             )
-            _changed(connection)
+            journal.note(connection)
 
     def withdraw(self, run_id: str) -> bool:
         """Take a weekly run back."""
         with self._transaction() as connection:
             if not connection.execute("DELETE FROM run WHERE id = ?", (run_id,)).rowcount:
                 return False
-            _changed(connection)
+            journal.note(connection)
         return True
 
     @contextmanager
@@ -86,10 +88,6 @@ class SqliteWriter:
 def _key_of(connection: sqlite3.Connection, document_id: str) -> int | None:
     row = connection.execute("SELECT key FROM document WHERE id = ?", (document_id,)).fetchone()
     return None if row is None else int(row[0])
-
-
-def _changed(connection: sqlite3.Connection) -> None:
-    connection.execute("UPDATE state SET revision = revision + 1")
 
 
 def _insert(connection: sqlite3.Connection, reading: Prepared) -> None:

@@ -48,14 +48,14 @@ def superseded(facts: Iterable[Fact], vocabulary: Vocabulary) -> dict[str, str]:
         if fact.polarity is Polarity.POSITIVE:
             positive.append(fact)
             if one_at_a_time(fact.relation, vocabulary):
-                rivals[_place(fact, vocabulary)].append(fact)
+                rivals[place_of(fact, vocabulary)].append(fact)
         elif fact.modality is Modality.ASSERTED:  # a rumoured or planned end has not ended anything yet
             denials[fact.subject, fact.relation, fact.object].append(fact)
     closed: dict[str, str] = {}
     for fact in positive:
-        against = [other for other in denials.get(_ends(fact), ()) if _same_matter(fact, other)]
+        against = [other for other in denials.get(_ends(fact), ()) if same_matter(fact, other)]
         if one_at_a_time(fact.relation, vocabulary):
-            against += rivals[_place(fact, vocabulary)]
+            against += rivals[place_of(fact, vocabulary)]
         by = _closer(fact, against)
         if by:
             closed[fact.id] = by
@@ -77,7 +77,7 @@ def _ends(fact: Fact) -> tuple[str, str, str]:
     return fact.subject, fact.relation, fact.object
 
 
-def _place(fact: Fact, vocabulary: Vocabulary) -> tuple[object, ...]:
+def place_of(fact: Fact, vocabulary: Vocabulary) -> tuple[object, ...]:
     """What only one fact at a time can fill.
 
     The `product` qualifier is part of it: 出货量 of 组件 and of 硅片 are two numbers, not an old and a new one.
@@ -94,7 +94,7 @@ def _place(fact: Fact, vocabulary: Vocabulary) -> tuple[object, ...]:
     )
 
 
-def _same_matter(fact: Fact, denial: Fact) -> bool:
+def same_matter(fact: Fact, denial: Fact) -> bool:
     """Whether a denial speaks of this claim: not of another product, not of a period it does not touch."""
     product = denial.qualifier("product")
     if product and product != fact.qualifier("product"):
