@@ -81,11 +81,21 @@ class Rows:
         self.names.setdefault(code, []).append(name)
 
     def lay_over(self, other: Rows) -> None:
-        """Take in another source; where it dates a code's short names, they stand instead of what was known before."""
+        """Take in another source; where it dates a code's short names, they stand instead of what was known before.
+
+        A name given up before that source's lists begin stays: that they do not hold it says nothing against it.
+        """
         for code, names in other.names.items():
             mine = self.names.get(code, [])
             if any(name.kind == "short" for name in names):
-                mine = [name for name in mine if name.kind not in ("short", "former") or name.source == "listing"]
+                theirs = {name.text for name in names}
+                mine = [
+                    name
+                    for name in mine
+                    if name.kind not in ("short", "former")
+                    or name.source == "listing"
+                    or (name.kind == "former" and name.end is not None and name.text not in theirs)
+                ]
             self.names[code] = mine + [name for name in names if name not in mine]
         self.listings.update(other.listings)
         self.primaries.update(other.primaries)
