@@ -12,6 +12,27 @@ from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, Ref, kind_of, nearest
 from extraction.dating import yearly
+from extraction.patterns.metric_words import (
+    AFTER_LEVEL,
+    CHANGES,
+    CLAUSE_END,
+    CODE,
+    COMPANY_HEADS,
+    FILLER,
+    LONGEST_SCOPE,
+    MACRO_KINDS,
+    NARROWS,
+    NOISE,
+    OPENING,
+    SAME_TIME,
+    SCOPE_WORDS,
+    STARTS_RANGE,
+    STEP,
+    SUBJECT_KINDS,
+    SUPPOSED,
+    UNIT_KINDS,
+    VAGUE,
+)
 from extraction.quantities import align, find_lists
 from kg.model import Kind, Problem, Value
 
@@ -23,77 +44,6 @@ if TYPE_CHECKING:
     from extraction.mentions import Lexicon
     from extraction.quantities import Quantity
     from kg.period import Period
-
-_FILLER = re.compile(
-    r"(?:[，、：（）:\s]|为|是|约|达到|达成|达|实现|录得|报收|报|仅|超过|超|突破|接近|维持|保持|稳定|在|升至|降至|增至|涨至|跌至|回升|回落|下降|提升|提高|上升|增长"
-    r"|下滑|下跌|上涨|减少|扩大|收窄|至|到|同比|环比|增速|分别|合计|总计|预计|将|有望|或|可|也|亦|均|已|则|更|高达|多达|不足|左右|的|了|规模|水平|中枢|区间|均值|收于"
-    r"|收盘|涨幅|跌幅|降幅|增幅|涨|跌|降|增|其中|累计|共|大幅|小幅|较|比|年均|平均|每年|当年|全年|单季|单季度|实际|进一步|继续|由|从|数据|情况|快速|显著|仍|就|只有|有|近|逾|整体|呈现|贡献|\+|-|≥|>|<)*"
-)
-_AFTER_LEVEL = re.compile(
-    r"[，、（；]?(?:同比|环比|较[^，。；]{0,8}|增速|涨幅|跌幅|增幅|降幅|对应|大幅|小幅|均|分别|也|并|年均|实现|快速|且|又|略有|略|预计|将|有望|约|为|累计|进一步|上年|去年|同期"
-    r"|增长|上涨|上升|提升|提高|增加|回升|下降|下滑|下跌|减少|回落|降低|收窄|扩大|增|降|涨|跌|变动|变化|达|高达|至|由|从|\+|-)*"
-)
-_SUBJECT_KINDS = frozenset({Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME})
-_MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
-_CHANGES = frozenset(
-    {"同比增速", "环比增速", "同比", "环比", "涨幅", "跌幅", "增幅", "降幅"}
-)  # how the last level moved
-_VAGUE = ("占比", "比重", "持股比例")  # a share of what, the name does not say
-_COMPANY_HEADS = (
-    "市占率",
-    "产量",
-    "销量",
-    "收入",
-    "毛利率",
-    "产能",
-    "销售额",
-    "出货量",
-    "成本",
-    "毛利",
-    "订单",
-    "库存",
-    "营业收入",
-    "利润",
-    "产能利用率",
-    "单价",
-    "销售量",
-)
-_OPENING = re.compile(
-    r"(?:[\s0-9.、，：（）()/-]|的|在|于|年|月|季度|期间|内|公司|实现|预计|其|整体|单季|单季度|全年|合计|累计|共|方面|业务|行业|板块|其中|报告期|同期|上半年|下半年|"
-    r"当期|本期|分别|约|达|为|将|有望|我们|总|平均|综合|国内|全球|中国|海外|主要|产品|对应|此外|同时|而|且|但)*"
-)
-_STARTS_RANGE = re.compile(
-    r"(?:（[^（）]*）)?(?:同比|环比|大幅|小幅|逐步|快速|进一步)*(?:增至|升至|提升至|提高至|上升至|增长至|降至|下降至|回落至|下滑至|上调至|下调至|扩大至|收窄至|涨至|跌至|回升至)"
-)
-_NOISE = re.compile(
-    r"预计|若|如果|一旦|随着|因此|所以|其中|合计|累计|实现|整体|此外|同时|我们|截至|截止|本周|上周|当前|目前|数据显示|根据|平均|分别|为|达|的|在|新增|总|单季度?|全年|报告期内?|公司|行业|板块|有望|将|约|且|而|但|较|受|因|由于|"
-    r"主要|当期|当月|同期|年|月|日|末|底|初|周"
-)
-_SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
-_STEP = re.compile(r"[降增升涨跌减][至到低加幅了约少]*$")
-_SUPPOSED = re.compile(r"对应|假设|测算|若|假如")
-_NARROWS = frozenset({Kind.REGION, Kind.PRODUCT, Kind.INDUSTRY, Kind.INSTITUTION})
-_SCOPE_WORDS = re.compile(
-    r"(?:全球|国内|海外|国外|我国|全国|中国|线上|线下|境内|境外|行业|规上|规模以上|独立|样本|社会|重点|主要|商业|自主|新能源|国产|进口|存量|增量|散装|现货|期货|港口|工厂|"
-    r"企业|市场|下游|上游|终端|终端市场|农村|城镇|头部|大型|中小|上市|三元|动力|储能|消费|零售|批发|电池级|工业级|光伏级|食品级|[A-Za-z0-9.%-]+(?:级|型|类)?)+"
-)
-_CODE = re.compile(r"（[A-Z]{0,4}[.:]?[0-9]{3,6}(?:[.:][A-Z]{1,4})?）")
-_LONGEST_SCOPE = 10
-_CLAUSE_END = re.compile(r"[；。！？]")
-_UNIT_KINDS = {
-    "%": "percent",
-    "pct": "percent",
-    "bp": "percent",
-    "倍": "ratio",
-    "元": "currency",
-    "美元": "currency",
-    "港元": "currency",
-    "欧元": "currency",
-    "日元": "currency",
-    "英镑": "currency",
-    "韩元": "currency",
-    "新台币": "currency",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +70,7 @@ class MetricReader:
     def read(self, annotated: Annotated) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""
         indicators = [
-            ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0 and ref.name not in _CHANGES
+            ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0 and ref.name not in CHANGES
         ]
         if not indicators or not annotated.quantities:
             return
@@ -137,7 +87,7 @@ class MetricReader:
             if quantity.start in listed:
                 previous = None
                 continue
-            if _STARTS_RANGE.match(annotated.text, quantity.end):
+            if STARTS_RANGE.match(annotated.text, quantity.end):
                 resume = quantity.end  # the first of 「从5%升至8%」 was true before
                 continue
             reading = self._reading_for(annotated, indicators, quantity, previous, resume)
@@ -157,17 +107,17 @@ class MetricReader:
     ) -> _Reading | None:
         """Return whose indicator a number measures; `resume` is where a range's first number ended."""
         indicator = nearest(indicators, quantity.start)
-        if indicator is None or indicator.name.endswith(_VAGUE):
+        if indicator is None or indicator.name.endswith(VAGUE):
             return None
         if previous and previous[0].end > indicator.end:
             gap = _without(annotated, previous[0].end, quantity.start)
-            follows = quantity.change and _AFTER_LEVEL.fullmatch(gap) and not previous[0].change
+            follows = quantity.change and AFTER_LEVEL.fullmatch(gap) and not previous[0].change
             return previous[1] if follows else None
         gap = _without(annotated, max(indicator.end, resume), quantity.start)
         compared = any(indicator.end <= dated.start < quantity.start for dated in _bases(annotated))
         if compared or _moved_to(annotated, quantity):
             return None  # 「较2019年增长57倍」 is no change of this year, 「降230万至4.17亿」 no range
-        if gap.endswith(("从", "由")) or not _FILLER.fullmatch(gap) or not self._fits(indicator, quantity):
+        if gap.endswith(("从", "由")) or not FILLER.fullmatch(gap) or not self._fits(indicator, quantity):
             return None
         return self._carried(annotated, indicator, previous) or self._with_subject(annotated, indicator)
 
@@ -180,9 +130,9 @@ class MetricReader:
         before, reading = previous
         gap = _without(annotated, before.end, indicator.start)
         between = [
-            ref for ref in annotated.between(before.end, indicator.start) if ref.kind in _SUBJECT_KINDS | _MACRO_KINDS
+            ref for ref in annotated.between(before.end, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS
         ]
-        if between or not _OPENING.fullmatch(gap) or reading.indicator.about == reading.subject.entity:
+        if between or not OPENING.fullmatch(gap) or reading.indicator.about == reading.subject.entity:
             return None
         return replace(reading, indicator=indicator, scope="")
 
@@ -196,7 +146,7 @@ class MetricReader:
             if (
                 indicator is None
                 or dated is None
-                or not _FILLER.fullmatch(_without(annotated, indicator.end, row.start))
+                or not FILLER.fullmatch(_without(annotated, indicator.end, row.start))
             ):
                 continue
             named = _years_before(annotated.periods, row.start, len(row.items))
@@ -218,13 +168,11 @@ class MetricReader:
         return not units or _unit_kind(quantity.unit) in units
 
     def _with_subject(self, annotated: Annotated, indicator: Ref) -> _Reading | None:
-        begin = max((m.end() for m in _CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
+        begin = max((m.end() for m in CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
         if indicator.about:
             return self._of_company(annotated, indicator, begin) or self._of_product(indicator)
-        allowed = _MACRO_KINDS if indicator.entity in self._macro else _SUBJECT_KINDS
-        subjects = [
-            ref for ref in annotated.between(begin, indicator.start) if ref.kind in _SUBJECT_KINDS | _MACRO_KINDS
-        ]
+        allowed = MACRO_KINDS if indicator.entity in self._macro else SUBJECT_KINDS
+        subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS]
         if subjects and subjects[-1].kind not in allowed:
             return None
         if subjects:
@@ -239,7 +187,7 @@ class MetricReader:
                 return None
             return _Reading(indicator, owner, 0.85 * owner.score)
         understood = annotated.region if indicator.entity in self._macro else annotated.subject
-        if understood is None or not _OPENING.fullmatch(
+        if understood is None or not OPENING.fullmatch(
             _without(annotated, _clause_start(annotated, indicator), indicator.start)
         ):
             return None
@@ -260,13 +208,13 @@ class MetricReader:
 
     def _of_company(self, annotated: Annotated, indicator: Ref, begin: int) -> _Reading | None:
         """A company's own 煤炭产量: it stands right before, or the bullet or section is the company's."""
-        if kind_of(indicator.about) == Kind.COMPANY or not indicator.name.endswith(_COMPANY_HEADS):
+        if kind_of(indicator.about) == Kind.COMPANY or not indicator.name.endswith(COMPANY_HEADS):
             return None
         before = [ref for ref in annotated.between(begin, indicator.start) if ref.kind == Kind.COMPANY]
         subject = annotated.subject
         if before and (subject is None or before[-1].entity != subject.entity):
             gap = _without(annotated, before[-1].end, indicator.start)
-            return _Reading(indicator, before[-1], 0.8 * before[-1].score) if _OPENING.fullmatch(gap) else None
+            return _Reading(indicator, before[-1], 0.8 * before[-1].score) if OPENING.fullmatch(gap) else None
         return _Reading(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
 
     def _claim(
@@ -299,12 +247,12 @@ class MetricReader:
 
 def _bases(annotated: Annotated) -> list[Dated]:
     """Return the years a change is counted from, 去年同期 and its like aside."""
-    return [dated for dated in annotated.periods if dated.role == "comparison" and not _SAME_TIME.search(dated.text)]
+    return [dated for dated in annotated.periods if dated.role == "comparison" and not SAME_TIME.search(dated.text)]
 
 
 def _moved_to(annotated: Annotated, quantity: Quantity) -> bool:
     before = annotated.text[max(0, quantity.start - 4) : quantity.start]
-    return quantity.high is not None and "至" in quantity.text and _STEP.search(before) is not None
+    return quantity.high is not None and "至" in quantity.text and STEP.search(before) is not None
 
 
 def _end_of(annotated: Annotated, quantity: Quantity) -> Period | None:
@@ -330,15 +278,13 @@ def _scope(annotated: Annotated, reading: _Reading) -> str | None:
     first = _clause_start(annotated, reading.indicator)
     if reading.subject.start >= 0 and reading.subject.start < start:
         first = max(first, reading.subject.end)
-    words = _NOISE.sub("", _without(annotated, first, start)).strip("，、：（）()的 ")
+    words = NOISE.sub("", _without(annotated, first, start)).strip("，、：（）()的 ")
     if not words:
         return annotated.region.name if annotated.region and reading.subject.kind != Kind.COMPANY else ""
-    known = any(
-        words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in _NARROWS
-    )
-    if not (known or _SCOPE_WORDS.fullmatch(words)) or words.endswith(("及", "和", "与", "、", "以及", "-")):
+    known = any(words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in NARROWS)
+    if not (known or SCOPE_WORDS.fullmatch(words)) or words.endswith(("及", "和", "与", "、", "以及", "-")):
         return None
-    return words if len(words) <= _LONGEST_SCOPE and not _SUPPOSED.search(words) else None
+    return words if len(words) <= LONGEST_SCOPE and not SUPPOSED.search(words) else None
 
 
 def _clause_start(annotated: Annotated, ref: Ref) -> int:
@@ -348,7 +294,7 @@ def _clause_start(annotated: Annotated, ref: Ref) -> int:
 def _unit_kind(unit: str) -> str:
     if "/" in unit:
         return "price"
-    return _UNIT_KINDS.get(unit, "count")
+    return UNIT_KINDS.get(unit, "count")
 
 
 def _without(annotated: Annotated, start: int, end: int) -> str:
@@ -359,7 +305,7 @@ def _without(annotated: Annotated, start: int, end: int) -> str:
             kept.append(annotated.text[position : dated.start])
             position = dated.end
     kept.append(annotated.text[position:end])
-    return _CODE.sub("", "".join(kept))
+    return CODE.sub("", "".join(kept))
 
 
 def _last(periods: tuple[Dated, ...], before: int) -> Dated | None:
