@@ -25,6 +25,9 @@ def test_the_shipped_vocabulary_is_whole():
     assert [name for name, relation in words.relations.items() if relation.symmetric] == [
         "partners_with",
         "competes_with",
+        "trades_with",
+        "merges_with",
+        "disputes_with",
     ]
 
 
