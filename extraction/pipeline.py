@@ -77,9 +77,7 @@ class Extractor:
     def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
         """Read one document whole."""
         document = replace(document, signature=signature(_kept_text(document)))
-        lines = list(_lines(document))
-        refs = self._linker.link(document, [line.sentence for line in lines])
-        annotated = list(self._annotate(document, lines, refs))
+        annotated = self.annotate(document)
         claims = [(claim, sentence) for sentence in annotated for claim in self._claims(sentence, document)]
         facts = merge(to_fact(claim, sentence, document, recorded_at=recorded_at) for claim, sentence in claims)
         used = [ref for sentence in annotated for ref in sentence.refs] + [
@@ -96,6 +94,12 @@ class Extractor:
             problems,
             recorded_at=recorded_at,
         )
+
+    def annotate(self, document: Document) -> list[Annotated]:
+        """Cut a document into sentences, each with its names, periods, quantities and surroundings."""
+        lines = list(_lines(document))
+        refs = self._linker.link(document, [line.sentence for line in lines])
+        return list(self._annotate(document, lines, refs))
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
         yield from read_patterns(_PATTERNS, annotated)
