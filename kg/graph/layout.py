@@ -1,4 +1,4 @@
-"""Lays the facts of a view out as arrays: one pass, then sorting."""
+"""Lays the facts of a view out as arrays: from its records, or from the table of a base."""
 
 from __future__ import annotations
 
@@ -8,45 +8,46 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kg.graph.edges import Buckets, Edges, Ids
-from kg.graph.weights import fresh_until, strength
+from kg.graph.edges import Buckets, Edges
+from kg.graph.weights import faded, fresh_until, strength
 from kg.model import Polarity
+from kg.store.table import OPEN_END, OPEN_START
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
+    from kg.graph.deriving import Live, Nodes
     from kg.model import Fact
     from kg.relations import Vocabulary
-    from kg.store.port import View
+    from kg.store.table import Table
 
-_OPEN_START = int(np.iinfo(np.int32).min)
-_OPEN_END = int(np.iinfo(np.int32).max)
 _DIRECTIONS = {"up": 1, "down": -1}
-_COLUMNS = ("source", "target", "relation", "sign", "start", "end", "fresh", "cause", "effect")
+_COLUMNS = ("source", "target", "relation", "sign", "start", "end", "published", "fresh", "cause", "effect")
 
 
 def read_edges(
-    view: View, vocabulary: Vocabulary, nodes: Mapping[str, int]
-) -> tuple[date | None, Ids, Edges, NDArray[np.int64]]:
-    """Read the live, positive facts of a view.
+    facts: Iterable[Fact], vocabulary: Vocabulary, nodes: Mapping[str, int], *, as_of: date | None, first: int = 0
+) -> tuple[date | None, list[str], Edges, NDArray[np.int64]]:
+    """Lay out the live, positive ones of some facts.
 
     Args:
-        view: what may be seen.
+        facts: by id, superseding judged.
         vocabulary: relations are numbered in its order; a fact of a relation it lacks is left out.
         nodes: entity ids to numbers.
+        as_of: the day weights fade to; without it, the latest day anything was published: never the clock.
+        first: the position of the first fact among all ids.
 
     Returns:
-        The day weights have faded to (the view's, else the latest day anything was published: never the clock), the
-        facts' ids, the edges sorted for walking out, and for each edge its rank by fact id.
+        The day, the facts' ids, the edges sorted for walking out, and for each edge its rank by fact id.
     """
     relations = {name: number for number, name in enumerate(vocabulary.relations)}
     ids: list[str] = []
     strengths = array("d")
     cells = array("i")  # row by row; a list of tuples would keep the garbage collector busy
     last = 0
-    for fact in view.facts():
+    for fact in facts:
         said_last = fact.last_published_on
         last = max(last, said_last.toordinal())
         if fact.superseded_by or fact.polarity is Polarity.NEGATIVE or fact.relation not in relations:
@@ -59,10 +60,9 @@ def read_edges(
         cells.extend(_days(fact, said_last))
         cells.extend(_directions(fact))
     table = dict(zip(_COLUMNS, np.array(cells, dtype=np.int32).reshape(-1, len(_COLUMNS)).T, strict=True))
-    as_of = view.as_of or (date.fromordinal(last) if last else None)
-    half_lives = np.array([relation.half_life for relation in vocabulary.relations.values()], dtype=np.float64)
-    age = np.maximum((as_of.toordinal() if as_of else 0) - table["fresh"], 0)
-    weight = (np.array(strengths) * 0.5 ** (age / half_lives[table["relation"]])).astype(np.float32)
+    faded_to = as_of or (date.fromordinal(last) if last else None)
+    age = (faded_to.toordinal() if faded_to else 0) - table["fresh"]
+    weight = faded(np.array(strengths, dtype=np.float64), age, table["relation"].astype(np.int16), vocabulary)
     # Facts come by id and lexsort is stable, so equal weights stay in the order of ids.
     by_id = np.lexsort((-weight, table["relation"], table["source"]))
     edges = Edges(
@@ -73,21 +73,22 @@ def read_edges(
         weight=weight[by_id],
         start=table["start"][by_id],
         end=table["end"][by_id],
+        published=table["published"][by_id],
         cause=table["cause"][by_id].astype(np.int8),
         effect=table["effect"][by_id].astype(np.int8),
-        fact=np.arange(len(ids), dtype=np.int32),
+        fact=np.arange(first, first + len(ids), dtype=np.int32),
     )
-    return as_of, Ids([ids[row] for row in by_id.tolist()]), edges, by_id
+    return faded_to, [ids[row] for row in by_id.tolist()], edges, by_id
 
 
-def _days(fact: Fact, said_last: date) -> tuple[int, int, int]:
-    """Return the effective validity, and the day from which the fact fades."""
-    valid = fact.valid
+def _days(fact: Fact, said_last: date) -> tuple[int, int, int, int]:
+    """Return the effective validity, the first day of publication, and the day from which the fact fades."""
+    valid, said_first = fact.valid, fact.published_on.toordinal()
     if valid is None:
-        return fact.published_on.toordinal(), _OPEN_END, said_last.toordinal()
-    start = _OPEN_START if valid.start is None else valid.start.toordinal()
-    end = _OPEN_END if valid.end is None else valid.end.toordinal()
-    return start, end, fresh_until(fact).toordinal()
+        return said_first, OPEN_END, said_first, said_last.toordinal()
+    start = OPEN_START if valid.start is None else valid.start.toordinal()
+    end = OPEN_END if valid.end is None else valid.end.toordinal()
+    return start, end, said_first, fresh_until(fact).toordinal()
 
 
 def _directions(fact: Fact) -> tuple[int, int]:
@@ -96,6 +97,54 @@ def _directions(fact: Fact) -> tuple[int, int]:
         return 0, 0
     said = dict(fact.qualifiers)
     return _DIRECTIONS.get(said.get("cause_direction", ""), 0), _DIRECTIONS.get(said.get("effect_direction", ""), 0)
+
+
+def table_edges(table: Table, nodes: Nodes, live: Live, relations: int) -> tuple[Edges, Buckets, Buckets]:
+    """Lay out the live facts of a table: edges, their buckets by source and by target.
+
+    Rows of a table are sorted by node, relation and id already, so only weights within a bucket are left to sort.
+    """
+    node = np.full(len(table.entity_ends) - 1, -1, dtype=np.int32)
+    node[nodes.rows] = np.arange(len(nodes.rows), dtype=np.int32)
+    rows = live.rows[_by_weight(table.source[live.rows], table.relation[live.rows], live.weight)]
+    place = np.searchsorted(live.rows, rows)
+    edges = Edges(
+        source=node[table.source[rows]],
+        target=node[table.target[rows]],
+        relation=table.relation[rows],
+        sign=table.sign[rows],
+        weight=live.weight[place],
+        start=live.start[place],
+        end=live.end[place],
+        published=live.published[place],
+        cause=table.cause[rows],
+        effect=table.effect[rows],
+        fact=rows.astype(np.int32),
+    )
+    edge = np.full(len(table.fact_id), -1, dtype=np.int32)
+    edge[rows] = np.arange(len(rows), dtype=np.int32)
+    back = edge[table.by_target]
+    back = back[back >= 0]
+    back = back[_by_weight(edges.target[back], edges.relation[back], edges.weight[back])]
+    return (
+        edges,
+        Buckets(_keys(edges.source, edges.relation, relations), None),
+        Buckets(_keys(edges.target[back], edges.relation[back], relations), back),
+    )
+
+
+def _by_weight(node: NDArray[np.int32], relation: NDArray[np.int16], weight: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Sort rows that lie by node and relation by falling weight within; equal weights stay in their order."""
+    begins = np.ones(len(node), dtype=np.bool_)
+    begins[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
+    bucket = np.cumsum(begins, dtype=np.int64)
+    # The bits of a float that is not negative sort like the number: one integer key instead of two.
+    falling = np.int64(np.iinfo(np.uint32).max) - weight.view(np.uint32).astype(np.int64)
+    order = np.arange(len(node), dtype=np.int64)
+    alone = begins & np.append(begins[1:], True)
+    several = np.flatnonzero(~alone)
+    order[several] = several[np.argsort((bucket[several] << 32) + falling[several], kind="stable")]
+    return order
 
 
 def outward(edges: Edges, relations: int) -> Buckets:

@@ -8,13 +8,14 @@ graph; a permutation serves the other direction. Facts are held as ids only: ask
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from kg.graph.archive import parts_of
 from kg.graph.edges import Edges
-from kg.graph.layout import anchored, inward, outward, read_edges
+from kg.graph.parts import Within, all_edges, degree, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kg.graph.edges import Buckets, Ids
-    from kg.model import Kind
+    from kg.graph.edges import Ids, Kinds
+    from kg.graph.parts import Parts
+    from kg.period import Period
     from kg.relations import Vocabulary
     from kg.store.port import View
+    from kg.store.table import Texts
 
 __all__ = ["Direction", "Edges", "Snapshot"]
 
@@ -37,48 +40,45 @@ class Snapshot:
     """The live graph of one view; it never changes. Compile it once per view and store revision.
 
     Attributes:
-        as_of: the day that weights have faded to; None when nothing is visible.
-        entity_ids: all visible entities, sorted; a node is a position in it.
-        kinds: the kind of each node.
         relation_names: all relations of the vocabulary, in its order.
-        fact_ids: the id of the fact behind each edge.
-        about: for each node the node it is about (碳酸锂价格 → 碳酸锂), or −1.
+        parts: the arrays.
     """
 
-    as_of: date | None
-    entity_ids: tuple[str, ...]
-    kinds: tuple[Kind, ...]
     relation_names: tuple[str, ...]
-    fact_ids: Ids
-    about: NDArray[np.int32]
-    _edges: Edges
-    _out: Buckets
-    _in: Buckets
-    _anchored: Buckets
+    parts: Parts
 
     @staticmethod
     def compile(view: View, vocabulary: Vocabulary) -> Snapshot:
-        """Read a view once and lay its live facts out for walking.
+        """Lay the live facts of a view out for walking; what was compiled before is used again (kg/graph/archive.py).
 
         Superseded and negated facts carry no walk; the view still tells of them.
         """
-        entities = list(view.entities())
-        nodes = {entity.id: node for node, entity in enumerate(entities)}
-        names = tuple(vocabulary.relations)
-        as_of, fact_ids, edges, by_id = read_edges(view, vocabulary, nodes)
-        about = np.array([nodes.get(entity.about, -1) for entity in entities], dtype=np.int32)
-        return Snapshot(
-            as_of=as_of,
-            entity_ids=tuple(nodes),
-            kinds=tuple(entity.kind for entity in entities),
-            relation_names=names,
-            fact_ids=fact_ids,
-            about=about,
-            _edges=edges,
-            _out=outward(edges, len(names)),
-            _in=inward(edges, len(names), by_id),
-            _anchored=anchored(about),
-        )
+        return Snapshot(tuple(vocabulary.relations), parts_of(view, vocabulary))
+
+    @property
+    def as_of(self) -> date | None:
+        """The day that weights have faded to; None when nothing is visible."""
+        return self.parts.as_of
+
+    @property
+    def entity_ids(self) -> Texts:
+        """All visible entities, sorted; a node is a position in it."""
+        return self.parts.entity_ids
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kind of each node."""
+        return self.parts.kinds
+
+    @property
+    def fact_ids(self) -> Ids:
+        """Ids of facts; `Edges.fact` points into it."""
+        return self.parts.fact_ids
+
+    @property
+    def about(self) -> NDArray[np.int32]:
+        """For each node the node it is about (碳酸锂价格 → 碳酸锂), or −1."""
+        return self.parts.about
 
     def index_of(self, entity_id: str) -> int | None:
         """Return the node of an entity, or None when the view does not know it."""
@@ -93,6 +93,8 @@ class Snapshot:
         direction: Direction,
         *,
         limit_per_node: int,
+        during: Period | None = None,
+        published_by: date | None = None,
     ) -> Edges:
         """Return the strongest edges that leave the nodes of a frontier (`out`) or reach them (`in`).
 
@@ -103,24 +105,32 @@ class Snapshot:
             relations: names; one that the vocabulary does not hold finds nothing.
             direction: from subjects to objects, or back.
             limit_per_node: how many edges to keep per node *and relation*: the strongest, ties by fact id.
+            during: keep only edges whose effective validity has a day in this period.
+            published_by: keep only edges whose fact was first said on this day or before; weights and superseding
+                stay those of the snapshot's own day, so this is no view of that day.
 
         Returns:
             Edges by frontier node, relation in the order of the vocabulary, and falling weight.
         """
         names = set(relations)
         numbers = [number for number, name in enumerate(self.relation_names) if name in names]
+        within = Within(
+            len(self.relation_names),
+            start=None if during is None or during.start is None else during.start.toordinal(),
+            end=None if during is None or during.end is None else during.end.toordinal(),
+            published=None if published_by is None else published_by.toordinal(),
+        )
         nodes = np.unique(np.asarray(frontier, dtype=np.int64))
-        wanted = nodes[:, None] * len(self.relation_names) + np.array(numbers, dtype=np.int64)[None, :]
-        buckets = self._out if direction == "out" else self._in
-        return self._edges.take(buckets.strongest(wanted.ravel(), limit_per_node))
+        wanted = np.array(numbers, dtype=np.int64)
+        return strongest(self.parts, nodes, wanted, out=direction == "out", limit=limit_per_node, within=within)
 
     def edges(self) -> Edges:
         """Return all edges, by source, relation and falling weight."""
-        return self._edges
+        return all_edges(self.parts)
 
     def facts_of(self, edges: Edges) -> list[str]:
         """Return the ids of the facts behind edges, in their order."""
-        return [identity.decode() for identity in self.fact_ids.array[edges.fact].tolist()]
+        return self.fact_ids.at(edges.fact)
 
     def about_target(self, node: int) -> int | None:
         """Return the node that `node` is about, or None."""
@@ -129,18 +139,20 @@ class Snapshot:
 
     def about_of(self, node: int) -> list[int]:
         """Return the nodes that are about `node`: the prices, outputs and margins of a product."""
-        found: list[int] = self._anchored.strongest(np.array([node], dtype=np.int64), len(self.about)).tolist()
-        return found
+        found = self.parts.anchored.strongest(np.array([node], dtype=np.int64), len(self.about))
+        nodes: list[int] = found.tolist()
+        return nodes
 
     def degree(self, node: int) -> int:
         """Return how many edges leave or reach a node."""
-        span = np.array([node, node + 1], dtype=np.int64) * len(self.relation_names)
-        return sum(int(np.diff(buckets.bounds(span)[0])[0]) for buckets in (self._out, self._in))
+        return degree(self.parts, node, len(self.relation_names))
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        arrays = [getattr(self._edges, field.name) for field in fields(self._edges)]
-        for buckets in (self._out, self._in, self._anchored):
-            arrays += [buckets.keys] if buckets.rows is None else [buckets.keys, buckets.rows]
-        return sum(array.nbytes for array in [*arrays, self.about, self.fact_ids.array])
+        """Bytes of all arrays but the ids', which are `ids_nbytes`."""
+        return self.parts.nbytes
+
+    @property
+    def ids_nbytes(self) -> int:
+        """Bytes of the ids of facts and entities."""
+        return self.parts.ids_nbytes

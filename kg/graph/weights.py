@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kg.model import Modality
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
+
+    from numpy.typing import NDArray
 
     from kg.model import Fact
     from kg.relations import Vocabulary
@@ -35,3 +39,19 @@ def fresh_until(fact: Fact) -> date:
     last = fact.last_published_on
     end = fact.valid.end if fact.valid else None
     return last if end is None else max(last, end)
+
+
+def faded(
+    strengths: NDArray[np.float64], age: NDArray[np.integer], relation: NDArray[np.int16], vocabulary: Vocabulary
+) -> NDArray[np.float32]:
+    """Return strengths halved once per half-life of their relation.
+
+    Args:
+        strengths: weights while fresh, shape (n,).
+        age: days since each began to fade; one that has not begun is at most 0.
+        relation: positions in the vocabulary.
+        vocabulary: says the half-lives.
+    """
+    half_lives = np.array([item.half_life for item in vocabulary.relations.values()], dtype=np.float64)
+    weights: NDArray[np.float32] = (strengths * 0.5 ** (np.maximum(age, 0) / half_lives[relation])).astype(np.float32)
+    return weights

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kg.period import Period
     from kg.relations import Vocabulary
     from kg.store.table import State, Touched
 
@@ -38,10 +39,13 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SqliteSource:
-    """A base that gives its table; `lend` opens a connection within a transaction."""
+    """A base that gives its table (`kg.store.table.Source`); `lend` opens a connection within a transaction."""
 
     path: Path
     lend: Callable[[], AbstractContextManager[sqlite3.Connection]]
+    period: Period | None = None
+    judged: frozenset[str] = frozenset()
+    judged_facts: frozenset[str] = frozenset()
 
     @contextmanager
     def reading(self) -> Iterator[SqliteReader]:
@@ -205,6 +209,7 @@ def _facts(connection: sqlite3.Connection, words: Vocabulary, nodes: _Rows) -> t
     columns |= {"source": source[kept], "target": target[kept], "fact_id": identities[kept]}
     columns["place"] = _shared(table["place"][kept])
     columns["by_target"] = np.lexsort((rank[kept], columns["relation"], columns["target"])).astype(np.int32)
+    columns["by_id"] = np.argsort(rank[kept], kind="stable").astype(np.int32)
     pairs = _denials(connection, row_of_fact)
     return columns | {"denied": pairs[:, 0].copy(), "denial": pairs[:, 1].copy()}, row_of_fact
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kg.period import Period
     from kg.relations import Vocabulary
 
 OPEN_START = int(np.iinfo(np.int32).min)
@@ -110,6 +111,7 @@ class Table:
         effect: stated direction of the effect.
         place: facts that fill the same place (kg/store/superseding.py) share a number; −1 for a fact without rivals.
         by_target: fact rows sorted by (object, relation, id).
+        by_id: fact rows sorted by id.
         evidence_ends: where each fact's evidence ends; shape (facts + 1,).
         evidence_document: documents, shape (evidence,).
         evidence_read: position in `instants`.
@@ -148,6 +150,7 @@ class Table:
     effect: NDArray[np.int8]
     place: NDArray[np.int32]
     by_target: NDArray[np.int32]
+    by_id: NDArray[np.int32]
     evidence_ends: NDArray[np.int64]
     evidence_document: NDArray[np.int32]
     evidence_read: NDArray[np.int32]
@@ -198,6 +201,18 @@ class Source(Protocol):
     @property
     def path(self) -> Path:
         """Where the base lies; what is compiled from it is kept beside."""
+
+    @property
+    def period(self) -> Period | None:
+        """What the view that gave this source keeps to."""
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """Entities that judgements make something else of than the table says (kg/store/identities.py)."""
+
+    @property
+    def judged_facts(self) -> frozenset[str]:
+        """Facts that touch one of them, as they are called now, and facts that compete with these."""
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Open the base as it is now."""

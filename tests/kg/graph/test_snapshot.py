@@ -244,7 +244,7 @@ def test_keys_wider_than_32_bits_find_the_same(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("kg.graph.layout.np.iinfo", lambda _: Tiny)
     wide = compiled(said)
     monkeypatch.undo()
-    assert (narrow._out.keys.dtype, wide._out.keys.dtype) == (np.int32, np.int64)
+    assert (narrow.parts.outward.keys.dtype, wide.parts.outward.keys.dtype) == (np.int32, np.int64)
     for direction in ("out", "in"):
         for snapshot in (narrow, wide):
             found = snapshot.expand(range(9), ["uses"], direction, limit_per_node=9)  # type: ignore[arg-type]

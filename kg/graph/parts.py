@@ -1,0 +1,305 @@
+"""What a snapshot is put together from, and how a few changed facts are laid over it.
+
+A patch leaves the arrays of the base as they are, mapped and shared: edges that changed are marked as gone, what they
+are now stands in a few rows of its own, and nodes are renumbered by two small maps, so that a node is still a position
+among the sorted ids of visible entities. Answers are those of a snapshot compiled anew.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kg.graph.edges import Edges, Ids, Kinds
+from kg.graph.layout import anchored, inward, outward, read_edges
+from kg.model import Kind
+from kg.store.table import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date
+
+    from numpy.typing import NDArray
+
+    from kg.graph.edges import Buckets, Passes
+    from kg.model import Entity, Fact
+    from kg.relations import Vocabulary
+    from kg.store.port import View
+
+_CODES = {kind: code for code, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What became of a compiled graph since.
+
+    Attributes:
+        base_of: for each node the one it was in the base, or −1.
+        now_of: for each node of the base the one it is, or −1.
+        gone: which edges of the base no longer count, shape (edges of the base,).
+        edges: what counts instead, in today's nodes.
+        outward: buckets of `edges` by source.
+        inward: buckets of `edges` by target.
+    """
+
+    base_of: NDArray[np.int32]
+    now_of: NDArray[np.int32]
+    gone: NDArray[np.bool_]
+    edges: Edges
+    outward: Buckets
+    inward: Buckets
+
+    def moved(self, edges: Edges) -> Edges:
+        """Return edges of the base in today's nodes."""
+        return replace(edges, source=self.now_of[edges.source], target=self.now_of[edges.target])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        maps = self.base_of.nbytes + self.now_of.nbytes + self.gone.nbytes
+        return maps + edges_bytes(self.edges) + buckets_bytes(self.outward, self.inward)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The arrays of a compiled graph; `kg.graph.snapshot.Snapshot` says what they mean."""
+
+    as_of: date | None
+    entity_ids: Texts
+    kinds: Kinds
+    about: NDArray[np.int32]
+    fact_ids: Ids
+    edges: Edges
+    outward: Buckets
+    inward: Buckets
+    anchored: Buckets
+    patch: Patch | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays but the ids'."""
+        own = edges_bytes(self.edges) + buckets_bytes(self.outward, self.inward, self.anchored)
+        return own + self.about.nbytes + self.kinds.codes.nbytes + (self.patch.nbytes if self.patch else 0)
+
+    @property
+    def ids_nbytes(self) -> int:
+        """Bytes of the ids of facts and entities."""
+        return self.fact_ids.array.nbytes + self.entity_ids.nbytes
+
+
+def edges_bytes(edges: Edges) -> int:
+    """Return the bytes of edges."""
+    return sum(getattr(edges, field.name).nbytes for field in fields(edges))
+
+
+def buckets_bytes(*several: Buckets) -> int:
+    """Return the bytes of buckets."""
+    return sum(b.keys.nbytes + (0 if b.rows is None else b.rows.nbytes) for b in several)
+
+
+def compiled(view: View, vocabulary: Vocabulary) -> Parts:
+    """Read a view once, fact by fact: the way for a store that cannot give its table."""
+    entities = list(view.entities())
+    nodes = {entity.id: node for node, entity in enumerate(entities)}
+    as_of, ids, edges, by_id = read_edges(view.facts(), vocabulary, nodes, as_of=view.as_of)
+    about = np.array([nodes.get(entity.about, -1) for entity in entities], dtype=np.int32)
+    return Parts(
+        as_of=as_of,
+        entity_ids=Texts.of(nodes),
+        kinds=Kinds(np.array([_CODES[entity.kind] for entity in entities], dtype=np.int8)),
+        about=about,
+        fact_ids=Ids.of(ids),
+        edges=edges,
+        outward=outward(edges, len(vocabulary.relations)),
+        inward=inward(edges, len(vocabulary.relations), by_id),
+        anchored=anchored(about),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What differs from a compiled graph: `facts` are all that count now, by id; entities that are gone map to None."""
+
+    gone: NDArray[np.bool_]
+    facts: list[Fact]
+    entities: Mapping[str, Entity | None]
+
+
+def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
+    """Lay what changed over a compiled graph that has no patch yet."""
+    entity_ids, base_of, now_of = _renumbered(parts.entity_ids, changed.entities)
+    nodes = _positions(entity_ids, changed)
+    known = base_of >= 0
+    codes = np.zeros(len(base_of), dtype=np.int8)
+    codes[known] = parts.kinds.codes[base_of[known]]
+    about = np.full(len(base_of), -1, dtype=np.int32)
+    old = parts.about[base_of[known]]
+    about[known] = np.where(old >= 0, now_of[old], -1)
+    for identity, entity in changed.entities.items():
+        if entity is not None:
+            codes[nodes[identity]] = _CODES[entity.kind]
+            about[nodes[identity]] = nodes.get(entity.about, -1)
+    first = len(parts.fact_ids.array)
+    _, ids, edges, by_id = read_edges(changed.facts, vocabulary, nodes, as_of=parts.as_of, first=first)
+    width = len(vocabulary.relations)
+    return replace(
+        parts,
+        entity_ids=entity_ids,
+        kinds=Kinds(codes),
+        about=about,
+        fact_ids=Ids(parts.fact_ids.array, ids),
+        anchored=anchored(about),
+        patch=Patch(base_of, now_of, changed.gone, edges, outward(edges, width), inward(edges, width, by_id)),
+    )
+
+
+def strongest(
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+) -> Edges:
+    """Return the strongest edges of each bucket: by node, relation, falling weight and fact id.
+
+    Args:
+        parts: the graph.
+        nodes: sorted, each once.
+        numbers: relations as positions, sorted.
+        out: from subjects to objects, or back.
+        limit: how many to keep per node and relation.
+        within: what must hold of the edges that count.
+    """
+    patch = parts.patch
+    buckets = parts.outward if out else parts.inward
+    if patch is None:
+        wanted = _wanted(nodes, numbers, within.relations)
+        return parts.edges.take(buckets.strongest(wanted, limit, within.passes(parts.edges)))
+    base = patch.base_of[nodes].astype(np.int64)
+    wanted = _wanted(base[base >= 0], numbers, within.relations)
+    found = patch.moved(parts.edges.take(buckets.strongest(wanted, limit, within.passes(parts.edges, patch.gone))))
+    wanted = _wanted(nodes, numbers, within.relations)
+    later = (patch.outward if out else patch.inward).strongest(wanted, limit, within.passes(patch.edges))
+    joined = found.joined(patch.edges.take(later))
+    node = joined.source if out else joined.target
+    by_bucket = joined.take(order := _in_order(parts.fact_ids, joined, node))
+    return by_bucket.take(_first_of_buckets(node[order], by_bucket.relation, limit))
+
+
+def all_edges(parts: Parts) -> Edges:
+    """Return all edges, by source, relation, falling weight and fact id."""
+    if parts.patch is None:
+        return parts.edges
+    joined = parts.patch.moved(parts.edges.take(~parts.patch.gone)).joined(parts.patch.edges)
+    return joined.take(_in_order(parts.fact_ids, joined, joined.source))
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Which edges count: those whose effective validity has a day in [start, end), published by `published`.
+
+    `relations` is how many relations the vocabulary has; None bounds nothing.
+    """
+
+    relations: int
+    start: int | None = None
+    end: int | None = None
+    published: int | None = None
+
+    def passes(self, edges: Edges, gone: NDArray[np.bool_] | None = None) -> Passes | None:
+        """Return the test for rows of `edges`, or None when all count."""
+        if gone is None and self.start is None and self.end is None and self.published is None:
+            return None
+
+        def test(rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+            kept = np.ones(len(rows), dtype=np.bool_) if gone is None else ~gone[rows]
+            if self.end is not None:
+                kept &= edges.start[rows] < self.end
+            if self.start is not None:
+                kept &= edges.end[rows] > self.start
+            if self.published is not None:
+                kept &= edges.published[rows] <= self.published
+            return kept
+
+        return test
+
+
+def _wanted(nodes: NDArray[np.int64], numbers: NDArray[np.int64], relations: int) -> NDArray[np.int64]:
+    return (nodes[:, None] * relations + numbers[None, :]).ravel()
+
+
+def _in_order(ids: Ids, edges: Edges, node: NDArray[np.int32]) -> NDArray[np.int64]:
+    order: NDArray[np.int64] = np.lexsort((-edges.weight, edges.relation, node))
+    node, relation, weight = node[order], edges.relation[order], edges.weight[order]
+    tied = (node[1:] == node[:-1]) & (relation[1:] == relation[:-1]) & (weight[1:] == weight[:-1])
+    begins = np.append(True, ~tied)
+    for run in np.split(np.arange(len(order)), np.flatnonzero(begins)[1:]) if tied.any() else ():
+        if len(run) > 1:
+            texts = ids.at(edges.fact[order[run]])
+            order[run] = order[run][sorted(range(len(run)), key=texts.__getitem__)]
+    return order
+
+
+def _first_of_buckets(node: NDArray[np.int32], relation: NDArray[np.int16], limit: int) -> NDArray[np.bool_]:
+    begins = np.ones(len(node), dtype=np.bool_)
+    begins[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
+    places = np.arange(len(node))
+    within: NDArray[np.bool_] = places - np.maximum.accumulate(np.where(begins, places, 0)) < limit
+    return within
+
+
+def _renumbered(
+    ids: Texts, entities: Mapping[str, Entity | None]
+) -> tuple[Texts, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the sorted ids as they are now, for each the node it was, and for each old node the one it is."""
+    kept = np.ones(len(ids), dtype=np.bool_)
+    fresh: list[str] = []
+    for identity in sorted(entities):
+        node = bisect_left(ids, identity)
+        known = node < len(ids) and ids[node] == identity
+        if known:
+            kept[node] = entities[identity] is not None
+        elif entities[identity] is not None:
+            fresh.append(identity)
+    old = np.flatnonzero(kept).astype(np.int32)
+    before = np.array([bisect_left(ids, identity) for identity in fresh], dtype=np.int64)
+    base_of = np.insert(old, np.searchsorted(old, before), -1)
+    now_of = np.full(len(ids), -1, dtype=np.int32)
+    now_of[base_of[base_of >= 0]] = np.flatnonzero(base_of >= 0)
+    added = Texts.of(fresh)
+    ends = np.concatenate([ids.ends, ids.ends[-1] + added.ends[1:]])
+    own = np.arange(len(ids), dtype=np.int32) if ids.rows is None else ids.rows
+    rows = np.full(len(base_of), -1, dtype=np.int32)
+    rows[base_of >= 0] = own[old]
+    rows[base_of < 0] = np.arange(len(ids.ends) - 1, len(ends) - 1)
+    return Texts(np.concatenate([ids.content, added.content]), ends, rows), base_of, now_of
+
+
+def _positions(ids: Texts, changed: Changed) -> dict[str, int]:
+    """Return the nodes of all entities that the changes name."""
+    named = {end for fact in changed.facts for end in (fact.subject, fact.object)} | set(changed.entities)
+    named |= {entity.about for entity in changed.entities.values() if entity}
+    found: dict[str, int] = {}
+    for identity in named:
+        node = bisect_left(ids, identity)
+        if node < len(ids) and ids[node] == identity:
+            found[identity] = node
+    return found
+
+
+def degree(parts: Parts, node: int, relations: int) -> int:
+    """Return how many edges leave or reach a node."""
+    patch = parts.patch
+    if patch is None:
+        return sum(len(_edges_at(buckets, node, relations)) for buckets in (parts.outward, parts.inward))
+    count = sum(len(_edges_at(buckets, node, relations)) for buckets in (patch.outward, patch.inward))
+    base = int(patch.base_of[node])
+    if base >= 0:
+        for buckets in (parts.outward, parts.inward):
+            count += int(np.count_nonzero(~patch.gone[_edges_at(buckets, base, relations)]))
+    return count
+
+
+def _edges_at(buckets: Buckets, node: int, relations: int) -> NDArray[np.integer]:
+    first, last = buckets.bounds(np.array([node, node + 1], dtype=np.int64) * relations)[0].tolist()
+    places = np.arange(first, last)
+    return places if buckets.rows is None else buckets.rows[places]
