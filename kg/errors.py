@@ -4,13 +4,16 @@ KgError
 ├── SettingsError          liantu.toml or a KG_* variable
 ├── VocabularyError        relations.yaml
 ├── DocumentError          one input file; the rest of the run goes on
+├── JudgementRefused       a merge, split or revocation that cannot be
 ├── StoreError
 │   ├── StoreMissing       no knowledge base at that path
 │   ├── StoreTooNew        written by a later version
 │   ├── StoreLocked        another writer holds it
 │   └── StoreUnusable      not a knowledge base, corrupt, read-only, disk full
 └── QuestionError
-    └── UnknownName        nothing in the view is called that
+    ├── UnknownName        nothing in the view is called that
+    ├── UnknownDocument    no document of that id or path
+    └── EmptyBase          a job on a base without documents
 """
 
 from __future__ import annotations
@@ -48,6 +51,10 @@ class DocumentError(KgError):
         super().__init__(f"{source}: {cause}; {advice}")
 
 
+class JudgementRefused(KgError):
+    """A judgement on who is who that would make nonsense of the graph."""
+
+
 class StoreError(KgError):
     """A knowledge base that cannot serve."""
 
@@ -55,28 +62,28 @@ class StoreError(KgError):
 class StoreMissing(StoreError):
     """No knowledge base where one was asked for."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         super().__init__(f"{path}: no knowledge base here; make one with `liantu ingest REPORTS/ --kb {path}`")
 
 
 class StoreTooNew(StoreError):
     """A knowledge base of a later version of Liantu."""
 
-    def __init__(self, path: Path, found: int, known: int) -> None:
+    def __init__(self, path: Path | str, found: int, known: int) -> None:
         super().__init__(f"{path}: written with schema {found}, this version knows {known}; upgrade liantu")
 
 
 class StoreLocked(StoreError):
     """A knowledge base that another writer holds."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         super().__init__(f"{path}: another process is writing; wait until it ends and run again")
 
 
 class StoreUnusable(StoreError):
     """A file that is no knowledge base, or one that the system lets nobody use."""
 
-    def __init__(self, path: Path, cause: str) -> None:
+    def __init__(self, path: Path | str, cause: str) -> None:
         super().__init__(f"{path}: {cause}")
 
 
@@ -98,3 +105,10 @@ class EmptyBase(QuestionError):
 
     def __init__(self) -> None:
         super().__init__("知识库里（到这一天为止）还没有文档：请先运行 `liantu ingest REPORTS/ --kb KB`，或换一天")
+
+
+class UnknownDocument(QuestionError):
+    """A document that is not in the base."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"{text}：知识库里没有这个编号或路径的文档")

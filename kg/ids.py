@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kg.judgement import Judgement
     from kg.model import Fact, Kind, Value
 
 _DIGEST_BYTES = 16
@@ -63,6 +64,16 @@ def fact_id(fact: Fact) -> str:
 def community_id(level: int, members: Iterable[str]) -> str:
     """Hash a community's level and sorted members."""
     return "theme:" + digest((str(level), *sorted(members)))
+
+
+def judgement_id(judgement: Judgement) -> str:
+    """Hash a judgement with who said it, when and why: the same words on another day are another judgement."""
+    period = judgement.period
+    scope = (*judgement.documents, "|period", *((str(period.start), str(period.end)) if period else ()))
+    score = "" if judgement.score is None else f"{judgement.score:.10g}"
+    what = (judgement.verdict, judgement.subject, judgement.object, judgement.name)
+    when = (judgement.published_on.isoformat(), judgement.recorded_at.isoformat())
+    return "judgement:" + digest((*what, *when, judgement.by, judgement.why, score, *scope))
 
 
 def _value_parts(value: Value | None) -> tuple[str, ...]:

@@ -7,10 +7,11 @@ A change here is a change of the schema: give kg/store/migrations.py a step.
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from kg.judgement import Judgement, Verdict
 from kg.model import (
     Alias,
     Block,
@@ -242,6 +243,33 @@ def run_in(text: str) -> Run:
         for turn, theme, level, name, size, *lists in events
     )
     return Run(identity, date.fromisoformat(as_of), parameters, quality, found, turns)
+
+
+def judgement_out(judgement: Judgement) -> str:
+    """Encode a judgement, its id left out."""
+    when = [judgement.published_on.isoformat(), judgement.recorded_at.isoformat()]
+    what = [judgement.verdict.value, judgement.subject, judgement.object, judgement.name]
+    scope = [list(judgement.documents), period_out(judgement.period)]
+    return dump([*what, *when, *scope, judgement.by, judgement.why, judgement.score])
+
+
+def judgement_in(identity: str, text: str) -> Judgement:
+    """Decode a judgement."""
+    verdict, subject, object_, name, day, instant, documents, period, by, why, score = json.loads(text)
+    return Judgement(
+        id=identity,
+        verdict=Verdict(verdict),
+        subject=subject,
+        published_on=date.fromisoformat(day),
+        recorded_at=datetime.fromisoformat(instant),
+        object=object_,
+        name=name,
+        documents=tuple(documents),
+        period=period_in(period),
+        by=by,
+        why=why,
+        score=score,
+    )
 
 
 def _summary_out(summary: Summary | None) -> list[Any] | None:

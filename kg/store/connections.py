@@ -1,11 +1,11 @@
-"""SQLite connections to one base: each thread its own, all closed together."""
+"""SQLite connections to one base: each thread its own, all closed together; or one that holds one state of the base."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-from contextlib import closing
-from typing import TYPE_CHECKING
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from kg.errors import StoreUnusable
@@ -14,10 +14,24 @@ from kg.store.lock import writing
 from kg.store.migrations import STEPS, migrate, version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 BUSY_SECONDS = 10.0
 _SMALLEST_PAGE = 512
+
+
+class Lender(Protocol):
+    """Where a view reads from; all that is read within one block is one state of the base."""
+
+    path: Path
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend a connection for one call."""
+
+    def streaming(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Lend a connection for a stream, while whose length the caller asks other things."""
 
 
 class Connections:
@@ -39,6 +53,19 @@ class Connections:
                 self._all.append(connection)
         return connection
 
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend this thread's connection, in a transaction."""
+        connection = self.reader()
+        with telling(self.path), one_state(connection):
+            yield connection
+
+    @contextmanager
+    def streaming(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection of its own, in a transaction that lasts as long as the stream."""
+        with closing(connect(self.path)) as connection, telling(self.path), one_state(connection):
+            yield connection
+
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._guard:
@@ -46,6 +73,31 @@ class Connections:
                 connection.close()
             self._all.clear()
         self._own = threading.local()
+
+
+class Pinned:
+    """One connection in one transaction: whatever is written meanwhile, every call reads the same state."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path, self._connection = path, connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection."""
+        with telling(self.path):
+            yield self._connection
+
+    streaming = reading
+
+
+@contextmanager
+def one_state(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read one state of the base: what is committed after the first statement is not seen."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def make_ready(path: Path, *, create: bool) -> None:

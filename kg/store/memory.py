@@ -18,17 +18,19 @@ from kg.errors import StoreLocked
 from kg.ids import normal_name
 from kg.model import MentionStatus
 from kg.relations import vocabulary
+from kg.store.identities import Identities, examined
 from kg.store.merging import Said, first_of_families, unite, unite_entity
 from kg.store.port import DocumentHead
-from kg.store.prepared import Prepared, prepare, utc
+from kg.store.prepared import Prepared, prepare, read_from, utc
 from kg.store.ranking import bm25, strongest
 from kg.store.superseding import effective, supersede
 from kg.store.words import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from datetime import date, datetime
 
+    from kg.judgement import Judgement
     from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Reading, Run
     from kg.period import Period
     from kg.relations import Vocabulary
@@ -40,13 +42,21 @@ class MemoryStore:
     def __init__(self, words: Vocabulary | None = None) -> None:
         self._readings: dict[str, Prepared] = {}
         self._runs: dict[str, Run] = {}
+        self._judgements: dict[str, Judgement] = {}
         self._vocabulary = words or vocabulary()
         self._changes = [0]
         self._lock = threading.Lock()
 
     def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> MemoryView:
         """Return the base as it could have been known."""
-        return MemoryView(self._readings, self._runs, self._vocabulary, as_of, utc(known_at) if known_at else None)
+        content = (self._readings, self._runs, self._judgements)
+        return MemoryView(*content, self._vocabulary, as_of, utc(known_at) if known_at else None)
+
+    @contextmanager
+    def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[MemoryView]:
+        """Return a view that sees one state of the base."""
+        view = self.view(as_of=as_of, known_at=known_at)
+        yield replace(view, _readings=dict(self._readings), _runs=dict(self._runs), _judgements=dict(self._judgements))
 
     @contextmanager
     def writer(self) -> Iterator[MemoryWriter]:
@@ -54,7 +64,7 @@ class MemoryStore:
         if not self._lock.acquire(blocking=False):
             raise StoreLocked(Path("memory:"))
         try:
-            yield MemoryWriter(self._readings, self._runs, self._changes)
+            yield MemoryWriter(self.view(), self._changes)
         finally:
             self._lock.release()
 
@@ -62,10 +72,10 @@ class MemoryStore:
         """Whether the document was written."""
         return document_id in self._readings
 
-    def document_id_at(self, path: str) -> str | None:
-        """Return the latest document that was read from `path`."""
-        found = [r.document for r in self._readings.values() if path and r.document.path == path]
-        return max(((document.published_on, document.id) for document in found), default=(None, None))[1]
+    def documents_at(self, path: str) -> list[str]:
+        """Return the documents that were read from a file or its lines."""
+        found = [r.document for r in self._readings.values() if read_from(r.document.path, path)]
+        return [document.id for document in sorted(found, key=lambda d: (d.published_on, d.id))]
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
         """Go through (document id, signature)."""
@@ -88,6 +98,7 @@ class MemoryStore:
             "facts": len({fact.id for reading in readings for fact in reading.facts}),
             "evidence": sum(len(fact.evidence) for reading in readings for fact in reading.facts),
             "runs": len(self._runs),
+            "judgements": len(self._judgements),
         }
 
     def close(self) -> None:
@@ -97,8 +108,9 @@ class MemoryStore:
 class MemoryWriter:
     """Changes dictionaries; a reading is one entry, so it is there whole or not at all."""
 
-    def __init__(self, readings: dict[str, Prepared], runs: dict[str, Run], changes: list[int]) -> None:
-        self._readings, self._runs, self._changes = readings, runs, changes
+    def __init__(self, seen: MemoryView, changes: list[int]) -> None:
+        self._seen, self._changes = seen, changes
+        self._readings, self._runs, self._judgements = seen._readings, seen._runs, seen._judgements  # noqa: SLF001 -- one module, one state
 
     def write(self, reading: Reading) -> bool:
         """Write a document."""
@@ -128,6 +140,27 @@ class MemoryWriter:
         self._changes[0] += 1
         return True
 
+    def judge(self, judgement: Judgement) -> Judgement | None:
+        """Keep a judgement."""
+        kept = examined(judgement, self._seen)
+        if kept.id in self._judgements:
+            return None
+        self._judgements[kept.id] = kept
+        self._changes[0] += 1
+        return kept
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Undo everything when something is raised."""
+        before = [(part, dict(part)) for part in (self._readings, self._runs, self._judgements)]
+        try:
+            yield
+        except BaseException:
+            for part, content in before:
+                part.clear()
+                part.update(content)  # type: ignore[arg-type] # each its own
+            raise
+
 
 @dataclass(frozen=True)
 class MemoryView:
@@ -135,6 +168,7 @@ class MemoryView:
 
     _readings: dict[str, Prepared]
     _runs: dict[str, Run]
+    _judgements: dict[str, Judgement]
     _vocabulary: Vocabulary
     as_of: date | None
     known_at: datetime | None
@@ -144,9 +178,19 @@ class MemoryView:
         """Keep only facts that hold at some day of `period`."""
         return replace(self, _period=period)
 
+    def judgements(self) -> list[Judgement]:
+        """Return the visible judgements."""
+        visible = [
+            judgement
+            for judgement in self._judgements.values()
+            if (self.as_of is None or judgement.published_on <= self.as_of)
+            and (self.known_at is None or judgement.recorded_at <= self.known_at)
+        ]
+        return sorted(visible, key=lambda judgement: (judgement.recorded_at, judgement.id))
+
     def entity(self, entity_id: str) -> Entity | None:
         """Return one entity."""
-        said = self._said().get(entity_id)
+        said = self._said().get(self._identities().who(entity_id))
         return unite_entity(said) if said else None
 
     def entities(self, kind: Kind | None = None) -> Iterator[Entity]:
@@ -179,6 +223,9 @@ class MemoryView:
         ids: Collection[str] | None = None,
     ) -> Iterator[Fact]:
         """Go through the facts that meet all conditions."""
+        who = self._identities().who
+        subject, object = subject and who(subject), object and who(object)  # noqa: A001
+        ids = None if ids is None else {*ids, *self._became(ids)}
         for fact in self._facts():
             ends = (subject in {None, fact.subject}, object in {None, fact.object}, relation in {None, fact.relation})
             if all(ends) and (ids is None or fact.id in ids):
@@ -223,6 +270,7 @@ class MemoryView:
     def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
         """Return the passages that mention an entity."""
         found: list[tuple[int, int, str, Chunk]] = []
+        entity_id = self._identities().who(entity_id)
         for reading in self._visible():
             pairs = zip(reading.mentions, reading.holders, strict=True)
             places = Counter(place for mention, place in pairs if _means(mention, entity_id) and place is not None)
@@ -237,16 +285,41 @@ class MemoryView:
     def runs(self) -> Iterator[Run]:
         """Go through the visible runs; of one day, the one published last."""
         last = {run.as_of: run for run in self._runs.values() if self.as_of is None or run.as_of <= self.as_of}
-        yield from (last[day] for day in sorted(last))
+        yield from (self._identities().run(last[day]) for day in sorted(last))
+
+    def _identities(self) -> Identities:
+        return Identities.of(self.judgements(), self._vocabulary)
 
     def _visible(self) -> list[Prepared]:
+        """Return the documents as the judgements have them."""
+        return [*map(self._identities().applied, self._stored())]
+
+    def _became(self, ids: Collection[str]) -> set[str]:
+        """Return the ids of what stored facts claim now."""
+        identities = self._identities()
+        return {
+            claim.id
+            for reading in self._stored()
+            for fact in reading.facts
+            if fact.id in ids
+            for claim in identities.claims(fact, reading, identities.moves_in(reading))
+        }
+
+    def _stored(self) -> list[Prepared]:
+        """Return the visible documents as they were written, with their visible evidence."""
         readings = [
-            reading
+            replace(reading, facts=tuple(self._known(reading.facts)))
             for reading in self._readings.values()
             if (self.as_of is None or reading.document.published_on <= self.as_of)
             and (self.known_at is None or reading.recorded_at is None or reading.recorded_at <= self.known_at)
         ]
         return sorted(readings, key=lambda reading: (reading.document.published_on, reading.document.id))
+
+    def _known(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        for fact in facts:
+            seen = tuple(e for e in fact.evidence if self.known_at is None or e.recorded_at <= self.known_at)
+            if seen:
+                yield replace(fact, evidence=seen)
 
     def _said(self) -> dict[str, list[Said]]:
         said: dict[str, list[Said]] = defaultdict(list)
@@ -263,13 +336,8 @@ class MemoryView:
         first = first_of_families(links, days)
         by_id: dict[str, list[Fact]] = defaultdict(list)
         for fact in (fact for reading in visible for fact in reading.facts):
-            evidence = tuple(
-                replace(item, witness=first.get(item.document, ""))
-                for item in fact.evidence
-                if self.known_at is None or item.recorded_at <= self.known_at
-            )
-            if evidence:
-                by_id[fact.id].append(replace(fact, evidence=evidence))
+            evidence = tuple(replace(item, witness=first.get(item.document, "")) for item in fact.evidence)
+            by_id[fact.id].append(replace(fact, evidence=evidence))
         merged = supersede((unite(by_id[identity]) for identity in sorted(by_id)), self._vocabulary)
         return [fact for fact in merged if self._period is None or effective(fact).overlaps(self._period)]
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import date, datetime
 
+    from kg.judgement import Judgement
     from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Reading, Run
     from kg.period import Period
 
@@ -52,6 +53,14 @@ class View(Protocol):
 
         Effective is the stated period, else everything from the first visible day of publication on. Superseding is
         judged before this filter, so narrowing the period revives nothing.
+        """
+
+    def judgements(self) -> list[Judgement]:
+        """Return the visible judgements, revoked ones too, in the order in which they were written down.
+
+        Those in force are applied to all that the view gives back: an entity merged into another goes by the other's
+        id, its facts are facts of the other, with the ids of what they now claim. What is asked about by an id from
+        before a judgement is answered about what it has become.
         """
 
     def entity(self, entity_id: str) -> Entity | None:
@@ -125,6 +134,18 @@ class Writer(Protocol):
     def publish(self, run: Run) -> None:
         """Make a weekly run visible at once; the same id again replaces it."""
 
+    def judge(self, judgement: Judgement) -> Judgement | None:
+        """Keep a judgement, and return it with its id; None when it is there already.
+
+        One that has an id comes from another base and is kept as it is; any other is looked at first.
+
+        Raises:
+            JudgementRefused: when it cannot be (kg/store/identities.py); nothing is kept.
+        """
+
+    def together(self) -> AbstractContextManager[None]:
+        """Make all calls within one `with` block one transaction: an exception undoes all of them."""
+
     def withdraw(self, run_id: str) -> bool:
         """Take a weekly run back, so that the one before it is seen again; False when it is not there."""
 
@@ -133,7 +154,13 @@ class Store(Protocol):
     """A knowledge base."""
 
     def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> View:
-        """Return the base as it could have been known at the end of a day, or at an instant."""
+        """Return the base as it could have been known at the end of a day, or at an instant.
+
+        Each call of the view reads the base as it is then; `reader` holds one state for many calls.
+        """
+
+    def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> AbstractContextManager[View]:
+        """Return a view that sees one state of the base for the length of a `with` block, whoever writes meanwhile."""
 
     def writer(self) -> AbstractContextManager[Writer]:
         """Return the one writer for the length of a `with` block.
@@ -145,8 +172,8 @@ class Store(Protocol):
     def has_document(self, document_id: str) -> bool:
         """Whether the document was written."""
 
-    def document_id_at(self, path: str) -> str | None:
-        """Return the document that was read from `path`, or None."""
+    def documents_at(self, path: str) -> list[str]:
+        """Return the documents that were read from a file, oldest first: its own, and those of its lines (PATH:7)."""
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
         """Go through (document id, signature) of all documents that have one, by id: near-duplicates are told by it."""
@@ -155,7 +182,7 @@ class Store(Protocol):
         """Return a number that every change raises: what was compiled from a view is good while it stays."""
 
     def stats(self) -> dict[str, int]:
-        """Count documents, chunks, mentions, entities, facts, evidence and runs, whatever their day."""
+        """Count documents, chunks, mentions, entities, facts, evidence, runs and judgements, whatever their day."""
 
     def close(self) -> None:
         """Let go of files; the store is of no use afterwards."""

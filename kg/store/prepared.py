@@ -67,6 +67,11 @@ def prepare(reading: Reading) -> Prepared:
     )
 
 
+def read_from(path: str, file: str) -> bool:
+    """Whether a document's path is a file or one of its lines: `notes.jsonl:7` was read from `notes.jsonl`."""
+    return bool(path) and (path == file or (path.startswith(f"{file}:") and path[len(file) + 1 :].isdigit()))
+
+
 def utc(instant: datetime) -> datetime:
     """Return the instant in UTC; one without a zone is taken to be in UTC, so that all can be compared."""
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)

@@ -137,6 +137,16 @@ UPDATE run SET record = json_insert(
 );
 """
 
+VERSION_4 = """
+-- Who is who, as somebody judged (kg/store/identities.py); applied when reading, so no other table knows of it.
+CREATE TABLE judgement (
+    id TEXT PRIMARY KEY,
+    day INTEGER NOT NULL,             -- counts from this day on, as date.toordinal()
+    recorded_at INTEGER NOT NULL,
+    record TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
 
 def first_key(day: date) -> int:
     """Return the smallest key a document of `day` can have."""
@@ -166,7 +176,7 @@ class Sight:
         return {"below": self.below, "known": self.known}
 
 
-def sight(as_of: date | None, known_at: datetime | None) -> Sight:
+def sight_of(as_of: date | None, known_at: datetime | None) -> Sight:
     """Return what a view of these days may see; `known_at` is in UTC."""
     return Sight(bound(as_of), None if known_at is None else microseconds(known_at))
 

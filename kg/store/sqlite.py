@@ -9,28 +9,33 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kg.relations import vocabulary
-from kg.store.connections import Connections, connect, make_ready
+from kg.store.connections import Connections, Pinned, connect, make_ready, one_state
 from kg.store.faults import telling
+from kg.store.judged import JudgedView, Overlay
 from kg.store.lock import writing
-from kg.store.prepared import utc
+from kg.store.prepared import read_from, utc
 from kg.store.sqlite_search import visible_lengths
 from kg.store.sqlite_view import SqliteView
 from kg.store.sqlite_writer import SqliteWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import sqlite3
+    from collections.abc import Callable, Iterator
     from datetime import date, datetime
     from pathlib import Path
     from typing import Any
 
     from kg.relations import Vocabulary
+    from kg.store.connections import Lender
     from kg.store.schema import Sight
     from kg.store.sqlite_search import Lengths
 
-_KEPT_LENGTHS = 4
+T = TypeVar("T")
+
+_KEPT = 4
 _COUNTS = {
     "documents": "SELECT count(*) FROM document",
     "chunks": "SELECT count(*) FROM chunk",
@@ -39,7 +44,33 @@ _COUNTS = {
     "facts": "SELECT count(DISTINCT id) FROM fact",
     "evidence": "SELECT count(*) FROM evidence",
     "runs": "SELECT count(*) FROM run",
+    "judgements": "SELECT count(*) FROM judgement",
 }
+
+
+class Kept(Generic[T]):
+    """What was worked out for the last few views, good while the base does not change."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[tuple[Sight, int], T] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def __len__(self) -> int:
+        """Count what is kept."""
+        return len(self._found)
+
+    def get(self, key: tuple[Sight, int], make: Callable[[], T]) -> T:
+        """Return what is kept for a view of one state, or make it."""
+        with self._guard:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        made = make()
+        with self._guard:
+            self._found[key] = made
+            while len(self._found) > _KEPT:
+                self._found.popitem(last=False)
+        return made
 
 
 class SqliteStore:
@@ -49,31 +80,44 @@ class SqliteStore:
         self._path = path
         self._vocabulary = words or vocabulary()
         self._connections = Connections(path)
-        self._lengths: OrderedDict[tuple[Sight, int], Lengths] = OrderedDict()
-        self._guard = threading.Lock()
+        self._lengths: Kept[Lengths] = Kept()
+        self._overlays: Kept[Overlay] = Kept()
         make_ready(path, create=create)  # a file that cannot serve says so now, not at the first question
 
-    def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> SqliteView:
+    def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> JudgedView:
         """Return the base as it could have been known."""
-        known = utc(known_at) if known_at else None
-        return SqliteView(self._connections, self._vocabulary, self._visible_lengths, as_of, known)
+        return self._view(self._connections, as_of, known_at)
+
+    @contextmanager
+    def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[JudgedView]:
+        """Return a view that sees one state of the base."""
+        with closing(connect(self._path)) as connection, telling(self._path), one_state(connection):
+            connection.execute("SELECT revision FROM state").fetchone()  # the first read settles which state
+            yield self._view(Pinned(self._path, connection), as_of, known_at)
 
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
         """Return the one writer."""
         with writing(self._path), closing(connect(self._path)) as connection:
-            yield SqliteWriter(connection, self._path)
+            plain = self._plain(Pinned(self._path, connection), None, None)
+            # Nothing is kept of what the writer sees: it may be rolled back and its revision given to another state.
+            seen = JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
+            yield SqliteWriter(connection, self._path, seen)
 
     def has_document(self, document_id: str) -> bool:
         """Whether the document was written."""
         return self._value("SELECT key FROM document WHERE id = ?", document_id) is not None
 
-    def document_id_at(self, path: str) -> str | None:
-        """Return the latest document that was read from `path`."""
-        found = self._value(
-            "SELECT id FROM document WHERE path = ? AND path <> '' ORDER BY key >> 21 DESC, id DESC LIMIT 1", path
+    def documents_at(self, path: str) -> list[str]:
+        """Return the documents that were read from a file or its lines."""
+        # ':' and ';' follow one another, so what begins with "PATH:" is a range of the index.
+        statement = (
+            "SELECT id, path FROM document WHERE path <> '' AND (path = :path OR path > :path || ':' AND "
+            "path < :path || ';') ORDER BY key >> 21, id"
         )
-        return None if found is None else str(found)
+        with telling(self._path):
+            rows = self._connections.reader().execute(statement, {"path": path}).fetchall()
+        return [identity for identity, found in rows if read_from(found, path)]
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
         """Go through (document id, signature)."""
@@ -100,18 +144,22 @@ class SqliteStore:
             row = self._connections.reader().execute(statement, parameters).fetchone()
         return None if row is None else row[0]
 
-    def _visible_lengths(self, sight: Sight) -> Lengths:
-        """Return the lengths of the passages a view sees, kept while the base does not change."""
-        connection = self._connections.reader()
-        key = sight, int(connection.execute("SELECT revision FROM state").fetchone()[0])
-        with self._guard:
-            found = self._lengths.get(key)
-            if found is not None:
-                self._lengths.move_to_end(key)
-                return found
-        found = visible_lengths(connection, sight)
-        with self._guard:
-            self._lengths[key] = found
-            while len(self._lengths) > _KEPT_LENGTHS:
-                self._lengths.popitem(last=False)
-        return found
+    def _plain(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> SqliteView:
+        def lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
+            return self._lengths.get((sight, _revision(connection)), lambda: visible_lengths(connection, sight))
+
+        return SqliteView(lender, self._vocabulary, lengths, as_of, utc(known_at) if known_at else None)
+
+    def _view(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> JudgedView:
+        plain = self._plain(lender, as_of, known_at)
+
+        def overlay() -> Overlay:
+            with lender.reading() as connection:
+                state = plain.sight, _revision(connection)
+            return self._overlays.get(state, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
+
+        return JudgedView(plain, overlay)
+
+
+def _revision(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT revision FROM state").fetchone()[0])

@@ -54,19 +54,24 @@ class FactReader:
         closed = superseded([*facts, *(fact for fact in companions if fact.id not in known)], self._vocabulary)
         return [replace(fact, superseded_by=closed[fact.id]) if fact.id in closed else fact for fact in facts]
 
+    def touching(self, entities: str) -> list[Fact]:
+        """Return the facts with an end among entities (a JSON list of ids), one a wording, superseding not judged."""
+        return list(self._worded(self._rows(sql.TOUCHING, {"entities": entities})))
+
     def _rows(self, statement: str, parameters: Mapping[str, str]) -> Iterator[Row]:
         return self._connection.execute(statement, {**self._sight.parameters, "ones": self._ones, **parameters})
 
     def _facts(self, rows: Iterable[Row]) -> Iterator[Fact]:
         """Build facts from rows that come by id; rows of one id are one fact."""
         for _, group in groupby(rows, key=itemgetter(1)):
-            worded = []
-            for _, said in groupby(group, key=itemgetter(0)):
-                same = list(said)
-                _, identity, subject, relation, object_, claim = same[0][:6]
-                evidence = tuple(map(self._evidence, same))
-                worded.append(codec.claim_in(identity, (subject, relation, object_), claim, evidence=evidence))
-            yield unite(worded)
+            yield unite(list(self._worded(group)))
+
+    def _worded(self, rows: Iterable[Row]) -> Iterator[Fact]:
+        for _, said in groupby(rows, key=itemgetter(0)):
+            same = list(said)
+            _, identity, subject, relation, object_, claim = same[0][:6]
+            evidence = tuple(map(self._evidence, same))
+            yield codec.claim_in(identity, (subject, relation, object_), claim, evidence=evidence)
 
     def _evidence(self, row: Row) -> Evidence:
         return Evidence(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Self
 from kg.ids import normal_name
 from kg.store import codec
 from kg.store import statements as sql
-from kg.store.connections import connect
-from kg.store.faults import telling
 from kg.store.merging import Said, unite_entity
-from kg.store.schema import PLACE_BITS, day_of, sight
+from kg.store.prepared import Profile
+from kg.store.schema import PLACE_BITS, day_of, sight_of
 from kg.store.sqlite_facts import FactReader
 from kg.store.sqlite_search import search
+from kg.store.sqlite_table import SqliteSource
 from kg.store.superseding import effective
 
 if TYPE_CHECKING:
@@ -27,10 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from datetime import datetime
 
+    from kg.judgement import Judgement
     from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Run
     from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.connections import Connections
+    from kg.store.connections import Lender
     from kg.store.port import DocumentHead
     from kg.store.schema import Sight
     from kg.store.sqlite_search import Lengths
@@ -41,11 +41,14 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class SqliteView:
-    """Each call reads the base as it is then, in one transaction; between two calls a writer may have committed."""
+    """The base as its documents alone have it (`kg.store.judged.PlainView`).
 
-    _connections: Connections
+    Each call is one transaction; whether the next sees what was committed meanwhile is the source's affair.
+    """
+
+    _lender: Lender
     _vocabulary: Vocabulary
-    _lengths: Callable[[Sight], Lengths]
+    _lengths: Callable[[sqlite3.Connection, Sight], Lengths]
     as_of: date | None
     known_at: datetime | None
     _period: Period | None = None
@@ -53,6 +56,15 @@ class SqliteView:
     def during(self, period: Period) -> Self:
         """Keep only facts that hold at some day of `period`."""
         return replace(self, _period=period)
+
+    @property
+    def source(self) -> SqliteSource:
+        """The base itself, for whoever reads it as columns."""
+        return SqliteSource(self._lender.path, self._lender.reading, self._period)
+
+    def judgements(self) -> list[Judgement]:
+        """Return the visible judgements."""
+        return [codec.judgement_in(*row) for row in self._rows(sql.JUDGEMENTS)]
 
     def entity(self, entity_id: str) -> Entity | None:
         """Return one entity."""
@@ -110,8 +122,8 @@ class SqliteView:
 
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
         """Return the passages that match best."""
-        with self._reading() as connection:
-            return search(connection, self._lengths(self._sight), query, limit=limit)
+        with self._lender.reading() as connection:
+            return search(connection, self._lengths(connection, self.sight), query, limit=limit)
 
     def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
         """Return the passages that mention an entity."""
@@ -128,44 +140,47 @@ class SqliteView:
         for (number,) in self._rows(sql.RUNS, day=day):
             yield from (codec.run_in(record) for (record,) in self._rows(sql.RUN_AT, number=number))
 
-    @property
-    def _sight(self) -> Sight:
-        return sight(self.as_of, self.known_at)
+    def appearances(self, entity_ids: Collection[str]) -> Iterator[tuple[str, date, Profile]]:
+        """Go through what visible documents say of these entities."""
+        for document, key, identity, implied, record in self._rows(sql.APPEARANCES, entities=_listed(entity_ids)):
+            yield document, day_of(key), Profile(codec.entity_in(identity, record), implied=bool(implied))
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend this thread's connection; all that is read within is one state of the base."""
-        connection = self._connections.reader()
-        with telling(self._connections.path), _one_state(connection):
-            yield connection
+    def linked(self, entity_ids: Collection[str]) -> Iterator[tuple[str, str, Mention]]:
+        """Go through the mentions linked to these entities."""
+        for document, chunk, record in self._rows(sql.LINKED, entities=_listed(entity_ids)):
+            yield document, chunk, codec.mention_in(record)
+
+    def touching(self, entity_ids: Collection[str]) -> Iterator[Fact]:
+        """Go through the facts with such an end, one a wording."""
+        with self._lender.reading() as connection:
+            facts = FactReader(connection, self.sight, self._vocabulary).touching(_listed(entity_ids))
+        yield from facts
+
+    @property
+    def sight(self) -> Sight:
+        """What the view may see, as SQL."""
+        return sight_of(self.as_of, self.known_at)
 
     def _rows(self, statement: str, **parameters: str | int | None) -> list[Row]:
-        with self._reading() as connection:
-            return connection.execute(statement, {**self._sight.parameters, **parameters}).fetchall()
+        with self._lender.reading() as connection:
+            return connection.execute(statement, {**self.sight.parameters, **parameters}).fetchall()
 
     def _entities(self, statement: str, **parameters: str) -> Iterator[Entity]:
         for _, said in groupby(self._rows(statement, **parameters), key=itemgetter(0)):
             yield unite_entity(_said(row) for row in said)
 
     def _matching(self, wanted: dict[str, str]) -> Iterator[Fact]:
-        with self._reading() as connection:
-            facts = FactReader(connection, self._sight, self._vocabulary).matching(wanted)
+        with self._lender.reading() as connection:
+            facts = FactReader(connection, self.sight, self._vocabulary).matching(wanted)
         yield from facts
 
     def _everything(self) -> Iterator[Fact]:
-        # A connection of its own: the stream stays in its transaction while the caller asks other things in between.
-        path = self._connections.path
-        with closing(connect(path)) as connection, telling(path), _one_state(connection):
-            yield from FactReader(connection, self._sight, self._vocabulary).everything()
+        with self._lender.streaming() as connection:
+            yield from FactReader(connection, self.sight, self._vocabulary).everything()
 
 
-@contextmanager
-def _one_state(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        connection.execute("ROLLBACK")
+def _listed(entity_ids: Collection[str]) -> str:
+    return json.dumps(sorted(entity_ids))
 
 
 def _head(row: Sequence[Any]) -> DocumentHead:

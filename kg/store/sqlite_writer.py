@@ -11,6 +11,7 @@ from kg.ids import normal_name
 from kg.model import MentionStatus, Polarity
 from kg.store import codec, journal
 from kg.store.faults import telling
+from kg.store.identities import examined
 from kg.store.prepared import prepare
 from kg.store.schema import DAY_ROOM, PLACE_BITS, PLACE_ROOM, first_key, microseconds
 from kg.store.words import terms
@@ -20,15 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from kg.judgement import Judgement
     from kg.model import Entity, Fact, Mention, Reading, Run
+    from kg.store.port import View
     from kg.store.prepared import Prepared, Profile
+
+
+_WHOLE = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
+_PART = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
 
 
 class SqliteWriter:
     """The one that may change the base; it holds the lock as long as it lives."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection, self._path = connection, path
+    def __init__(self, connection: sqlite3.Connection, path: Path, seen: View) -> None:
+        self._connection, self._path, self._seen = connection, path, seen
 
     def write(self, reading: Reading) -> bool:
         """Write a document whole or not at all."""
@@ -71,18 +78,41 @@ class SqliteWriter:
             journal.note(connection)
         return True
 
+    def judge(self, judgement: Judgement) -> Judgement | None:
+        """Keep a judgement."""
+        with self._transaction() as connection:
+            kept = examined(judgement, self._seen)
+            row = (kept.id, kept.published_on.toordinal(), microseconds(kept.recorded_at), codec.judgement_out(kept))
+            done = connection.execute(
+                "INSERT INTO judgement (id, day, recorded_at, record) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", row
+            )
+            if done.rowcount == 0:
+                return None
+            journal.note(connection)
+        return kept
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make all calls within one transaction."""
+        with self._transaction():
+            yield
+
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Make a transaction, or within one a part that can be undone by itself."""
         connection = self._connection
+        inner = connection.in_transaction
+        begin, commit, undo = _PART if inner else _WHOLE
         with telling(self._path):
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             try:
                 yield connection
-                connection.execute("COMMIT")
-            finally:
-                # Still open only when something was raised; a full disk may have rolled back by itself already.
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                connection.execute(commit)
+            except BaseException:
+                # A full disk may have rolled all of it back by itself already.
+                for statement in undo if connection.in_transaction else ():
+                    connection.execute(statement)
+                raise
 
 
 def _key_of(connection: sqlite3.Connection, document_id: str) -> int | None:

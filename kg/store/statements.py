@@ -44,6 +44,26 @@ NAMES = f"""
     ORDER BY n.name, t.id
 """
 
+# ── judgements, and what is said of judged entities ────────────────────────────────────────────────────────────────
+JUDGEMENTS = f"""
+    SELECT id, record FROM judgement
+    WHERE day << {DAY_BITS} < :below AND (:known IS NULL OR recorded_at <= :known) ORDER BY recorded_at, id
+"""
+_JUDGED = "(SELECT key FROM entity WHERE id IN (SELECT value FROM json_each(:entities)))"
+APPEARANCES = f"""
+    SELECT d.id, d.key, t.id, p.implied, p.record FROM profile AS p
+    JOIN entity AS t ON t.key = p.entity
+    JOIN appearance AS a ON a.profile = p.key
+    JOIN document AS d ON d.key = a.document
+    WHERE p.entity IN {_JUDGED} AND {VISIBLE} ORDER BY d.key, p.key
+"""
+LINKED = f"""
+    SELECT d.id, coalesce(c.id, ''), m.record FROM mention AS m
+    JOIN document AS d ON d.key = m.document
+    LEFT JOIN chunk AS c ON c.key = m.chunk
+    WHERE m.entity IN {_JUDGED} AND {VISIBLE} ORDER BY m.document, m.place
+"""
+
 # ── documents and passages ─────────────────────────────────────────────────────────────────────────────────────────
 _HEAD = "SELECT d.id, d.key, d.path, d.head"
 DOCUMENT = f"""
@@ -104,6 +124,7 @@ FACT_CONDITIONS = {
     "relation": "f.relation = :relation",
     "ids": "f.id IN (SELECT value FROM json_each(:ids))",
 }
+TOUCHING = f"{FACTS} AND (f.subject IN {_JUDGED} OR f.object IN {_JUDGED}) ORDER BY f.id, f.key"
 # What may supersede the facts at hand, or be superseded by them: rivals of the same subject and relation.
 COMPANIONS = f"""
     {BARE_FACTS} AND {RIVALS} AND (f.subject, f.relation) IN
