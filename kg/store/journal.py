@@ -17,9 +17,10 @@ from kg.store.table import State, Touched
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kg.relations import Vocabulary
+    from kg.store.prepared import Prepared
 
 _KEPT = 1024  # commits; whoever is further behind compiles anew
 
@@ -61,7 +62,7 @@ _RIVALS = f"""
 
 
 def note(
-    connection: sqlite3.Connection, document_id: str = "", *, gone: str | None = None, facts: Iterable[str] = ()
+    connection: sqlite3.Connection, document_id: str = "", *, gone: str | None = None, said: Iterable[str] = ()
 ) -> None:
     """Raise the revision and note what the commit touched; without a document, neither facts nor entities.
 
@@ -69,14 +70,26 @@ def note(
         connection: within a transaction.
         document_id: the document that was written or removed.
         gone: what `about_to_remove` said of a removed one.
-        facts: the ids that a written one holds.
+        said: what a written one says (`content`).
     """
     connection.execute("UPDATE state SET revision = revision + 1")
     revision = int(connection.execute("SELECT revision FROM state").fetchone()[0])
     before = connection.execute("SELECT stamp FROM change WHERE revision = ?", (revision - 1,)).fetchone()
-    stamp = digest([before[0] if before else "", str(revision), document_id, gone or "", *facts])
+    stamp = digest([before[0] if before else "", str(revision), document_id, gone or "", *said])
     connection.execute("INSERT INTO change VALUES (?, ?, ?, ?)", (revision, stamp, document_id, gone))
     connection.execute("DELETE FROM change WHERE revision <= ?", (revision - _KEPT,))
+
+
+def content(reading: Prepared) -> Iterator[str]:
+    """Yield all of a document that a compiled graph may depend on."""
+    yield f"{reading.document.published_on} {reading.recorded_at}"
+    yield from reading.copies
+    for profile in reading.profiles:
+        yield f"{profile.entity.id} {profile.entity.kind} {profile.entity.about} {profile.implied}"
+    for fact in reading.facts:
+        yield fact.id
+        for item in fact.evidence:
+            yield f"{item.speaker} {item.confidence!r} {item.recorded_at}"
 
 
 def about_to_remove(connection: sqlite3.Connection, document_id: str) -> str:

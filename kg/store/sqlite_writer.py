@@ -44,7 +44,7 @@ class SqliteWriter:
                 return False
             prepared = prepare(reading)
             _insert(connection, prepared)
-            journal.note(connection, reading.document.id, facts=(fact.id for fact in prepared.facts))
+            journal.note(connection, reading.document.id, said=journal.content(prepared))
         return True
 
     def remove(self, document_id: str) -> bool:
