@@ -21,12 +21,7 @@ _DIGEST_BYTES = 16
 
 def digest(parts: Iterable[str]) -> str:
     """Hash an ordered sequence of strings to 32 hex digits."""
-    state = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    for part in parts:
-        data = part.encode()
-        state.update(len(data).to_bytes(8, "big"))
-        state.update(data)
-    return state.hexdigest()
+    return hashlib.blake2b(_joined(parts), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def document_id(content: bytes) -> str:
@@ -55,10 +50,21 @@ def fact_id(fact: Fact) -> str:
 
     Who said it, when, and how it was read belong to the evidence, so the same claim in two documents is one fact.
     """
+    return fact_id_between(fact.subject, fact.relation, fact.object, claim=claim_key(fact))
+
+
+def fact_id_between(subject: str, relation: str, object_: str, *, claim: bytes) -> str:
+    """Return the id of a claim between two entities; `claim` is the `claim_key` of any fact that claims the same."""
+    joined = _joined((subject, relation, object_)) + claim
+    return "fact:" + hashlib.blake2b(joined, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def claim_key(fact: Fact) -> bytes:
+    """Return what of a fact's claim goes into its id, its ends and relation left out."""
     valid = (str(fact.valid.start), str(fact.valid.end)) if fact.valid else ()
     qualifiers = tuple(f"{name}={value}" for name, value in fact.qualifiers)
-    claim = (fact.subject, fact.relation, fact.object, str(fact.sign), fact.polarity, fact.modality)
-    return "fact:" + digest((*claim, "|valid", *valid, "|value", *_value_parts(fact.value), "|qualifiers", *qualifiers))
+    claim = (str(fact.sign), fact.polarity, fact.modality)
+    return _joined((*claim, "|valid", *valid, "|value", *_value_parts(fact.value), "|qualifiers", *qualifiers))
 
 
 def community_id(level: int, members: Iterable[str]) -> str:
@@ -81,3 +87,8 @@ def _value_parts(value: Value | None) -> tuple[str, ...]:
         return ()
     high = "" if value.high is None else f"{value.high:.10g}"
     return (f"{value.number:.10g}", high, value.unit, value.change, value.basis)
+
+
+def _joined(parts: Iterable[str]) -> bytes:
+    encoded = [part.encode() for part in parts]
+    return b"".join(piece for data in encoded for piece in (len(data).to_bytes(8, "big"), data))
