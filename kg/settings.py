@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ _FILE = "liantu.toml"
 class Settings:
     """Defaults of the commands.
 
-    `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names.
+    `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names. The user and password open
+    a base on a Neo4j server; the password is never shown.
     """
 
     kb: Path = Path("kb.liantu")
@@ -29,6 +30,8 @@ class Settings:
     workers: int = 0
     ner: bool = True
     master: Path | None = None
+    neo4j_user: str = "neo4j"
+    neo4j_password: str = field(default="", repr=False)
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -61,6 +64,12 @@ def _path(name: str, value: object) -> Path:
     if not isinstance(value, str) or not value or "\0" in value:
         raise SettingsError(name, f"{value!r} is not a path")
     return Path(value)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise SettingsError(name, "is not a text")
+    return value
 
 
 def _lang(name: str, value: object) -> str:
@@ -97,4 +106,6 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "workers": _whole,
     "ner": _flag,
     "master": _path,
+    "neo4j_user": _text,
+    "neo4j_password": _text,
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kg.errors import StoreMissing, StoreUnusable
+from kg.settings import load
 from kg.store.memory import MemoryStore
 from kg.store.sqlite import SqliteStore
 
@@ -13,25 +14,39 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 _SQLITE = "sqlite:"
+_NEO4J = ("neo4j", "bolt")
 
 
 def open_store(url: str | Path, *, create: bool = False) -> Store:
     """Open a knowledge base.
 
     Args:
-        url: `memory:`, a path, or `sqlite:PATH`.
+        url: `memory:`, a path, `sqlite:PATH`, or `neo4j://HOST:PORT/DATABASE` (`bolt://` alike; +s with TLS); user and
+            password come from the settings, never from the URL.
         create: make it when it is not there.
 
     Raises:
         StoreMissing: when it is not there and shall not be made.
         StoreTooNew: when a later version of Liantu wrote it.
         StoreUnusable: when it is no knowledge base, or cannot be opened.
+        SettingsError: when the URL is none, or holds a password.
     """
     if str(url) == "memory:":
         return MemoryStore()
+    if str(url).partition(":")[0].partition("+")[0] in _NEO4J:
+        return _on_server(str(url), create=create)
     path = Path(str(url).removeprefix(_SQLITE))
     if path.is_dir():
         raise StoreUnusable(path, "a folder, not a knowledge base")
     if not path.exists() and not create:
         raise StoreMissing(path)
     return SqliteStore(path, create=create)
+
+
+def _on_server(url: str, *, create: bool) -> Store:
+    # Imported here: the driver is an optional extra.
+    from kg.store.neo4j import Neo4jStore  # noqa: PLC0415
+    from kg.store.neo4j_connection import Address  # noqa: PLC0415
+
+    settings = load()
+    return Neo4jStore(Address.of(url, settings.neo4j_user, settings.neo4j_password), create=create)

@@ -6,6 +6,7 @@ import pytest
 
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
+from tests.neo4j.server import emptied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+@pytest.fixture(params=["memory", "sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    if request.param == "neo4j":
+        yield from emptied(request.getfixturevalue("neo4j_server"), monkeypatch)
+        return
     opened: Store = MemoryStore() if request.param == "memory" else open_store(tmp_path / "kb.liantu", create=True)
     yield opened
     opened.close()
