@@ -101,11 +101,27 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
     open_still = end > document.published_on + _STILL_OPEN and not _REACHED.search(
         annotated.text[claim.start : claim.end]
     )
-    if modality == Modality.ASSERTED and open_still:
+    begins = claim.valid.start if claim.valid else None
+    if modality == Modality.ASSERTED and (open_still or (begins is not None and begins > document.published_on)):
         return Modality.FORECAST
     if modality == Modality.FORECAST and end < document.published_on - _LONG_PAST:
         return Modality.ASSERTED
     return modality
+
+
+def richest(claims: Iterable[Claim]) -> list[Claim]:
+    """Keep of the claims that say the same of the same two the one that tells most: its value, its qualifiers."""
+    best: dict[tuple[str, str, str], Claim] = {}
+    for claim in claims:
+        key = (claim.relation, claim.subject.entity, claim.object.entity)
+        known = best.get(key)
+        if known is None or _told(claim) > _told(known):
+            best[key] = claim
+    return list(best.values())
+
+
+def _told(claim: Claim) -> tuple[bool, int, float]:
+    return claim.value is not None, len(claim.qualifiers), claim.confidence
 
 
 def merge(facts: Iterable[Fact]) -> list[Fact]:

@@ -22,12 +22,12 @@ from extraction.context import (
 )
 from extraction.dating import find_periods
 from extraction.duplicates import signature
-from extraction.facts import entities_of, merge, to_fact
+from extraction.facts import entities_of, merge, richest, to_fact
 from extraction.headings import Headings, read_heading
 from extraction.linking import Linker
 from extraction.mentions import shipped_lexicon
 from extraction.ner import load_ner
-from extraction.patterns import chain, ownership, ratings, structure
+from extraction.patterns import chain, events, ownership, ratings, structure
 from extraction.patterns.causal import CausalReader
 from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
@@ -102,7 +102,7 @@ class Extractor:
         return list(self._annotate(document, lines, refs))
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
-        yield from read_patterns(_PATTERNS, annotated)
+        yield from richest([*read_patterns(_PATTERNS, annotated), *events.read(annotated)])
         yield from self._causal.read(annotated)
         yield from self._metrics.read(annotated)
         yield from ratings.read(annotated, document.publisher)

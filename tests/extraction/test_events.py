@@ -1,0 +1,75 @@
+"""Events of companies and holders: who does what to whom, for how much."""
+
+from __future__ import annotations
+
+import pytest
+
+from extraction.patterns.frames import frame_kinds, read_frames
+from kg.model import Modality
+from kg.relations import vocabulary
+from tests.goldens import reports
+
+# Sentence → (subject, relation, object, number, unit); None where no fact may come of it.
+TOLD = [
+    (
+        "宁德时代拟以20亿元收购天华新能10%股权。",
+        ("sec:300750.SZ", "acquires", "sec:300390.SZ", 10.0, "%"),
+    ),
+    (
+        "比亚迪向国轩高科转让其持有的10%股权。",
+        ("sec:002594.SZ", "transfers_to", "sec:002074.SZ", 10.0, "%"),
+    ),
+    ("隆基绿能起诉晶科能源侵犯专利权。", ("sec:601012.SH", "disputes_with", "sec:688223.SH", None, None)),
+    ("通威股份拟回购股份，金额不超过40亿元。", ("sec:600438.SH", "undergoes", "event:股份回购", 4e9, "元")),
+    ("比亚迪增持国轩高科2%股份。", ("sec:002594.SZ", "raises_stake_in", "sec:002074.SZ", 2.0, "%")),
+    ("国轩高科遭比亚迪减持2%股份。", ("sec:002594.SZ", "cuts_stake_in", "sec:002074.SZ", 2.0, "%")),
+    ("宁德时代将所持天华新能500万股质押给招商银行。", ("sec:300750.SZ", "pledges_to", "sec:600036.SH", 5e6, "股")),
+    ("中国石化中标大型项目，金额30亿元。", ("sec:600028.SH", "undergoes", "event:中标", 3e9, "元")),
+    ("中国中铁为中国铁建提供担保5亿元。", ("sec:601390.SH", "supports", "sec:601186.SH", 5e8, "元")),
+]
+SILENT = [
+    "央行开展逆回购操作。",
+    "宁德时代获中信证券增持评级。",
+    "股票质押率下降。",
+    "固定资产投资同比增长。",
+    "投资者关注宁德时代。",
+]
+
+
+def _events(text: str) -> list[tuple[object, ...]]:
+    return [
+        (fact.subject, fact.relation, fact.object, fact.value and fact.value.number, fact.value and fact.value.unit)
+        for fact in reports.facts_of(text)
+        if fact.evidence[0].extractor.partition(":")[2].startswith("event.")
+    ]
+
+
+@pytest.mark.parametrize(("text", "expected"), TOLD)
+def test_an_event_becomes_one_fact_with_its_amount(text, expected):
+    assert _events(text) == [expected]
+
+
+@pytest.mark.parametrize("text", SILENT)
+def test_a_word_that_only_looks_like_an_event_tells_nothing(text):
+    assert _events(text) == []
+
+
+def test_a_planned_purchase_is_planned_and_keeps_its_sum():
+    (fact,) = [fact for fact in reports.facts_of(TOLD[0][0]) if fact.relation == "acquires"]
+    assert fact.modality == Modality.PLANNED
+    assert fact.qualifier("amount") == "20亿元"
+
+
+@pytest.mark.parametrize("kind", frame_kinds().values(), ids=frame_kinds())
+def test_each_kind_speaks_of_a_relation_of_the_vocabulary(kind):
+    assert not kind.relation or kind.relation in vocabulary().relations
+    assert kind.to in ("target", "counterparty")
+
+
+def test_the_parts_of_a_frame():
+    document = reports.report("宁德时代从比亚迪收购天华新能30%股权，作价12亿元。")
+    (frame,) = [f for sentence in reports.extractor().annotate(document) for f in read_frames(sentence)]
+    assert [ref.name for ref in frame.agents] == ["宁德时代"]
+    assert [ref.name for ref in frame.parties] == ["比亚迪"]
+    assert [ref.name for ref in frame.targets] == ["天华新能"]
+    assert (frame.money and frame.money.number, frame.share and frame.share.number) == (1.2e9, 30.0)
