@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, Ref
+from extraction.mentions import indicator_of
 from extraction.patterns.cause_phrases import CAUSE_KINDS, EFFECT_KINDS, phrases_of
 from extraction.patterns.directions import (
     DIRECTION_NAME,
@@ -19,6 +21,7 @@ from extraction.patterns.directions import (
     PLAIN,
     TAIL,
     UP,
+    measured_by,
     movement,
 )
 from kg.ids import entity_id
@@ -63,6 +66,12 @@ _FAVOURS = frozenset(
 )  # said of a sector as a whole
 _STATES = ("供需", "格局", "供需格局")
 _GOES_ON = re.compile(r"属性|方案|功耗|性能|设备|装备|器件|零部件|理念")  # the phrase is about that, not about the name
+_STANDS_FOR = re.compile(r"(?:作为|充当|除|非)$")
+_TRADES = (Kind.INDUSTRY, Kind.THEME)
+_VAGUE = frozenset(("期货", "现货", "科技", "综合", "股市"))  # too wide to move anything or to be moved
+_POLICY = re.compile(
+    r"(?:行业|产业)?(?:支持|扶持|鼓励|调控|补贴)?政策(?:的|持续|进一步|边际|逐步)*(?P<turn>宽松|放松|松绑|优化|支持|加码|趋严|收紧|落地)?"
+)
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 
 
@@ -99,22 +108,23 @@ class CausalReader:
     ) -> list[Factor]:
         """Bring a phrase down to its factors: the names that stand at its anchor, with their directions."""
         named = [
-            ref for ref in annotated.between(*span) if ref.kind in kinds and not _GOES_ON.match(annotated.text, ref.end)
+            ref
+            for ref in map(partial(_policy, annotated.text), annotated.between(*span))
+            if ref.kind in kinds and _is_meant(annotated.text, ref)
         ]
         refs = _anchored(annotated.text, named, span, anchor)
         bounds = [*(ref.start for ref in refs), span[1]]
         cause = kinds is CAUSE_KINDS
-        directions = [
+        moved = [
             movement(annotated.text, ref, start=span[0], limit=limit, cause=cause)
             for ref, limit in zip(refs, bounds[1:], strict=True)
         ]
         for index in range(len(refs) - 2, -1, -1):  # 「铜价、铝价上涨」: a list shares the direction of its last member
-            if directions[index] == PLAIN and _listed(annotated.text, refs[index], refs[index + 1]):
-                directions[index] = directions[index + 1]
-        owned = [
-            (self._owned(annotated, ref), direction)
-            for ref, direction in zip(_shared_head(refs), directions, strict=True)
-        ]
+            if moved[index].direction == PLAIN and _listed(annotated.text, refs[index], refs[index + 1]):
+                moved[index] = moved[index + 1]
+        refs = [_measured(ref, each.word) for ref, each in zip(_shared_head(refs), moved, strict=True)]
+        directions = [each.direction for each in moved]
+        owned = [(self._owned(annotated, ref), direction) for ref, direction in zip(refs, directions, strict=True)]
         return [Factor(ref, direction) for ref, direction in owned if ref is not None]
 
     def _owned(self, annotated: Annotated, ref: Ref) -> Ref | None:
@@ -128,7 +138,8 @@ class CausalReader:
             return None  # 供需 is tight or loose; that it is up says nothing
         if ref.about:
             return ref
-        before = [other for other in annotated.between(0, ref.start) if other.kind in _OWNERS]
+        owners = _OWNERS | {Kind.REGION} if ref.kind == Kind.EVENT else _OWNERS  # 云南限电
+        before = [other for other in annotated.between(0, ref.start) if other.kind in owners]
         if before and _OWNED_GAP.fullmatch(annotated.text, before[-1].end, ref.start):
             return compound(before[-1], ref)
         if not needs:
@@ -136,6 +147,27 @@ class CausalReader:
         if before or ref.kind == Kind.EVENT or annotated.subject is None or annotated.subject.kind not in _OWNERS:
             return None
         return compound(annotated.subject, ref)
+
+
+def _is_meant(text: str, ref: Ref) -> bool:
+    """Whether a phrase is about a name: not one that goes on (硅光方案), stands for another (作为光源) or is vague."""
+    vague = ref.name in _VAGUE and ref.kind in _TRADES
+    return not (vague or _GOES_ON.match(text, ref.end) or _STANDS_FOR.search(text, 0, ref.start))
+
+
+def _policy(text: str, ref: Ref) -> Ref:
+    """Return the policy that a trade's name leads to: 房地产政策宽松 is neither the trade nor its rise."""
+    match = _POLICY.match(text, ref.end)
+    if match is None or ref.kind not in (*_TRADES, Kind.PRODUCT):
+        return ref
+    name = f"{ref.name}政策{match['turn'] or ''}"
+    return Ref(entity_id(Kind.POLICY, name), Kind.POLICY, name, ref.start, match.end(), ref.entity, ref.score, ref.name)
+
+
+def _measured(ref: Ref, word: str) -> Ref:
+    """Return what of a product moves: 药品大幅降价 is its price."""
+    head = measured_by(word) if ref.kind == Kind.PRODUCT else ""
+    return indicator_of(ref, head, start=ref.start, end=ref.end) if head else ref
 
 
 def _shared_head(refs: list[Ref]) -> list[Ref]:
@@ -204,6 +236,8 @@ def _claim(phrases: Phrases, cause: Factor, effect: Factor) -> Claim | None:
     if trigger.word in _HINDERS and effect.direction == DOWN:
         moved = UP  # what is hindered from falling stays up
     if not moved or cause.ref.entity == effect.ref.entity or cause.ref.start == effect.ref.start:
+        return None
+    if phrases.chained and not _moves(cause):
         return None
     if cause.ref.entity == effect.ref.about or (phrases.cause_anchor == "whole" and not _happens(cause)):
         return None

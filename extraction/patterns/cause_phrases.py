@@ -55,7 +55,11 @@ _FORWARD = (
             "催生",
             "增强",
             "改善了",
-            "打开",
+            "增加了",
+            "加大了",
+            "推涨",
+            "助涨",
+            "加剧",
         ]
     ),
     *(
@@ -79,6 +83,8 @@ _FORWARD = (
             "压降",
             "摊薄",
             "降低了",
+            "减少了",
+            "缓解了",
         ]
     ),
     *(
@@ -128,6 +134,7 @@ class Phrases:
     cause_anchor: str = "whole"
     effect_anchor: str = "start"
     denied: bool = False
+    chained: bool = False  # the cause is what the trigger before it moves: A 推动 B，进而 C
 
 
 def phrases_of(annotated: Annotated) -> Iterator[Phrases]:
@@ -166,7 +173,15 @@ def _forward(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
         if cause:
             anchor = "start" if cause == previous else "end"
             denied = DENIAL.search(text, clause, match.start()) is not None
-            yield Phrases(cause, effect, _BY_WORD[match[0]], f"causal.{match[0]}", anchor, denied=denied)
+            yield Phrases(
+                cause,
+                effect,
+                _BY_WORD[match[0]],
+                f"causal.{match[0]}",
+                anchor,
+                denied=denied,
+                chained=cause == previous,
+            )
         previous = effect
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kg.model import Kind
@@ -191,6 +192,32 @@ _CAUSE_MOVES = {**_MOVES, **dict.fromkeys(_STARTS, UP)}
 _OF_SUPPLY = ("供给", "供应", "产能", "供需")  # 供给紧张 and 供应扰动 mean less of it
 _SCARCE = frozenset(("紧张", "紧缺", "扰动", "收紧", "缺口"))
 
+# A product that rises or is made less: its price, its output.
+_MEASURES = {
+    "价格": frozenset(
+        (
+            "涨价",
+            "提价",
+            "降价",
+            "跌价",
+            "上涨",
+            "下跌",
+            "大涨",
+            "大跌",
+            "暴跌",
+            "走高",
+            "走低",
+            "下挫",
+            "跳水",
+            "涨",
+            "跌",
+            "飙升",
+        )
+    ),
+    "产量": frozenset(("增产", "减产", "停产", "复产")),
+    "产能": frozenset(("扩产",)),
+}
+
 _ADVERB = (
     "可能|或将|料将|很可能|大概率|或|料|持续|大幅|快速|进一步|有望|明显|显著|同比|环比|小幅|的|边际|逐步|逐渐|稳步|继续|迅速|整体|全面|出现|略有|有所|将|会|已|仍|不断|再度|"
     "再次|触底|阶段性|结构性|预期|保持|维持|呈现|迎来|实现|进入|开始|均|普遍|多数|较快|较大|也|都|并|更|很|较|带来的|所|从|由|向|至|超预期|加速|高位|低位"
@@ -204,7 +231,7 @@ def _pattern(words: dict[str, int], extra: tuple[str, ...] = ()) -> str:
 # Between an indicator and its movement a word or two may stand (价格重心上移); between a thing and its movement only
 # what names its trade: in 「AI服务器功耗提升」 it is not the server that rises.
 _LOOSE = rf"(?:(?:{_ADVERB})*?|[^，。；：！？（）0-9]{{1,4}}?(?:{_ADVERB})*?)"
-_STRICT = rf"(?:(?:行业|板块|产业链|产业|市场|企业|公司|厂商|环节|景气度?|政策|预期|进程|力度)?(?:{_ADVERB})*?)"
+_STRICT = rf"(?:(?:行业|板块|产业链|产业|市场|企业|公司|厂商|环节|景气度?|预期|进程|力度)?(?:{_ADVERB})*?)"
 _ANY_MOVE = _pattern(_CAUSE_MOVES, tuple(_SCARCE))
 _EFFECT_MOVE = _pattern(_MOVES, tuple(_SCARCE))
 _THEN = {
@@ -233,17 +260,30 @@ HANDED_ON = re.compile(
 )
 
 
-def movement(text: str, ref: Ref, *, start: int, limit: int, cause: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """Where a name moves and the word that says so ("" where a verb before the name or nothing does)."""
+
+    direction: int
+    word: str = ""
+
+
+def movement(text: str, ref: Ref, *, start: int, limit: int, cause: bool) -> Movement:
     """Return where a name moves: by the word behind it, else by the verb before it; PLAIN when neither says."""
     stop = min(max(limit, ref.end), ref.end + _AFTER_SPAN)
     match = _THEN[ref.kind == Kind.INDICATOR, cause].match(text, ref.end, stop)
     if match:
         later = _GOES_ON.match(text, match.end(), stop) if match["word"] == "超预期" else None
-        return _meaning(text, ref, later or match)
+        return Movement(_meaning(text, ref, later or match), match["word"])
     verb = _VERB_BEFORE.search(text[max(start, ref.start - _BEFORE_SPAN) : ref.start])
     if verb:
-        return UP if verb["up"] else DOWN
-    return PLAIN
+        return Movement(UP if verb["up"] else DOWN)
+    return Movement(PLAIN)
+
+
+def measured_by(word: str) -> str:
+    """Return the indicator that a word about a product speaks of: 降价 of its price, 减产 of its output, or nothing."""
+    return next((head for head, words in _MEASURES.items() if word in words), "")
 
 
 def moved_behind(text: str, start: int, end: int) -> int:

@@ -117,6 +117,14 @@ CLAIMS: list[tuple[str, list[Row]]] = [
     # a verb in front gives the direction, too
     ("硅料减产推高光伏组件价格。", [one("硅料减产", "光伏组件价格", "none up")]),
     ("降息有助于提升黄金价格。", [one("降息", "黄金价格", "none up")]),
+    # what of a product moves: its price, its output
+    ("集采导致药品大幅降价。", [one("集采", "药品价格", "none down")]),
+    ("集采导致冠脉支架大幅降价。", [one("集采", "冠脉支架价格", "none down")]),
+    # a policy for a trade is neither the trade nor its rise
+    ("房地产政策宽松带动浮法玻璃需求回升。", [one("房地产政策宽松", "浮法玻璃需求", "none up")]),
+    # verbs with 了
+    ("光伏装机下滑减少了光伏玻璃需求。", [one("光伏装机量", "光伏玻璃需求", "down down")]),
+    ("铜价上涨增加了空调成本。", [one("铜价格", "空调成本", "up up")]),
     # once misread
     ("碳酸锂价格下跌推动动力电池成本下降。", [one("碳酸锂价格", "动力电池成本", "down down")]),
     ("碳酸锂价格上涨推升磷酸铁锂价格。", [one("碳酸锂价格", "磷酸铁锂价格", "up up")]),
@@ -163,6 +171,9 @@ def test_a_cancelled_cause_moves_the_other_way():
 
 
 NO_CLAIM = [
+    "硅光方案需外置激光器作为光源，推动光模块需求增长。",
+    "科技发展带动光模块需求增长。",
+    "政策推动食品饮料，带动食品添加剂需求增长。",
     "碳酸锂价格下跌，锂辉石价格亦下跌。",
     "碳酸锂价格为7万元/吨。",
     "动力电池需求旺盛，碳酸锂库存下降。",

@@ -1,0 +1,168 @@
+"""CCKS 2021, causes and effects in financial text: event types of cause and effect, products, regions, trades.
+
+A text has one or more pairs (type of the cause, type of the effect), each with the products, regions and trades of
+either side. Three measures: the pairs; the arguments of a pair that is given, as the published task tags them
+(role and text, empty roles not counted); and everything at once, an argument counting only under the right pair.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.quality.score import Options, Report, Score
+from extraction.mentions import shipped_lexicon
+from extraction.patterns.move_owners import names_in, owners_of_link, region_of_move
+from extraction.patterns.move_pairs import link_moves
+from extraction.patterns.moves import find_moves
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from extraction.patterns.move_owners import Name
+    from extraction.patterns.move_pairs import Link
+    from extraction.patterns.moves import Move
+
+Pair = tuple[str, str]
+Argument = tuple[str, str]  # role, text
+
+ROLES = tuple(f"{side}_{role}" for side in ("reason", "result") for role in ("product", "region", "industry"))
+# Liantu's kinds of factor under the set's names: of a rise, of a fall.
+_MOVES = {
+    "price": ("市场价格提升", "市场价格下降"),
+    "supply": ("供给增加", "供给减少"),
+    "demand": ("需求增加", "需求减少"),
+    "sales": ("销量（消费）增加", "销量（消费）减少"),
+    "cost": ("运营成本提升", "运营成本下降"),
+    "profit": ("产品利润增加", "产品利润下降"),
+    "import": ("进口增加", "进口下降"),
+    "export": ("出口增加", "出口下降"),
+    "condition": ("正向影响", "负向影响"),
+}
+_HAPPENINGS = {
+    "curb": "限产",
+    "swine_fever": "猪瘟",
+    "foot_and_mouth": "猪口蹄疫",
+    "avian_flu": "禽流感",
+    "animal_disease": "其他畜牧疫情",
+    "drought": "干旱",
+    "flood": "洪涝",
+    "typhoon": "台风",
+    "earthquake": "地震",
+    "cold_wave": "寒潮",
+    "frost": "霜冻",
+    "hail": "冰雹",
+    "disaster": "其他自然灾害",
+    "trade_friction": "其他贸易摩擦",
+    "dumping_duty": "对华反倾销",
+}
+_SUFFIX = re.compile("行业|产品|业(?!务|绩)|板块|产业|地区")
+_TRADE = re.compile("业$|板块$|养殖$|房地产$|地产$|基建$")
+_TIED = 3.5  # points from which a further pair of a text is told; the best of a text always is
+
+
+def measure(options: Options) -> Report:
+    """Measure the untrained reader, or, with training files, the model fitted on them."""
+    texts = [text for path in options.files for text in load(path)][: options.limit or None]
+    pairs = Score("cause type, effect type", at_least=0.66 if options.train else 0.42)
+    given = Score("arguments, pair given", at_least=0.82 if options.train else 0.60)
+    tied = Score("pair with its arguments")
+    report = Report([pairs, given, tied], texts=len(texts))
+    reader = _Untrained()
+    for text, gold in texts:
+        read = reader.read(text)
+        pairs.add(gold, read)
+        for pair, wanted in gold.items():
+            given.add(wanted, reader.arguments(text, pair))
+        tied.add(_flat(gold), _flat(read))
+        _faults(report, text, gold, read)
+    return report
+
+
+def load(path: Path) -> list[tuple[str, dict[Pair, set[Argument]]]]:
+    """Read a file of the set: its texts with the arguments of each pair."""
+    return [(row["raw_text"], _gold(row)) for row in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def _gold(row: dict[str, Any]) -> dict[Pair, set[Argument]]:
+    out: dict[Pair, set[Argument]] = {}
+    for result in row["result"]:
+        arguments = out.setdefault((result["reason_type"], result["result_type"]), set())
+        arguments |= {(role, item[0]) for role in ROLES for item in result[role] if item[0]}
+    return out
+
+
+def _flat(read: dict[Pair, set[Argument]]) -> set[tuple[Pair, Argument]]:
+    return {(pair, argument) for pair, arguments in read.items() for argument in arguments}
+
+
+def _faults(report: Report, text: str, gold: dict[Pair, set[Argument]], read: dict[Pair, set[Argument]]) -> None:
+    for pair in sorted(gold.keys() - read.keys()):
+        shown = f"{text[:160]} | {pair} | {sorted(read)}"
+        if (pair[1], pair[0]) in read:
+            report.fault("wrong direction (cause and effect swapped)", shown)
+        elif any(pair[0] == cause for cause, _ in read):
+            report.fault("wrong effect", shown)
+        elif any(pair[1] == effect for _, effect in read):
+            report.fault("wrong cause", shown)
+        else:
+            report.fault("missed pair", shown)
+    for pair in sorted(gold.keys() & read.keys()):
+        missed, extra = gold[pair] - read[pair], read[pair] - gold[pair]
+        for role, name in sorted(missed):
+            near = any(each == role and (name in other or other in name) for each, other in extra)
+            report.fault(
+                "wrong boundary" if near else "missed argument", f"{text[:160]} | {role} {name} | {sorted(extra)}"
+            )
+
+
+class _Untrained:
+    """Liantu's own reader of movements, its kinds of factor renamed."""
+
+    def __init__(self) -> None:
+        self._lexicon = shipped_lexicon()
+
+    def read(self, text: str) -> dict[Pair, set[Argument]]:
+        names = names_in(text, self._lexicon)
+        out: dict[Pair, set[Argument]] = {}
+        for index, link in enumerate(link_moves(text, find_moves(text))):
+            if index and link.score < _TIED:
+                break
+            out.setdefault(_label(link), _arguments(text, link, names))
+        return out
+
+    def arguments(self, text: str, pair: Pair) -> set[Argument]:
+        """Return the arguments of a pair that is given: those of the best tied movements of its types."""
+        links = link_moves(text, find_moves(text))
+        if not links:
+            return set()
+        # max is stable: of links that fit equally well the best tied one is the first
+        fitting = max(links, key=lambda link: sum(a == b for a, b in zip(_label(link), pair, strict=True)))
+        return _arguments(text, fitting, names_in(text, self._lexicon))
+
+
+def _label(link: Link) -> Pair:
+    return _name(link.cause), _name(link.effect)
+
+
+def _name(move: Move) -> str:
+    return _MOVES[move.kind][move.direction < 0] if move.direction else _HAPPENINGS[move.kind]
+
+
+def _arguments(text: str, link: Link, names: list[Name]) -> set[Argument]:
+    out: set[Argument] = set()
+    owners = owners_of_link(text, link, names)
+    for side, move, owned in zip(("reason", "result"), (link.cause, link.effect), owners, strict=True):
+        out |= {_argument(text, side, name) for name in (*owned, *region_of_move(text, move, names))}
+    return out
+
+
+def _argument(text: str, side: str, name: Name) -> Argument:
+    """Write a name as the set does: with 行业 and 产品 behind it, a trade being what is called one."""
+    suffix = _SUFFIX.match(text, name.end)
+    spelled = text[name.start : suffix.end() if suffix else name.end]
+    if name.kind == Kind.REGION:
+        return f"{side}_region", spelled
+    return f"{side}_{'industry' if _TRADE.search(spelled) else 'product'}", spelled
