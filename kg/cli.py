@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
+from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
@@ -39,8 +40,10 @@ class EntryPointGroup(click.Group):
 
 @click.group(cls=EntryPointGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="liantu")
-def root() -> None:
+@click.pass_context
+def root(context: click.Context) -> None:
     """链图 Liantu: dated research in, facts with sources out, industry chains to ask and to see."""
+    context.obj = datetime.now(UTC)  # what a command writes down is stamped with the moment at which it was called
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -80,10 +80,11 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def opened(kb: Path, as_of: date | None) -> Iterator[View]:
-    """Open a base for reading and give its view; closed at the end."""
+    """Open a base for reading and give its view, one state of it whoever writes meanwhile; closed at the end."""
     store = open_store(kb)
     try:
-        yield store.view(as_of=as_of)
+        with store.reader(as_of=as_of) as view:
+            yield view
     finally:
         store.close()
 

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kg.relations import vocabulary
+from kg.store import sqlite_checks
 from kg.store.connections import Connections, Pinned, connect, make_ready, one_state
 from kg.store.faults import telling
 from kg.store.judged import JudgedView, Overlay
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kg.relations import Vocabulary
+    from kg.store.checks import Breach, Invariant
     from kg.store.connections import Lender
     from kg.store.schema import Sight
     from kg.store.sqlite_search import Lengths
@@ -134,6 +136,15 @@ class SqliteStore:
     def stats(self) -> dict[str, int]:
         """Count what there is."""
         return {name: int(self._value(statement)) for name, statement in _COUNTS.items()}
+
+    def invariants(self) -> list[Invariant]:
+        """Return what must hold."""
+        return sqlite_checks.invariants()
+
+    def breaches(self) -> Iterator[Breach]:
+        """Go through all that is broken."""
+        with self._connections.streaming() as connection:
+            yield from sqlite_checks.breaches(connection)
 
     def close(self) -> None:
         """Close the file; the last to close it folds the -wal file into it."""

@@ -1,0 +1,203 @@
+"""What changes a base besides reading documents into it: remove, entity merge | split | revoke | list; and check."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kg.commands.options import Day, Words, kb_option, opened
+from kg.errors import JudgementRefused, StoreUnusable, UnknownDocument
+from kg.ids import entity_id
+from kg.judgement import Judgement, Verdict
+from kg.period import Period
+from kg.store.checks import Checkable
+from kg.store.identities import in_force
+from kg.store.open import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import date
+    from pathlib import Path
+
+    from kg.model import Entity
+    from kg.store.port import Store, View
+
+_EXIT_REFUSED, _EXIT_STORE = 3, 4
+_SHOWN = 5
+
+
+@click.command()
+@click.argument("documents", nargs=-1, required=True, type=Words())
+@kb_option
+def remove(documents: tuple[str, ...], kb: Path) -> None:
+    """移除文档 DOCUMENTS（编号或读入时的路径）：知识库如同从未读过它们，被它们取代的事实恢复有效。"""
+    removed, unknown = 0, []
+    with _store(kb) as store, store.writer() as writer:
+        for given in documents:
+            found = [given] if store.has_document(given) else store.documents_at(given)
+            with writer.together():
+                removed += sum(map(writer.remove, found))
+            if not found:
+                unknown.append(UnknownDocument(given))
+    for fault in unknown:
+        click.echo(f"refused: {fault}", err=True)
+    click.echo(f"移除 {removed} 篇文档 ← {kb}")
+    if unknown:
+        sys.exit(_EXIT_REFUSED)
+
+
+@click.command()
+@kb_option
+def check(kb: Path) -> None:
+    """检查知识库是否完好：逐条列出不变量，有一条不成立时退出码为 4。"""
+    with _store(kb) as store:
+        if not isinstance(store, Checkable):
+            raise StoreUnusable(kb, "this kind of store cannot be checked")
+        broken: dict[str, list[str]] = {}
+        for breach in store.breaches():
+            broken.setdefault(breach.invariant, []).append(breach.message)
+        for invariant in store.invariants():
+            faults = broken.get(invariant.name, [])
+            click.echo(f"{'✗' if faults else '✓'} {invariant.name}: {invariant.meaning}")
+            for message in faults[:_SHOWN]:
+                click.echo(f"    {message}")
+            if len(faults) > _SHOWN:
+                click.echo(f"    … {len(faults) - _SHOWN} 条")
+    if broken:
+        click.echo(f"liantu: {kb}: {sum(map(len, broken.values()))} faults; restore a backup or ingest anew", err=True)
+        sys.exit(_EXIT_STORE)
+
+
+@click.group()
+def entity() -> None:
+    """实体判断：merge 合并、split 拆分、revoke 撤销、list 列出；每条判断都留有何人、何时、为何，可以撤销。"""
+
+
+def _judging(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add who, why, from when on, and how sure."""
+    for option in (
+        click.option("--score", type=click.FloatRange(0, 1), help="把握，0 到 1"),
+        click.option("--day", type=Day(), help="从这一天起算（--as-of 更早的视图看不到它），默认今天"),
+        click.option("--by", required=True, type=Words(), help="何人判断"),
+        click.option("--why", required=True, type=Words(), help="依据"),
+    ):
+        command = option(command)
+    return kb_option(command)
+
+
+@entity.command()
+@click.argument("one", type=Words())
+@click.argument("other", type=Words())
+@_judging
+@click.pass_context
+def merge(context: click.Context, /, one: str, other: str, **stated: Any) -> None:
+    """合并：ONE 从此归入 OTHER（名称或编号），两者的事实合为一处；以后的文档再用旧名也归入它。"""
+    with _store(stated["kb"]) as store:
+        view = store.view()
+        subject, object_ = _entity(view, one), _entity(view, other)
+        kept = _judge(store, _judgement(context, Verdict.MERGE, subject, object_, **stated))
+        click.echo(f"{kept.id}  {subject} → {object_}")
+
+
+@entity.command()
+@click.argument("whole", type=Words())
+@click.argument("name", type=Words())
+@click.option("--into", type=Words(), help="拆给哪个编号，默认按名称新立")
+@click.option("--document", "documents", multiple=True, type=Words(), help="只在这篇文档里（编号，可重复）")
+@click.option("--from", "start", type=Day(), help="只在这一天（含）起发表的文档里")
+@click.option("--until", "end", type=Day(), help="只在这一天（不含）以前发表的文档里")
+@_judging
+@click.pass_context
+def split(context: click.Context, /, whole: str, name: str, **stated: Any) -> None:
+    """拆分：文档用 NAME 称呼 WHOLE 时，说的其实是另一个实体。"""
+    with _store(stated["kb"]) as store:
+        view = store.view()
+        subject = _entity(view, whole)
+        found = view.entity(subject)
+        if found is None:
+            raise JudgementRefused(f"{subject}: no such entity in the knowledge base")
+        object_ = stated["into"] or entity_id(found.kind, name)
+        kept = _judge(store, _judgement(context, Verdict.SPLIT, subject, object_, name=name, **stated))
+        click.echo(f"{kept.id}  {subject}「{name}」→ {object_}")
+
+
+@entity.command()
+@click.argument("judgement", type=Words())
+@_judging
+@click.pass_context
+def revoke(context: click.Context, /, judgement: str, **stated: Any) -> None:
+    """撤销：JUDGEMENT（list 所列的编号）不再算数，一切恢复原状。"""
+    with _store(stated["kb"]) as store:
+        kept = _judge(store, _judgement(context, Verdict.REVOKE, judgement, "", **stated))
+        click.echo(f"{kept.id}  撤销 {judgement}")
+
+
+@entity.command("list")
+@click.option("--as-of", type=Day(), help="只看这一天（含）以前的判断")
+@kb_option
+def listed(kb: Path, as_of: date | None) -> None:
+    """列出全部判断：编号、日期、何人、内容、依据，已撤销的也在内。"""
+    with opened(kb, as_of) as view:
+        every = view.judgements()
+        valid = {item.id for item in in_force(every)}
+        for item in every:
+            revoked = item.verdict is not Verdict.REVOKE and item.id not in valid
+            name = f"「{item.name}」" if item.name else ""
+            where = " ".join([*item.documents, *([str(item.period)] if item.period else [])])
+            target = f" → {item.object}" if item.object else ""
+            words = f"{item.verdict.value} {item.subject}{name}{target}{f' （{where}）' if where else ''}"
+            click.echo(f"{item.id}  {item.published_on}  {item.by}  {words}  {item.why}{'  已撤销' if revoked else ''}")
+
+
+@contextmanager
+def _store(kb: Path) -> Iterator[Store]:
+    store = open_store(kb)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _judgement(context: click.Context, verdict: Verdict, subject: str, object_: str, **stated: Any) -> Judgement:
+    now: datetime = context.find_root().obj
+    start, end = stated.get("start"), stated.get("end")
+    if start and end and start >= end:
+        raise JudgementRefused(f"no day lies from {start} until {end}")
+    return Judgement(
+        id="",
+        verdict=verdict,
+        subject=subject,
+        published_on=stated["day"] or now.astimezone().date(),
+        recorded_at=now.astimezone(UTC),
+        object=object_,
+        name=stated.get("name", ""),
+        documents=stated.get("documents", ()),
+        period=Period(start, end) if start or end else None,
+        by=stated["by"],
+        why=stated["why"],
+        score=stated["score"],
+    )
+
+
+def _judge(store: Store, judgement: Judgement) -> Judgement:
+    with store.writer() as writer:
+        kept = writer.judge(judgement)
+    if kept is None:
+        raise JudgementRefused("that is judged already")
+    return kept
+
+
+def _entity(view: View, text: str) -> str:
+    """Return the id meant by an id or by a name that one entity alone bears."""
+    if view.entity(text) is not None:
+        return text
+    found: list[Entity] = view.named(text)
+    if len(found) == 1:
+        return found[0].id
+    if found:
+        raise JudgementRefused(f"{text} is the name of {'、'.join(item.id for item in found)}; name one by its id")
+    raise JudgementRefused(f"{text}: no such entity in the knowledge base")
