@@ -1,4 +1,4 @@
-"""`liantu ingest`, `read` and `extract`: documents in, and what was taken out of them."""
+"""`liantu ingest`, `read`, `extract` and `resolve`: documents in, and what was taken out of them."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
     from extraction.ingest import ingest as run  # noqa: PLC0415 -- imported when called
+    from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
     from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
 
     now = datetime.now(UTC).replace(microsecond=0)
-    job = Job(tuple(paths), now, day, workers, ner=options["ner"], master=options["master"])
+    job = Job(tuple(paths), now, day, workers, ner=options["ner"], master=master_for(kb, options["master"]))
     store = open_store(kb, create=True)
     try:
         outcome = run(store, job)
@@ -96,6 +97,26 @@ def extract(file: str, workers: int, **options: Any) -> None:
     from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
 
     how = Extraction(datetime.now(UTC).replace(microsecond=0), **options)
+    with click.open_file(file, "rb") as lines:
+        write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True), default="-")
+@click.option("--explain", is_flag=True, help="写出每个候选的得分由哪些特征组成")
+@click.option("--workers", type=click.IntRange(0), default=lambda: load().workers, help="并行进程数，0 为处理器数")
+@click.option("--ner/--no-ner", default=lambda: load().ner, help="是否使用随包的实体识别模型")
+@click.option(
+    "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
+)
+@kb_option
+def resolve(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
+    """逐行读入 JSON（id、text、date，可有 codes），逐行写出其中的名称各指谁、候选与得分。"""
+    from extraction.resolving import Resolving  # noqa: PLC0415 -- imported when called
+    from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
+    from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
+
+    how = Resolving(master=master_for(kb, master), **options)
     with click.open_file(file, "rb") as lines:
         write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Ref
+from extraction.firms import find_firms, has_form
+from extraction.identifying import with_firms
 from extraction.mentions import indicator_of
 from extraction.ner import KIND_OF_LABEL
 from kg.ids import entity_id
@@ -14,6 +17,7 @@ from kg.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from extraction.mentions import Found, Lexicon
     from extraction.ner import Ner, Span
@@ -26,14 +30,6 @@ _PRICE_MOVES = frozenset({"涨价", "降价"})
 _NER_SCORE = 0.8
 _WEAK_SCORE, _SHORTEST_WEAK = 0.8, 2
 _SHORTEST_GUESS = 2
-_SHORTEST_ORG = 3
-_ORG_FORM = re.compile(
-    r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
-)
-_VERB_FIRST = re.compile(r"^(?:投资|收购|参股|布局|通过|包括|关注|推荐|持有|控股|成立|设立|推动|支持|覆盖)")
-_NOT_ORG = re.compile(
-    r"^(?:公司|集团|本公司|该公司|子公司|央行|政府|企业|国内|上市公司|中国|美国)$|^\d{2,4}(?:[HQ]\d|年|E)|产业|行业|板块|市场|指数|委员会成员|[，。：；（）/]"
-)
 _NOT_PRODUCT = re.compile(
     r"^(?:产品|公司|项目|业务|系统|平台|技术|设备|材料|产能|板块|行业|市场|.)$|[，。：；（）\d]|产业|公司|行业"
 )
@@ -47,40 +43,48 @@ class Linker:
 
     def link(self, document: Document, sentences: Sequence[Sentence]) -> list[list[Ref]]:
         """Return the names of each sentence, in order of place, without overlap; offsets are the sentence's own."""
-        resolutions = self._resolver.resolve(document.text, document.published_on, subject_codes=document.codes)
+        return self.read(document.text, document.published_on, sentences, codes=document.codes)[1]
+
+    def read(
+        self, text: str, day: date, sentences: Sequence[Sentence], *, codes: Sequence[str] = ()
+    ) -> tuple[list[Resolution], list[list[Ref]]]:
+        """Return all companies of a text with their candidates, and the names of each sentence as `link` does.
+
+        A company that no list knows is an `unknown` resolution with a typed id and no code.
+        """
         spans = self._ner.find([sentence.text for sentence in sentences]) if self._ner else [[] for _ in sentences]
+        firms = [
+            (*sentence.span(firm.start, firm.end), firm)
+            for sentence, named in zip(sentences, spans, strict=True)
+            for firm in find_firms(sentence.text, named)
+            if sentence.text[firm.start : firm.end] not in self._lexicon.never
+        ]
+        resolutions = with_firms(text, self._resolver.resolve(text, day, subject_codes=codes), firms, self._resolver)
         linked: list[list[Ref]] = []
         at = 0
         for sentence, named in zip(sentences, spans, strict=True):
             while at < len(resolutions) and resolutions[at].start < sentence.start:
                 at += 1
-            companies, blocked = _companies(sentence, resolutions, at)
-            found = [(ref, _LINKED) for ref in companies]
-            found += [
-                (ref, _LISTED)
-                for hit in self._lexicon.find(sentence.text)
-                if (ref := _listed(hit, sentence.text, document.text))
-            ]
-            found += [(ref, _LISTED) for ref in self._lexicon.short_compounds(sentence.text)]
-            found += [(ref, _GUESSED) for span in named if (ref := self._guess(sentence.text, span))]
-            found = _outside_firms(found)
-            linked.append(self._compounds(sentence.text, _without_overlap(found, blocked)))
-        return linked
+            linked.append(self._names(text, sentence, named, _companies(sentence, resolutions, at)))
+        return resolutions, linked
+
+    def _names(self, text: str, sentence: Sentence, named: Sequence[Span], companies: _Companies) -> list[Ref]:
+        """Weigh the companies of a sentence against what the gazetteer and the model found in it."""
+        found = list(companies.refs)
+        found += [
+            (ref, _LISTED) for hit in self._lexicon.find(sentence.text) if (ref := _listed(hit, sentence.text, text))
+        ]
+        found += [(ref, _LISTED) for ref in self._lexicon.short_compounds(sentence.text)]
+        found += [(ref, _GUESSED) for span in named if (ref := self._guess(sentence.text, span))]
+        found = _outside_firms(found)
+        return self._compounds(sentence.text, _without_overlap(found, companies.doubtful))
 
     def _guess(self, text: str, span: Span) -> Ref | None:
-        """Turn a span of the NER model into a typed name, or nothing when its form speaks against it."""
+        """Turn a span of the NER model into a product, or nothing when its form speaks against it."""
         name, kind = text[span.start : span.end], KIND_OF_LABEL.get(span.label)
-        if kind is None or len(name) < _SHORTEST_GUESS or name in self._lexicon.never:
+        if kind != Kind.PRODUCT or len(name) < _SHORTEST_GUESS or name in self._lexicon.never:
             return None
-        if kind == Kind.COMPANY:
-            if (
-                _NOT_ORG.search(name)
-                or _VERB_FIRST.match(name)
-                or len(name) < _SHORTEST_ORG
-                or not (_ORG_FORM.search(name) or name.isascii())
-            ):
-                return None
-        elif kind != Kind.PRODUCT or _NOT_PRODUCT.search(name):
+        if _NOT_PRODUCT.search(name):
             return None
         return Ref(entity_id(kind, name), kind, name, span.start, span.end, score=_NER_SCORE)
 
@@ -110,24 +114,31 @@ class Linker:
         return out
 
 
-def _companies(
-    sentence: Sentence, resolutions: Sequence[Resolution], at: int
-) -> tuple[list[Ref], list[tuple[int, int]]]:
-    """Return the linked securities of a sentence, and the spans of doubtful names that must not be guessed at."""
-    refs, blocked = [], []
+@dataclass(frozen=True, slots=True)
+class _Companies:
+    """The companies of one sentence with whose word they are, and the doubtful names that must not be guessed at."""
+
+    refs: Sequence[tuple[Ref, int]]
+    doubtful: list[tuple[int, int]]
+
+
+def _companies(sentence: Sentence, resolutions: Sequence[Resolution], at: int) -> _Companies:
+    """Return the companies of a sentence: linked securities, and firms that no list knows."""
+    refs, doubtful = [], []
     for resolution in resolutions[at:]:
         if resolution.start >= sentence.end:
             break
         start, end = bisect_left(sentence.offsets, resolution.start), bisect_left(sentence.offsets, resolution.end)
         if sentence.text.startswith("指数", end):
-            blocked.append((start, end))  # 中信银行指数 is a house's index of banks, not the bank's
-        elif resolution.status == "linked" and resolution.entity_id:
-            refs.append(
-                Ref(resolution.entity_id, Kind.COMPANY, resolution.text, start, end, score=min(1.0, resolution.score))
-            )
-        else:
-            blocked.append((start, end))
-    return refs, blocked
+            doubtful.append((start, end))  # 中信银行指数 is a house's index of banks, not the bank's
+        elif resolution.entity_id is None:
+            doubtful.append((start, end))
+        elif resolution.status == "linked" or has_form(resolution.text):
+            linked = resolution.status == "linked"
+            name = resolution.text if linked else sentence.text[start:end]
+            ref = Ref(resolution.entity_id, Kind.COMPANY, name, start, end, score=min(1.0, resolution.score))
+            refs.append((ref, _LINKED if linked else _GUESSED))
+    return _Companies(refs, doubtful)
 
 
 def _listed(hit: Found, sentence: str, document: str) -> Ref | None:

@@ -29,6 +29,7 @@ _FILES = (
     "themes",
     "regions",
     "institutions",
+    "companies",
 )
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _ALWAYS_WHOLE = (

@@ -85,6 +85,10 @@ class Resolver:
         ]
         return sorted([*found, *self._lone_codes(document, found)], key=lambda each: each.start)
 
+    def issuer(self, entity_id: str) -> Issuer | None:
+        """The issuer with this id."""
+        return self._master.issuer(entity_id)
+
     def _hits(self, document: Document) -> list[Hit]:
         """Names as found; where one cuts a longer word, a name that begins inside it gets its chance."""
         hits: list[Hit] = []

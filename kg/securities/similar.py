@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from pypinyin import Style, lazy_pinyin
 from rapidfuzz import fuzz, process
 
+from kg.securities.likeness import Likeness, brand, is_short_form, likeness, without_form
 from kg.securities.records import name_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import date
 
     from kg.securities.master import Master
-    from kg.securities.records import Issuer
+    from kg.securities.records import Issuer, Name
 
 _FORMS = re.compile(r"(?:股份|集团|控股|科技|有限公司|股份有限公司|公司)+$")
+_MARKED = re.compile(r"(?:\*ST|S\*ST|SST|ST|PT|S|退) ?(?P<core>[一-鿿]{2,3})")
+_MAINLAND = frozenset({"SH", "SZ", "BJ"})
 _INITIALS = re.compile(r"[a-z]{3,8}")
 _INITIALS_SCORE = 0.9
 _SHORTEST = 2
@@ -25,11 +29,12 @@ _FIRST_SIEVE = 200  # names kept by spelling and by sound before the two are wei
 
 
 class Proposal(NamedTuple):
-    """An issuer somebody may have meant, with the name that is near and how near it is (0 to 1)."""
+    """An issuer somebody may have meant, with the name that is near, how near it is (0 to 1) and in what way."""
 
     issuer: Issuer
     name: str
     score: float
+    reason: str = "spelling_or_sound"
 
 
 class NearNames:
@@ -61,6 +66,79 @@ class NearNames:
                 for issuer in self._master.by_name(name, day):
                     best.setdefault(issuer.id, Proposal(issuer, name, round(score, 3)))
         return list(best.values())[:limit]
+
+    def related(self, text: str, day: date, *, limit: int = 5) -> list[Proposal]:
+        """Issuers that an unlisted company's name may be another name of, or of whose group it may be.
+
+        Args:
+            text: a company's name as written: `上海国际港务（集团）股份有限公司`.
+            day: only names in use on it are proposed.
+            limit: proposals at most, one per issuer.
+
+        Returns:
+            Proposals with the reasons of `kg.securities.likeness`, the likest first.
+        """
+        if marked := _MARKED.match(text):
+            return self._marked(marked["core"], day, limit)
+        bare = without_form(text)
+        names = set(self._brands.get(brand(text), ())) | set(self._shortened(bare))
+        scored = sorted(((likeness(text, name), name) for name in names), key=lambda each: (-each[0].score, each[1]))
+        best: dict[str, Proposal] = {}
+        for (score, reason), name in scored:
+            if score > 0:
+                for issuer in self._master.by_name(name, day):
+                    best.setdefault(issuer.id, Proposal(issuer, name, score, reason))
+        return list(best.values())[:limit]
+
+    def _marked(self, core: str, day: date, limit: int) -> list[Proposal]:
+        """Issuers a trading mark may stand for: of a marked name the exchange leaves two or three characters."""
+        best: dict[str, Proposal] = {}
+        for name in sorted(name for name in self._names if core in name):
+            for issuer in self._master.by_name(name, day):
+                if any(listing.exchange in _MAINLAND for listing in issuer.listings):
+                    best.setdefault(issuer.id, Proposal(issuer, name, 0.7, "marked_name"))
+        return list(best.values())[:limit]
+
+    def compare(self, one: str, other: str, day: date) -> Likeness:
+        """Whether two names are one issuer's, or may be one company's, by themselves or through an issuer's names.
+
+        Returns:
+            `same_issuer` where one issuer bears both; else the likeness of the nearest pair, score 0 where none is.
+        """
+        borne = [{issuer.id: issuer for issuer, _ in self._entries(name, day)} for name in (one, other)]
+        if borne[0].keys() & borne[1].keys():
+            return Likeness(1.0, "same_issuer")
+        found = [likeness(one, other)]
+        for name, issuers in ((one, borne[1]), (other, borne[0])):
+            known = {each.text for issuer in issuers.values() for each in issuer.names}
+            found += [likeness(name, text) for text in known]
+        return max(found)
+
+    def _entries(self, text: str, day: date) -> list[tuple[Issuer, Name]]:
+        entries = self._master.entries(text)
+        return [entry for entry in entries if not entry[1].is_future(day)] or entries
+
+    def _shortened(self, bare: str) -> Iterator[str]:
+        for other in (bare, brand(bare)):
+            for known, name in self._openings.get(other[:1], ()):
+                if is_short_form(bare, known) or is_short_form(known, other):
+                    yield name
+
+    @cached_property
+    def _brands(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self._names:
+            found.setdefault(brand(name), []).append(name)
+        return found
+
+    @cached_property
+    def _openings(self) -> dict[str, list[tuple[str, str]]]:
+        """Names without their form by first character, the place in front counted and not."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for name in self._names:
+            for known in {without_form(name), brand(name)}:
+                found.setdefault(known[:1], []).append((known, name))
+        return found
 
     def _weigh(self, key: str) -> list[tuple[str, float]]:
         """Names near by characters or by sound, each with the mean of the two likenesses."""

@@ -134,5 +134,6 @@ def test_an_unlisted_firm_hides_the_words_inside_it(resolver):
     assert [(written, kind) for written, _, kind in row] == [(firm, "company"), ("宁德时代", "company")]
 
 
-def test_without_a_model_the_unlisted_are_not_found():
-    assert [one for one in names("甲乙丙科技有限公司成立。") if one[2] == "company"] == []
+def test_without_a_model_a_legal_form_still_tells_a_company():
+    found = [one for one in names("甲乙丙科技有限公司成立，瑞丁新材也成立。") if one[2] == "company"]
+    assert found == [("甲乙丙科技有限公司", "org:甲乙丙科技有限公司", "company")]

@@ -1,0 +1,58 @@
+"""Company names in sentences of annual reports, each with its exact boundaries.
+
+The set labels a company once for each relation it stands in, mostly at its first mention, and leaves its other mentions
+in the sentence unlabelled. Hence two measures: mentions by place, where such a repeated mention counts as false, and
+names by sentence, where it does not.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.quality.masters import load_master
+from benchmarks.quality.score import Report, Score
+from extraction.resolving import NameReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.quality.score import Options
+
+COMPANY = "公司企业"
+DAY = date(2020, 6, 30)  # the sentences are undated; the reports they come from tell of 2019
+
+
+def measure(options: Options) -> Report:
+    """Find the names of every sentence."""
+    master, about = load_master(options)
+    reader = NameReader(master)
+    places, names = Score("company mentions by place", at_least=0.75), Score("company names by sentence", at_least=0.75)
+    report = Report([places, names], notes=[about])
+    for text, gold in islice(_sentences(options), options.limit or None):
+        report.texts += 1
+        found = [each for each in reader.read(text, DAY) if each["kind"] == "company"]
+        spans = {(each["start"], each["end"]) for each in found}
+        places.add(gold, spans)
+        names.add({text[start:end] for start, end in gold}, {text[start:end] for start, end in spans})
+        for start, end in gold - spans:
+            over = any(a < end and start < b for a, b in spans)
+            report.fault("wrong boundary" if over else "missed", text[start:end])
+        labelled = {text[start:end] for start, end in gold}
+        for start, end in sorted(spans - gold):
+            if not any(a < end and start < b for a, b in gold):
+                report.fault("repeated" if text[start:end] in labelled else "not labelled", text[start:end])
+    return report
+
+
+def _sentences(options: Options) -> Iterator[tuple[str, set[tuple[int, int]]]]:
+    """Each text with the places of its companies."""
+    for path in options.files:
+        with path.open(encoding="utf-8") as lines:
+            for line in filter(str.strip, lines):
+                row: dict[str, Any] = json.loads(line)
+                text = "".join(char for sentence in row["sentences"] for char in sentence)
+                labels = (label for sentence in row["ner"] for label in sentence)
+                yield text, {(start, last + 1) for start, last, kind in labels if kind == COMPANY}
