@@ -27,7 +27,7 @@ from extraction.headings import Headings, read_heading
 from extraction.linking import Linker
 from extraction.mentions import shipped_lexicon
 from extraction.ner import load_ner
-from extraction.patterns import chain, events, ownership, ratings, structure
+from extraction.patterns import chain, dealings, events, ownership, ratings, structure
 from extraction.patterns.causal import CausalReader
 from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _OPENING_LINES = 20  # where a weekly names its days
-_PATTERNS = (*chain.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
+_PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The pattern language: a template over masked sentences, each with an example that a test holds it to.
 
     {s:C}   a slot: role `s`, kind C; {o:P|D} takes either kind. Roles s and o are the fact's ends, others qualifiers.
-    ~       up to eight characters with no name and no punctuation; … up to twenty
+    ~       up to eight characters with no name and no punctuation; … up to twenty; ⋯ up to forty of the sentence,
+            whatever stands there (a cue of pairs.py may look that far, a pattern that makes facts may not)
     the rest is a regular expression
 
 A slot matches a whole enumeration: 「主要客户包括A、B和C」 gives three facts.
@@ -41,6 +42,7 @@ _SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
 _ASIDE = "(?:（[^（）]{0,40}）)?"
 _SHORT_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,8}}?"
 _LONG_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,20}}?"
+_REACH = "[^。；！？]{0,40}?"
 _GOES_ON = re.compile(
     r"(?:零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|专用|用|级|类|化)"
 )
@@ -66,7 +68,7 @@ class Pattern:
 
 
 def _compile(template: str) -> str:
-    expanded = template.replace("~", _SHORT_GAP).replace("…", _LONG_GAP)
+    expanded = template.replace("~", _SHORT_GAP).replace("…", _LONG_GAP).replace("⋯", _REACH)
     return _SLOT.sub(
         lambda slot: f"(?P<{slot[1]}>[{''.join(map(LETTER_OF_CODE.__getitem__, slot[2].split('|')))}]){_ASIDE}",
         expanded,
