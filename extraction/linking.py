@@ -30,6 +30,7 @@ _PRICE_MOVES = frozenset({"涨价", "降价"})
 _NER_SCORE = 0.8
 _WEAK_SCORE, _SHORTEST_WEAK = 0.8, 2
 _SHORTEST_GUESS = 2
+_PERSON = re.compile(r"[\u4e00-\u9fff]{2,4}|[\u4e00-\u9fff]{1,8}(?:·[\u4e00-\u9fff]{1,8}){1,3}")
 _NOT_PRODUCT = re.compile(
     r"^(?:产品|公司|项目|业务|系统|平台|技术|设备|材料|产能|板块|行业|市场|.)$|[，。：；（）\d]|产业|公司|行业"
 )
@@ -80,11 +81,11 @@ class Linker:
         return self._compounds(sentence.text, _without_overlap(found, companies.doubtful))
 
     def _guess(self, text: str, span: Span) -> Ref | None:
-        """Turn a span of the NER model into a product, or nothing when its form speaks against it."""
+        """Turn a span of the NER model into a product or a person, or nothing when its form speaks against it."""
         name, kind = text[span.start : span.end], KIND_OF_LABEL.get(span.label)
-        if kind != Kind.PRODUCT or len(name) < _SHORTEST_GUESS or name in self._lexicon.never:
+        if kind not in (Kind.PRODUCT, Kind.PERSON) or len(name) < _SHORTEST_GUESS or name in self._lexicon.never:
             return None
-        if _NOT_PRODUCT.search(name):
+        if _NOT_PRODUCT.search(name) if kind == Kind.PRODUCT else not _PERSON.fullmatch(name):
             return None
         return Ref(entity_id(kind, name), kind, name, span.start, span.end, score=_NER_SCORE)
 

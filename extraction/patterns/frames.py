@@ -7,7 +7,7 @@ it, what stands first to the right is what it is done to. The words of each even
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -58,6 +58,7 @@ _ISSUER = re.compile(
 )
 _OF_ISSUER = re.compile(r"[^，。；]{0,16}?(?:公司|股份|股票|股权|[A-Z]?股|不超过|合计)")
 _PER_SHARE = re.compile(r"(?:每股|收盘价|均价|股价|价格区间)[^，。；]{0,6}$")
+_NEW_CLAUSE = re.compile(r"[；、]|，.*，|，(?!以|分别为|包括)")
 _NEAR = 14
 
 
@@ -111,10 +112,21 @@ def read_frames(annotated: Annotated) -> Iterator[Frame]:
     if not triggers:
         return
     parties = _participants(annotated)
+    previous: Frame | None = None
     for index, (start, end, kind) in enumerate(triggers):
-        floor = triggers[index - 1][1] if index else 0
         roof = triggers[index + 1][0] if index + 1 < len(triggers) else len(annotated.text)
-        yield _Reader(annotated, parties, kind, start, end).read(floor, roof)
+        frame = _Reader(annotated, parties, kind, start, end).read(previous.end if previous else 0, roof)
+        if previous and _carries_on(annotated.text, previous, frame):
+            frame = replace(frame, agents=previous.agents)
+        yield frame
+        previous = frame
+
+
+def _carries_on(text: str, previous: Frame, frame: Frame) -> bool:
+    """Whether a clause that names no doer goes on about the last one's: 「南向资金增持甲、乙，减持丙」."""
+    clause = max(text.rfind(mark, previous.end, frame.start) for mark in "，；、") + 1
+    between = [ref for ref in frame.agents if previous.end <= ref.start and ref.end <= frame.start]
+    return clause > 0 and bool(between) and not any(ref.start >= clause for ref in between)
 
 
 def _triggers(annotated: Annotated) -> list[tuple[int, int, str]]:
@@ -193,7 +205,7 @@ class _Reader:
         mark = _FOR if self.kind == "guarantee" else _TO
         to = [ref for ref in (*self.left, *self.right) if self._marked(ref, mark) and ref.start < roof]
         source = [ref for ref in (*self.left, *self.right) if self._marked(ref, _FROM) and ref.start < roof]
-        holders = [ref for ref in self.right if _HOLDS_BEHIND.match(self.text, ref.end) and ref.start < roof]
+        holders = self._holders(roof)
         passive = [ref for ref in self.left if self._marked(ref, _PASSIVE)]
         at = [ref for ref in self.left if self._marked(ref, _AT)] if self.kind == "pledge" else []
         marked = [*held, *to, *source, *passive, *at]
@@ -210,9 +222,15 @@ class _Reader:
             parties = self._behind(behind)
         return agents, parties, targets
 
+    def _holders(self, roof: int) -> list[Ref]:
+        """Whose holding is bought: 「收购甲、乙持有的丙10%股权」 buys from both."""
+        found = [ref for ref in self.right if _HOLDS_BEHIND.match(self.text, ref.end) and ref.start < roof]
+        before = [ref for ref in self.right if found and ref.start <= found[0].start]
+        return self._group(before[::-1]) + found[1:]
+
     def _behind(self, refs: list[Ref]) -> list[Ref]:
         """The first name behind the trigger, with those joined to it, unless a new clause with its own words begins."""
-        if not refs or re.search(r"[，；].*[，；]|，(?!以)", self.text[self.end : refs[0].start]):
+        if not refs or _NEW_CLAUSE.search(self.text[self.end : refs[0].start]):
             return []
         return self._group(refs)
 

@@ -25,9 +25,15 @@ TOLD = [
     ("国轩高科遭比亚迪减持2%股份。", ("sec:002594.SZ", "cuts_stake_in", "sec:002074.SZ", 2.0, "%")),
     ("宁德时代将所持天华新能500万股质押给招商银行。", ("sec:300750.SZ", "pledges_to", "sec:600036.SH", 5e6, "股")),
     ("中国石化中标大型项目，金额30亿元。", ("sec:600028.SH", "undergoes", "event:中标", 3e9, "元")),
+    (
+        "资金流向：中信证券增持工商银行（+6.88亿元）、中信银行（+5.59亿元），减持中国银行（-7.88亿元）。",
+        ("sec:600030.SH", "cuts_stake_in", "sec:601988.SH", 7.88e8, "元"),
+    ),
     ("中国中铁为中国铁建提供担保5亿元。", ("sec:601390.SH", "supports", "sec:601186.SH", 5e8, "元")),
 ]
+EVENTFUL = {kind.relation for kind in frame_kinds().values()} | {"undergoes"}
 SILENT = [
+    "2025Q2公募基金增持前两大股票为宝钢股份（减仓1.3亿元）、南钢股份（减仓0.8亿元）。",
     "央行开展逆回购操作。",
     "宁德时代获中信证券增持评级。",
     "股票质押率下降。",
@@ -36,22 +42,21 @@ SILENT = [
 ]
 
 
-def _events(text: str) -> list[tuple[object, ...]]:
+def _claimed(text: str) -> list[tuple[object, ...]]:
     return [
         (fact.subject, fact.relation, fact.object, fact.value and fact.value.number, fact.value and fact.value.unit)
         for fact in reports.facts_of(text)
-        if fact.evidence[0].extractor.partition(":")[2].startswith("event.")
     ]
 
 
 @pytest.mark.parametrize(("text", "expected"), TOLD)
 def test_an_event_becomes_one_fact_with_its_amount(text, expected):
-    assert _events(text) == [expected]
+    assert expected in _claimed(text)
 
 
 @pytest.mark.parametrize("text", SILENT)
 def test_a_word_that_only_looks_like_an_event_tells_nothing(text):
-    assert _events(text) == []
+    assert not {relation for _, relation, *_ in _claimed(text)} & EVENTFUL
 
 
 def test_a_planned_purchase_is_planned_and_keeps_its_sum():
