@@ -1,47 +1,32 @@
 """The graph that communities are found in: an as-of view brought down to weighted, undirected pairs.
 
-Weight of a pair = sum over its edges of (snapshot weight × relation's share below), divided by the geometric mean of
-the ends' degrees to the power `_HUB_POWER`, so that a hub does not glue strangers. Measured facts hang on their subject
-and are left out; an indicator is tied to what it is about.
+An indicator stands for what it is about (碳酸锂价格 for 碳酸锂), so that numbers hang on their subject. The weight of a
+pair is the sum over its edges of snapshot weight × share (projection.yaml) × bucket factor, divided by the geometric
+mean of the ends' degrees to the power `_HUB_POWER`: neither a company of hundred products nor a trade of hundred
+companies glues strangers. Only nodes that some live fact touches are tied to their trade.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import yaml
 
 from kg.model import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from kg.graph.snapshot import Snapshot
 
-# What one edge says about belonging to one theme: causal and chain links make themes, a shared place does not.
-SHARES = {
-    "upstream_of": 1.0,
-    "part_of": 1.0,
-    "supplies": 1.0,
-    "produces": 0.9,
-    "uses": 0.7,
-    "affects": 0.9,
-    "subsidiary_of": 0.8,
-    "substitutes_for": 0.7,
-    "belongs_to": 0.6,
-    "operates": 0.6,
-    "competes_with": 0.6,
-    "acquires": 0.6,
-    "holds_stake_in": 0.5,
-    "partners_with": 0.5,
-    "invests_in": 0.5,
-    "located_in": 0.0,
-    "reports": 0.0,
-    "rates": 0.0,
-}
-_ABOUT_SHARE = 0.8
 _HUB_POWER = 0.5
+_BUCKET = 20  # edges of one node and relation that count in full; more count sqrt(20 / number) each
 _LEFT_OUT = frozenset({Kind.REGION, Kind.PERSON})
 
 
@@ -54,13 +39,37 @@ class Projection:
     weights: NDArray[np.float64]
 
 
+class Tables(NamedTuple):
+    """The tables of projection.yaml: relation → share, the share of an `about` tie, and the names that say nothing."""
+
+    shares: Mapping[str, float]
+    about: float
+    generic: frozenset[str]
+
+
+class _Edges(NamedTuple):
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    relation: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+
+@cache
+def tables() -> Tables:
+    """Return the tables that ship with Liantu."""
+    read = yaml.safe_load(resources.files("communities").joinpath("projection.yaml").read_text(encoding="utf-8"))
+    generic = frozenset(name for names in read["generic"].values() for name in names)
+    return Tables(read["shares"], read["about"], generic)
+
+
 def project(snapshot: Snapshot) -> Projection:
     """Return the projection of a snapshot; nodes without a pair are left out."""
     size = len(snapshot.entity_ids)
-    source, target, weight = _edges(snapshot)
-    low, high = np.minimum(source, target), np.maximum(source, target)
-    barred = np.array([kind in _LEFT_OUT for kind in snapshot.kinds], dtype=np.bool_)
-    keep = (low != high) & (weight > 0) & ~barred[low] & ~barred[high]
+    edges = _edges(snapshot)
+    low, high = np.minimum(edges.source, edges.target), np.maximum(edges.source, edges.target)
+    barred = _barred(snapshot)
+    keep = (low != high) & (edges.weight > 0) & ~barred[low] & ~barred[high]
+    weight = edges.weight * _bucket_factor(edges, keep, size)
     keys, inverse = np.unique(low[keep] * np.int64(size) + high[keep], return_inverse=True)
     summed = np.bincount(inverse, weights=weight[keep], minlength=len(keys))
     first, second = np.divmod(keys, max(size, 1))
@@ -71,13 +80,49 @@ def project(snapshot: Snapshot) -> Projection:
     return Projection(nodes, pairs, damped)
 
 
-def _edges(snapshot: Snapshot) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    shares = np.array([SHARES.get(name, 0.0) for name in snapshot.relation_names])
-    edges = snapshot.edges()
+def roots(snapshot: Snapshot) -> NDArray[np.int64]:
+    """Return for each node the one it stands for: an indicator for what it is about, any other for itself."""
+    own = np.arange(len(snapshot.entity_ids), dtype=np.int64)
+    hangs = _of_kind(snapshot, Kind.INDICATOR) & (snapshot.about >= 0)
+    return np.where(hangs, snapshot.about.astype(np.int64), own)
+
+
+def _barred(snapshot: Snapshot) -> NDArray[np.bool_]:
+    generic = tables().generic
+    named = (
+        kind in _LEFT_OUT or (not identity.startswith("sec:") and identity.split(":", 1)[-1] in generic)
+        for identity, kind in zip(snapshot.entity_ids, snapshot.kinds, strict=True)
+    )
+    return np.fromiter(named, dtype=np.bool_, count=len(snapshot.entity_ids))
+
+
+def _edges(snapshot: Snapshot) -> _Edges:
+    shares = tables().shares
+    share = np.array([shares.get(name, 0.0) for name in snapshot.relation_names])
+    edges, root = snapshot.edges(), roots(snapshot)
     about = snapshot.about
-    tied = np.array([kind is not Kind.INDUSTRY for kind in snapshot.kinds], dtype=np.bool_)
-    rows = np.flatnonzero((about >= 0) & tied)  # a trade's parent is the classification's word, and would glue it all
-    source = np.concatenate([edges.source.astype(np.int64), rows])
-    target = np.concatenate([edges.target.astype(np.int64), about[rows].astype(np.int64)])
-    weight = np.concatenate([edges.weight * shares[edges.relation], np.full(len(rows), _ABOUT_SHARE)])
-    return source, target, weight
+    touched = np.zeros(len(snapshot.entity_ids), dtype=np.bool_)
+    touched[root[edges.source]] = touched[root[edges.target]] = True
+    # A trade's parent is the classification's word, and would glue it all.
+    rows = np.flatnonzero((about >= 0) & touched & (root == np.arange(len(root))) & ~_of_kind(snapshot, Kind.INDUSTRY))
+    tie = len(share)  # a relation of its own
+    return _Edges(
+        np.concatenate([root[edges.source], rows]),
+        np.concatenate([root[edges.target], about[rows].astype(np.int64)]),
+        np.concatenate([edges.relation.astype(np.int64), np.full(len(rows), tie)]),
+        np.concatenate([edges.weight * share[edges.relation], np.full(len(rows), tables().about)]),
+    )
+
+
+def _bucket_factor(edges: _Edges, keep: NDArray[np.bool_], size: int) -> NDArray[np.float64]:
+    """Return how much each edge counts by the larger of the two buckets (node and relation) that it lies in."""
+    largest = np.ones(len(edges.source), dtype=np.int64)
+    for ends in (edges.source, edges.target):
+        keys = edges.relation * np.int64(size) + ends
+        _, inverse, counts = np.unique(keys[keep], return_inverse=True, return_counts=True)
+        largest[keep] = np.maximum(largest[keep], counts[inverse])
+    return np.sqrt(np.minimum(1.0, _BUCKET / largest))
+
+
+def _of_kind(snapshot: Snapshot, wanted: Kind) -> NDArray[np.bool_]:
+    return np.fromiter((kind is wanted for kind in snapshot.kinds), dtype=np.bool_, count=len(snapshot.kinds))

@@ -2,115 +2,170 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from communities.roles import ROLES, roles_of
 from kg.ids import digest
 from kg.model import Kind, Modality, Summary, SummaryLine
 from kg.period import Period
 from kg.query.wording import claim_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
 
-    from kg.model import Entity, Fact
+    from communities.contents import Content
+    from kg.model import Fact
     from kg.query.lens import Lens
 
-TEMPLATE = "composed/2"  # raise it whenever the same facts would read differently
+TEMPLATE = "composed/3"  # raise it whenever the same facts would read differently
 _TITLE_NAMES = 3
 _TITLE_FROM = 12  # a title is made of the strongest members only
-_OTHER_LINES = 3
+_TITLE_FIRST = frozenset({Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS, Kind.EVENT, Kind.POLICY})
+_JOINT = "·"
+_LINES_EACH = 4
 _NAMES_EACH = 6
-_TITLE_KINDS = (Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME, Kind.COMPANY, Kind.INDICATOR, Kind.EVENT, Kind.POLICY)
-_TITLE_LAST = frozenset({Kind.COMPANY, Kind.INDICATOR})
-_ROLES = (
-    (Kind.COMPANY, "公司"),
-    (Kind.PRODUCT, "产品"),
-    (Kind.INDUSTRY, "行业"),
-    (Kind.INDICATOR, "指标"),
-    (Kind.POLICY, "政策"),
-    (Kind.EVENT, "事件"),
-)
-_FAMILIES = (("产业链", "chain", 4), ("因果", "causal", 4), ("关系", "structure", _OTHER_LINES))
+_FAMILIES = (("产业链", ("chain",)), ("因果", ("causal",)), ("关系", ("structure",)))
+_PLAIN = frozenset({"belongs_to", "operates", "produces"})  # told by the roles already
+_CHILDREN = 8
+_OPEN = frozenset({Modality.FORECAST, Modality.PLANNED, Modality.CONDITIONAL})
 
 
-def compose(lens: Lens, members: Sequence[Entity], facts: Sequence[Fact]) -> Summary:
-    """Return the summary of a community from the live facts that join two of its members, the strongest first."""
-    ranked = sorted(facts, key=_rank)
-    strength: dict[str, float] = defaultdict(float)
-    for fact in ranked:
-        for end in (fact.subject, fact.object):
-            strength[end] += _force(fact)
-    strongest = sorted(members, key=lambda entity: (-strength[entity.id], entity.id))
-    lines = [*_members(strongest, ranked), *_claims(lens, ranked), *_disagreements(lens, ranked)]
-    return Summary(summary_key(members, facts), title_of(strongest), tuple(lines), _span(ranked))
+def compose(lens: Lens, content: Content, *, title: str, day: date, children: Sequence[Summary] = ()) -> Summary:
+    """Return the summary of a community; its id is the hash of what it says and rests on.
 
-
-def summary_key(members: Sequence[Entity], facts: Sequence[Fact]) -> str:
-    """Return the hash of all that a summary is made of: what would come out the same is never paid for twice."""
-    rows = sorted(
-        f"{fact.id}|{fact.witnesses}|{fact.confidence}|{fact.published_on}|{fact.last_published_on}" for fact in facts
+    Args:
+        lens: of the week's view.
+        content: members and chosen facts.
+        title: the theme's name.
+        day: a forecast whose period is over by then is open no longer.
+        children: summaries of the parts of a higher level, largest first.
+    """
+    lines = (
+        *_gist(lens, content),
+        *_roles(lens, content),
+        *_parts(children),
+        *_claims(lens, content),
+        *_figures(lens, content),
+        *_disagreements(lens, content),
+        *_outlook(lens, content, day),
     )
-    names = sorted(f"{entity.id}|{entity.kind}|{entity.name}" for entity in members)
-    return "summary:" + digest((TEMPLATE, *names, "|facts", *rows))
+    key = digest((TEMPLATE, title, *(part for line in lines for part in (line.text, *line.facts))))
+    return Summary(f"summary:{key}", title, lines, _span(content))
 
 
-def title_of(members: Sequence[Entity]) -> str:
-    """Return a name made of the strongest members (given strongest first), what is sold before who sells it."""
-    named = [entity for entity in members[:_TITLE_FROM] if entity.kind in _TITLE_KINDS]
-    named.sort(key=lambda entity: entity.kind in _TITLE_LAST)
-    names = list(dict.fromkeys(entity.name for entity in named))  # 稀土 is a product and a trade
-    return "·".join(names[:_TITLE_NAMES]) or "未命名主题"
+def title_of(lens: Lens, members: Sequence[str], before: str = "") -> str:
+    """Return a name made of the strongest members (given strongest first), what is sold before who sells it.
+
+    The name that a theme had `before` stays while most of what it names is still among the members.
+    """
+    if before:
+        known = {lens.name(member) for member in members}
+        parts = before.split(_JOINT)
+        if 2 * sum(part in known for part in parts) > len(parts):
+            return before
+    named = sorted(members[:_TITLE_FROM], key=lambda member: kind_of(member) not in _TITLE_FIRST)
+    names: list[str] = []
+    for name in map(lens.name, named):
+        if not any(name in other or other in name for other in names):  # 锂电池 says 锂 already
+            names.append(name)
+    return _JOINT.join(names[:_TITLE_NAMES]) or "未命名主题"
 
 
-def _force(fact: Fact) -> float:
-    return fact.witnesses * fact.confidence
+def kind_of(entity_id: str) -> Kind:
+    """Return the kind that an id's prefix tells."""
+    prefix = entity_id.split(":", 1)[0]
+    return Kind.COMPANY if prefix in ("sec", "org") else Kind(prefix)
 
 
-def _rank(fact: Fact) -> tuple[float, int, str]:
-    return -_force(fact), -fact.last_published_on.toordinal(), fact.id
+def changes(lens: Lens, content: Content, *, first: bool) -> tuple[SummaryLine, ...]:
+    """Return what was first said since the run before; nothing in a theme's first week, when all is new."""
+    if first or not content.fresh:
+        return ()
+    head = SummaryLine(f"新增 {content.fresh_count} 条事实", tuple(fact.id for fact in content.fresh))
+    return (head, *(SummaryLine(claim_text(lens, fact), (fact.id,)) for fact in content.fresh))
 
 
-def _members(members: Sequence[Entity], facts: Sequence[Fact]) -> list[SummaryLine]:
-    """Name the strongest members of each kind, each with the strongest fact that makes it one."""
-    best: dict[str, str] = {}
-    for fact in facts:
-        best.setdefault(fact.subject, fact.id)
-        best.setdefault(fact.object, fact.id)
-    lines = []
-    for kind, role in _ROLES:
-        named = [entity for entity in members if entity.kind == kind and entity.id in best][:_NAMES_EACH]
-        if named:
-            support = tuple(dict.fromkeys(best[entity.id] for entity in named))
-            lines.append(SummaryLine(f"{role}：{'、'.join(entity.name for entity in named)}", support))
-    return lines
-
-
-def _claims(lens: Lens, facts: Sequence[Fact]) -> list[SummaryLine]:
-    chosen: list[tuple[str, Fact]] = []
-    asserted = [fact for fact in facts if fact.modality is Modality.ASSERTED]
-    for label, family, count in _FAMILIES:
-        chosen += [(label, fact) for fact in asserted if lens.words[fact.relation].family == family][:count]
-    outlook = [fact for fact in facts if fact.modality is Modality.FORECAST and fact.relation == "affects"]
-    chosen += [("展望", fact) for fact in outlook[:_OTHER_LINES]]
-    return [SummaryLine(f"{label}：{claim_text(lens, fact)}", (fact.id,)) for label, fact in chosen]
-
-
-def _disagreements(lens: Lens, facts: Sequence[Fact]) -> list[SummaryLine]:
-    """Set side by side the strongest claims that two things move together and that they move oppositely."""
-    signs: dict[tuple[str, str], dict[int, Fact]] = {}
-    for fact in facts:
-        if fact.relation == "affects" and fact.sign:
-            signs.setdefault((fact.subject, fact.object), {}).setdefault(fact.sign, fact)
-    opposed = [(pair[1], pair[-1]) for pair in signs.values() if len(pair) > 1]
-    return [
-        SummaryLine(f"分歧：{claim_text(lens, one)}；另有：{claim_text(lens, other)}", (one.id, other.id))
-        for one, other in opposed[:_OTHER_LINES]
+def _gist(lens: Lens, content: Content) -> Iterator[SummaryLine]:
+    """Say in one line what the theme trades in, who stands for it, and the strongest cause."""
+    held = _best_facts((*content.facts, *content.figures))
+    things = [member for member in content.members if member in held and kind_of(member) in _TITLE_FIRST][:3]
+    firms = [member for member in content.members if member in held and kind_of(member) is Kind.COMPANY][:3]
+    cause = next((fact for fact in content.facts if fact.relation == "affects"), None)
+    parts = [
+        f"{'、'.join(map(lens.name, things))}" if things else "",
+        f"代表公司 {'、'.join(map(lens.name, firms))}" if firms else "",
+        f"{claim_text(lens, cause)}" if cause else "",
     ]
+    support = [held[member].id for member in (*things, *firms)] + ([cause.id] if cause else [])
+    if support:
+        yield SummaryLine(f"概要：{'；'.join(part for part in parts if part)}", tuple(dict.fromkeys(support)))
 
 
-def _span(facts: Sequence[Fact]) -> Period | None:
+def _best_facts(facts: Iterable[Fact]) -> dict[str, Fact]:
+    """Return for each entity the strongest fact that has it at an end."""
+    best: dict[str, Fact] = {}
+    for fact in facts:
+        best.setdefault(fact.subject, fact)
+        best.setdefault(fact.object, fact)
+    return best
+
+
+def _roles(lens: Lens, content: Content) -> Iterator[SummaryLine]:
+    """Name the members by the part they play, each with the fact that gives it that part."""
+    placed = roles_of(content.facts)
+    for role, label in ROLES.items():
+        named = [member for member in content.members if placed.get(member, ("", ""))[0] == role][:_NAMES_EACH]
+        if named:
+            support = tuple(dict.fromkeys(placed[member][1] for member in named))
+            yield SummaryLine(f"{label}：{'、'.join(map(lens.name, named))}", support)
+
+
+def _parts(children: Sequence[Summary]) -> Iterator[SummaryLine]:
+    for child in children[:_CHILDREN]:
+        if child.lines:
+            yield SummaryLine(f"子主题：{child.title}", child.lines[0].facts)
+
+
+def _claims(lens: Lens, content: Content) -> Iterator[SummaryLine]:
+    for label, families in _FAMILIES:
+        told = [
+            fact
+            for fact in content.facts
+            if fact.modality is Modality.ASSERTED
+            and fact.relation not in _PLAIN
+            and lens.words[fact.relation].family in families
+        ]
+        for fact in told[:_LINES_EACH]:
+            yield SummaryLine(f"{label}：{claim_text(lens, fact)}", (fact.id,))
+
+
+def _figures(lens: Lens, content: Content) -> Iterator[SummaryLine]:
+    told = [fact for fact in content.figures if fact.modality is Modality.ASSERTED]
+    for fact in told[:_LINES_EACH]:
+        yield SummaryLine(f"数据：{claim_text(lens, fact)}", (fact.id,))
+
+
+def _disagreements(lens: Lens, content: Content) -> Iterator[SummaryLine]:
+    for one, other in content.opposed:
+        text = f"分歧：{claim_text(lens, one)}；另有：{claim_text(lens, other)}"
+        yield SummaryLine(text, (one.id, other.id))
+
+
+def _outlook(lens: Lens, content: Content, day: date) -> Iterator[SummaryLine]:
+    """Tell what is forecast, planned or conditional and not yet over."""
+    told = [fact for fact in (*content.facts, *content.figures) if fact.modality in _OPEN and _is_open(fact, day)]
+    for fact in told[:_LINES_EACH]:
+        yield SummaryLine(f"展望：{claim_text(lens, fact)}", (fact.id,))
+
+
+def _is_open(fact: Fact, day: date) -> bool:
+    return fact.valid is None or fact.valid.end is None or fact.valid.end > day
+
+
+def _span(content: Content) -> Period | None:
+    facts = (*content.facts, *content.figures)
     if not facts:
         return None
     first = min(fact.published_on for fact in facts)

@@ -1,7 +1,7 @@
 """The `liantu` command: finds its sub-commands by entry point, and turns a KgError into one line and an exit code.
 
 Exit codes: 0 done; 1 the question has no answer as it stands; 2 wrong usage; 3 some input was refused, the rest was
-done; 4 the knowledge base cannot serve.
+done; 4 the knowledge base cannot serve; 5 the model does not answer.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 import click
 
 from kg.errors import DocumentError, KgError, QuestionError, StoreError
+from kg.llm.port import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GROUP = "liantu.commands"
-EXIT_QUESTION, EXIT_USAGE, EXIT_REFUSED, EXIT_STORE = 1, 2, 3, 4
+EXIT_QUESTION, EXIT_USAGE, EXIT_REFUSED, EXIT_STORE, EXIT_MODEL = 1, 2, 3, 4, 5
 
 
 class EntryPointGroup(click.Group):
@@ -60,7 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def exit_code(error: KgError) -> int:
     """Return the exit code of an error."""
-    for kind, code in ((QuestionError, EXIT_QUESTION), (DocumentError, EXIT_REFUSED), (StoreError, EXIT_STORE)):
+    codes = (
+        (QuestionError, EXIT_QUESTION),
+        (DocumentError, EXIT_REFUSED),
+        (StoreError, EXIT_STORE),
+        (ModelError, EXIT_MODEL),
+    )
+    for kind, code in codes:
         if isinstance(error, kind):
             return code
     return EXIT_USAGE

@@ -30,6 +30,9 @@ class Settings:
     workers: int = 0
     ner: bool = True
     master: Path | None = None
+    llm_url: str = ""
+    llm_model: str = ""
+    llm_key: str = field(default="", repr=False)
     neo4j_user: str = "neo4j"
     neo4j_password: str = field(default="", repr=False)
 
@@ -106,6 +109,9 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "workers": _whole,
     "ner": _flag,
     "master": _path,
+    "llm_url": _text,
+    "llm_model": _text,
+    "llm_key": _text,
     "neo4j_user": _text,
     "neo4j_password": _text,
 }

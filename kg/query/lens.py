@@ -49,6 +49,7 @@ class Lens:
         self.view, self.lang = view, lang
         self.words: Vocabulary = vocabulary()
         self._documents: dict[str, Document | None] = {}
+        self._names: dict[str, str] = {}
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -60,6 +61,13 @@ class Lens:
         entity_id = self.snapshot.entity_ids[index]
         known = self.view.entity(entity_id)
         return known or Entity(entity_id, self.snapshot.kinds[index], entity_id.split(":", 1)[-1])
+
+    def name(self, entity_id: str) -> str:
+        """Return what an entity is called; one that the view no longer knows is called by its id."""
+        if entity_id not in self._names:
+            known = self.view.entity(entity_id)
+            self._names[entity_id] = known.name if known else entity_id.split(":", 1)[-1]
+        return self._names[entity_id]
 
     def index(self, entity_id: str) -> int | None:
         """Return the snapshot row of an entity, or None when no fact touches it."""

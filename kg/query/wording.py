@@ -47,7 +47,7 @@ def direction_text(direction: int, kind: Kind = Kind.INDICATOR) -> str:
 
 def claim_text(lens: Lens, fact: Fact) -> str:
     """Return one fact as a Chinese sentence, without its source."""
-    first, second = _name(lens, fact.subject), _name(lens, fact.object)
+    first, second = lens.name(fact.subject), lens.name(fact.object)
     body = _BODIES.get(fact.relation, _related)(lens, fact, first, second)
     denied = "（否认）" if fact.polarity is Polarity.NEGATIVE else ""
     valid = f"［{fact.valid}］" if fact.valid else ""
@@ -88,7 +88,7 @@ def path_citations(path: Path, direction: int) -> tuple[Citation, ...]:
 
 def _walked(lens: Lens, link: Link, direction: int) -> str:
     return " → ".join(
-        f"{_name(lens, end)}{_moved(lens, end, move)}"
+        f"{lens.name(end)}{_moved(lens, end, move)}"
         for end, move in ((link.source, direction), (link.target, direction * link.sign))
     )
 
@@ -165,8 +165,3 @@ def _scale(value: Value) -> tuple[float, str]:
     fitting = [(factor, name) for name, factor in _SCALES if abs(value.number) >= factor]
     bare = [(1.0, "")]
     return (written or (bare if value.unit in _RATIOS else fitting) or bare)[0]
-
-
-def _name(lens: Lens, entity_id: str) -> str:
-    entity = lens.view.entity(entity_id)
-    return entity.name if entity else entity_id.split(":", 1)[-1]

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 
 from communities.detection import DetectionOptions, Found, detect, modularity
 from communities.projection import Projection
-from communities.quality import coverage, measure
+from communities.quality import conductance, coverage, measure
 from tests.communities.graphs import as_networkx, clique, members, projected
 
-FLAT = DetectionOptions(resolutions=(1.0,))
+FLAT = DetectionOptions(resolutions=(1.0,), smallest=1)
 
 
 def test_nothing_has_no_communities():
@@ -64,10 +64,34 @@ def test_too_large_a_community_is_cut_again_but_a_star_is_not_peeled():
     ring += [(8 * block + 7, 8 * ((block + 1) % 6)) for block in range(6)]
     whole = DetectionOptions(resolutions=(0.01,), largest=1000)
     assert [len(found.members) for found in detect(projected(ring), whole)[0]] == [48]
-    few = DetectionOptions(resolutions=(0.3,), largest=10)
+    few = DetectionOptions(resolutions=(0.3,), largest=10, smallest=1)
     assert max(len(found.members) for found in detect(projected(ring), few)[0]) <= 10
     star = projected([(0, leaf) for leaf in range(1, 60)])
     assert [len(found.members) for found in detect(star, DetectionOptions(resolutions=(0.6,), largest=10))[0]] == [60]
+
+
+def test_a_piece_too_small_to_read_joins_the_neighbour_it_is_tied_to_most():
+    """Two cliques and a pair between them: the pair goes where its heavier link leads; one by itself stays."""
+    pairs = [*clique(0, 6), *clique(6, 6), (12, 13), (12, 0), (13, 6), (14, 15)]
+    weights = [2.0 if pair == (12, 0) else 9.0 if pair == (12, 13) else 1.0 for pair in pairs]
+    order = sorted(range(len(pairs)), key=lambda place: tuple(sorted(pairs[place])))
+    projection = projected([pairs[place] for place in order], [weights[place] for place in order])
+    options = DetectionOptions(resolutions=(2.0,), smallest=3)
+    assert members(detect(projection, options)[0]) == [{0, 1, 2, 3, 4, 5, 12, 13}, set(range(6, 12)), {14, 15}]
+
+
+def test_a_start_that_is_as_good_is_kept_and_a_bad_one_is_left():
+    """A ring of eight cut in fours can be cut in four ways that are equally good."""
+    ring = projected([(node, (node + 1) % 8) for node in range(8)])
+    for shift in range(4):
+        start = np.array([((node - shift) % 8) // 4 for node in range(8)])
+        kept = detect(ring, DetectionOptions(resolutions=(1.0,), smallest=1), [start])[0]
+        assert {frozenset(part) for part in members(kept)} == {
+            frozenset(np.flatnonzero(start == part).tolist()) for part in (0, 1)
+        }
+    cliques = projected([*clique(0, 6), *clique(6, 6), (5, 6)])
+    bad = np.array([0, 1] * 6)
+    assert members(detect(cliques, FLAT, [bad])[0]) == [set(range(6)), set(range(6, 12))]
 
 
 def test_detecting_leaves_the_generator_of_the_process_as_it_was():
@@ -85,14 +109,21 @@ _PAIRS = st.lists(
 
 
 @settings(max_examples=150, deadline=None)
-@given(pairs=_PAIRS, resolution=st.sampled_from([0.3, 0.6, 1.0, 2.0]), largest=st.integers(2, 30))
+@given(
+    pairs=_PAIRS,
+    resolution=st.sampled_from([0.3, 0.6, 1.0, 2.0]),
+    largest=st.integers(2, 30),
+    smallest=st.integers(1, 6),
+)
 def test_levels_are_nested_connected_partitions_and_always_the_same(
-    pairs: list[tuple[int, int]], resolution: float, largest: int
+    pairs: list[tuple[int, int]], resolution: float, largest: int, smallest: int
 ):
     projection = projected(sorted({(min(pair), max(pair)) for pair in pairs}))
-    options = DetectionOptions(resolutions=(resolution, 2 * resolution), largest=largest)
+    options = DetectionOptions(resolutions=(resolution, 2 * resolution), largest=largest, smallest=smallest)
     levels = detect(projection, options)
     graph = as_networkx(projection)
+    whole = {node: len(part) for part in nx.connected_components(graph) for node in part}
+    assert all(len(item.members) >= min(smallest, whole[item.members[0]]) for item in levels[0])
     for number, found in enumerate(levels):
         assert sorted(node for item in found for node in item.members) == list(range(len(projection.nodes)))
         assert all(nx.is_connected(graph.subgraph(item.members)) for item in found)
@@ -104,6 +135,11 @@ def test_levels_are_nested_connected_partitions_and_always_the_same(
             assert modularity(projection, found) == pytest.approx(nx.community.modularity(graph, parts))
             inside = nx.community.partition_quality(graph, parts)[0]
             assert coverage(projection, found) == pytest.approx(inside)
+            oracle = sum(
+                len(part) * (nx.conductance(graph, part) if 0 < nx.volume(graph, part) < 2 * graph.size() else 0.0)
+                for part in parts
+            )
+            assert conductance(projection, found) == pytest.approx(oracle / graph.number_of_nodes())
     random.seed(len(pairs))
     assert detect(projection, options) == levels
 

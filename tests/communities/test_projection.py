@@ -1,14 +1,28 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from communities.projection import SHARES, project
+from communities.projection import project, tables
 from kg.graph.snapshot import Snapshot
 from kg.relations import vocabulary
-from tests.kg.query.world import LONGI, MARGIN, MODULE, PRICE, SILICON, SUNGROW, TONGWEI, claim, named, paper, seen
+from tests.kg.query.world import (
+    LONGI,
+    MARGIN,
+    MODULE,
+    PRICE,
+    SILICON,
+    SUNGROW,
+    TONGWEI,
+    claim,
+    moves,
+    named,
+    paper,
+    seen,
+)
 
 if TYPE_CHECKING:
     from kg.model import Fact
@@ -30,7 +44,7 @@ def pairs_of(*facts: Fact, extra: tuple[str, ...] = ()) -> dict[tuple[str, str],
 
 
 def test_every_relation_has_a_share():
-    assert set(SHARES) == set(vocabulary().relations)
+    assert set(tables().shares) == set(vocabulary().relations)
 
 
 def test_nothing_projects_to_nothing():
@@ -41,7 +55,7 @@ def test_nothing_projects_to_nothing():
 def test_a_pair_weighs_what_its_edges_weigh_together():
     both = (claim(TONGWEI, "supplies", LONGI), claim(LONGI, "partners_with", TONGWEI))
     words = vocabulary()
-    expected = words["supplies"].weight * SHARES["supplies"] + words["partners_with"].weight * SHARES["partners_with"]
+    expected = sum(words[name].weight * tables().shares[name] for name in ("supplies", "partners_with"))
     assert pairs_of(*both) == {tuple(sorted((LONGI, TONGWEI))): pytest.approx(expected)}
 
 
@@ -57,8 +71,40 @@ def test_a_place_a_person_and_a_number_tie_nobody():
     ) == {}  # fmt: skip
 
 
-def test_an_indicator_is_tied_to_what_it_is_about():
-    assert set(pairs_of(extra=(PRICE, SILICON, MARGIN, MODULE))) == {(PRICE, SILICON), (MARGIN, MODULE)}
+def test_an_indicator_stands_for_what_it_is_about():
+    """硅料价格 moves 组件毛利率: 硅料 and 组件 are tied; what is merely mentioned is tied to nothing."""
+    assert set(pairs_of(moves(PRICE, MARGIN, 1, -1))) == {(SILICON, MODULE)}
+    assert pairs_of(extra=(PRICE, SILICON, MARGIN, MODULE)) == {}
+    assert pairs_of(moves(PRICE, "indicator:硅料库存", 1, -1)) != {}  # the other one is about nothing
+
+
+def test_a_number_glues_no_strangers_but_wakes_its_subject():
+    """Two firms with one indicator stay apart; a product that only has a number is tied to its trade."""
+    assert pairs_of(claim(LONGI, "reports", "indicator:毛利率"), claim(TONGWEI, "reports", "indicator:毛利率")) == {}
+    trade = replace(named(SILICON), about="industry:硅料硅片")
+    spoken = [("句。", claim("industry:硅料硅片", "reports", PRICE))]
+    snapshot = Snapshot.compile(seen(paper(1, DAY, *spoken, extra=(trade,))), vocabulary())
+    projection = project(snapshot)
+    assert [snapshot.entity_ids[node] for node in projection.nodes] == ["industry:硅料硅片", SILICON]
+
+
+@pytest.mark.parametrize("generic", ["product:产品", "industry:制造业", "indicator:净利润", "company:x"])
+def test_a_node_that_says_nothing_takes_no_part(generic: str):
+    said = [claim(end, "affects", generic, sign=1) for end in (SILICON, MODULE)] if generic != "company:x" else []
+    assert pairs_of(*said) == {}
+
+
+def test_a_listed_company_of_a_generic_name_takes_part():
+    assert "机器人" not in tables().generic
+    assert pairs_of(claim("sec:000000.SZ", "supplies", LONGI))
+
+
+def test_a_large_bucket_counts_less_each():
+    """Forty products of one company: each link counts sqrt(20 / 40), and the company's degree weighs on all."""
+    many = pairs_of(*(claim(LONGI, "produces", f"product:件{number}") for number in range(40)))
+    one = pairs_of(claim(LONGI, "produces", "product:件0"))
+    alone = one["product:件0", LONGI]
+    assert many["product:件0", LONGI] == pytest.approx(alone * (20 / 40) ** 0.5 / 40**0.25)
 
 
 def test_a_hub_is_damped():
