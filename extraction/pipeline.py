@@ -78,6 +78,7 @@ class Extractor:
         """Read one document whole."""
         document = replace(document, signature=signature(_kept_text(document)))
         annotated = self.annotate(document)
+        self._metrics.begin()
         claims = [(claim, sentence) for sentence in annotated for claim in self._claims(sentence, document)]
         facts = merge(to_fact(claim, sentence, document, recorded_at=recorded_at) for claim, sentence in claims)
         used = [ref for sentence in annotated for ref in sentence.refs] + [

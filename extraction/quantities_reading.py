@@ -143,10 +143,11 @@ def _shared(text: str, match: re.Match[str]) -> list[Raw]:
 
 
 def _is_list(text: str, match: re.Match[str]) -> bool:
-    """Only a slash, 分别 or decimals make a list; 1、2亿元 at the start of a line is a numbered heading."""
+    """A slash, 分别, decimals or three items make a list; 1、2亿元 at the start of a line is a numbered heading."""
     if match.start() == 0 and _HEADING.match(text) and "、" in match[0][:3]:
         return False
-    return "/" in match[0] or "." in match[0] or "分别" in text[max(0, match.start() - 24) : match.start()]
+    several = "/" in match[0] or "." in match[0] or match[0].count("、") > 1
+    return several or "分别" in text[max(0, match.start() - 24) : match.start()]
 
 
 def _sign_before(text: str, start: int) -> str:

@@ -1,10 +1,14 @@
 """yanbao: report texts flattened from PDF, with annotated indicators: value, name and time.
 
-Only sentences with an annotated value are looked at: there the annotation is close to complete. A value is right when
-its magnitude is the annotated one in base units (9.45亿元 = 945百万元; the annotation writes 同比下降12% now as 下降12%, now as
-12%, so that signs are not judged), the indicator when both names fold to one
-(营收 = 营业收入, 市场空间 = 市场规模; the part behind, 同比 环比 占比 年复合增长率, must agree), the period when the
-annotated words, read against the publication day, name the same days. Where no time is annotated none is judged.
+Only sentences with an annotated value are looked at: there the annotation is close to complete. A found value is right
+when
+
+* value: its magnitude is the annotated one in base units (9.45亿元 = 945百万元). The annotation writes 同比下降12% now
+  as 下降12%, now as 12%, so that signs are not judged;
+* indicator: both names fold to one (营收 = 营业收入, `_SAME` below), and the part behind (同比 环比 占比 年复合增长率)
+  agrees; 增长9% without a said base meets 同比, as the annotation writes it; a share of a market is 市占率;
+* period: the annotated words, read against the publication day, name the same days; of a range that is annotated for a
+  list of values each value may tell its own step. Where no time is annotated none is judged.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from extraction.readers.publication_day import find_days
 from extraction.readers.text import carve_plain
 from extraction.sentences import split
 from kg.model import Document
+from kg.period import Period, Precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
 
     from benchmarks.quality.score import Options
     from kg.model import Fact
-    from kg.period import Period
 
 _READ_AT = datetime(2026, 1, 1, tzinfo=UTC)
 _DEEP = 3000  # characters at the top in which a report names its day
@@ -50,37 +54,42 @@ _KINDS = (
     ("share", "占比"),
     ("change", "增长率|增速|涨跌幅|涨幅|跌幅"),
 )
+_LONG_NAME = 4
 _STEPS = {"mom": "qoq", "wow": "qoq"}  # the annotation knows one 环比
 # Names that the annotation uses for one thing; the first stands for all.
-_SAME = (
-    "营业收入 营收 收入 销售收入 主营业务收入 营业总收入 总收入 主营收入 业务收入 营收规模 收入规模"
-    " 销售额 销售规模 营业额",
-    "市场规模 市场空间 规模 市场容量 行业规模 产业规模 市场总规模 市场",
-    "市占率 市场份额 份额 市场占有率 占有率",
-    "净利率 净利润率 销售净利率",
-    "毛利率 销售毛利率",
-    "归母净利润 归属母公司净利润 归属于母公司净利润 归属于上市公司股东的净利润 归母净利 归属净利润 归母利润",
-    "扣非归母净利润 扣非净利润 扣非净利 扣非归母净利 扣非后归母净利润 扣非后净利润",
-    "净利润 净利 利润",
-    "研发费用 研发投入 研发支出 研发费用支出 研发投入额",
-    "销量 销售量 总销量",
-    "出货量 出货 总出货量",
-    "出货金额 出货额",
-    "渗透率 市场渗透率",
-    "资本支出 资本开支 资本投入 CAPEX Capex 资本性支出",
-    "市盈率 P/E PE 动态市盈率 估值 PE估值 PE(TTM)",
-    "ROE 净资产收益率",
-    "产值 总产值 工业总产值",
-    "需求量 需求",
-    "价格 均价 平均价格 单价 售价 平均单价 报价 平均售价 ASP 合约价 现货价 现货价格",
-    "股票指数 指数 涨跌幅 涨幅 跌幅 行业指数 累计涨幅",
-    "EPS 每股收益 EPS(摊薄)",
-    "增加值 工业增加值",
-    "经营活动现金流 经营性现金流 经营活动产生的现金流量净额 经营活动现金流净额 经营性现金流净额 经营现金流",
-    "进口额 进口金额 进口总额",
-    "出口额 出口金额 出口总额",
-    "持仓市值 持股市值 市值 总市值",
-)  # fmt: skip
+_SAME = """
+营业收入 营收 收入 销售收入 主营业务收入 营业总收入 总收入 主营收入 业务收入 营收规模 收入规模 营业额 营收总额
+营业收入 销售额 销售规模 销售金额 销售总额 药品销售额
+市场规模 市场空间 规模 市场容量 行业规模 产业规模 市场总规模 市场
+市占率 市场份额 份额 市场占有率 占有率
+净利率 净利润率 销售净利率
+利润率 营业收入利润率 营业利润率
+毛利率 销售毛利率
+归母净利润 归属母公司净利润 归属于母公司净利润 归属于上市公司股东的净利润 归母净利 归属净利润 归母利润
+扣非归母净利润 扣非净利润 扣非净利 扣非归母净利 扣非后归母净利润 扣非后净利润
+净利润 净利 利润
+研发费用 研发投入 研发支出 研发费用支出 研发投入额
+销量 销售量 总销量
+出货量 出货 总出货量
+出货金额 出货额
+渗透率 市场渗透率
+资本支出 资本开支 资本投入 CAPEX Capex 资本性支出
+市盈率 P/E PE 动态市盈率 估值 PE估值 PE(TTM)
+市净率 PB P/B
+ROE 净资产收益率
+产值 总产值 工业总产值
+需求量 需求
+投资金额 投资额 投资
+价格 均价 平均价格 单价 售价 平均单价 报价 平均售价 ASP 合约价 现货价 现货价格
+股票指数 指数 股价 涨跌幅 涨幅 跌幅 行业指数 累计涨幅
+EPS 每股收益 EPS(摊薄)
+增加值 工业增加值
+经营活动现金流 经营性现金流 经营活动产生的现金流量净额 经营活动现金流净额 经营性现金流净额 经营现金流
+进口额 进口金额 进口总额
+出口额 出口金额 出口总额
+市值 持仓市值 持股市值 总市值
+"""
+_SHARES = ("市占率", "渗透率", "集中度", "占比")  # a share by their own name
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +98,7 @@ class _Item:
 
     text: str
     sentence: int
-    indicator: str
+    indicators: frozenset[str]
     kind: str
     number: float
     unit: str
@@ -102,10 +111,13 @@ class _Item:
         return same and (self.unit == other.unit or not (self.unit and other.unit))
 
     def names(self, other: _Item) -> bool:
-        """Whether the indicators are one."""
-        if self.kind != other.kind:
-            return False
-        return self.indicator == other.indicator
+        """Whether the indicators are one: both folded, or the longer ends with the shorter (药店数量, 零售药店数量)."""
+        if not self.indicators & other.indicators:
+            longer = [(a, b) for a in self.indicators for b in other.indicators if min(len(a), len(b)) >= _LONG_NAME]
+            if not any(a.endswith(b) or b.endswith(a) for a, b in longer):
+                return False
+        # 增长9.2% without a base is told as 同比 by the annotation
+        return self.kind == other.kind or (other.kind == "change" and self.kind in ("yoy", "qoq"))
 
 
 def measure(options: Options) -> Report:
@@ -148,23 +160,29 @@ def _published(text: str) -> date:
 
 
 def _sentence_starts(document: Document) -> list[int]:
-    return [line.start for line in split(document.text, 0, len(document.text))]
+    return [line.start for block in document.blocks for line in split(document.text, block.start, block.end)]
 
 
 def _gold(record: dict[str, Any], document: Document, starts: list[int]) -> Iterator[_Item]:
     for clause in record["data"]:
-        for annotated in clause["indicators"]:
-            words, start, _ = annotated["indicator_value"] or ("", "0", "0")
-            value = _value(words)
+        begin = int(clause["content_offset"][0])
+        last = ""
+        for annotated in reversed(clause["indicators"]):  # 526、654、755亿元: the last number has the unit of all
+            words, start, end = annotated["indicator_value"] or ("", "", "")
+            words = words.replace("\n", "")
+            value = _value(words + last if words and re.fullmatch(r"[\d.,]+", words) else words)
             if value is None:
                 continue  # 仍将上涨: no number
+            if tail := re.search(r"\d\s*([^\d\s.,].*)$", words):
+                last = tail[1]
             name, kind = _split(annotated["indicator_name"])
             time = annotated["indicator_element"].get("时间")
             told = time[0] if time and isinstance(time[0], str) else ""
+            there = start and document.text[int(start) : int(end)].replace("\n", "") == words
             yield _Item(
                 document.id,
-                bisect_right(starts, int(start or clause["content_offset"][0])),
-                name,
+                bisect_right(starts, int(start) if there else begin),
+                frozenset({name}),
                 kind,
                 *value,
                 _periods(told, document) if told else None,
@@ -199,13 +217,20 @@ def _split(name: str) -> tuple[str, str]:
     name = re.sub(r"\s", "", name)
     for kind, words in _KINDS:
         if match := re.search(rf"(?:{words})$", name):
-            return _folded(name[: match.start()] or name), kind
-    return _folded(name), ""
+            return _canonical(_folded(name[: match.start()] or name), kind)
+    return _canonical(_folded(name), "")
+
+
+def _canonical(name: str, kind: str) -> tuple[str, str]:
+    """One name where the annotation has several: a share of a market is 市占率, an index is its moves."""
+    if (name, kind) in {("市场规模", "share"), ("营业收入", "share")} or (name in _SHARES and kind == "share"):
+        return ("市占率", "") if name not in _SHARES else (name, "")
+    return (name, "") if name == "股票指数" and kind in ("change", "yoy", "qoq", "ytd") else (name, kind)
 
 
 @cache
 def _folds() -> dict[str, str]:
-    return {name: row.split()[0] for row in _SAME for name in row.split()}
+    return {name: row.split()[0] for row in _SAME.strip().split("\n") for name in row.split()}
 
 
 def _folded(name: str) -> str:
@@ -214,7 +239,9 @@ def _folded(name: str) -> str:
 
 def _periods(told: str, document: Document) -> frozenset[Period]:
     """Return what the annotated words can mean: without a year, that of the publication or the one before."""
-    days = (document.published_on, document.published_on.replace(month=1, day=1))
+    days = [document.published_on]
+    if not re.search(r"(?:19|20)\d\d|\d\d年|\d[QHE]|[QHE]\d", told):
+        days.append(document.published_on.replace(year=document.published_on.year - 1, month=12, day=28))
     found = (find_periods(told.replace("\n", ""), day) for day in days)
     return frozenset(dated.period for each in found for dated in each)
 
@@ -222,22 +249,23 @@ def _periods(told: str, document: Document) -> frozenset[Period]:
 def _found(fact: Fact, document: Document, starts: list[int], names: dict[str, tuple[str, str]]) -> Iterator[_Item]:
     if fact.relation != "reports" or fact.value is None:
         return
-    indicator, about = names[fact.object]
-    if about and indicator.startswith(names.get(about, ("", ""))[0]):
-        indicator = indicator.removeprefix(names[about][0])
-    head, kind = _split(indicator)
+    full, about = names[fact.object]
+    head = full.removeprefix(names[about][0]) if about in names else full
+    if fact.value.basis == "扣非":
+        head = "扣非归母净利润"
     change = _STEPS.get(fact.value.change, fact.value.change)
-    unit = {"美金": "美元"}.get(fact.value.unit, fact.value.unit)
+    folded, own = _split(head)
+    named, kind = _canonical(folded, own if change in ("", "ytd") else change)
     for item in fact.evidence:
         yield _Item(
             document.id,
             bisect_right(starts, item.start),
-            head,
-            change if change not in ("", "ytd") else kind,
+            frozenset({named, full}),
+            kind,
             fact.value.number,
-            _unit(unit),
+            _unit({"美金": "美元"}.get(fact.value.unit, fact.value.unit)),
             frozenset({fact.valid} if fact.valid else ()),
-            f"{indicator} {fact.value} {fact.valid} ← {item.quote[:160]}".replace("\n", ""),
+            f"{full} {fact.value.number:g}{fact.value.unit} {change} {fact.valid} ← {item.quote[:160]}",
         )
 
 
@@ -269,6 +297,11 @@ def _count(report: Report, gold: list[_Item], found: list[_Item]) -> None:
 
 
 def _agree(wanted: _Item, found: _Item) -> bool:
-    if wanted.periods is None:
+    """Whether the days are the same; of a range that is annotated for a list of values, each may tell one step."""
+    if wanted.periods is None or wanted.periods == found.periods:
         return True
-    return wanted.periods == found.periods or bool(wanted.periods & (found.periods or frozenset()))
+    told = found.periods or frozenset()
+    if wanted.periods & told:
+        return True
+    spans = [each for each in wanted.periods if each.precision == Precision.RANGE]
+    return any(span.covers(one) and one.precision != Precision.RANGE for span in spans for one in told)

@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 import re
+from importlib import resources
+from typing import Any
+
+import yaml
 
 from kg.model import Kind
 
-FILLER = re.compile(
-    r"(?:[，、：（）:\s]|为|是|约|达到|达成|达|实现|录得|报收|报|仅|超过|超|突破|接近|维持|保持|稳定|在|升至|降至|增至|涨至|跌至|回升|回落|下降|提升|提高|上升|增长"
-    r"|下滑|下跌|上涨|减少|扩大|收窄|至|到|同比|环比|增速|分别|合计|总计|预计|将|有望|或|可|也|亦|均|已|则|更|高达|多达|不足|左右|的|了|规模|水平|中枢|区间|均值|收于"
-    r"|收盘|涨幅|跌幅|降幅|增幅|涨|跌|降|增|其中|累计|共|大幅|小幅|较|比|年均|平均|每年|当年|全年|单季|单季度|实际|进一步|继续|由|从|数据|情况|快速|显著|仍|就|只有|有|近|逾|整体|呈现|贡献|\+|-|≥|>|<)*"
+
+def _table() -> dict[str, Any]:
+    text = resources.files("extraction").joinpath("lexicon/measuring.yaml").read_text(encoding="utf-8")
+    table: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)
+    return table
+
+
+def _any_of(words: str, *more: str) -> re.Pattern[str]:
+    """Match a run of words, the longest at each place; it never goes back, so that no text can make it slow."""
+    ordered = sorted(words.split(), key=len, reverse=True)
+    return re.compile("(?:" + "|".join((*more, *map(re.escape, ordered), r"\s")) + ")*+")
+
+
+_TABLE = _table()
+FILLER, CONTINUES = _any_of(_TABLE["filler"]), _any_of(_TABLE["continues"])
+AFTER_LEVEL = _any_of(_TABLE["after_level"], r"较[^，。；]{0,8}?(?=同比|环比|增|升|提|上|下|降|减|跌|涨|回|扩|收|$)")
+OWNER_FILLER, GENERIC, TRADE, PLACES, NOUNISH, INNER, VERBAL, TAILS, VERBS = (
+    frozenset(_TABLE[name].split())
+    for name in ("owner_filler", "generic", "trade", "region", "nounish", "inner", "verbal", "tails", "verbs")
 )
-AFTER_LEVEL = re.compile(
-    r"[，、（；]?(?:同比|环比|较[^，。；]{0,8}|增速|涨幅|跌幅|增幅|降幅|对应|大幅|小幅|均|分别|也|并|年均|实现|快速|且|又|略有|略|预计|将|有望|约|为|累计|进一步|上年|去年|同期"
-    r"|增长|上涨|上升|提升|提高|增加|回升|下降|下滑|下跌|减少|回落|降低|收窄|扩大|增|降|涨|跌|变动|变化|达|高达|至|由|从|\+|-)*"
-)
+# Words that make an indicator of what stands before them, with the kinds of unit that they are measured in.
+MEASURE_HEADS: dict[str, tuple[str, ...]] = {
+    word: (group["unit"],) if isinstance(group["unit"], str) else tuple(group["unit"])
+    for group in _TABLE["heads"]
+    for word in group["words"].split()
+}
 SUBJECT_KINDS = frozenset({Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME})
 MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
-CHANGES = frozenset(
-    {"同比增速", "环比增速", "同比", "环比", "涨幅", "跌幅", "增幅", "降幅"}
-)  # how the last level moved
+# How the last level moved: no indicators of their own.
+CHANGES = frozenset(_TABLE["changes"].split())
 VAGUE = ("占比", "比重", "持股比例")  # a share of what, the name does not say
 COMPANY_HEADS = (
     "市占率",

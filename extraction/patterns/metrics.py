@@ -7,242 +7,244 @@ change behind a level belongs to the same indicator (营收 9.45 亿元，同比
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from extraction.annotated import Claim, Ref, kind_of, nearest
+from extraction.annotated import Claim, nearest
 from extraction.dating import yearly
+from extraction.patterns.metric_lists import read_lists
+from extraction.patterns.metric_subject import Measured, Said, SubjectFinder, clause_start, without
 from extraction.patterns.metric_words import (
     AFTER_LEVEL,
     CHANGES,
-    CLAUSE_END,
-    CODE,
-    COMPANY_HEADS,
+    CONTINUES,
     FILLER,
-    LONGEST_SCOPE,
-    MACRO_KINDS,
-    NARROWS,
-    NOISE,
-    OPENING,
+    MEASURE_HEADS,
     SAME_TIME,
-    SCOPE_WORDS,
     STARTS_RANGE,
     STEP,
-    SUBJECT_KINDS,
-    SUPPOSED,
     UNIT_KINDS,
     VAGUE,
 )
-from extraction.quantities import align, find_lists
-from kg.model import Kind, Problem, Value
+from extraction.quantities import basis_of
+from kg.ids import entity_id
+from kg.model import Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from extraction.annotated import Annotated
+    from extraction.annotated import Annotated, Ref
     from extraction.dating import Dated
     from extraction.mentions import Lexicon
     from extraction.quantities import Quantity
     from kg.period import Period
 
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """An indicator with the subject it is measured of."""
-
-    indicator: Ref
-    subject: Ref
-    confidence: float
-    scope: str = ""
+_SHARES = ("%", "pct", "bp")
+_SHARE_OF = re.compile(
+    r"占(?:到了?|据了?|了)?(?P<whole>[^，。；：、]{0,24}?)(?:的)?(?:比重|比例|比率|比|份额)?"
+    r"(?:的|为|达|到|约|近|超|过|仅|将|至|有|最高|最大|，|平均|在|是|逾|不足|左右|或|也|均|高)*+$"
+)
+_ADJUSTED = "扣非归母净利润"
+_NOW = re.compile("目前|当前|现阶段|如今")
+_NEAR = 2  # characters between two sentences of one paragraph
 
 
 class MetricReader:
-    """Reads measured facts; needs the gazetteer for the units an indicator may be measured in."""
+    """Reads measured facts, sentence by sentence in the document's order: a sentence may speak of the one before."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._units: Mapping[str, tuple[str, ...]] = {
             term.entity: term.units for term in lexicon.terms.values() if term.kind == Kind.INDICATOR
         }
         self._basis = {term.entity: term.basis for term in lexicon.terms.values() if term.basis}
-        self._macro = {term.entity for term in lexicon.terms.values() if term.macro}
-        self._heads = {head.name: head.units for head in lexicon.heads.values()}
+        self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}}
+        self._subjects = SubjectFinder(lexicon)
+        self._before: Measured | None = None
+        self._end = -1
+
+    def begin(self) -> None:
+        """Forget what was read: a new document begins."""
+        self._before, self._end = None, -1
 
     def read(self, annotated: Annotated) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""
-        indicators = [
-            ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0 and ref.name not in CHANGES
-        ]
-        if not indicators or not annotated.quantities:
-            return
-        listed = set()
-        for claim, spans in self._lists(annotated, indicators):
-            listed |= spans
-            if claim:
+        if not 0 <= annotated.sentence.start - self._end <= _NEAR:
+            self._before = None
+        said: Said | None = None
+        if annotated.quantities:
+            found = self._subjects.indicators(annotated)
+            for claim, last in self._read(annotated, [ref for ref in found if ref.name not in CHANGES]):
+                said = last
                 yield claim
-        previous: tuple[Quantity, _Reading] | None = None
+        if said is not None or annotated.quantities:
+            self._before = said.reading if said else None
+        self._end = annotated.sentence.end
+
+    def _read(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim, Said]]:
+        said: Said | None = None
         resume = 0
+        begun: tuple[Measured, Quantity] | None = None
+        listed: set[int] = set()
+        for row in read_lists(annotated, indicators, self._subjects, self._before):
+            listed |= set(range(row.start, row.end))
+            for reading, quantity, period in row.readings:
+                if self._fits(reading.indicator, quantity):
+                    said = Said(reading, quantity)
+                    yield self._claim(annotated, reading, quantity, period), said
+        said = None
         for quantity in annotated.quantities:
             if not any(map(str.isdigit, quantity.text)):
                 continue  # 「总市值(百万元)」 names a unit
             if quantity.start in listed:
-                previous = None
+                said = None
                 continue
-            if STARTS_RANGE.match(annotated.text, quantity.end):
+            starts = STARTS_RANGE.match(annotated.text, quantity.end)
+            spanned = _spanned(annotated, quantity)
+            if starts and not (spanned or _dated_start(annotated, quantity)):
                 resume = quantity.end  # the first of 「从5%升至8%」 was true before
                 continue
-            reading = self._reading_for(annotated, indicators, quantity, previous, resume)
-            if reading is not None and (scope := _scope(annotated, reading)) is not None:
-                ended = _end_of(annotated, quantity) if resume else None
-                yield self._claim(annotated, replace(reading, scope=scope), quantity, ended)
-                resume = 0
-                previous = (quantity, reading)
+            measured: Measured | None
+            if begun and begun[1].end == resume and begun[1].unit == quantity.unit:
+                measured, period = begun[0], self._ended(annotated, begun[1], quantity)
+            else:
+                measured = self._reading_for(annotated, indicators, quantity, said, resume)
+                period = spanned[0] if starts and spanned else spanned[-1] if resume and spanned else None
+            begun = None
+            if measured is not None:
+                said = Said(measured, quantity)
+                yield self._claim(annotated, measured, quantity, period), said
+                begun = (measured, quantity) if starts else None
+                resume = quantity.end if starts else 0
+
+    @staticmethod
+    def _ended(annotated: Annotated, first: Quantity, quantity: Quantity) -> Period | None:
+        """Return when a range ends: 「2020年出货量将从2019年的13.63亿部下降至11.52亿部」 in 2020."""
+        if any(first.end <= dated.start < quantity.start for dated in annotated.periods):
+            return None  # said right before the number
+        if spanned := _spanned(annotated, quantity):
+            return spanned[-1]
+        told = [dated for dated in annotated.periods if dated.end <= first.start and dated.role == "stated"]
+        return told[0].period if told else None
 
     def _reading_for(
-        self,
-        annotated: Annotated,
-        indicators: list[Ref],
-        quantity: Quantity,
-        previous: tuple[Quantity, _Reading] | None,
-        resume: int,
-    ) -> _Reading | None:
+        self, annotated: Annotated, indicators: list[Ref], quantity: Quantity, said: Said | None, resume: int
+    ) -> Measured | None:
         """Return whose indicator a number measures; `resume` is where a range's first number ended."""
+        if quantity.change == "share" and (told := _SHARE_OF.search(annotated.text, 0, quantity.start)):
+            return self._share(annotated, indicators, told, said)
         indicator = nearest(indicators, quantity.start)
-        if indicator is None or indicator.name.endswith(VAGUE):
+        if said and (indicator is None or said.quantity.end > indicator.end):
+            return self._follows(annotated, said, quantity)
+        if indicator is None:
+            return self._elliptical(annotated, quantity)
+        if indicator.name.endswith(VAGUE):
             return None
-        if previous and previous[0].end > indicator.end:
-            gap = _without(annotated, previous[0].end, quantity.start)
-            follows = quantity.change and AFTER_LEVEL.fullmatch(gap) and not previous[0].change
-            return previous[1] if follows else None
-        gap = _without(annotated, max(indicator.end, resume), quantity.start)
+        gap = without(annotated, max(indicator.end, resume), quantity.start)
         compared = any(indicator.end <= dated.start < quantity.start for dated in _bases(annotated))
         if compared or _moved_to(annotated, quantity):
             return None  # 「较2019年增长57倍」 is no change of this year, 「降230万至4.17亿」 no range
-        if gap.endswith(("从", "由")) or not FILLER.fullmatch(gap) or not self._fits(indicator, quantity):
+        if (gap.endswith(("从", "由")) and not _dated_start(annotated, quantity)) or not FILLER.fullmatch(gap):
             return None
-        return self._carried(annotated, indicator, previous) or self._with_subject(annotated, indicator)
+        if not self._fits(indicator, quantity):
+            return None
+        return self._subjects.find(annotated, indicator, said, self._before)
 
-    def _carried(
-        self, annotated: Annotated, indicator: Ref, previous: tuple[Quantity, _Reading] | None
-    ) -> _Reading | None:
-        """「宁德时代营收3620亿元，归母净利润507亿元」: the second indicator is the first one's subject's."""
-        if previous is None or indicator.about or indicator.entity in self._macro:
+    def _follows(self, annotated: Annotated, said: Said, quantity: Quantity) -> Measured | None:
+        """Return the reading of the number before, where this one tells its change, its next level or a part of it."""
+        last = said.quantity
+        gap = without(annotated, last.end, quantity.start)
+        if quantity.change not in ("", "share"):
+            if AFTER_LEVEL.fullmatch(gap):
+                return said.reading if last.change != quantity.change else None
+            return self._subjects.part(annotated, said, last.end, quantity.start)
+        if quantity.change:
             return None
-        before, reading = previous
-        gap = _without(annotated, before.end, indicator.start)
-        between = [
-            ref for ref in annotated.between(before.end, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS
+        if last.change:  # 「…同比下降16%，仅为11.6亿部」
+            fits = quantity.unit not in _SHARES and self._fits(said.reading.indicator, quantity)
+            return said.reading if fits and CONTINUES.fullmatch(gap) else None
+        if quantity.unit != last.unit:
+            return None
+        dated = any(last.end <= each.start < quantity.start for each in annotated.periods)
+        if dated and CONTINUES.fullmatch(gap):
+            return said.reading
+        return self._subjects.part(annotated, said, last.end, quantity.start)
+
+    def _elliptical(self, annotated: Annotated, quantity: Quantity) -> Measured | None:
+        """「同比增长29%。」 behind a sentence that told a level."""
+        opening = without(annotated, 0, quantity.start)
+        follows = quantity.change not in ("", "share") and AFTER_LEVEL.fullmatch(opening)
+        return self._before if follows and annotated.sentence.start - self._end <= _NEAR else None
+
+    def _share(
+        self, annotated: Annotated, indicators: list[Ref], found: re.Match[str], said: Said | None
+    ) -> Measured | None:
+        """「…，占全球手机出货量的64.1%」: a share of the last indicator's subject, or of the thing named before 占."""
+        whole = [
+            ref
+            for ref in indicators
+            if found.start("whole") <= ref.start < found.end("whole") and ref.name not in VAGUE
         ]
-        if between or not OPENING.fullmatch(gap) or reading.indicator.about == reading.subject.entity:
-            return None
-        return replace(reading, indicator=indicator, scope="")
-
-    def _lists(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim | None, set[int]]]:
-        """「2025-2027年归母净利润分别为9.45/10.3/11.2亿元」: one claim a year."""
-        for row in find_lists(annotated.text):
-            indicator = nearest(indicators, row.start)
-            spans = set(range(row.start, row.end))
-            yield None, spans  # a list that names no years belongs to names, not to the one indicator before it
-            dated = _last(annotated.periods, row.start)
-            if (
-                indicator is None
-                or dated is None
-                or not FILLER.fullmatch(_without(annotated, indicator.end, row.start))
-            ):
-                continue
-            named = _years_before(annotated.periods, row.start, len(row.items))
-            aligned = align(row, named if len(yearly(dated)) != len(row.items) else yearly(dated))
-            reading = self._with_subject(annotated, indicator)
-            if reading is None or isinstance(aligned, Problem):
-                continue
-            for period, quantity in aligned:
-                if self._fits(indicator, quantity):
-                    yield self._claim(annotated, reading, quantity, period), spans
+        inner = [ref for ref in indicators if ref.end == found.start()]
+        if inner and not found["whole"]:  # 5G手机出货量占比
+            return self._subjects.find(annotated, inner[-1], said, self._before)
+        told = self._subjects.share(annotated, found.start(), said, self._before)
+        if not whole:
+            return told
+        last = said.reading if said else self._before
+        subject = told.subject if told else last.subject if last else None
+        return self._subjects.of_names(subject, whole[-1], "占" + found["whole"]) if subject else None
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
-        """Whether the unit is one that this indicator is measured in; a change in percent fits any."""
-        if not quantity.unit or (quantity.unit in ("%", "pct", "bp") and quantity.change not in ("", "share")):
+        """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
+        if not quantity.unit or (quantity.unit in _SHARES and quantity.change):
             return bool(quantity.unit)
+        if indicator.name.endswith(("市场规模", "市场空间", "规模", "需求")):
+            return True  # in money or in pieces
         units = self._units.get(indicator.entity) or next(
             (u for name, u in self._heads.items() if indicator.name.endswith(name)), ()
         )
         return not units or _unit_kind(quantity.unit) in units
 
-    def _with_subject(self, annotated: Annotated, indicator: Ref) -> _Reading | None:
-        begin = max((m.end() for m in CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
-        if indicator.about:
-            return self._of_company(annotated, indicator, begin) or self._of_product(indicator)
-        allowed = MACRO_KINDS if indicator.entity in self._macro else SUBJECT_KINDS
-        subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS]
-        if subjects and subjects[-1].kind not in allowed:
-            return None
-        if subjects:
-            subject = subjects[-1]
-            gap = _without(annotated, subject.end, indicator.start)
-            plain = re.fullmatch(
-                r"(?:[，、：（）/]|的|在|于|年|期间|内|公司|行业|板块|实现|预计|其|整体|单季|单季度|全年|合计|累计|我们|和|及|与|报告期|共|方面|业务)*",
-                gap,
-            )
-            owner = annotated.subject if subject.kind == Kind.PRODUCT and "，" in gap else subject
-            if plain is None or owner is None or (owner is not subject and owner.kind != Kind.COMPANY):
-                return None
-            return _Reading(indicator, owner, 0.85 * owner.score)
-        understood = annotated.region if indicator.entity in self._macro else annotated.subject
-        if understood is None or not OPENING.fullmatch(
-            _without(annotated, _clause_start(annotated, indicator), indicator.start)
-        ):
-            return None
-        if any(ref.kind == Kind.INDICATOR and ref.about for ref in annotated.between(begin, indicator.start)):
-            return None  # 「全球汽车销量…，预计增速3%」 is not the heading's growth
-        return _Reading(indicator, understood, 0.7 * understood.score)
-
-    def _of_product(self, indicator: Ref) -> _Reading:
-        about = Ref(
-            indicator.about,
-            kind_of(indicator.about),
-            indicator.owner,
-            indicator.start,
-            indicator.end,
-            score=indicator.score,
-        )
-        return _Reading(indicator, about, 0.85 * indicator.score)
-
-    def _of_company(self, annotated: Annotated, indicator: Ref, begin: int) -> _Reading | None:
-        """A company's own 煤炭产量: it stands right before, or the bullet or section is the company's."""
-        if kind_of(indicator.about) == Kind.COMPANY or not indicator.name.endswith(COMPANY_HEADS):
-            return None
-        before = [ref for ref in annotated.between(begin, indicator.start) if ref.kind == Kind.COMPANY]
-        subject = annotated.subject
-        if before and (subject is None or before[-1].entity != subject.entity):
-            gap = _without(annotated, before[-1].end, indicator.start)
-            return _Reading(indicator, before[-1], 0.8 * before[-1].score) if OPENING.fullmatch(gap) else None
-        return _Reading(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
+    def _adjusted(self, indicator: Ref) -> Ref:
+        """扣非后核心归母净利润 is no 归母净利润, though it ends like it."""
+        if indicator.about or indicator.name not in ("净利润", "归母净利润"):
+            return indicator
+        return replace(indicator, entity=entity_id(Kind.INDICATOR, _ADJUSTED), name=_ADJUSTED)
 
     def _claim(
-        self, annotated: Annotated, reading: _Reading, quantity: Quantity, period: Period | None = None
+        self, annotated: Annotated, reading: Measured, quantity: Quantity, period: Period | None = None
     ) -> Claim:
         dated = _last(annotated.periods, quantity.start)
         subject = reading.subject
         start = subject.start if subject.start >= 0 else reading.indicator.start
+        indicator = reading.indicator
+        if basis_of(annotated.text[clause_start(annotated, indicator.start) : indicator.end]) == "扣非":
+            indicator = self._adjusted(indicator)
         value = Value(
             number=quantity.number,
             unit=quantity.unit,
             scale=quantity.scale,
             change=quantity.change,
-            basis=self._basis.get(reading.indicator.entity, ""),
+            basis=self._basis.get(indicator.entity, ""),
             high=quantity.high,
         )
         return Claim(
             relation="reports",
             subject=subject,
-            object=reading.indicator,
-            start=min(start, reading.indicator.start),
+            object=indicator,
+            start=max(0, min(start, reading.indicator.start, quantity.start)),
             end=quantity.end,
             pattern="metric",
             value=value,
             qualifiers=(("scope", reading.scope),) if reading.scope else (),
-            valid=period or (dated.period if dated else annotated.period),
+            valid=period or _period(annotated, dated, quantity),
             confidence=reading.confidence,
         )
+
+
+def _dated_start(annotated: Annotated, quantity: Quantity) -> bool:
+    """Whether the first number of a range names its own time: 「从2013年的5.63%提升至…」."""
+    return any(re.fullmatch("的?(?:约|近)?", annotated.text[dated.end : quantity.start]) for dated in annotated.periods)
 
 
 def _bases(annotated: Annotated) -> list[Dated]:
@@ -255,40 +257,11 @@ def _moved_to(annotated: Annotated, quantity: Quantity) -> bool:
     return quantity.high is not None and "至" in quantity.text and STEP.search(before) is not None
 
 
-def _end_of(annotated: Annotated, quantity: Quantity) -> Period | None:
-    """Return the last year of a span of years: 「2015-2024年规模从4797亿元增至1.11万亿元」 ends at 2024."""
+def _spanned(annotated: Annotated, quantity: Quantity) -> list[Period]:
+    """Return the years of a span told before: 「2015-2024年规模从4797亿元增至1.11万亿元」 is 2015 … 2024."""
     dated = _last(annotated.periods, quantity.start)
-    spanned = yearly(dated) if dated else []
-    return spanned[-1] if spanned else None
-
-
-def _years_before(periods: tuple[Dated, ...], before: int, count: int) -> list[Period]:
-    """Return the last `count` stated periods: 2025/2026/2027年 told one by one."""
-    stated = [dated.period for dated in periods if dated.end <= before and dated.role == "stated"]
-    return stated[-count:]
-
-
-def _scope(annotated: Annotated, reading: _Reading) -> str | None:
-    """Return what narrows the indicator, as the source words it right before the name: a region, a venue, a grade.
-
-    None when the words before it are more than that: then the name is only the end of some other thing's (保险 in
-    阳光保险). Where the sentence says nothing, the region of its lead-in or heading counts.
-    """
-    start = reading.indicator.start
-    first = _clause_start(annotated, reading.indicator)
-    if reading.subject.start >= 0 and reading.subject.start < start:
-        first = max(first, reading.subject.end)
-    words = NOISE.sub("", _without(annotated, first, start)).strip("，、：（）()的 ")
-    if not words:
-        return annotated.region.name if annotated.region and reading.subject.kind != Kind.COMPANY else ""
-    known = any(words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in NARROWS)
-    if not (known or SCOPE_WORDS.fullmatch(words)) or words.endswith(("及", "和", "与", "、", "以及", "-")):
-        return None
-    return words if len(words) <= LONGEST_SCOPE and not SUPPOSED.search(words) else None
-
-
-def _clause_start(annotated: Annotated, ref: Ref) -> int:
-    return max((m.end() for m in re.finditer(r"[，。；：！？]", annotated.text[: ref.start])), default=0)
+    years = yearly(dated) if dated else []
+    return years if len(years) > 1 else []
 
 
 def _unit_kind(unit: str) -> str:
@@ -297,17 +270,15 @@ def _unit_kind(unit: str) -> str:
     return UNIT_KINDS.get(unit, "count")
 
 
-def _without(annotated: Annotated, start: int, end: int) -> str:
-    """Return text[start:end] with the periods and the securities codes in brackets taken out."""
-    kept, position = [], start
-    for dated in annotated.periods:
-        if start <= dated.start and dated.end <= end:
-            kept.append(annotated.text[position : dated.start])
-            position = dated.end
-    kept.append(annotated.text[position:end])
-    return CODE.sub("", "".join(kept))
+def _period(annotated: Annotated, dated: Dated | None, quantity: Quantity) -> Period | None:
+    """Return the period stated last; 目前 behind it, or alone, is the day of the note, which needs no period."""
+    since = dated.end if dated else 0
+    if _NOW.search(annotated.text, since, quantity.start):
+        return None
+    return dated.period if dated else annotated.period
 
 
 def _last(periods: tuple[Dated, ...], before: int) -> Dated | None:
     stated = [dated for dated in periods if dated.end <= before and dated.role == "stated"]
-    return stated[-1] if stated else None
+    closed = [dated for dated in stated if dated.period.end is not None]  # 「2020年以来…，三季度营收」
+    return closed[-1] if closed else stated[-1] if stated else None

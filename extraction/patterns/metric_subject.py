@@ -1,0 +1,274 @@
+"""Who an indicator is measured of: a known name, a phrase that names something new, or who was spoken of before."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from extraction.annotated import CONTEXT, Ref, kind_of
+from extraction.mentions import indicator_of
+from extraction.patterns.metric_owner import read_owner
+from extraction.patterns.metric_words import (
+    AFTER_LEVEL,
+    CLAUSE_END,
+    CODE,
+    COMPANY_HEADS,
+    LONGEST_SCOPE,
+    MACRO_KINDS,
+    MEASURE_HEADS,
+    NARROWS,
+    NOISE,
+    OPENING,
+    SCOPE_WORDS,
+    SUBJECT_KINDS,
+    SUPPOSED,
+    TAILS,
+    VERBAL,
+)
+from kg.ids import entity_id
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from extraction.annotated import Annotated
+    from extraction.mentions import Lexicon
+    from extraction.quantities import Quantity
+
+_OPEN, _TAKEN_OVER = 0.65, 0.5  # how sure a phrase is, and a subject of the sentence before
+_COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
+_PART = re.compile(
+    r"[，、；](?:其中|而)?[，：]?(?P<name>[^，、；。：的]{1,12}?)(?=为|约|达|分别|同比|环比|增|降|下|[-+\d.]|$)"
+)
+_PLAIN_GAP = re.compile(
+    r"(?:[，、：（）/]|的|在|于|年|期间|内|公司|行业|板块|实现|预计|其|整体|单季|单季度|全年|合计|累计|我们|和|及|与|报告期|共|方面|业务)*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """An indicator with the subject it is measured of."""
+
+    indicator: Ref
+    subject: Ref
+    confidence: float
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was measured last: in this sentence, or right before it."""
+
+    reading: Measured
+    quantity: Quantity
+
+
+class SubjectFinder:
+    """Finds subjects; needs the gazetteer to tell an economy's indicators and the heads of compound ones."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.macro = {term.entity for term in lexicon.terms.values() if term.macro}
+        own = {name: name for name in MEASURE_HEADS} | {"市场": "市场规模"}
+        self._heads = own | {name: head.name for name, head in lexicon.heads.items()}
+        ordered = sorted((name for name in self._heads if len(name) > 1 and name not in VERBAL), key=len, reverse=True)
+        self._bare = re.compile("|".join(map(re.escape, ordered)))
+
+    def indicators(self, annotated: Annotated) -> list[Ref]:
+        """Return the indicators of a sentence, those whose owner nobody knows among them."""
+        known = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
+        out = list(known)
+        for match in self._bare.finditer(annotated.text):
+            if not any(ref.start < match.end() and match.start() < ref.end for ref in annotated.refs):
+                name = self._heads[match[0]]
+                out.append(Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, *match.span()))
+        ends = {ref.end for ref in out}
+        # 销售总额 and 市场规模: the second word only widens the first
+        return sorted(
+            (ref for ref in out if not (ref.start in ends and ref.name in TAILS)), key=lambda ref: (ref.start, ref.end)
+        )
+
+    def find(self, annotated: Annotated, indicator: Ref, said: Said | None, before: Measured | None) -> Measured | None:
+        """Return the indicator with its subject, or None where nobody can be meant.
+
+        Args:
+            annotated: the sentence.
+            indicator: one of `indicators`.
+            said: what this sentence measured last.
+            before: what the sentence right before measured last.
+        """
+        known = self._carried(annotated, indicator, said) or self._with_subject(annotated, indicator)
+        if known is not None and (scope := scope_of(annotated, known)) is not None:
+            return replace(known, scope=scope)
+        return None if indicator.entity in self.macro else self._open(annotated, indicator, said, before)
+
+    def share(self, annotated: Annotated, at: int, said: Said | None, before: Measured | None) -> Measured | None:
+        """「其中LCDTV占比约25%」 behind a market's size: what the thing named before `at` has of that."""
+        last = said.reading if said else before
+        owner = read_owner(annotated, at)
+        if last is None or not owner.told or owner.ref is None or owner.ref.kind not in _COMPOUND_KINDS:
+            return None
+        return self._named(owner.ref, last.indicator, 0.9 * _OPEN, owner.scope)
+
+    def of_names(self, subject: Ref, indicator: Ref, scope: str = "") -> Measured:
+        """Return the indicator of one of several names told in a row."""
+        return self._named(subject, indicator, _OPEN * subject.score, scope)
+
+    def _open(
+        self, annotated: Annotated, indicator: Ref, said: Said | None, before: Measured | None
+    ) -> Measured | None:
+        owned = indicator.about and indicator.owner_end > indicator.start
+        owner = read_owner(annotated, indicator.owner_end if owned else indicator.start)
+        if not owner.told or (owned and owner.ref is None):
+            return None
+        if owner.ref is not None:
+            return self._named(owner.ref, indicator, _OPEN * owner.ref.score, owner.scope)
+        meant = self._meant(annotated, indicator, said, before)
+        if meant is None or annotated.text[indicator.start : indicator.end] == "市场":
+            return None
+        subject, sure = meant
+        if subject.kind == Kind.COMPANY and owner.scope:
+            return None  # 「全球出货量」 is not the firm's
+        return self._named(subject, indicator, sure, owner.scope)
+
+    def _meant(
+        self, annotated: Annotated, indicator: Ref, said: Said | None, before: Measured | None
+    ) -> tuple[Ref, float] | None:
+        """Return whom a clause without a name speaks of: the sentence's, the heading's, the last sentence's subject."""
+        if said is not None:
+            return said.reading.subject, said.reading.confidence
+        topics = _topics(annotated, indicator.start)
+        understood = annotated.subject
+        if understood and understood.kind == Kind.COMPANY and {ref.entity for ref in topics} <= {understood.entity}:
+            return understood, 0.6 * understood.score
+        if topics:  # one of several: nobody can say which
+            single = len({ref.entity for ref in topics}) == 1
+            return (topics[-1], 0.8 * _OPEN * topics[-1].score) if single else None
+        if before is not None:
+            return replace(before.subject, start=CONTEXT, end=CONTEXT), min(_TAKEN_OVER, before.confidence)
+        return (understood, 0.6 * understood.score) if understood is not None else None
+
+    def part(self, annotated: Annotated, said: Said, start: int, end: int) -> Measured | None:
+        """「…4.23亿部，其中印度1.30亿部」: the same indicator of a place or a thing that text[start:end] names."""
+        words = _PART.match(annotated.text, start, end)
+        if words is None or not AFTER_LEVEL.fullmatch(without(annotated, words.end(), end)):
+            return None
+        owner = read_owner(annotated, words.end(), since=words.start("name"))
+        if not owner.told or (owner.ref is None and not owner.scope):
+            return None
+        if owner.ref is None:
+            return replace(said.reading, scope=owner.scope[:LONGEST_SCOPE])
+        if owner.ref.kind not in _COMPOUND_KINDS:
+            return None
+        return self._named(
+            owner.ref, said.reading.indicator, _OPEN * owner.ref.score, owner.scope or said.reading.scope
+        )
+
+    def _named(self, subject: Ref, indicator: Ref, confidence: float, scope: str) -> Measured:
+        """Join subject and head: 手机 and 出货量 are 手机出货量; a company's or a country's stays 出货量."""
+        head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name
+        if subject.kind in _COMPOUND_KINDS and head in self._heads:
+            named = indicator_of(subject, self._heads[head], start=indicator.start, end=indicator.end)
+        elif indicator.about:
+            named = Ref(entity_id(Kind.INDICATOR, head), Kind.INDICATOR, head, indicator.start, indicator.end)
+        else:
+            named = indicator
+        return Measured(named, subject, confidence, scope[:LONGEST_SCOPE])
+
+    def _carried(self, annotated: Annotated, indicator: Ref, said: Said | None) -> Measured | None:
+        """「宁德时代营收3620亿元，归母净利润507亿元」: the second indicator is the first one's subject's."""
+        if said is None or indicator.about or indicator.entity in self.macro:
+            return None
+        end, reading = said.quantity.end, said.reading
+        between = [ref for ref in annotated.between(end, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS]
+        if between or not OPENING.fullmatch(without(annotated, end, indicator.start)):
+            return None
+        if reading.indicator.about == reading.subject.entity:
+            return None
+        return replace(reading, indicator=indicator, scope="")
+
+    def _with_subject(self, annotated: Annotated, indicator: Ref) -> Measured | None:
+        begin = max((m.end() for m in CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
+        if indicator.about:
+            return self._of_company(annotated, indicator, begin) or _of_product(indicator)
+        allowed = MACRO_KINDS if indicator.entity in self.macro else SUBJECT_KINDS
+        subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS]
+        if subjects and subjects[-1].kind not in allowed:
+            return None
+        if subjects:
+            subject = subjects[-1]
+            gap = without(annotated, subject.end, indicator.start)
+            owner = annotated.subject if subject.kind == Kind.PRODUCT and "，" in gap else subject
+            if not _PLAIN_GAP.fullmatch(gap) or owner is None or (owner is not subject and owner.kind != Kind.COMPANY):
+                return None
+            return Measured(indicator, owner, 0.85 * owner.score)
+        understood = annotated.region if indicator.entity in self.macro else annotated.subject
+        opening = without(annotated, clause_start(annotated, indicator.start), indicator.start)
+        if understood is None or not OPENING.fullmatch(opening):
+            return None
+        if any(ref.kind == Kind.INDICATOR and ref.about for ref in annotated.between(begin, indicator.start)):
+            return None  # 「全球汽车销量…，预计增速3%」 is not the heading's growth
+        return Measured(indicator, understood, 0.7 * understood.score)
+
+    def _of_company(self, annotated: Annotated, indicator: Ref, begin: int) -> Measured | None:
+        """A company's own 煤炭产量: it stands right before, or the bullet or section is the company's."""
+        if kind_of(indicator.about) == Kind.COMPANY or not indicator.name.endswith(COMPANY_HEADS):
+            return None
+        before = [ref for ref in annotated.between(begin, indicator.start) if ref.kind == Kind.COMPANY]
+        subject = annotated.subject
+        if before and (subject is None or before[-1].entity != subject.entity):
+            gap = without(annotated, before[-1].end, indicator.start)
+            return Measured(indicator, before[-1], 0.8 * before[-1].score) if OPENING.fullmatch(gap) else None
+        return Measured(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
+
+
+def _topics(annotated: Annotated, before: int) -> list[Ref]:
+    """Return what a sentence has named so far, the owners of its compound indicators among it."""
+    named = [ref for ref in annotated.refs if ref.start >= 0 and ref.end <= before]
+    owners = [_of_product(ref).subject if ref.about else ref for ref in named]
+    return [ref for ref in owners if ref.kind in SUBJECT_KINDS]
+
+
+def _of_product(indicator: Ref) -> Measured:
+    about = Ref(
+        indicator.about,
+        kind_of(indicator.about),
+        indicator.owner,
+        indicator.start,
+        indicator.end,
+        score=indicator.score,
+    )
+    return Measured(indicator, about, 0.85 * indicator.score)
+
+
+def scope_of(annotated: Annotated, reading: Measured) -> str | None:
+    """Return what narrows the indicator, as the source words it right before the name: a region, a venue, a grade.
+
+    None when the words before it are more than that: then the name is only the end of some other thing's (保险 in
+    阳光保险). Where the sentence says nothing, the region of its lead-in or heading counts.
+    """
+    start = reading.indicator.start
+    first = clause_start(annotated, start)
+    if reading.subject.start >= 0 and reading.subject.start < start:
+        first = max(first, reading.subject.end)
+    words = NOISE.sub("", without(annotated, first, start)).strip("，、/：（）()的 ")
+    if not words:
+        return annotated.region.name if annotated.region and reading.subject.kind != Kind.COMPANY else ""
+    known = any(words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in NARROWS)
+    if not (known or SCOPE_WORDS.fullmatch(words)) or words.endswith(("及", "和", "与", "、", "以及", "-")):
+        return None
+    return words if len(words) <= LONGEST_SCOPE and not SUPPOSED.search(words) else None
+
+
+def clause_start(annotated: Annotated, before: int) -> int:
+    """Return where the clause begins that an offset stands in."""
+    return max((m.end() for m in re.finditer(r"[，。；：！？]", annotated.text[:before])), default=0)
+
+
+def without(annotated: Annotated, start: int, end: int) -> str:
+    """Return text[start:end] with the periods and the securities codes in brackets taken out."""
+    kept, position = [], start
+    for dated in annotated.periods:
+        if start <= dated.start and dated.end <= end:
+            kept.append(annotated.text[position : dated.start])
+            position = dated.end
+    kept.append(annotated.text[position:end])
+    return CODE.sub("", "".join(kept))
