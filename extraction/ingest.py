@@ -11,17 +11,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from extraction.duplicates import DuplicateIndex
+from extraction.intake import Change, Intake
 from extraction.pipeline import Extractor
 from extraction.pool import ordered_map
-from extraction.readers.dispatch import read_file, walk
-from kg.errors import DocumentError
-from kg.ids import document_id
+from extraction.readers.dispatch import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
+    from kg.errors import DocumentError
     from kg.model import Document, Reading
     from kg.store.port import Store, Writer
 
@@ -40,10 +40,12 @@ class Job:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run did."""
+    """What a run did: `changed` counts files with other bytes than before, `removed` what they held then."""
 
     written: int = 0
     known: int = 0
+    changed: int = 0
+    removed: int = 0
     facts: int = 0
     characters: int = 0
     seconds: float = 0.0
@@ -55,53 +57,61 @@ def ingest(store: Store, job: Job) -> Outcome:
     began = time.perf_counter()
     outcome = Outcome()
     files = list(walk(job.paths))
+    intake = Intake(store, job.recorded_at.date(), job.published_on)
     with _progress() as progress, store.writer() as writer:
         task = progress.add_task("读入", total=len(files))
-        fresh = _fresh(store, files, job, outcome, lambda: progress.advance(task))
+        fresh = intake.fresh(files, lambda: progress.advance(task))
         index = DuplicateIndex()
         for known, signature in store.signatures():
             index.add(known, signature)
+        edits = _Edits(writer, index, intake, outcome)
         for reading in _readings(fresh, job):
-            _write(writer, index, reading, outcome)
+            edits.put(reading)
+        for change in intake.emptied:
+            edits.make(change)
+    outcome.known += intake.known
+    outcome.refused += intake.refused
     outcome.seconds = time.perf_counter() - began
     return outcome
 
 
-def _fresh(
-    store: Store, files: Iterable[Path], job: Job, outcome: Outcome, advance: Callable[[], None]
-) -> Iterator[Document]:
-    """Yield the documents that are not in the store yet; count the others."""
-    seen: set[str] = set()
-    for file in files:
-        for item in _documents(store, file, job):
-            if isinstance(item, DocumentError):
-                outcome.refused.append(item)
-            elif isinstance(item, str) or item.id in seen or store.has_document(item.id):
-                outcome.known += 1
-            else:
-                seen.add(item.id)
-                yield item
-        advance()
+class _Edits:
+    """Writes readings; those of a changed file together with the removal of what it held before."""
 
+    def __init__(self, writer: Writer, index: DuplicateIndex, intake: Intake, outcome: Outcome) -> None:
+        self._writer, self._index, self._intake, self._outcome = writer, index, intake, outcome
 
-def _documents(store: Store, file: Path, job: Job) -> Iterable[Document | DocumentError | str]:
-    """Read a file, or, when its bytes are in the store already, only say which document it is."""
-    if file.suffix.lower() != ".jsonl" and file.is_file():
-        known = document_id(file.read_bytes())
-        if store.has_document(known):
-            return [known]
-    return read_file(file, today=job.recorded_at.date(), published_on=job.published_on)
+    def put(self, reading: Reading) -> None:
+        change = self._intake.changes.get(reading.document.id)
+        if change is None:
+            change = Change([], 1)
+        change.readings.append(reading)
+        if change.ready:
+            self.make(change)
 
+    def make(self, change: Change) -> None:
+        """Make a change in one transaction."""
+        # What another file is to lose, and this one has now, is written anew under this one's path.
+        concerned = (*change.outdated, *(reading.document.id for reading in change.readings))
+        outgoing = [identity for identity in concerned if identity in self._intake.outgoing]
+        with self._writer.together():
+            for identity in outgoing:
+                self._outcome.removed += self._writer.remove(identity)
+                self._index.remove(identity)
+            for reading in change.readings:
+                self._write(reading)
+        self._intake.outgoing.difference_update(outgoing)
+        self._outcome.changed += bool(change.outdated)
 
-def _write(writer: Writer, index: DuplicateIndex, reading: Reading, outcome: Outcome) -> None:
-    copies = tuple(index.copies(reading.document.signature))
-    if writer.write(replace(reading, copies=copies)):
-        index.add(reading.document.id, reading.document.signature)
-        outcome.written += 1
-        outcome.facts += len(reading.facts)
-        outcome.characters += len(reading.document.text)
-    else:
-        outcome.known += 1
+    def _write(self, reading: Reading) -> None:
+        copies = tuple(self._index.copies(reading.document.signature))
+        if self._writer.write(replace(reading, copies=copies)):
+            self._index.add(reading.document.id, reading.document.signature)
+            self._outcome.written += 1
+            self._outcome.facts += len(reading.facts)
+            self._outcome.characters += len(reading.document.text)
+        else:
+            self._outcome.known += 1
 
 
 def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading]:

@@ -160,20 +160,20 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(store, folder, monkeypa
     class Cut(Exception):
         pass
 
-    real = ingesting._write
+    real = ingesting._Edits.put
     written: list[str] = []
 
-    def failing(writer, index, reading, outcome) -> None:
+    def failing(edits, reading) -> None:
         if written:
             raise Cut
         written.append(reading.document.id)
-        real(writer, index, reading, outcome)
+        real(edits, reading)
 
-    monkeypatch.setattr(ingesting, "_write", failing)
+    monkeypatch.setattr(ingesting._Edits, "put", failing)
     with pytest.raises(Cut):
         run(store, folder)
     assert store.stats()["documents"] == 1
-    monkeypatch.setattr(ingesting, "_write", real)
+    monkeypatch.setattr(ingesting._Edits, "put", real)
     assert counts(run(store, folder)) == (1, 1, 0)
     whole = MemoryStore()
     run(whole, folder)
