@@ -1,16 +1,18 @@
-"""How well and how fast names become codes: `python -m benchmarks.linking astock|speed [--master PATH ...]`.
+"""How fast names are found, and what common words are linked: `python -m benchmarks.linking speed|start|common`.
 
-astock: share of dated news whose gold code is among the linked codes (its leading zeros are lost in the file).
 speed: the finder beside a bare automaton pass over the same text with the same patterns, one core, best of three.
+start: seconds until the shipped master is loaded and compiled, best of five.
+common: every hit of a name that is also a word in some research notes, with what was made of it, for a reader to judge.
+How many texts get the right code is `python -m benchmarks.quality astock`.
+
 The data is read from LIANTU_DATA or ../shared/data; where it is absent the benchmark says so and ends with success.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
-import sys
+import random
 import time
 from datetime import date
 from pathlib import Path
@@ -23,55 +25,12 @@ from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 DATA = Path(os.environ.get("LIANTU_DATA", "../shared/data"))
 SPEED_BYTES = 20_000_000
-MISSES_SHOWN = 40
-
-
-def read_news(path: Path) -> Iterator[tuple[str, date, str]]:
-    """Gold code, day and text of each row."""
-    csv.field_size_limit(sys.maxsize)
-    with path.open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines, delimiter="\t"):
-            yield row["CODE"].zfill(6), date.fromisoformat(row["DATE"][:10]), row["text_a"]
-
-
-def load_master(options: argparse.Namespace) -> Master:
-    start = time.perf_counter()
-    master = Master.load(options.master, namechange=options.namechange)
-    print(f"master: {len(master)} issuers, {time.perf_counter() - start:.2f} s, {len(master.faults)} rows skipped")
-    return master
-
-
-def measure_astock(options: argparse.Namespace) -> None:
-    path = options.file or DATA / "astock" / "val.csv"
-    if not path.exists():
-        print(f"skipped: no {path}; set LIANTU_DATA or --file")
-        return
-    master = load_master(options)
-    resolver = Resolver(master)
-    total = linked = ambiguous = extra = 0
-    misses = []
-    start = time.perf_counter()
-    for gold, day, text in read_news(path):
-        found = resolver.resolve(text, day)
-        entities = {each.entity_id for each in found if each.status == "linked"}
-        issuer = master.by_code(gold)
-        total += 1
-        if issuer is not None and issuer.id in entities:
-            linked += 1
-        else:
-            near = any(issuer and issuer.id == each.entity_id for hit in found for each in hit.candidates)
-            ambiguous += near
-            misses.append((gold, issuer.name if issuer else "not in the master", near, str(day), text[:50]))
-        extra += len(entities - {issuer.id if issuer else None})
-    seconds = time.perf_counter() - start
-    print(f"gold code linked: {linked}/{total} = {linked / total:.2%}; only a candidate: {ambiguous / total:.2%}")
-    print(f"other issuers linked per text: {extra / total:.2f}; {total / seconds:.0f} texts/s")
-    for miss in misses[: MISSES_SHOWN if options.misses else 0]:
-        print("miss", *miss)
+NOTES_DAY = date(2025, 9, 1)  # the notes are of 2025; few of them say their day where a line of code finds it
+AROUND = 28
 
 
 def best_of(runs: int, call: Callable[[], object]) -> float:
@@ -83,32 +42,62 @@ def best_of(runs: int, call: Callable[[], object]) -> float:
     return min(times)
 
 
-def measure_speed(options: argparse.Namespace) -> None:
-    notes = sorted((DATA / "gator").glob("*.md"))
-    if not notes:
-        print(f"skipped: no notes in {DATA / 'gator'}; set LIANTU_DATA")
-        return
+def measure_speed(notes: list[Path], options: argparse.Namespace) -> None:
     once = "\n".join(path.read_text(encoding="utf-8") for path in notes)
     text = once * (SPEED_BYTES // len(once.encode()) + 1)
     size = len(text.encode()) / 1e6
-    finder = Finder(load_master(options))
+    finder = Finder(Master.load(options.master, namechange=options.namechange))
     bare = daachorse.CharwiseDoubleArrayAhoCorasick(finder.patterns, daachorse.MATCH_KIND_LEFTMOST_LONGEST)
     bare_seconds = best_of(3, lambda: bare.find(text))
     seconds = best_of(3, lambda: finder.find(text))
-    print(f"text {size:.1f} MB, {len(finder.patterns)} patterns, {len(finder.find(text))} names found")
-    print(f"bare automaton {size / bare_seconds:.1f} MB/s | finder {size / seconds:.1f} MB/s")
-    print(f"share of the bare pass: {bare_seconds / seconds:.0%}")
+    print(f"text {size:.1f} MB, {len(finder.patterns):,} patterns, {len(finder.find(text)):,} names found\n")
+    print("| pass | MB/s | share of the bare pass |\n|---|---|---|")
+    print(f"| bare automaton | {size / bare_seconds:.1f} | 100% |")
+    print(f"| finder | {size / seconds:.1f} | {bare_seconds / seconds:.0%} |")
+
+
+def measure_start(_: list[Path], options: argparse.Namespace) -> None:
+    loading = best_of(5, lambda: Master.load(options.master, namechange=options.namechange))
+    master = Master.load(options.master, namechange=options.namechange)
+    compiling = best_of(5, lambda: Finder(master))
+    print("| step | seconds |\n|---|---|")
+    print(f"| read and join {len(master):,} issuers | {loading:.2f} |")
+    print(f"| compile the names | {compiling:.2f} |\n| together | {loading + compiling:.2f} |")
+
+
+def list_common(notes: list[Path], options: argparse.Namespace) -> None:
+    """Print linked and ambiguous hits; what was refused is only counted."""
+    master = Master.load(options.master, namechange=options.namechange)
+    resolver = Resolver(master)
+    chosen = sorted(random.Random(options.seed).sample(notes, min(options.notes, len(notes))))  # noqa: S311 -- a sample
+    counts = dict.fromkeys(("linked", "ambiguous", "unknown"), 0)
+    for path in chosen:
+        text = path.read_text(encoding="utf-8")
+        for hit in resolver.resolve(text, NOTES_DAY):
+            if master.word_kind(hit.text) is None:
+                continue
+            counts[hit.status] += 1
+            if hit.status == "linked" or (options.all and hit.status == "ambiguous"):
+                around = text[max(0, hit.start - AROUND) : hit.end + AROUND].replace("\n", "⏎")
+                print(f"{path.stem}\t{hit.status}\t{hit.text}\t{hit.code}\t{hit.score}\t{around}")
+    print(f"{len(chosen)} notes: " + ", ".join(f"{count} {status}" for status, count in counts.items()))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("measure", choices=("astock", "speed"))
-    parser.add_argument("--file", type=Path)
+    measures = {"speed": measure_speed, "start": measure_start, "common": list_common}
+    parser.add_argument("measure", choices=measures)
     parser.add_argument("--master", type=Path)
     parser.add_argument("--namechange", type=Path)
-    parser.add_argument("--misses", action="store_true", help="print the texts whose gold code was not linked")
+    parser.add_argument("--notes", type=int, default=60, help="notes to read for `common`")
+    parser.add_argument("--seed", type=int, default=20251122, help="which notes")
+    parser.add_argument("--all", action="store_true", help="ambiguous hits too")
     options = parser.parse_args()
-    {"astock": measure_astock, "speed": measure_speed}[options.measure](options)
+    notes = sorted((DATA / "gator").glob("*.md"))
+    if not notes and options.measure != "start":
+        print(f"skipped: no notes in {DATA / 'gator'}; set LIANTU_DATA")
+        return
+    measures[options.measure](notes, options)
 
 
 if __name__ == "__main__":

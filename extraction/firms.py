@@ -143,15 +143,26 @@ def _balanced(text: str, begin: int, at: int) -> int:
 def _named(text: str, tokens: Sequence[_Token], bodies: Iterable[tuple[int, int]]) -> Iterator[Firm]:
     """Names the model found, without what belongs to the company (子公司, 董事会) and without mere words."""
     known = {(start, end) for _, start, end in tokens}
-    for start, stop in bodies:
-        part = _PART.match(text[start:stop])
-        end = start + part.end("whole") if part else stop
+    for begin, stop in bodies:
+        part = _PART.match(text[begin:stop])
+        end = begin + part.end("whole") if part else stop
+        start = _behind_stop(text, tokens, begin, end)
         if (start, end) in known and not _is_unknown_word(text[start:end]):
             continue
         if _NO_NAME.fullmatch(text, start, end):  # an abbreviation is a thing more often than a company
             continue
         if end - start > 2 and is_proper(text[start:end]):  # noqa: PLR2004 - two characters are a word more often
             yield Firm(start, end)
+
+
+def _behind_stop(text: str, tokens: Sequence[_Token], start: int, end: int) -> int:
+    """Where a name begins that the model has run into the words before it: 受理债权人国厚资产, 力 雅戈尔."""
+    stops = _words().stops
+    for word, first, last in tokens:
+        if start <= first < end and last < end - 1 and len(word) > 1 and word in stops:
+            start = last
+    blank = text.rfind(" ", start, end)
+    return blank + 1 if blank > start and not text[start:end].isascii() and not _MARKED.match(text, start) else start
 
 
 def has_form(name: str) -> bool:

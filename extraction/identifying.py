@@ -11,13 +11,14 @@ from kg.securities.likeness import likeness
 from kg.securities.resolver import Candidate, Resolution
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from extraction.firms import Firm
     from kg.securities.records import Issuer
     from kg.securities.resolver import Resolver
 
 _FORM_SCORE = {True: 0.9, False: 0.8}  # a legal form or a trading mark; what the model takes for a body
+_LONGEST_TAIL = 4
 _SAME = 0.8  # likeness from which a longer name is another spelling of the listed one within it
 
 
@@ -36,7 +37,7 @@ def with_firms(
         resolver: knows the issuers' names.
     """
     kept = list(resolutions)
-    for start, end, firm in firms:
+    for start, end, firm in _cut_to_known(text, list(firms)):
         inside = [each for each in kept if each.start < end and start < each.end]
         if not inside:
             kept.append(_unlisted(text, start, end, firm))
@@ -48,6 +49,14 @@ def with_firms(
             if better is not None:
                 kept = [each for each in kept if each not in inside] + [better]
     return sorted(kept, key=lambda each: each.start)
+
+
+def _cut_to_known(text: str, firms: Sequence[tuple[int, int, Firm]]) -> Iterator[tuple[int, int, Firm]]:
+    """Cut a name the model has run into the words behind it, where the document also has it alone: 富兴贸易应."""
+    alone = {text[start:end] for start, end, _ in firms}
+    for start, end, firm in firms:
+        shorter = [end - cut for cut in range(1, _LONGEST_TAIL + 1) if text[start : end - cut] in alone]
+        yield (start, shorter[-1] if shorter and not firm.sure else end, firm)
 
 
 def _unlisted(text: str, start: int, end: int, firm: Firm, candidates: tuple[Candidate, ...] = ()) -> Resolution:

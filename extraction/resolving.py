@@ -56,7 +56,9 @@ class NameReader:
         """Build it on the shipped securities master, or on the user's."""
         return cls(Master.load(master), ner=ner)
 
-    def read(self, text: str, day: date, *, codes: tuple[str, ...] = (), explain: bool = False) -> list[dict[str, Any]]:
+    def read(
+        self, text: str, day: date, *, codes: tuple[str, ...] = (), explain: bool = False, propose: bool = True
+    ) -> list[dict[str, Any]]:
         """Return the mentions of a text in order of place, as `liantu resolve` writes them.
 
         Args:
@@ -64,11 +66,12 @@ class NameReader:
             day: names are read as they were borne on it.
             codes: of the issuers the document is about, where known.
             explain: whether each candidate shows what its score is made of.
+            propose: whether an unlisted company's candidates are sought among the near names.
         """
         sentences = split(text, 0, len(text))
         resolutions, refs = self._linker.read(text, day, sentences, codes=codes)
         companies = [
-            self._company(each, day, explain=explain)
+            self._company(each, day if propose else None, explain=explain)
             for each in resolutions
             if each.status != "unknown" or each.entity_id or each.code
         ]
@@ -82,9 +85,9 @@ class NameReader:
         ]
         return sorted([*companies, *others], key=lambda each: (each["start"], each["end"]))
 
-    def _company(self, found: Resolution, day: date, *, explain: bool) -> dict[str, Any]:
+    def _company(self, found: Resolution, day: date | None, *, explain: bool) -> dict[str, Any]:
         candidates = [_candidate(each, explain=explain) for each in found.candidates]
-        if found.status == "unknown" and found.entity_id:
+        if day is not None and found.status == "unknown" and found.entity_id:
             candidates += self._proposed(found.text, day, {each["entity"] for each in candidates}, explain=explain)
         return {
             "start": found.start,

@@ -70,10 +70,17 @@ _OTHER_FORM = re.compile(
     r"|[(（][一-鿿]{2,4}[)）][一-鿿]{0,10}有限(?:责任)?公司|集团(?!军)"
 )
 _BUSINESS = re.compile(
-    r"\s?华星|\s?智家|环保|创业|石化|锂电|柏瑞|晋信|通用|大众|工程(?!机械)|南方|东方|京城|汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
+    r"\s?华星|\s?智家|环保|氢能|创业|石化|锂电|柏瑞|晋信|通用|大众|工程(?!机械)|南方|东方|京城|汽车|银行|证券|保险|基金|期货|信托|资管|资产管理|科技|电子|半导体|微电|新材|材料|能源|新能|电力|生物|医药|药业|医疗|健康"
     r"|物流|云(?!端)|地产|置业|物业|资本|控股(?!子公司|股东)|实业|国际|金服|数科|智能|软件|通信|传媒|文化|矿业|化学|化工|环境|重工|商城|股份|电气|电器"
     r"|集团|人寿|财险|产险|租赁|航空|机场|水泥|钢铁|锂业|食品|乳业|酒业|影业|影视|音乐|游戏|教育|大学|学院|医院|研究院|研究所|协会"
 )
+_BRANCH = re.compile(  # 华天江苏, 广发香港 are companies of their own; 比亚迪深圳工厂 is not
+    r"(?:北京|上海|天津|重庆|河北|山西|辽宁|吉林|黑龙江|江苏|浙江|安徽|福建|江西|山东|河南|湖北|湖南|广东|海南|四川|贵州|云南|陕西|甘肃|内蒙古|广西|宁夏|新疆"
+    r"|香港|澳门|深圳|广州|厦门|杭州|宁波|南京|苏州|无锡|昆山|合肥|青岛|大连|武汉|长沙|成都|西安)(?!工厂|基地|地区|市场|项目|园区|生产)"
+)
+_TENOR = re.compile(r"\d{1,2}[DWMY]")
+_TENOR_BEFORE = re.compile(r"\d{1,2}[DWMY][\s*|/、,，-]{1,8}$")
+_TENOR_BEHIND = re.compile(r"[\s*|/、,，-]{1,8}\d{1,2}[DWMY](?![A-Za-z0-9])")
 _CUES_BEHIND = re.compile(
     r"[*”\"』」]*(?:发布|公告|董事|董秘|高管|管理层|股价|股票|涨停|跌停|停牌|复牌|控股股东|实控人|实际控制人|披露|年报|中报|季报|预计|拟"
     r"|宣布|中标|签订|签署|收购|回购|增持|减持|[(（]?(?:买入|增持|推荐)|\s?[（(:：]\s?\**\s?[+-]?\d+(?:\.\d+)?%)"
@@ -194,7 +201,15 @@ def inside_longer_name(case: Case) -> float:
     colloquial = case.name is None or case.name.kind == "colloquial" or case.word_kind == "phrase"
     if other := _OTHER_FORM.match(text, case.end):
         return -0.7 if colloquial or other[0].endswith("公司") else -0.2
-    return -0.7 if colloquial and _BUSINESS.match(text, case.end) else 0.0
+    return -0.7 if colloquial and (_BUSINESS.match(text, case.end) or _BRANCH.match(text, case.end)) else 0.0
+
+
+def row_of_tenors(case: Case) -> float:
+    """Stands in a row of periods (1M/3M/6M), where 3M is three months."""
+    if not _TENOR.fullmatch(case.surface):
+        return 0.0
+    before, after = case.document.text[max(0, case.start - 12) : case.start], case.document.text[case.end :]
+    return -1.0 if _TENOR_BEFORE.search(before) or _TENOR_BEHIND.match(after[:12]) else 0.0
 
 
 FEATURES: tuple[Callable[[Case], float], ...] = (
@@ -213,6 +228,7 @@ FEATURES: tuple[Callable[[Case], float], ...] = (
     market_word_behind,
     cuts_longer_word,
     inside_longer_name,
+    row_of_tenors,
 )
 
 
