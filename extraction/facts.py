@@ -27,6 +27,7 @@ _LONGEST_QUOTE = 280
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
 _STILL_OPEN, _LONG_PAST = timedelta(days=31), timedelta(days=90)
 _CLAUSE_MARKS = "。；！？\n"
+_OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
 _LISTING = (".list", ".list2", ".aside", ".related", ".leader")
 _COULD_HAPPEN = frozenset({"affects", "reports"})  # what a section on risks says of these is what might come
 _TIMELESS = frozenset(
@@ -169,11 +170,17 @@ def _quote_span(claim: Claim, annotated: Annotated) -> tuple[int, int]:
 
 
 def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
-    """Return the period stated for a claim: of a cause the first of its sentence, else the last before its end."""
+    """Return the period of a claim: of a cause its own or the sentence's first, else the last before it ends."""
     if claim.relation in _TIMELESS:
         return None
     stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
-    if not stated:
-        return None
-    # 「2025年二季度净利润大增，主要受去年低基数拉动」: what a cause explains comes first
-    return stated[0].period if claim.relation == "affects" else stated[-1].period
+    if claim.relation == "affects":
+        # 「2025年二季度净利润大增，主要受去年低基数拉动」: what a cause explains comes first; a period in the middle of
+        # another clause (「表需偏弱，8月降幅扩大，需求支撑…」) is that clause's
+        stated = [dated for dated in stated if _leads(annotated.text, dated.start) or dated.start >= claim.start][:1]
+    return stated[-1].period if stated else None
+
+
+def _leads(text: str, at: int) -> bool:
+    """Whether a period opens its sentence, or stands behind no more than a lead-in."""
+    return _OPENING.fullmatch(text, 0, at) is not None

@@ -6,7 +6,7 @@ import pytest
 
 from extraction.annotated import Ref
 from extraction.patterns.causal import compound
-from kg.model import Kind, Polarity
+from kg.model import Kind, Modality, Polarity
 from tests.goldens.reports import facts_of, names_of, read, report
 
 if TYPE_CHECKING:
@@ -168,6 +168,26 @@ def test_a_cancelled_cause_moves_the_other_way():
     """The tariff is lifted: that exports rise is not denied."""
     (fact,) = facts_of("美国取消加征关税利好光伏组件出口量增长。", relation="affects")
     assert (fact.polarity, fact.sign) == (Polarity.POSITIVE, -1)
+
+
+@pytest.mark.parametrize("condition", ["如果", "若", "一旦", "倘若", "假如", "万一", "在消息属实的前提下，如果"])
+def test_a_conditional_claim_is_never_an_actual_fact(condition):
+    lines = [f"{condition}{text}" for text, _ in CLAIMS[::4]]
+    told = [fact for line in lines for fact in facts_of(line, relation="affects")]
+    assert len(told) >= len(lines) // 2
+    assert {fact.modality for fact in told} == {Modality.CONDITIONAL}
+
+
+@pytest.mark.parametrize(
+    ("text", "period"),
+    [
+        ("2025年8月，制造业需求回升支撑钢铁需求。", True),
+        ("铜价上涨推动2025年空调成本上升。", True),
+        ("螺纹钢库存偏高，2025年8月降幅扩大，汽车需求回升支撑钢铁需求。", False),
+    ],
+)
+def test_a_cause_has_the_period_of_its_own_clause_or_of_the_sentence(text, period):
+    assert [fact.valid is not None for fact in facts_of(text, relation="affects")] == [period]
 
 
 NO_CLAIM = [

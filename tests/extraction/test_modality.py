@@ -42,6 +42,13 @@ MODALITIES = [
     ("预计2025年收入100亿元，2026年实现【收入120亿元】", FORECAST),
     ("价格料将【回升】", FORECAST),
     ("分析师认为【价格见底】", FORECAST),
+    ("期待【需求回暖】", FORECAST),
+    ("值得期待的【新品】", ASSERTED),
+    ("电价存在【长期上涨空间】", FORECAST),
+    ("引发市场对【支出放缓】的担忧", ASSERTED),
+    ("引发市场对【支出放缓的担忧】", FORECAST),
+    ("市场担忧【需求下滑】", FORECAST),
+    ("市场担忧缓解，【金价下跌】", ASSERTED),
     # the forecast ends where the past begins
     ("预计需求回暖，公司已【完成扩产】", ASSERTED),
     ("预计2025年收入100亿元，2024年实现【收入80亿元】", ASSERTED),
@@ -71,6 +78,12 @@ MODALITIES = [
     ("若原料价格上涨，则【公司盈利承压】", CONDITIONAL),
     ("若原料价格上涨，公司盈利承压，【股价下跌】", CONDITIONAL),
     ("如果【需求回暖】，价格将上涨", CONDITIONAL),
+    ("万一需求回落，【价格将下跌】", CONDITIONAL),
+    ("只要需求回暖，【价格就会上涨】", CONDITIONAL),
+    ("倘若需求回暖，公司已扩产，【盈利修复】", CONDITIONAL),
+    ("除非需求回暖，【价格难以上涨】", CONDITIONAL),
+    ("若获批，公司拟【收购乙公司】", CONDITIONAL),
+    ("我们认为，若需求回暖，【盈利修复】", CONDITIONAL),
     ("如果需求回暖，【价格将上涨】", CONDITIONAL),
     ("一旦【关税落地】，出口将承压", CONDITIONAL),
     ("一旦关税落地，【出口将承压】", CONDITIONAL),
@@ -117,6 +130,24 @@ NEGATIVE = [
 @pytest.mark.parametrize("marked", NEGATIVE)
 def test_negative(marked):
     assert read(marked).polarity is Polarity.NEGATIVE
+
+
+REACH = [
+    # a negation holds in its clause and before its claim, not beyond
+    ("公司并未收购乙公司，但【收购丙公司】", Polarity.POSITIVE),
+    ("公司尚未盈利，【收入增长5%】", Polarity.POSITIVE),
+    ("公司终止与乙公司的合作，【收购丙公司】", Polarity.POSITIVE),
+    ("公司无重大诉讼，【经营正常】", Polarity.POSITIVE),
+    ("公司不再生产旧品，转而【生产新品】", Polarity.POSITIVE),
+    ("公司否认传闻，称并未【收购乙公司】", Polarity.NEGATIVE),
+    ("截至目前公司尚未与乙公司【签署协议】", Polarity.NEGATIVE),
+    ("双方合作已终止，公司不再【供货】", Polarity.NEGATIVE),
+]
+
+
+@pytest.mark.parametrize(("marked", "polarity"), REACH)
+def test_the_reach_of_a_negation(marked, polarity):
+    assert read(marked).polarity is polarity
 
 
 POSITIVE = [
