@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kg.ids import normal_name
 from kg.model import MentionStatus, Polarity
-from kg.store import codec, journal
+from kg.store import codec, journal, sqlite_bulk
 from kg.store.faults import telling
 from kg.store.identities import examined
 from kg.store.prepared import prepare
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kg.model import Entity, Fact, Mention, Reading, Run
     from kg.store.port import View
     from kg.store.prepared import Prepared, Profile
+    from kg.store.sheet import Sheet
 
 
 _WHOLE = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
@@ -46,6 +47,17 @@ class SqliteWriter:
             _insert(connection, prepared)
             journal.note(connection, reading.document.id, said=journal.content(prepared))
         return True
+
+    def load(self, sheets: Iterable[Sheet]) -> Iterator[tuple[Sheet, bool]]:
+        """Write sheets, many rows in a transaction."""
+        with self._transaction() as connection:
+            loader = sqlite_bulk.Loader(connection)
+        for batch in sqlite_bulk.batches(sheets):
+            with self._transaction():
+                new = loader.insert(batch)
+            yield from zip(batch, new, strict=True)
+        with self._transaction():
+            loader.finish()
 
     def remove(self, document_id: str) -> bool:
         """Take a document out, and what only it said."""

@@ -1,0 +1,95 @@
+"""Many rows at once: every store ends up as if each sheet had been written by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kg.ids import fact_id
+from kg.model import Document, Entity, Fact, Kind, Polarity, Value
+from kg.period import quarter
+from kg.store import codec, sqlite_bulk
+from kg.store.memory import MemoryStore
+from kg.store.sheet import Row, Sheet, load
+from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, fact, reading, reported
+
+if TYPE_CHECKING:
+    from kg.store.port import Store
+
+
+def sheet(number: int, published: int, *claims: Fact, entities: tuple[Entity, ...] = ()) -> Sheet:
+    lines = [f"{claim.subject} {claim.relation} {claim.object} {number}" for claim in claims]
+    rows, start = [], 0
+    for line, claim in zip(lines, claims, strict=True):
+        negative = claim.polarity is Polarity.NEGATIVE
+        ends = (claim.subject, claim.relation, claim.object)
+        rows.append(
+            Row(fact_id(claim), *ends, negative, codec.claim_out(claim), start, start + len(line), f"源{number}", 0.5)
+        )
+        start += len(line) + 1
+    document = Document(f"doc:{number}", f"表{number}", day(published), "\n".join(lines), kind="graph")
+    return Sheet(document, entities, tuple(rows), READ, "t/1")
+
+
+SHEETS = (
+    sheet(1, 0, reported(20), fact(CATL, "uses", LITHIUM), reported(20)),
+    sheet(2, 3, reported(22), fact(BYD, "uses", LITHIUM, polarity=Polarity.NEGATIVE), entities=(
+        Entity(BYD, Kind.COMPANY, "比亚迪", codes=("002594.SZ",)),
+        Entity("indicator:碳酸锂价格", Kind.INDICATOR, "碳酸锂价格", about=LITHIUM),
+    )),
+    sheet(3, 1, fact(CATL, "reports", MARGIN, value=Value(2e8, "元", scale="亿")),
+          fact(CATL, "reports", MARGIN, value=Value(2e8, "元", scale="万")), reported(22, valid=quarter(2024, 1))),
+    sheet(4, 1, fact(CATL, "reports", MARGIN, value=Value(2e8, "元", scale="万"))),
+)  # fmt: skip
+
+
+def seen(store: Store) -> dict[str, object]:
+    view = store.view()
+    return {
+        "facts": list(view.facts()),
+        "early": list(store.view(as_of=day(1)).facts()),
+        "entities": list(view.entities()),
+        "names": list(view.names()),
+        "named": view.named("比亚迪"),
+        "documents": [view.document(head.id) for head in view.documents()],
+        "stats": store.stats(),
+    }
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 100])
+def test_sheets_loaded_are_sheets_written(store: Store, monkeypatch: pytest.MonkeyPatch, at_once: int):
+    monkeypatch.setattr(sqlite_bulk, "ROWS_AT_ONCE", at_once)
+    reference = MemoryStore()
+    with reference.writer() as writer:
+        assert all(writer.write(item.reading()) for item in SHEETS)
+    with store.writer() as writer:
+        assert list(load(writer, SHEETS)) == [(item, True) for item in SHEETS]
+    assert seen(store) == seen(reference)
+    with store.writer() as writer:
+        assert list(load(writer, SHEETS)) == [(item, False) for item in SHEETS]
+    assert seen(store) == seen(reference)
+
+
+def test_loading_beside_what_is_there_and_removing_again(store: Store):
+    with store.writer() as writer:
+        writer.write(reading(9, 2, reported(20), fact(CATL, "uses", LITHIUM)))
+    before = seen(store)
+    with store.writer() as writer:
+        list(load(writer, SHEETS))
+        for item in SHEETS:
+            assert writer.remove(item.document.id)
+    assert seen(store) == before
+
+
+def test_an_empty_base_gets_its_indexes_back(tmp_path: object):
+    from kg.store.open import open_store  # noqa: PLC0415
+
+    for name, sheets in (("a", SHEETS), ("b", ())):
+        store = open_store(f"{tmp_path}/{name}.liantu", create=True)
+        with store.writer() as writer:
+            list(load(writer, sheets))
+            names = {row[0] for row in writer._connection.execute("SELECT name FROM sqlite_schema WHERE type='index'")}  # type: ignore[attr-defined]
+        store.close()
+        assert names >= set(sqlite_bulk._INDEXES)
+        assert len(sqlite_bulk._INDEXES) >= 6
