@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kg.graph.snapshot import Snapshot
-from kg.model import Entity, Polarity
+from kg.model import Entity
 from kg.query.answers import Citation, Link, Node, Subgraph
 from kg.relations import vocabulary
+from kg.store.contradiction import contradicting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -129,9 +130,8 @@ class Lens:
         )
 
     def opposing(self, fact: Fact) -> list[Fact]:
-        """Return the live facts between the same ends that say the opposite: of the other sign, or a denial."""
-        found = self.view.facts(subject=fact.subject, object=fact.object, relation=fact.relation)
-        return [other for other in found if not other.superseded_by and _opposed(fact, other)]
+        """Return the live facts that cannot hold together with this one: of the other sign or value, or a denial."""
+        return contradicting(self.view, fact, self.words)
 
     def citations(self, facts: Sequence[Fact], limit: int) -> list[Citation]:
         """Return the witnesses of facts: the newest of each in turn, then the next newest; no place twice."""
@@ -164,13 +164,6 @@ def subgraph(nodes: Collection[Node], links: Sequence[Link]) -> Subgraph:
     return Subgraph(
         tuple(sorted(kept, key=lambda n: (n.layer, -n.score, n.entity.id))), inside, len(ranked) - len(kept)
     )
-
-
-def _opposed(one: Fact, other: Fact) -> bool:
-    """Whether two facts of the same ends cannot both hold: to deny that it rises is not to say that it falls."""
-    if one.polarity is not other.polarity:
-        return one.sign == other.sign
-    return one.polarity is Polarity.POSITIVE and one.sign == -other.sign != 0
 
 
 def _newest(item: Evidence) -> tuple[int, str, int]:
