@@ -23,7 +23,7 @@ _SAME = 0.8  # likeness from which a longer name is another spelling of the list
 
 
 def with_firms(
-    text: str, resolutions: Sequence[Resolution], firms: Iterable[tuple[int, int, Firm]], resolver: Resolver
+    text: str, resolutions: Sequence[Resolution], firms: Iterable[tuple[int, int, Firm]], *, resolver: Resolver
 ) -> list[Resolution]:
     """Return the resolutions with the firms no list knows, left to right without overlap.
 

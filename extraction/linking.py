@@ -60,7 +60,8 @@ class Linker:
             for firm in find_firms(sentence.text, named)
             if sentence.text[firm.start : firm.end] not in self._lexicon.never
         ]
-        resolutions = with_firms(text, self._resolver.resolve(text, day, subject_codes=codes), firms, self._resolver)
+        found = self._resolver.resolve(text, day, subject_codes=codes)
+        resolutions = with_firms(text, found, firms, resolver=self._resolver)
         linked: list[list[Ref]] = []
         at = 0
         for sentence, named in zip(sentences, spans, strict=True):

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kg import simplified
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,6 +26,7 @@ _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _WIDTH = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
 _WIDTH |= {ord(wide): ord(narrow) for wide, narrow in zip("％／＋－．～〜∼−", "%/+-.~~~-", strict=True)}
 _WIDTH |= {ord(blank): ord(" ") for blank in _BLANKS}
+_WIDTH |= simplified.table()  # the patterns and the gazetteer are written in simplified characters
 
 _CLOSERS = {"（": "）", "(": ")", "【": "】", "[": "]", "「": "」", "『": "』", "《": "》", "“": "”", "‘": "’"}
 _BRACKETS = re.compile(r"[（）()【】\[\]「」『』《》“”‘’\"]")

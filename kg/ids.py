@@ -10,6 +10,8 @@ import hashlib
 import unicodedata
 from typing import TYPE_CHECKING
 
+from kg.simplified import simplified
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -41,8 +43,8 @@ def entity_id(kind: Kind, name: str) -> str:
 
 
 def normal_name(name: str) -> str:
-    """Fold width, case and spaces, so that one name is one string."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """Fold width, case, spaces and traditional characters, so that one name is one string."""
+    return simplified("".join(unicodedata.normalize("NFKC", name).casefold().split()))
 
 
 def fact_id(fact: Fact) -> str:

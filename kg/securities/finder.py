@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import daachorse
 
 from kg.securities.records import name_key
+from kg.simplified import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +49,7 @@ class Finder:
         patterns: dict[str, str] = {}
         for text in (*master.all_names(), *extra_names):
             key = name_key(text)
-            for spelling in _spellings(text, small=master.word_kind(text) is None):
+            for spelling in _spellings(simplified(text), small=master.word_kind(text) is None):
                 if len(spelling) >= _SHORTEST:
                     patterns.setdefault(spelling, key)
         self._patterns = list(patterns)
@@ -64,7 +65,7 @@ class Finder:
         return list(self._patterns)
 
     def find(self, text: str) -> list[Hit]:
-        """Names in the text, left to right, the longest where several begin at one place, without overlaps.
+        """Names in a simplified text, left to right, the longest where several begin at one place, without overlaps.
 
         Offsets are code points. A name that begins or ends with a Latin letter or digit must not touch another there.
         """

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Literal
 
+from kg.simplified import simplified
+
 if TYPE_CHECKING:
     from kg.securities.errors import MasterFault
 
@@ -109,12 +111,12 @@ _SHORTEST_STRIPPED = 3
 
 
 def name_key(text: str) -> str:
-    """The form names are compared in: full width folded, Latin small, no spaces next to Chinese.
+    """The form names are compared in: width and traditional characters folded, Latin small, no spaces by Chinese.
 
-    >>> name_key("万　科Ａ"), name_key("Eli  Lilly")
-    ('万科a', 'eli lilly')
+    >>> name_key("万　科Ａ"), name_key("Eli  Lilly"), name_key("寧德時代")
+    ('万科a', 'eli lilly', '宁德时代')
     """
-    folded = unicodedata.normalize("NFKC", text).casefold().strip()
+    folded = simplified(unicodedata.normalize("NFKC", text).casefold().strip())
     if folded.isascii():
         return re.sub(r"\s+", " ", folded)
     return re.sub(r"\s+", "", folded)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from kg.securities.context import Document
 from kg.securities.features import CONSIDERED, LINKED, MARGIN, Case, weigh
 from kg.securities.finder import Finder, Hit
 from kg.securities.records import name_key
+from kg.simplified import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,16 +75,19 @@ class Resolver:
         Returns:
             Mentions left to right, without overlaps. Codes that stand alone are mentions too.
         """
-        document = Document(text, self._master, subjects=subject_codes)
+        document = Document(simplified(text), self._master, subjects=subject_codes)
         hits = self._hits(document)
         taught = document.taught_names(hits)
-        hits = _with_taught(text, hits, taught)
+        hits = _with_taught(document.text, hits, taught)
         reading = _Reading(self._master, document, day, hits, taught)
         found = [reading.resolve(place) for place in range(len(hits))]
         found = [
             each for place, each in enumerate(found) if not _repeats(document, each, found[max(0, place - 2) : place])
         ]
-        return sorted([*found, *self._lone_codes(document, found)], key=lambda each: each.start)
+        found = sorted([*found, *self._lone_codes(document, found)], key=lambda each: each.start)
+        if document.text == text:
+            return found
+        return [replace(each, text=text[each.start : each.end]) for each in found]
 
     def issuer(self, entity_id: str) -> Issuer | None:
         """The issuer with this id."""
