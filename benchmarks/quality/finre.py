@@ -16,14 +16,19 @@ from extraction.modality import read_modality
 from extraction.patterns.pairs import occurrences, relation_of, same_name
 from extraction.quantities import find_quantities
 from extraction.sentences import Sentence, normalise
+from extraction.training.examples import SAME as SAME_AS
+from extraction.training.examples import Example
+from extraction.training.features import pair_of
+from extraction.training.model import RelationModel
 from kg.model import Kind, Modality
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from benchmarks.quality.score import Options
     from extraction.annotated import Claim
+    from extraction.training.model import Verdict
 
 UNKNOWN, SAME = "unknown", "自己"
 SYMMETRIC = frozenset({UNKNOWN, SAME, "合作", "竞争", "纠纷", "签约", "交易", "重组", "订单", "合并", "合资", "商讨"})
@@ -117,6 +122,9 @@ def measure(options: Options) -> Report:
     """Score the patterns, or with training files the local model, on the files."""
     lines = [line for path in options.files for line in lines_of(path)]
     lines = lines[: options.limit] if options.limit else lines
+    if options.train:
+        model = RelationModel.fit(list(examples_of(line for path in options.train for line in lines_of(path))))
+        return scored(lines, trained(model, lines), 0.56)
     return scored(lines, [untrained(line) for line in lines], 0.38)
 
 
@@ -139,3 +147,33 @@ def _kind(gold: str, given: str) -> str:
     if given == UNKNOWN:
         return "missed relation"
     return "wrong direction" if given == mirrored(gold) else "wrong relation"
+
+
+def examples_of(lines: Iterable[Line]) -> Iterator[Example]:
+    """Put labelled lines into the format of `liantu train`."""
+    words = {label: key for key, label in LABEL.items()}
+    for line in lines:
+        if line.label in (UNKNOWN, SAME):
+            yield Example(line.text, line.head, line.tail, SAME_AS if line.label == SAME else "")
+            continue
+        reverse = line.label not in words
+        relation, form = words[mirrored(line.label) if reverse else line.label]
+        if line.label in SYMMETRIC:  # 订单 has no direction in the set: the first named is taken to deliver
+            reverse = line.text.find(line.tail) < line.text.find(line.head)
+        ends = (line.tail, line.head) if reverse else (line.head, line.tail)
+        yield Example(line.text, *ends, relation, form)
+
+
+def trained(model: RelationModel, lines: Sequence[Line]) -> list[str]:
+    """Return the labels that the local model gives."""
+    pairs = [pair_of(line.text, line.head, line.tail) for line in lines]
+    return [_in_set_words(verdict) for verdict in model.verdicts(pairs)]
+
+
+def _in_set_words(verdict: Verdict) -> str:
+    if not verdict.relation:
+        return UNKNOWN
+    if verdict.relation == SAME_AS:
+        return SAME
+    label = LABEL[(verdict.relation, verdict.form)]
+    return label if verdict.forward else mirrored(label)

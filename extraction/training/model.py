@@ -1,0 +1,182 @@
+"""The local relation model: one linear support vector machine a label over hashed views, fitted in minutes on a CPU.
+
+LinearSVC of scikit-learn (Fan et al. 2008, LIBLINEAR). A model is a plain archive of arrays, read without pickle; it
+carries the hash of what it was fitted on. The same examples give the same model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from extraction.training.examples import SAME, Example, hash_of
+from extraction.training.features import VIEWS, pair_of
+from kg.errors import DocumentError
+from kg.relations import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from extraction.training.features import Pair
+
+FORMAT = "liantu-relations/1"
+_C = 0.3  # LinearSVC's cost, and what is taken from the margin of "no relation": both by cross-validation
+_NONE_MARGIN = 0.2
+_SHARPNESS = 4.0  # a margin of one is e⁴ times as likely
+_SEEN = 2  # a feature of one example alone is none
+NONE = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the model says of a pair, read from the caller's first name to the other; `relation` may be empty."""
+
+    relation: str
+    form: str
+    forward: bool  # the caller's first name is the subject
+    probability: float
+
+
+def _label(relation: str, form: str, *, forward: bool) -> str:
+    if not relation:
+        return NONE
+    one_way = relation == SAME or vocabulary()[relation].symmetric
+    return f"{relation}/{form}" + ("" if one_way else ">" if forward else "<")
+
+
+class RelationModel:
+    """Types the relation of two names; made by `fit` or `load`."""
+
+    def __init__(self, labels: Sequence[str], columns: NDArray[Any], idf: NDArray[Any], weights: NDArray[Any]) -> None:
+        self.labels, self._columns, self._idf, self._weights = list(labels), columns, idf, weights
+        self.trained_on, self.examples = "", 0
+
+    @classmethod
+    def fit(cls, examples: Sequence[Example]) -> RelationModel:
+        """Fit a model; a pair with several labels counts once in all.
+
+        Raises:
+            DocumentError: fewer than two labels.
+        """
+        from sklearn.svm import LinearSVC  # noqa: PLC0415 -- an extra
+
+        pairs, labels, shares = _flattened(examples)
+        if len(set(labels)) == 1 or not labels:
+            raise DocumentError("training", "fewer than two relations", "give examples of several, and of none")
+        raw = _counted(pairs)
+        seen = np.bincount(raw.indices, minlength=raw.shape[1])
+        columns = np.flatnonzero(seen >= _SEEN).astype(np.int64)
+        idf = np.log((1 + len(pairs)) / (1 + seen[columns])).astype(np.float32) + 1
+        svm = LinearSVC(C=_C, random_state=0, max_iter=2000)
+        svm.fit(_weighed(raw, columns, idf), labels, sample_weight=shares)
+        weights = np.hstack([svm.coef_, svm.intercept_[:, None]])
+        if len(weights) == 1:  # one machine tells two labels apart
+            weights = np.vstack([-weights, weights])
+        model = cls(svm.classes_.tolist(), columns, idf, weights.astype(np.float16))
+        model.trained_on, model.examples = hash_of(examples), len(examples)
+        return model
+
+    def verdicts(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Type pairs as `pair_of` placed them."""
+        if not pairs:
+            return []
+        features = _weighed(_counted(pairs), self._columns, self._idf)
+        weights = self._weights.astype(np.float32)
+        margins = np.asarray(features @ weights[:, :-1].T) + weights[:, -1]
+        if NONE in self.labels:
+            margins[:, self.labels.index(NONE)] -= _NONE_MARGIN
+        odds = np.exp(_SHARPNESS * (margins - margins.max(axis=1, keepdims=True)))
+        odds /= odds.sum(axis=1, keepdims=True)
+        best = margins.argmax(axis=1)
+        return [
+            _verdict(self.labels[at], float(odds[row, at]), pair)
+            for row, (at, pair) in enumerate(zip(best, pairs, strict=True))
+        ]
+
+    def save(self, path: Path) -> None:
+        """Write the model as an archive of arrays."""
+        about = {"format": FORMAT, "trained_on": self.trained_on, "examples": self.examples, "labels": self.labels}
+        with path.open("wb") as file:
+            np.savez_compressed(
+                file,
+                about=np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8),
+                columns=self._columns,
+                idf=self._idf,
+                weights=self._weights,
+            )
+
+    @classmethod
+    def load(cls, path: Path) -> RelationModel:
+        """Read a model.
+
+        Raises:
+            DocumentError: the file is no model of this version.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                about = json.loads(archive["about"].tobytes().decode())
+                if about["format"] != FORMAT:
+                    raise DocumentError(str(path), f"is a model of {about['format']}", "train it again")
+                model = cls(about["labels"], archive["columns"], archive["idf"], archive["weights"])
+        except (OSError, ValueError, KeyError) as error:
+            raise DocumentError(str(path), f"is no model: {error}", "train it again with liantu train") from error
+        model.trained_on, model.examples = about["trained_on"], about["examples"]
+        return model
+
+
+def _flattened(examples: Sequence[Example]) -> tuple[list[Pair], list[str], list[float]]:
+    """Place every pair once for each of its labels, in a fixed order."""
+    labels_of: dict[Pair, set[str]] = defaultdict(set)
+    for each in examples:
+        pair = pair_of(each.text, each.subject, each.object, kinds=(each.subject_kind, each.object_kind))
+        label = _label(each.relation, each.form, forward=not pair.swapped)
+        labels_of[_unswapped(pair)].add(label)
+    rows = [(pair, label, 1 / len(labels)) for pair, labels in labels_of.items() for label in sorted(labels)]
+    rows.sort(key=lambda row: (row[0].text, row[0].first, row[0].second, row[1]))
+    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+
+
+def _unswapped(pair: Pair) -> Pair:
+    return replace(pair, swapped=False)
+
+
+def _verdict(label: str, probability: float, pair: Pair) -> Verdict:
+    relation, _, form = label.rstrip("<>").partition("/")
+    return Verdict(relation, form, label.endswith("<") == pair.swapped, probability)
+
+
+def _counted(pairs: Sequence[Pair]) -> Any:
+    """Count the hashed features of every view, the views side by side; logarithms of counts."""
+    from scipy.sparse import hstack  # noqa: PLC0415 -- an extra
+    from sklearn.feature_extraction import FeatureHasher  # noqa: PLC0415
+
+    blocks = []
+    for view in VIEWS:
+        hasher = FeatureHasher(2**view.bits, input_type="dict", alternate_sign=False, dtype=np.float32)
+        block = hasher.transform(Counter(view.features(pair)) for pair in pairs)
+        block.data = 1 + np.log(block.data)
+        blocks.append(block)
+    return hstack(blocks, format="csr")
+
+
+def _weighed(raw: Any, columns: NDArray[Any], idf: NDArray[Any]) -> Any:
+    """Keep the known columns, weigh them, and bring every view of every pair to its view's length."""
+    from scipy.sparse import diags, hstack  # noqa: PLC0415 -- an extra
+    from sklearn.preprocessing import normalize  # noqa: PLC0415
+
+    blocks, begin = [], 0
+    for view in VIEWS:
+        low, high = np.searchsorted(columns, (begin, begin + 2**view.bits))
+        block = raw[:, columns[low:high]]
+        if view.rare_counts:
+            block = block @ diags(idf[low:high])
+        blocks.append(normalize(block) * view.weight)
+        begin += 2**view.bits
+    return hstack(blocks, format="csr", dtype=np.float32)
