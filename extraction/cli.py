@@ -36,11 +36,12 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
     from extraction.ingest import ingest as run  # noqa: PLC0415 -- imported when called
+    from extraction.training.rescoring import model_beside  # noqa: PLC0415 -- imported when called
     from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
     from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
 
     now = datetime.now(UTC).replace(microsecond=0)
-    job = Job(tuple(paths), now, day, workers, ner=options["ner"], master=master_for(kb, options["master"]))
+    job = Job(tuple(paths), now, day, workers, ner=options["ner"], master=master_for(kb, options["master"]), model=model_beside(kb))
     store = open_store(kb, create=True)
     try:
         outcome = run(store, job)

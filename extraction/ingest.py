@@ -36,6 +36,7 @@ class Job:
     workers: int = 0
     ner: bool = True
     master: Path | None = None
+    model: Path | None = None  # a trained relation model, used if it is there
 
 
 @dataclass(slots=True)
@@ -120,7 +121,7 @@ def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading]:
 
 def _reader(job: Job) -> Callable[[Document], Reading]:
     """Make the function that reads a document, once in each process."""
-    return partial(Extractor.default(master=job.master, ner=job.ner).extract, recorded_at=job.recorded_at)
+    return partial(Extractor.default(master=job.master, ner=job.ner, model=job.model).extract, recorded_at=job.recorded_at)
 
 
 def _progress() -> Progress:

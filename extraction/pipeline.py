@@ -33,6 +33,7 @@ from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
 from extraction.quantities import find_quantities
 from extraction.sentences import split
+from extraction.training.rescoring import rescored
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from extraction.annotated import Claim
     from extraction.sentences import Sentence
+    from extraction.training.model import RelationModel
     from kg.model import Block, Document, Fact, Problem
     from kg.period import Period
 
@@ -63,16 +65,17 @@ class _Line:
 class Extractor:
     """Turns a document into a reading: chunks, mentions, entities and checked facts; needs no model and no network."""
 
-    def __init__(self, master: Master, *, ner: bool = True) -> None:
+    def __init__(self, master: Master, *, ner: bool = True, relations: RelationModel | None = None) -> None:
         self._master, self._lexicon = master, shipped_lexicon()
+        self._relation_model = relations  # off unless trained
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._metrics, self._causal = MetricReader(self._lexicon), CausalReader(self._lexicon)
 
     @classmethod
-    def default(cls, *, master: Path | None = None, ner: bool = True) -> Extractor:
-        """Build it on the shipped securities master, or on the user's."""
-        return cls(Master.load(master), ner=ner)
+    def default(cls, *, master: Path | None = None, ner: bool = True, model: Path | None = None) -> Extractor:
+        """Build it on the shipped securities master, or on the user's; `model` is where a trained one would lie."""
+        return cls(Master.load(master), ner=ner, relations=_trained(model))
 
     def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
         """Read one document whole."""
@@ -103,7 +106,8 @@ class Extractor:
         return list(self._annotate(document, lines, refs))
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
-        yield from richest([*read_patterns(_PATTERNS, annotated), *events.read(annotated)])
+        said = richest([*read_patterns(_PATTERNS, annotated), *events.read(annotated)])
+        yield from rescored(self._relation_model, annotated, said) if self._relation_model else said
         yield from self._causal.read(annotated)
         yield from self._metrics.read(annotated)
         yield from ratings.read(annotated, document.publisher)
@@ -196,6 +200,15 @@ class Extractor:
             else:
                 problems.append(problem)
         return tuple(good), tuple(problems)
+
+
+def _trained(path: Path | None) -> RelationModel | None:
+    """Load the relation model beside a knowledge base, where there is one; its libraries are an extra."""
+    if path is None or not path.exists():
+        return None
+    from extraction.training.model import RelationModel  # noqa: PLC0415 -- an extra
+
+    return RelationModel.load(path)
 
 
 def _kept_text(document: Document) -> str:
