@@ -32,7 +32,7 @@ class LeftOut:
 
 def read_jsonl(path: Path, _: LeftOut, __: str) -> Iterator[Written]:
     """Read a file of JSON objects, one a line; docs/store.md lists the fields."""
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         where = f"{path}:{number}"
         try:
             row = json.loads(line)
@@ -51,7 +51,7 @@ def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[Written]:
     numbers: list[int] = []
 
     def lines() -> Iterator[str]:
-        for number, line in _lines(path):
+        for number, line in numbered_lines(path):
             taken.append(line)
             numbers.append(number)
             yield line + "\n"
@@ -84,7 +84,7 @@ def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[Written]:
     relations = _numbered(folder / "relation2id.txt", "\t")
     days = dict(_pairs(folder / "time2id.txt", ","))
     for path in sorted(folder / name for name in ("train.txt", "valid.txt", "test.txt")):
-        for number, line in _lines(path) if path.exists() else ():
+        for number, line in numbered_lines(path) if path.exists() else ():
             where, cells = f"{path}:{number}", line.split()
             try:
                 head, relation, tail = names[cells[0]], relations[cells[1]], names[cells[2]]
@@ -102,7 +102,7 @@ def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[Written]
         raise DocumentError(str(folder), "this layout states no days", "give the day it was published with --date")
     for name, head, tail in _CHAINKG:
         path = folder / name
-        for number, line in _lines(path) if path.exists() else ():
+        for number, line in numbered_lines(path) if path.exists() else ():
             where = f"{path}:{number}"
             try:
                 row = json.loads(line)
@@ -149,7 +149,7 @@ def _relations() -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers; one too long to be a row is cut, and so refused."""
     try:
         with path.open(encoding="utf-8-sig", errors="strict", newline=None) as file:
@@ -163,7 +163,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _pairs(path: Path, separator: str) -> Iterator[tuple[str, str]]:
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         one, found, other = line.rpartition(separator)
         if not found:
             raise DocumentError(f"{path}:{number}", "not a name and an id", "is this the layout that --format names?")

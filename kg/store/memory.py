@@ -16,8 +16,9 @@ import numpy as np
 
 from kg.errors import StoreLocked
 from kg.ids import normal_name
-from kg.model import MentionStatus
+from kg.model import MentionStatus, Reading
 from kg.relations import vocabulary
+from kg.store import codec
 from kg.store.identities import Identities, examined
 from kg.store.merging import Said, first_of_families, unite, unite_entity
 from kg.store.port import DocumentHead
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from kg.judgement import Judgement
-    from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Reading, Run
+    from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Run
     from kg.period import Period
     from kg.relations import Vocabulary
 
@@ -71,6 +72,11 @@ class MemoryStore:
     def has_document(self, document_id: str) -> bool:
         """Whether the document was written."""
         return document_id in self._readings
+
+    def reading(self, document_id: str) -> Reading | None:
+        """Return what was written of a document."""
+        kept = self._readings.get(document_id)
+        return None if kept is None else _written(kept)
 
     def documents_at(self, path: str) -> list[str]:
         """Return the documents that were read from a file or its lines."""
@@ -348,3 +354,17 @@ def _aliases(entity: Entity) -> list[str]:
 
 def _means(mention: Mention, entity_id: str) -> bool:
     return mention.status is MentionStatus.LINKED and mention.entity == entity_id
+
+
+def _written(kept: Prepared) -> Reading:
+    described = [profile.entity for profile in kept.profiles if not profile.implied]
+    return Reading(
+        document=kept.document,
+        chunks=kept.chunks,
+        mentions=kept.mentions,
+        entities=tuple(sorted(described, key=lambda entity: (entity.id, codec.entity_out(entity)))),
+        facts=kept.facts,
+        problems=kept.problems,
+        copies=kept.copies,
+        recorded_at=kept.recorded_at,
+    )

@@ -172,6 +172,13 @@ class Store(Protocol):
     def has_document(self, document_id: str) -> bool:
         """Whether the document was written."""
 
+    def reading(self, document_id: str) -> Reading | None:
+        """Return what was written of a document, clocks included and no judgement applied, for another store to take.
+
+        Entities are those that the document describes, by id; facts come by id. Written elsewhere it is the same
+        document: that store answers about it as this one does.
+        """
+
     def documents_at(self, path: str) -> list[str]:
         """Return the documents that were read from a file, oldest first: its own, and those of its lines (PATH:7)."""
 

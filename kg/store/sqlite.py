@@ -18,6 +18,7 @@ from kg.store.faults import telling
 from kg.store.judged import JudgedView, Overlay
 from kg.store.lock import writing
 from kg.store.prepared import read_from, utc
+from kg.store.sqlite_reading import read_back
 from kg.store.sqlite_search import visible_lengths
 from kg.store.sqlite_view import SqliteView
 from kg.store.sqlite_writer import SqliteWriter
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from kg.model import Reading
     from kg.relations import Vocabulary
     from kg.store.checks import Breach, Invariant
     from kg.store.connections import Lender
@@ -109,6 +111,11 @@ class SqliteStore:
     def has_document(self, document_id: str) -> bool:
         """Whether the document was written."""
         return self._value("SELECT key FROM document WHERE id = ?", document_id) is not None
+
+    def reading(self, document_id: str) -> Reading | None:
+        """Return what was written of a document."""
+        with self._connections.reading() as connection:
+            return read_back(connection, document_id)
 
     def documents_at(self, path: str) -> list[str]:
         """Return the documents that were read from a file or its lines."""

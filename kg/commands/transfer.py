@@ -1,0 +1,104 @@
+"""`liantu dump`, `import` and `copy`: whole knowledge bases and existing graphs, out, in and across."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kg.commands.options import Day, kb_option
+from kg.errors import DocumentError
+from kg.interop.claims import Claims
+from kg.interop.copying import copy as copied
+from kg.interop.copying import verify
+from kg.interop.dumping import dump as dumped
+from kg.interop.importing import Import
+from kg.interop.restoring import restore
+from kg.interop.tables import FORMATS, numbered_lines
+from kg.relations import vocabulary
+from kg.securities.master import Master
+from kg.store.open import open_store
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from kg.interop.sheets import Refused
+
+_EXIT_REFUSED = 3
+_SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_EVERY = 1000
+
+
+@click.command()
+@kb_option
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="写到这个文件；默认写到标准输出")
+def dump(kb: Path, output: Path | None) -> None:
+    """导出知识库的全部内容：按序的 JSON 行，内容相同则字节相同。"""
+    with closing(open_store(kb)) as store:
+        try:
+            with output.open("w", encoding="utf-8", newline="\n") if output else nullcontext(sys.stdout) as file:
+                for line in dumped(store):
+                    file.write(line)
+        except BrokenPipeError:
+            sys.stderr.close()  # whoever reads has had enough; nothing is lost
+        except OSError as error:
+            raise DocumentError(str(output or "-"), f"cannot be written: {error.strerror}", "choose another") from error
+
+
+@click.command("import")
+@click.argument("path", type=click.Path(path_type=Path, exists=True))
+@kb_option
+@click.option("--format", "layout", type=click.Choice(["dump", *FORMATS]), help="文件格式；默认看扩展名和首行")
+@click.option("--date", "day", type=Day(), help="发布日：文件自己不写日期时用（chainkg）")
+@click.option("--resolve/--no-resolve", default=True, show_default=True, help="公司名称是否按证券主表对上代码")
+@click.pass_obj
+def import_(now: datetime, path: Path, kb: Path, layout: str | None, day: date | None, resolve: bool) -> None:
+    """导入：`liantu dump` 的文件，或已有图谱的事实（JSONL、CSV、ickg25、chainkg）。"""
+    layout = layout or _layout(path)
+    with closing(open_store(kb, create=True)) as store:
+        if layout == "dump":
+            done = restore(store, numbered_lines(path), name=str(path), recorded_at=now, refuse=_tell)
+            click.echo(f"文档 {done.documents}（已有 {done.known}）  判断 {done.judgements}  周报 {done.runs}")
+            refused = done.refused
+        else:
+            claims = Claims(vocabulary(), Master.load() if resolve else None)
+            run = Import(layout, claims, now, day.isoformat() if day else "")
+            tally, left_out = run.run(path, store, refuse=_tell)
+            click.echo(f"行 {tally.written}（已有 {tally.known}）  文档 {tally.documents}  拒绝 {tally.refused}")
+            for relation, count in left_out.counts.most_common():
+                click.echo(f"  关系「{relation}」在词表里没有对应，略过 {count} 行", err=True)
+            refused = tally.refused
+    if refused:
+        sys.exit(_EXIT_REFUSED)
+
+
+@click.command()
+@click.argument("source")
+@click.argument("target")
+def copy(source: str, target: str) -> None:
+    """把知识库 SOURCE 复制到 TARGET（路径或 neo4j:// 地址）；中断后再运行即可续传，完成后核对数目与内容。"""
+    with closing(open_store(source)) as one, closing(open_store(target, create=True)) as other:
+        done = copied(one, other, progress=_progress)
+        stamp = verify(one, other)
+    click.echo(f"文档 {done.written}（已有 {done.known}）  内容一致 {stamp}")
+
+
+def _layout(path: Path) -> str:
+    """Tell a dump from rows by its first line, and other files by their suffix."""
+    found = _SUFFIXES.get(path.suffix.lower())
+    if path.is_dir() or found is None:
+        raise click.UsageError(f"{path}: say which layout it is with --format")
+    first = next(numbered_lines(path), (0, ""))[1]
+    return "dump" if found == "jsonl" and first.startswith('{"type":"base"') else found
+
+
+def _tell(refused: Refused) -> None:
+    click.echo(f"✗ {refused.where}: {refused.why}", err=True)
+
+
+def _progress(count: int) -> None:
+    if count % _EVERY == 0:
+        click.echo(f"  {count}", err=True)

@@ -1,0 +1,83 @@
+"""The logical content of a store as sorted JSON lines: equal content, equal bytes, whichever store holds it.
+
+Documents come by day and id, each followed by its passages, mentions, described entities and facts; then judgements,
+then weekly runs. When a document was read is no content and left out; when a judgement was written down is.
+docs/store.md lists the fields of every line.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from kg.model import BlockKind
+from kg.store import codec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kg.model import Document, Fact, Reading
+    from kg.store.port import Store
+
+FORMAT = 1
+
+
+def dump(store: Store, *, documents: bool = True) -> Iterator[str]:
+    """Yield the lines of a dump, each with its newline; without `documents` only what comes after them."""
+    yield _line("base", format=FORMAT)
+    view = store.view()
+    for head in list(view.documents()) if documents else ():
+        reading = store.reading(head.id)
+        if reading is not None:  # removed while we were writing
+            yield from document_lines(reading)
+    for judgement in sorted(view.judgements(), key=lambda item: (item.recorded_at, item.id)):
+        yield _line("judgement", id=judgement.id, record=json.loads(codec.judgement_out(judgement)))
+    for run in view.runs():
+        yield _line("run", record=json.loads(codec.run_out(run)))
+
+
+def document_lines(reading: Reading) -> Iterator[str]:
+    """Yield the lines of one document."""
+    yield _line("document", **_document(reading.document, reading))
+    for chunk in reading.chunks:
+        yield _line("chunk", id=chunk.id, record=json.loads(codec.chunk_out(chunk)))
+    for mention in reading.mentions:
+        yield _line("mention", record=json.loads(codec.mention_out(mention)))
+    for entity in reading.entities:
+        kind, name, aliases, codes, about = json.loads(codec.entity_out(entity))
+        yield _line("entity", id=entity.id, kind=kind, name=name, aliases=aliases, codes=codes, about=about)
+    for fact in reading.facts:
+        yield _line("fact", **_fact(fact))
+
+
+def _document(document: Document, reading: Reading) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "title": document.title,
+        "published_on": document.published_on.isoformat(),
+        "kind": document.kind,
+        "publisher": document.publisher,
+        "authors": document.authors,
+        "url": document.url,
+        "language": document.language,
+        "codes": document.codes,
+        "tags": document.tags,
+        "path": document.path,
+        "signature": document.signature.hex(),
+        "copies": reading.copies,
+        "problems": [[item.kind, item.message, item.start, item.end] for item in reading.problems],
+        "pages": document.pages,
+        "blocks": [[b.start, b.end, BlockKind(b.kind).value, b.level, b.html] for b in document.blocks],
+        "removed": [[item.start, item.end, item.reason] for item in document.removed],
+        "text": document.text,
+    }
+
+
+def _fact(fact: Fact) -> dict[str, Any]:
+    evidence = [[item.start, item.end, item.speaker, item.confidence, item.extractor] for item in fact.evidence]
+    ends = {"subject": fact.subject, "relation": fact.relation, "object": fact.object}
+    return {"id": fact.id, **ends, "claim": json.loads(codec.claim_out(fact)), "evidence": evidence}
+
+
+def _line(type_: str, **fields: Any) -> str:
+    return codec.dump({"type": type_, **fields}) + "\n"
