@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from extraction.patterns.role_names import role_names
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -108,10 +109,10 @@ def _kind(name: str, entry: dict[str, str]) -> FrameKind:
 
 def read_frames(annotated: Annotated) -> Iterator[Frame]:
     """Yield the events of one sentence in the order of their triggers."""
-    triggers = _triggers(annotated)
-    if not triggers:
+    if not (told := _told(annotated.text)):
         return
-    parties = _participants(annotated)
+    named, parties = _participants(annotated)
+    triggers = [each for each in told if not any(ref.start <= each[0] and each[1] <= ref.end for ref in named)]
     previous: Frame | None = None
     for index, (start, end, kind) in enumerate(triggers):
         roof = triggers[index + 1][0] if index + 1 < len(triggers) else len(annotated.text)
@@ -129,29 +130,29 @@ def _carries_on(text: str, previous: Frame, frame: Frame) -> bool:
     return clause > 0 and bool(between) and not any(ref.start >= clause for ref in between)
 
 
-def _triggers(annotated: Annotated) -> list[tuple[int, int, str]]:
-    """Return where events are told: the longest trigger at each place, none inside a participant's name."""
+def _told(text: str) -> list[tuple[int, int, str]]:
+    """Return where events are told, the longest trigger at each place."""
     found = [
         (match.start(), match.end(), kind.name)
         for kind in frame_kinds().values()
-        for match in kind.triggers.finditer(annotated.text)
+        for match in kind.triggers.finditer(text)
     ]
     kept: list[tuple[int, int, str]] = []
     for start, end, kind_name in sorted(found, key=lambda item: (item[0] - item[1], item[0])):
-        named = any(ref.start <= start and end <= ref.end for ref in annotated.refs if ref.kind in _PARTICIPANTS)
-        if not named and not any(start < other[1] and other[0] < end for other in kept):
+        if not any(start < other[1] and other[0] < end for other in kept):
             kept.append((start, end, kind_name))
     return sorted(kept)
 
 
-def _participants(annotated: Annotated) -> list[Ref]:
-    return [
+def _participants(annotated: Annotated) -> tuple[list[Ref], list[Ref]]:
+    """Return all firms, bodies and persons of a sentence, and those that can take part in an event."""
+    written = [ref for ref in annotated.refs if ref.start >= 0]
+    named = [ref for ref in written if ref.kind in _PARTICIPANTS] + role_names(annotated.text, written)
+    named.sort(key=lambda ref: ref.start)
+    return named, [
         ref
-        for ref in annotated.refs
-        if ref.kind in _PARTICIPANTS
-        and ref.start >= 0
-        and not _NO_PARTY.search(annotated.text[ref.start : ref.end])
-        and not _REPORTER.match(annotated.text, ref.end)
+        for ref in named
+        if not _NO_PARTY.search(annotated.text[ref.start : ref.end]) and not _REPORTER.match(annotated.text, ref.end)
     ]
 
 

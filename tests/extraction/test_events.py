@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from extraction.patterns.frames import frame_kinds, read_frames
+from extraction.patterns.role_names import role_names
 from kg.model import Modality
 from kg.relations import vocabulary
 from tests.goldens import reports
@@ -78,3 +79,16 @@ def test_the_parts_of_a_frame():
     assert [ref.name for ref in frame.parties] == ["比亚迪"]
     assert [ref.name for ref in frame.targets] == ["天华新能"]
     assert (frame.money and frame.money.number, frame.share and frame.share.number) == (1.2e9, 30.0)
+
+
+def test_a_name_that_only_its_role_tells_is_read():
+    text = "永安林业公告，控股股东东冠投资质押500万股；公司拟收购斯科尔51%股权。"
+    sentence, *more = reports.extractor().annotate(reports.report(text))
+    frames = [frame for each in (sentence, *more) for frame in read_frames(each)]
+    assert [ref.name for ref in frames[0].agents] == ["东冠投资"]
+    assert [ref.name for ref in frames[1].targets] == ["斯科尔"]
+
+
+@pytest.mark.parametrize("text", ["公司控股股东增持的计划已公告。", "公司收购了部分51%股权。", "大股东将质押股份。"])
+def test_words_in_a_role_are_no_names(text):
+    assert role_names(text, []) == []
