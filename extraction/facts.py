@@ -52,7 +52,8 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
     if claim.pattern.endswith(_LISTING):  # 「隔膜：A、B」 places a company, whatever is expected of it
         reading = replace(reading, modality=Modality.ASSERTED)
     at_risk = annotated.risk and claim.relation in _COULD_HAPPEN and reading.modality != Modality.RUMOURED
-    modality = Modality.CONDITIONAL if at_risk else _timed(reading.modality, claim, annotated, document)
+    read = Modality.CONDITIONAL if at_risk else _timed(reading.modality, claim, annotated, document)
+    modality = claim.modality or read
     subject, object_ = claim.subject, claim.object
     if vocabulary()[claim.relation].symmetric and object_.entity < subject.entity:
         subject, object_ = object_, subject
@@ -177,10 +178,19 @@ def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
     if claim.relation == "affects":
         # 「2025年二季度净利润大增，主要受去年低基数拉动」: what a cause explains comes first; a period in the middle of
         # another clause (「表需偏弱，8月降幅扩大，需求支撑…」) is that clause's
-        stated = [dated for dated in stated if _leads(annotated.text, dated.start) or dated.start >= claim.start][:1]
+        text = annotated.text
+        stated = [
+            each
+            for each in stated
+            if each.start >= claim.start or _leads(text, each.start, each.end, before=claim.start)
+        ]
+        stated = stated[:1]
     return stated[-1].period if stated else None
 
 
-def _leads(text: str, at: int) -> bool:
-    """Whether a period opens its sentence, or stands behind no more than a lead-in."""
-    return _OPENING.fullmatch(text, 0, at) is not None
+def _leads(text: str, start: int, end: int, *, before: int) -> bool:
+    """Whether a period opens its sentence, behind no more than a lead-in, and no figure before `before` takes it."""
+    if _OPENING.fullmatch(text, 0, start) is None:
+        return False
+    comma = text.find("，", end, before)
+    return comma < 0 or not any(letter.isdigit() for letter in text[end:comma])

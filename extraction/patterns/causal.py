@@ -65,7 +65,9 @@ _FAVOURS = frozenset(
     ]
 )  # said of a sector as a whole
 _STATES = ("供需", "格局", "供需格局")
-_GOES_ON = re.compile(r"属性|方案|功耗|性能|设备|装备|器件|零部件|理念")  # the phrase is about that, not about the name
+_GOES_ON = re.compile(
+    r"属性|方案|功耗|性能|设备|装备|器件|零部件|理念|消费(?!者|税|电子)"
+)  # the phrase is about that, not about the name
 _STANDS_FOR = re.compile(r"(?:作为|充当|除|非)$")
 _TRADES = (Kind.INDUSTRY, Kind.THEME)
 _VAGUE = frozenset(("期货", "现货", "科技", "综合", "股市"))  # too wide to move anything or to be moved

@@ -156,6 +156,15 @@ _FALLS = [
     "暂停",
     "取消",
     "缓和",
+    "缓解",
+    "消退",
+    "平息",
+    "减轻",
+    "慢于预期",
+    "弱于预期",
+    "差于预期",
+    "逊于预期",
+    "未及预期",
     "放松",
     "拖延",
 ]
@@ -243,6 +252,7 @@ _GOES_ON = re.compile(rf"(?:{_ADVERB})*(?P<word>{_pattern(_MOVES)})")  # 超预�
 _FALLS_SHORT = re.compile(
     r"(?:速度|进度|节奏|程度|情况)?(?:低于预期|不及预期|不达预期|放缓|缓慢|乏力|趋缓|受阻|有限|不佳|延迟|推迟)"
 )
+_EASED = re.compile(r"(?:局面|状况|程度|态势)?(?:的|有所|逐步|逐渐|边际|明显|得到|略有|大幅)*(?:缓解|缓和|消退|好转)")
 _VERB_BEFORE = re.compile(
     r"(?:(?P<up>提升|提高|增加|推高|抬升|增厚|改善|扩大|拉高|推升|增强|提振|加大|抬高|高)|(?P<down>降低|压低|减少|削弱|摊薄|压缩|侵蚀|拉低|减轻|挤压|缩小|下调|取消|暂停|豁免|推迟|低))"
     r"(?:了|相关|整体|公司|行业|其|企业|终端|国内|单位)*$"
@@ -294,6 +304,8 @@ def moved_behind(text: str, start: int, end: int) -> int:
 
 def _meaning(text: str, ref: Ref, match: re.Match[str]) -> int:
     word = match["word"]
+    if _EASED.match(text, match.end()):
+        return PLAIN  # 供给紧张缓解: neither scarce nor plenty
     if word in _SCARCE:
         if ref.name.endswith(_OF_SUPPLY):
             return DOWN

@@ -122,6 +122,8 @@ CLAIMS: list[tuple[str, list[Row]]] = [
     ("集采导致冠脉支架大幅降价。", [one("集采", "冠脉支架价格", "none down")]),
     # a policy for a trade is neither the trade nor its rise
     ("房地产政策宽松带动浮法玻璃需求回升。", [one("房地产政策宽松", "浮法玻璃需求", "none up")]),
+    # what eases is less of it
+    ("随着加征关税缓解，光伏组件出口增加。", [one("加征关税", "光伏组件出口量", "down up")]),
     # verbs with 了
     ("光伏装机下滑减少了光伏玻璃需求。", [one("光伏装机量", "光伏玻璃需求", "down down")]),
     ("铜价上涨增加了空调成本。", [one("铜价格", "空调成本", "up up")]),
@@ -183,6 +185,7 @@ def test_a_conditional_claim_is_never_an_actual_fact(condition):
     [
         ("2025年8月，制造业需求回升支撑钢铁需求。", True),
         ("铜价上涨推动2025年空调成本上升。", True),
+        ("2025年8月汽车销量200万辆，铜价上涨推高空调成本。", False),
         ("螺纹钢库存偏高，2025年8月降幅扩大，汽车需求回升支撑钢铁需求。", False),
     ],
 )

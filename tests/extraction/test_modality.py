@@ -43,6 +43,8 @@ MODALITIES = [
     ("价格料将【回升】", FORECAST),
     ("分析师认为【价格见底】", FORECAST),
     ("期待【需求回暖】", FORECAST),
+    ("铁水产量或【回落】", FORECAST),
+    ("煤炭或焦炭【价格上涨】", ASSERTED),
     ("值得期待的【新品】", ASSERTED),
     ("电价存在【长期上涨空间】", FORECAST),
     ("引发市场对【支出放缓】的担忧", ASSERTED),
