@@ -1,4 +1,4 @@
-"""A made-up graph of any size, the same for the same size: skewed degrees, all families of relations, 240 days over six years."""
+"""A made-up graph of any size, always the same: skewed degrees, all families of relations, 240 days in six years."""
 
 from __future__ import annotations
 

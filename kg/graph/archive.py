@@ -72,8 +72,18 @@ class _Kept:
                 self._found.popitem(last=False)
         return made
 
+    def clear(self) -> None:
+        with self._guard:
+            self._found.clear()
+
 
 _graphs, _tables = _Kept(_GRAPHS), _Kept(_TABLES)
+
+
+def forget() -> None:
+    """Drop what is kept in memory; files stay, as for another process."""
+    _graphs.clear()
+    _tables.clear()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 
+_COUNTED = ("documents", "chunks", "mentions", "entities", "facts", "evidence", "judgements")
+
+
 class CopyDiffers(StoreError):
     """A copy that is not what it was made from."""
 
@@ -68,9 +71,8 @@ def verify(source: Store, target: Store) -> str:
     Raises:
         CopyDiffers: naming the first difference.
     """
-    counts = {"documents", "chunks", "mentions", "entities", "facts", "evidence", "judgements"}
     one, other = source.stats(), target.stats()
-    for name in sorted(counts & one.keys() & other.keys()):
+    for name in _COUNTED:
         if one[name] != other[name]:
             raise CopyDiffers(f"{one[name]} {name} in the source, {other[name]} in the copy")
     hashes = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -90,7 +89,7 @@ def laid_out(view: View) -> dict[str, Any]:
 
 
 def spelled(snapshot: Snapshot, edges: Any) -> list[tuple[object, ...]]:
-    names = [name for name in edges.__slots__ if name not in {"fact"}]
+    names = [name for name in edges.__slots__ if name != "fact"]
     columns = [getattr(edges, name).tolist() for name in names]
     return list(zip(snapshot.facts_of(edges), *columns, strict=True))
 
@@ -143,12 +142,6 @@ def base(tmp_path: Path, filed: None) -> Path:
     return path
 
 
-def forget() -> None:
-    """Be another process, as far as memory goes."""
-    for kept in (archive._graphs, archive._tables):
-        kept._found.clear()
-
-
 def asked(path: Path) -> dict[str, Any]:
     with closing(open_store(path)) as store:
         return laid_out(store.view())
@@ -158,7 +151,7 @@ def test_another_process_maps_what_the_first_has_compiled(base: Path, monkeypatc
     expected = asked(base)
     folder = base.with_name("kb.liantu-snapshot")
     assert {path.name for path in folder.iterdir()} == {"table", "view-latest"}
-    forget()
+    archive.forget()
     monkeypatch.setattr(archive, "_derived", lambda *_: pytest.fail("compiled again"))
     with closing(open_store(base)) as store:
         assert laid_out(store.view()) == expected
@@ -194,9 +187,9 @@ def test_a_damaged_or_foreign_file_is_made_anew(base: Path, damage: str):
             arrays.save(path, header, {"weight": np.zeros(3)})
             continue
         path.write_bytes(bytes(content))
-    forget()
+    archive.forget()
     assert asked(base) == expected
-    forget()
+    archive.forget()
     assert asked(base) == expected
 
 
@@ -208,8 +201,8 @@ def test_another_base_of_the_same_age_is_not_taken_for_the_first(base: Path, tmp
             write(store, reading(number, 5, replace(claim), speaker="别人"))
     expected = asked(other)
     assert expected != asked(base)
-    os.replace(other, base)
-    forget()
+    other.replace(base)
+    archive.forget()
     assert asked(base) == expected
 
 

@@ -1,0 +1,129 @@
+"""Bulk import, the first and the later use of a view, and what the snapshot takes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from contextlib import closing
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+from benchmarks.store.corpus import write_rows
+from benchmarks.store.growing import synthetic
+from benchmarks.store.table import Figure, peak_megabytes, reset_peak
+from kg.graph import archive
+from kg.graph.snapshot import Snapshot
+from kg.interop.claims import Claims
+from kg.interop.importing import Import
+from kg.relations import vocabulary
+from kg.store.open import open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kg.store.port import Store, View
+
+_READ = datetime(2026, 1, 1, tzinfo=UTC)
+_DAYS = (date(2022, 6, 30), date(2024, 6, 30))
+
+
+def base(folder: Path, facts: int) -> tuple[Path, list[Figure]]:
+    """Import a made-up graph, or take the one an earlier run left in the folder."""
+    path = folder / f"{facts}.liantu"
+    if path.exists():
+        return path, [Figure("bulk import", "made by an earlier run", "≥ 50,000 facts/s")]
+    rows = write_rows(folder / f"{facts}.jsonl", facts)
+    reset_peak()
+    began, worked = time.perf_counter(), time.process_time()
+    with closing(open_store(path, create=True)) as store:
+        Import("jsonl", Claims(vocabulary()), _READ).run(rows, store, refuse=print)
+    seconds, worked = time.perf_counter() - began, time.process_time() - worked
+    peak = peak_megabytes()
+    floor = _floor(folder, rows)
+    rate = facts / seconds
+    found = (
+        f"{rate:,.0f} facts/s; {facts / worked:,.0f} a processor second; × {worked / floor:.1f} of parsing the JSON and "
+        f"filling one indexed table; peak {peak:,.0f} MB, file {path.stat().st_size / 1e6:,.0f} MB"
+    )
+    return path, [Figure(f"bulk import of {facts:,} facts", found, "≥ 50,000 facts/s", rate >= 50_000)]
+
+
+def _floor(folder: Path, rows: Path) -> float:
+    """Return the processor seconds that parsing the rows and one table with one unique index take."""
+    began = time.process_time()
+    with closing(sqlite3.connect(folder / "floor.sqlite")) as connection, rows.open(encoding="utf-8") as file:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE row (id TEXT UNIQUE, one TEXT, relation TEXT, other TEXT, line TEXT)")
+        parsed = ((json.loads(line), line) for line in file)
+        connection.executemany(
+            "INSERT INTO row VALUES (?, ?, ?, ?, ?)",
+            (
+                (f"{hash(line):x}{n}", row["subject"], row["relation"], row["object"], line)
+                for n, (row, line) in enumerate(parsed)
+            ),
+        )
+        connection.commit()
+    (folder / "floor.sqlite").unlink()
+    return time.process_time() - began
+
+
+def views(path: Path) -> list[Figure]:
+    """Measure the table, a view of a day in a fresh process's memory, the same again, and after a commit."""
+    figures = []
+    with closing(open_store(path)) as store:
+        forget()
+        reset_peak()
+        whole = _timed(store.view())
+        figures.append(
+            Figure(
+                "table read, latest view compiled and filed, once", f"{whole:.1f} s, peak {peak_megabytes():,.0f} MB"
+            )
+        )
+        forget()
+        mapped = _timed(store.view())
+        figures.append(Figure("latest view in another process: files mapped and checked", f"{mapped:.3f} s"))
+        for day in _DAYS:
+            first = _timed(store.view(as_of=day))
+            later = _timed(store.view(as_of=day))
+            figures.append(Figure(f"View(as_of={day}), first use", f"{first:.3f} s", "≤ 1 s", first <= 1))
+            figures.append(Figure(f"View(as_of={day}), later", f"{later * 1000:.2f} ms", "≤ 10 ms", later <= 0.01))
+        figures += [*memory(Snapshot.compile(store.view(), vocabulary())), *_after_commit(store)]
+    return figures
+
+
+def memory(snapshot: Snapshot) -> list[Figure]:
+    """State the bytes of the snapshot."""
+    facts = len(snapshot.edges())
+    found = snapshot.nbytes / facts
+    ids = snapshot.ids_nbytes / facts
+    return [
+        Figure(
+            f"snapshot of {facts:,} live facts",
+            f"{found:.1f} bytes a fact, and ids {ids:.1f}",
+            "≤ 64 bytes",
+            found <= 64,
+        )
+    ]
+
+
+def _after_commit(store: Store) -> list[Figure]:
+    """Write one document and ask again; then take it out, so that the base is as before."""
+    reading = synthetic(1)
+    with store.writer() as writer:
+        writer.write(reading)
+    patched = _timed(store.view())
+    with store.writer() as writer:
+        writer.remove(reading.document.id)
+    return [Figure("latest view after a commit of 20 facts", f"{patched * 1000:.0f} ms")]
+
+
+def _timed(view: View) -> float:
+    began = time.perf_counter()
+    Snapshot.compile(view, vocabulary())
+    return time.perf_counter() - began
+
+
+def forget() -> None:
+    """Be another process, as far as memory goes."""
+    archive.forget()

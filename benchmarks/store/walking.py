@@ -1,0 +1,192 @@
+"""Three hops from random nodes with a relation and a time filter: our expand, and peers on the same frontiers.
+
+Every peer gets the same arrays and answers the same three frontiers. The NumPy loop and NetworkX cut to the strongest
+edges a node and relation as we do; Ladybug answers with all that pass the filter, which is less work for a query.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from benchmarks.store.table import Figure
+from kg.period import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from kg.graph.edges import Edges
+    from kg.graph.snapshot import Snapshot
+
+RELATIONS = ("supplies", "produces", "upstream_of", "affects")
+WITHIN = Period(date(2022, 1, 1), date(2023, 1, 1))
+LIMIT, HOPS = 10, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The walks: for each start its three frontiers."""
+
+    snapshot: Snapshot
+    walks: list[list[NDArray[np.int64]]]
+
+
+def task(snapshot: Snapshot, count: int) -> Task:
+    """Choose random nodes and walk from them once."""
+    source = np.random.default_rng(11)
+    starts = source.choice(len(snapshot.entity_ids), size=count, replace=False)
+    return Task(snapshot, [_frontiers(snapshot, int(start)) for start in starts])
+
+
+def _frontiers(snapshot: Snapshot, start: int) -> list[NDArray[np.int64]]:
+    found = [np.array([start], dtype=np.int64)]
+    for _ in range(HOPS - 1):
+        edges = _expand(snapshot, found[-1])
+        found.append(np.unique(edges.target).astype(np.int64))
+    return found
+
+
+def _expand(snapshot: Snapshot, frontier: NDArray[np.int64]) -> Edges:
+    return snapshot.expand(frontier, RELATIONS, "out", limit_per_node=LIMIT, during=WITHIN)
+
+
+def numpy_loop(snapshot: Snapshot) -> Callable[[NDArray[np.int64]], NDArray[np.int32]]:
+    """Return a hop over bare CSR arrays, written with nothing else in mind."""
+    edges = snapshot.edges()
+    ends = np.concatenate([[0], np.cumsum(np.bincount(edges.source, minlength=len(snapshot.entity_ids)))])
+    wanted = np.isin(np.array(snapshot.relation_names), RELATIONS)
+    low, high = WITHIN.start.toordinal(), WITHIN.end.toordinal()  # type: ignore[union-attr]
+    columns = edges.target, edges.relation, edges.start, edges.end, edges.fact
+    target, relation, start, end, fact = (np.ascontiguousarray(column) for column in columns)
+
+    def hop(frontier: NDArray[np.int64]) -> NDArray[np.int32]:
+        first, counts = ends[frontier], ends[frontier + 1] - ends[frontier]
+        rows = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        node = np.repeat(frontier, counts)
+        kept = wanted[relation[rows]] & (start[rows] < high) & (end[rows] > low)
+        rows, node = rows[kept], node[kept]
+        key = node * len(wanted) + relation[rows]
+        begins = np.flatnonzero(np.diff(key, prepend=-1))
+        place = np.arange(len(key)) - np.repeat(begins, np.diff(np.append(begins, len(key))))
+        found: NDArray[np.int32] = np.stack([target[rows], fact[rows]])[:, place < LIMIT]
+        chosen: NDArray[np.int32] = found[1]
+        return chosen
+
+    return hop
+
+
+def networkx_loop(snapshot: Snapshot) -> Callable[[NDArray[np.int64]], list[int]]:
+    """Return a hop over a MultiDiGraph with the same attributes."""
+    edges = snapshot.edges()
+    graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
+    names = ("source", "target", "relation", "start", "end", "weight", "fact")
+    columns = zip(*(getattr(edges, name).tolist() for name in names), strict=True)
+    for one, other, relation, start, end, weight, fact in columns:
+        graph.add_edge(one, other, fact, relation=relation, start=start, end=end, weight=weight)
+    wanted = {number for number, name in enumerate(snapshot.relation_names) if name in RELATIONS}
+    low, high = WITHIN.start.toordinal(), WITHIN.end.toordinal()  # type: ignore[union-attr]
+
+    def hop(frontier: NDArray[np.int64]) -> list[int]:
+        found: list[int] = []
+        for node in frontier.tolist():
+            if node not in graph:
+                continue
+            buckets: dict[int, list[tuple[float, int]]] = {}
+            for _, _, fact, data in graph.out_edges(node, keys=True, data=True):
+                if data["relation"] in wanted and data["start"] < high and data["end"] > low:
+                    buckets.setdefault(data["relation"], []).append((-data["weight"], fact))
+            for bucket in buckets.values():
+                found += [fact for _, fact in sorted(bucket)[:LIMIT]]
+        return found
+
+    return hop
+
+
+def ladybug_loop(snapshot: Snapshot, folder: Path) -> Callable[[NDArray[np.int64]], object]:
+    """Return a hop as one parameterised Cypher query.
+
+    Raises:
+        ImportError: when the package is not installed (the extra `bench`).
+    """
+    import ladybug  # noqa: PLC0415 - a peer of the benchmark only
+
+    database = ladybug.Database(str(folder / "peer.lbug"))
+    connection = ladybug.Connection(database)
+    connection.execute("CREATE NODE TABLE N(id INT64, PRIMARY KEY(id))")
+    connection.execute(
+        "CREATE REL TABLE E(FROM N TO N, relation INT64, first INT64, last INT64, weight DOUBLE, fact INT64)"
+    )
+    edges = snapshot.edges()
+    with (folder / "n.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([node] for node in range(len(snapshot.entity_ids)))
+    names = ("source", "target", "relation", "start", "end", "weight", "fact")
+    with (folder / "e.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(zip(*(getattr(edges, name).tolist() for name in names), strict=True))
+    connection.execute(f'COPY N FROM "{folder / "n.csv"}"')
+    connection.execute(f'COPY E FROM "{folder / "e.csv"}"')
+    wanted = [number for number, name in enumerate(snapshot.relation_names) if name in RELATIONS]
+    statement = connection.prepare(
+        "MATCH (a:N)-[e:E]->(b:N) WHERE a.id IN $nodes AND e.relation IN $relations AND e.first < $high "
+        "AND e.last > $low RETURN b.id, e.weight, e.fact"
+    )
+    bounds = {"low": WITHIN.start.toordinal(), "high": WITHIN.end.toordinal()}  # type: ignore[union-attr]
+
+    def hop(frontier: NDArray[np.int64]) -> object:
+        result: Any = connection.execute(statement, {"nodes": frontier.tolist(), "relations": wanted, **bounds})
+        return result.get_all()
+
+    return hop
+
+
+def timed(job: Task, hop: Callable[[NDArray[np.int64]], object], walks: int) -> NDArray[np.float64]:
+    """Return the milliseconds of each walk, the better of two runs."""
+    best = np.full(walks, np.inf)
+    for _ in range(2):
+        for number, frontiers in enumerate(job.walks[:walks]):
+            began = time.perf_counter()
+            for frontier in frontiers:
+                hop(frontier)
+            best[number] = min(best[number], (time.perf_counter() - began) * 1000)
+    return best
+
+
+def measure(snapshot: Snapshot, *, walks: int = 300) -> list[Figure]:
+    """Measure ours and the peers."""
+    job = task(snapshot, walks)
+    bare = numpy_loop(snapshot)
+    for frontiers in job.walks:
+        for frontier in frontiers:
+            assert sorted(_expand(snapshot, frontier).fact.tolist()) == sorted(bare(frontier).tolist())
+    own = timed(job, lambda frontier: _expand(snapshot, frontier), walks)
+    floor = timed(job, bare, walks)
+    few = min(walks, 40)
+    ratio = np.percentile(own, 99) / np.percentile(floor, 99)
+    figures = [
+        Figure("expand, 3 hops", _percentiles(own)),
+        Figure("  bare NumPy CSR loop", f"{_percentiles(floor)}; p99 × {ratio:.2f}", "p99 ≤ 2 ×", bool(ratio <= 2)),
+    ]
+    peer = timed(job, networkx_loop(snapshot), few)
+    times = float(np.median(peer / own[:few]))
+    figures.append(Figure("  NetworkX", f"{_percentiles(peer)}; we are {times:.0f} × faster", "≥ 5 ×", times >= 5))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            hop = ladybug_loop(snapshot, Path(folder))
+        except ImportError:
+            return [*figures, Figure("  Ladybug", "not installed: pip install 'liantu[bench]'", "≥ 10 ×")]
+        peer = timed(job, hop, few)
+    times = float(np.median(peer / own[:few]))
+    return [*figures, Figure("  Ladybug", f"{_percentiles(peer)}; we are {times:.0f} × faster", "≥ 10 ×", times >= 10)]
+
+
+def _percentiles(milliseconds: NDArray[np.float64]) -> str:
+    return f"p50 {np.percentile(milliseconds, 50):.2f} ms, p99 {np.percentile(milliseconds, 99):.2f} ms"
