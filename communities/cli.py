@@ -44,7 +44,7 @@ _STAGES = {
 )
 @click.option("--parallel", type=click.IntRange(1, 64), default=4, show_default=True, help="同时问模型几个问题")
 @click.pass_context
-def weekly(ctx: click.Context, kb: Path, as_of: date | None, **given: int) -> None:
+def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **given: int) -> None:
     """每周任务：发现主题、跟踪变化、写摘要，一次发布；重复运行不改变结果。"""
     ctx.obj = kb
     if ctx.invoked_subcommand:

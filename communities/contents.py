@@ -33,6 +33,7 @@ _OPPOSED = 4
 _FRESH = 8
 _BATCH = 20_000
 _MEASURED_COUNTS = 0.2  # a number says less than a link about what a theme is
+_COUNTED_COUNTS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,9 @@ def _members(snapshot: Snapshot, inside: _Inside, home: Rows, *, count: int) -> 
     strength = np.zeros(len(home))
     for ends in (edges.source, edges.target):
         np.add.at(strength, root[ends], worth)
+    # A trade names the products that are counted to it, though no source says so.
+    counted = np.flatnonzero((snapshot.about >= 0) & (home >= 0) & (home == home[snapshot.about]))
+    np.add.at(strength, snapshot.about[counted], _COUNTED_COUNTS)
     causal = inside.family == CAUSAL
     spoken = np.unique(np.concatenate([edges.source[causal], edges.target[causal]]).astype(np.int64))
     indicator = np.fromiter((kind is Kind.INDICATOR for kind in snapshot.kinds), np.bool_, len(home))

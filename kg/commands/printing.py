@@ -25,12 +25,14 @@ if TYPE_CHECKING:
         RelateAnswer,
         ThemeAnswer,
     )
+    from kg.query.biography import Biography
     from kg.query.lens import Lens
 
 _QUOTE = 120
 _LINKS = 24
 _PATHS = 12
 _AFFECTED = 20
+_AGAINST = 3
 _DOORS = {"graph": "图谱", "words": "原文检索", "nothing": "无"}
 _ARROWS = {1: "↑", -1: "↓", 0: "↕"}
 
@@ -117,6 +119,26 @@ def print_theme(lens: Lens, answer: ThemeAnswer) -> None:
         click.echo(f"\n  {line.text}")
         facts = list(lens.view.facts(ids=line.facts[:2]))
         _print_citations(lens.citations(facts, 2))
+    if answer.community.changes:
+        click.echo("\n【本周新增】")
+    for line in answer.community.changes:
+        click.echo(f"  {line.text}")
+    if answer.biography:
+        _print_biography(answer.biography)
+
+
+def _print_biography(life: Biography) -> None:
+    click.echo("\n【传记】")
+    for episode in life.episodes:
+        click.echo(f"  {episode.as_of}  {episode.text}")
+        for claim in episode.claims:
+            click.echo(f"              {claim}")
+        _print_citations(episode.citations[:1], indent=14)
+    click.echo("\n【名称】")
+    for day, name in life.names:
+        click.echo(f"  {day}  {name}")
+    click.echo("\n【各周成员数】")
+    click.echo("  " + "，".join(f"{day} {size}" for day, size in life.sizes))
 
 
 def print_passages(_: Lens, found: Sequence[Passage]) -> None:
@@ -159,6 +181,7 @@ def _print_paths(lens: Lens, paths: Sequence[Path]) -> None:
         )
         for link in path.links:
             _print_citations(link.citations[:1])
+            _print_against(lens, link)
 
 
 def _print_links(lens: Lens, links: Iterable[Link]) -> None:
@@ -174,6 +197,17 @@ def _print_link(lens: Lens, link: Link) -> None:
     many = f"（{witnesses} 个独立来源）" if witnesses > 1 else ""
     click.echo(f"  {claim_text(lens, link.facts[0])}{many}{'（有分歧）' if link.contested else ''}")
     _print_citations(link.citations[:1])
+    _print_against(lens, link)
+
+
+def _print_against(lens: Lens, link: Link) -> None:
+    """Print what cannot hold together with a link, each with its newest sentence."""
+    if not link.contested:
+        return
+    against = {other.id: other for fact in link.facts for other in lens.opposing(fact)}
+    for _, fact in sorted(against.items())[:_AGAINST]:
+        click.echo(f"      ↔ {claim_text(lens, fact)}")
+        _print_citations(lens.citations([fact], 1), indent=8)
 
 
 def _print_citations(citations: Iterable[Citation], indent: int = 6) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.options import Words, json_option, lang_option, opened, plain, view_options
+from kg.commands.options import Day, Words, json_option, lang_option, opened, plain, view_options
 from kg.commands.printing import (
     print_ask,
     print_chain,
@@ -22,6 +22,7 @@ from kg.query.lens import Lens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import date
 
 _DIRECTIONS = {"up": 1, "down": -1}
 _direction = click.option(
@@ -101,13 +102,18 @@ def profile(name: str, **options: Any) -> None:
 @click.command()
 @click.argument("theme_id", type=Words(), required=False)
 @click.option("--level", type=click.IntRange(0, 3), default=0, show_default=True, help="层级，0 最粗")
+@click.option("--since", type=Day(), help="这一天以来主题有什么变化（Markdown，或 --json）")
 @_question
-def themes(theme_id: str | None, level: int, **options: Any) -> None:
-    """主题：最近一次 weekly 发现的主题；给出 THEME_ID 则显示其摘要。"""
+def themes(theme_id: str | None, level: int, since: date | None, **options: Any) -> None:
+    """主题：最近一次 weekly 发现的主题；给出 THEME_ID 则显示其摘要与传记。"""
+    from kg.query.changes import changes, markdown  # noqa: PLC0415 -- imported when called
     from kg.query.themes import theme as one  # noqa: PLC0415 -- imported when called
     from kg.query.themes import themes as every  # noqa: PLC0415 -- imported when called
 
-    if theme_id:
+    if since and not theme_id:
+        show = lambda _, answer: click.echo(markdown(answer), nl=False)  # noqa: E731 -- one line, used once
+        _answered(lambda lens: changes(lens, since, level=level), show, **options)
+    elif theme_id:
         _answered(lambda lens: one(lens, theme_id), print_theme, **options)
     else:
         _answered(lambda lens: every(lens.view, level=level), print_themes, **options)

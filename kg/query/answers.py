@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kg.model import Chunk, Community, Entity, Fact
+    from kg.query.biography import Biography
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +156,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class ThemeAnswer:
-    """One community with its members as a picture."""
+    """One community with its members as a picture, the week that shows it, and its life so far."""
 
     community: Community
     graph: Subgraph
+    as_of: date | None = None
+    biography: Biography | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kg.errors import QuestionError
 from kg.query.answers import Node, ThemeAnswer
+from kg.query.biography import biography
 from kg.query.lens import Lens, subgraph
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def themes(view: View, *, level: int = 0) -> tuple[Community, ...]:
 
 
 def theme(view: View | Lens, theme_id: str) -> ThemeAnswer:
-    """Return one community with the links among its members; a unique beginning of the id will do.
+    """Return one community with the links among its members and its life; a unique beginning of the id will do.
 
     Raises:
         NoRun: before the first weekly run.
@@ -56,7 +58,8 @@ def theme(view: View | Lens, theme_id: str) -> ThemeAnswer:
     found = [community for community in run.communities if community.id.startswith(wanted)]
     if len(found) != 1:
         raise UnknownTheme(theme_id)
-    return theme_of(lens, found[0])
+    told = biography(lens, found[0].id)
+    return replace(theme_of(lens, found[0]), as_of=run.as_of, biography=told)
 
 
 def theme_of(lens: Lens, community: Community) -> ThemeAnswer:
@@ -68,5 +71,6 @@ def theme_of(lens: Lens, community: Community) -> ThemeAnswer:
     for step in steps:
         strength[step.source] += step.weight
         strength[step.target] += step.weight
-    nodes = [Node(lens.entity(index), 0, round(strength[index], 4)) for index in sorted(rows)]
+    # A member that only numbers hold has no line to stand on; the summary tells of it.
+    nodes = [Node(lens.entity(index), 0, round(strength[index], 4)) for index in sorted(rows) if strength[index]]
     return ThemeAnswer(community, subgraph(nodes, lens.links(steps)))

@@ -1,0 +1,133 @@
+"""Weeks with planted themes that split and merge, and how many of these turns detection and tracking tell."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from communities.detection import DetectionOptions, detect
+from communities.projection import Projection
+from communities.tracking import stable_ids, turns
+from kg.model import Community, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    PlantedTurn = tuple[Turn, frozenset[int], tuple[frozenset[int], frozenset[int]]]
+
+_THEMES, _SMALLEST, _LARGEST = 12, 16, 40
+_DEGREE = 10
+_CHURN = 0.05
+_TOLD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedWeek:
+    """One week: each theme's members, the pairs among them, and the turns planted since the week before.
+
+    A turn is (split, the whole, its two parts) or (merged, the whole, the two it was made of), as sets of members.
+    """
+
+    themes: tuple[frozenset[int], ...]
+    pairs: tuple[tuple[int, int], ...]
+    planted: tuple[PlantedTurn, ...]
+
+
+def planted_weeks(*, seed: int, weeks: int, mixing: float) -> Iterator[PlantedWeek]:
+    """Yield weeks of themes with churn; from the second on one theme splits and two merge every other week."""
+    source = random.Random(seed)  # noqa: S311 -- a made-up world
+    sizes = [source.randint(_SMALLEST, _LARGEST) for _ in range(_THEMES)]
+    themes, fresh = [], 0
+    for size in sizes:
+        themes.append(frozenset(range(fresh, fresh + size)))
+        fresh += size
+    for week in range(weeks):
+        planted: list[PlantedTurn] = []
+        if week:
+            themes, fresh = _churned(themes, fresh, source)
+        if week % 2:
+            themes, planted = _turned(themes, source)
+        yield PlantedWeek(tuple(themes), tuple(_pairs(themes, mixing, source)), tuple(planted))
+
+
+def _churned(themes: Sequence[frozenset[int]], fresh: int, source: random.Random) -> tuple[list[frozenset[int]], int]:
+    """Let some members of each theme go and as many new ones come."""
+    changed = []
+    for theme in themes:
+        count = round(_CHURN * len(theme))
+        stays = set(theme) - set(source.sample(sorted(theme), count))
+        changed.append(frozenset(stays | set(range(fresh, fresh + count))))
+        fresh += count
+    return changed, fresh
+
+
+def _turned(themes: list[frozenset[int]], source: random.Random) -> tuple[list[frozenset[int]], list[PlantedTurn]]:
+    order = sorted(themes, key=lambda theme: (len(theme), min(theme)))
+    one, other, largest = order[0], order[1], order[-1]
+    members = sorted(largest)
+    source.shuffle(members)
+    half = len(members) * source.choice((40, 50, 60)) // 100
+    parts = (frozenset(members[:half]), frozenset(members[half:]))
+    left = [theme for theme in themes if theme not in (one, other, largest)]
+    planted = [(Turn.MERGED, one | other, (one, other)), (Turn.SPLIT, largest, parts)]
+    return [*left, one | other, *parts], planted
+
+
+def _pairs(themes: Sequence[frozenset[int]], mixing: float, source: random.Random) -> Iterator[tuple[int, int]]:
+    every = sorted(node for theme in themes for node in theme)
+    found: set[tuple[int, int]] = set()
+    for theme in themes:
+        inside = sorted(theme)
+        for node in inside:
+            for _ in range(_DEGREE // 2):
+                end = source.choice(every if source.random() < mixing else inside)
+                if end != node:
+                    found.add((min(node, end), max(node, end)))
+    yield from sorted(found)
+
+
+def turns_found(weeks: Iterator[PlantedWeek]) -> tuple[int, int, int]:
+    """Return how many turns were told rightly, told at all, and planted, over all weeks after the first."""
+    right = told = planted = 0
+    before: list[Community] = []
+    for number, week in enumerate(weeks):
+        groups = _detected(week, before)
+        names = stable_ids(0, groups, before)
+        today = dict(zip(names, groups, strict=True))
+        old = {community.id: community.members for community in before}
+        if number:
+            found = [turned for turned in turns(today, old) if turned.turn in (Turn.SPLIT, Turn.MERGED)]
+            told += len(found)
+            planted += len(week.planted)
+            for turn, whole, parts in week.planted:
+                sides = (old, today) if turn is Turn.SPLIT else (today, old)
+                right += any(
+                    item.turn is turn
+                    and _alike(sides[0][item.theme], whole)
+                    and all(
+                        any(_alike(sides[1][name], part) for name in (item.theme, *item.others) if name in sides[1])
+                        for part in parts
+                    )
+                    for item in found
+                )
+        before = [Community(name, 0, "", members) for name, members in today.items()]
+    return right, told, planted
+
+
+def _alike(members: Sequence[str], planted: frozenset[int]) -> bool:
+    mine = {int(member) for member in members}
+    return len(mine & planted) > _TOLD * len(mine | planted)
+
+
+def _detected(week: PlantedWeek, before: Sequence[Community]) -> list[tuple[str, ...]]:
+    pairs = np.array(week.pairs, dtype=np.int64)
+    nodes = np.unique(pairs)
+    home = {int(member): number for number, item in enumerate(before) for member in item.members}
+    start = np.array([home.get(node, -1) for node in nodes.tolist()], dtype=np.int64)
+    graph = Projection(nodes, np.searchsorted(nodes, pairs), np.ones(len(pairs)))
+    options = DetectionOptions(resolutions=(1.0,))
+    found = detect(graph, options, [start] if before else [])[0]
+    return [tuple(str(nodes[place]) for place in item.members) for item in found]
