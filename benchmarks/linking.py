@@ -1,6 +1,6 @@
 """How fast names are found, and what common words are linked: `python -m benchmarks.linking speed|start|common`.
 
-speed: the finder beside a bare automaton pass over the same text with the same patterns, one core, least processor time of three.
+speed: the finder beside a bare automaton pass over the same text with the same patterns; least processor time of three.
 start: processor seconds until the shipped master is loaded and compiled, least of five.
 common: every hit of a name that is also a word in some research notes, with what was made of it, for a reader to judge.
 How many texts get the right code is `python -m benchmarks.quality astock`.

@@ -33,7 +33,7 @@ _MARKED = re.compile(
 _ENGLISH = re.compile(
     r"(?<![A-Za-z0-9])(?:PT\.? ?)?[A-Z][A-Za-z0-9&'-]*(?:[ .][A-Za-z0-9&'()-]+){0,7}?[ .,]*"
     r"\b(?i:CO\.?,? ?LTD|(?:PTE|PTY|PVT)\.? ?LTD|CORPORATION|COMPANY|LIMITED|LTD|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG"
-    r"|S\.A)\b\.?"
+    r"|S\.A)(?![A-Za-z0-9])\.?"
 )
 _NAME_CHAR = re.compile(r"[一-鿿A-Za-z0-9·&（）()-]")
 _FORM = re.compile(

@@ -252,6 +252,12 @@ def _continues(text: str, end: int) -> bool:
 @cache
 def shipped_lexicon() -> Lexicon:
     """Return the gazetteer that ships with Liantu."""
+    return Lexicon(shipped_gazetteer())
+
+
+@cache
+def shipped_gazetteer() -> Gazetteer:
+    """Return the tables of extraction/lexicon/."""
     folder = resources.files("extraction") / "lexicon"
     tables: dict[str, Any] = {
         name: yaml.load(folder.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
@@ -271,7 +277,7 @@ def shipped_lexicon() -> Lexicon:
     terms = {spelling: _anchored(term, terms) for spelling, term in terms.items()}
     heads, shorts = _heads(tables["indicator_heads"])
     weak = frozenset(stop["ambiguous_alone"])
-    return Lexicon(Gazetteer(terms, heads, shorts, industries, never, weak, stop["industry_suffixes"]))
+    return Gazetteer(terms, heads, shorts, industries, never, weak, stop["industry_suffixes"])
 
 
 def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:

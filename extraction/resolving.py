@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from extraction.linking import Linker
 from extraction.mentions import shipped_lexicon
 from extraction.ner import load_ner
+from extraction.own_names import lexicon_with
 from extraction.readers.jsonl import text_of
 from extraction.sentences import split
 from kg.errors import DocumentError
@@ -16,12 +17,14 @@ from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from kg.securities.shipped import parse_day
 from kg.securities.similar import NearNames
+from kg.settings import load
 
 if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
     from extraction.annotated import Ref
+    from extraction.mentions import Lexicon
     from extraction.sentences import Sentence
     from extraction.streaming import Record, Work
     from kg.securities.resolver import Candidate, Resolution
@@ -46,15 +49,15 @@ class Resolving:
 class NameReader:
     """Finds the names of a text and says whom they stand for, as of a day."""
 
-    def __init__(self, master: Master, *, ner: bool = True) -> None:
-        self._lexicon = shipped_lexicon()
+    def __init__(self, master: Master, *, ner: bool = True, lexicon: Lexicon | None = None) -> None:
+        self._lexicon = lexicon or shipped_lexicon()
         self._linker = Linker(Resolver(master), self._lexicon, load_ner() if ner else None)
         self._near = NearNames(master)
 
     @classmethod
     def default(cls, *, master: Path | None = None, ner: bool = True) -> NameReader:
-        """Build it on the shipped securities master, or on the user's."""
-        return cls(Master.load(master), ner=ner)
+        """Build it on the shipped securities master, or on the user's, with the user's own names."""
+        return cls(Master.load(master), ner=ner, lexicon=lexicon_with(load().names))
 
     def read(
         self, text: str, day: date, *, codes: tuple[str, ...] = (), explain: bool = False, propose: bool = True

@@ -21,7 +21,8 @@ _FILE = "liantu.toml"
 class Settings:
     """Defaults of the commands.
 
-    `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names. The user and password open
+    `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names. `names` is a file of the
+    user's own names and synonyms (docs/identity.md). The user and password open
     a base on a Neo4j server; the password is never shown.
     """
 
@@ -30,6 +31,7 @@ class Settings:
     workers: int = 0
     ner: bool = True
     master: Path | None = None
+    names: Path | None = None
     llm_url: str = ""
     llm_model: str = ""
     llm_key: str = field(default="", repr=False)
@@ -109,6 +111,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "workers": _whole,
     "ner": _flag,
     "master": _path,
+    "names": _path,
     "llm_url": _text,
     "llm_model": _text,
     "llm_key": _text,

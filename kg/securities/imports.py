@@ -7,8 +7,8 @@ CSV, one row per code and name, UTF-8 (with or without BOM) or GB18030. Only `co
     601127.SH,赛力斯,short,2022-08-01,,赛力斯集团股份有限公司,Seres Group,2016-06-15,,
     09927.HK,赛力斯,,,,,,,,601127.SH
 
-The headers of the Shanghai, Shenzhen and Beijing exchanges' own list exports are understood too. `issuer` names the
-primary code of an issuer with several listings.
+The headers of the Shanghai, Shenzhen and Beijing exchanges' own list exports are understood too, with commas or tabs.
+`issuer` names the primary code of an issuer with several listings; other columns are passed over.
 
 JSONL, one object per code: `{"code", "names": {day: short name}, "full": {day: name}, "en": {day: name},
 "former": [{"name", "start", "end"}]}`, where the days are the days of the lists the names were seen in.
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _COLUMNS = {
-    "code": ("code", "证券代码", "A股代码", "公司代码", "股票代码", "代码", "symbol", "ts_code"),
-    "name": ("name", "证券简称", "A股简称", "公司简称", "股票简称", "简称", "名称"),
+    "code": ("code", "A股代码", "证券代码", "公司代码", "股票代码", "代码", "symbol", "ts_code"),
+    "name": ("name", "A股简称", "证券简称", "公司简称", "股票简称", "简称", "名称"),
     "full": ("full", "公司全称", "证券全称", "fullname"),
-    "english": ("english", "英文名称", "公司英文名称", "en", "enname"),
+    "extended": ("扩位证券简称", "证券扩位简称", "扩位简称"),
+    "english": ("english", "英文名称", "公司英文名称", "公司英文全称", "英文全称", "en", "enname"),
     "listed": ("listed", "上市日期", "A股上市日期", "list_date"),
     "delisted": ("delisted", "终止上市日期", "退市日期", "delist_date"),
     "kind": ("kind",), "start": ("start",), "end": ("end",), "issuer": ("issuer",),
@@ -50,6 +51,7 @@ _GENERIC_WORDS = frozenset({
     "PHARMA", "PHARMACEUTICAL", "POWER", "BANK", "SECURITIES", "SCIENCE", "ELECTRONICS", "NATIONAL",
 })  # fmt: skip
 _KINDS: dict[str, NameKind] = {kind: kind for kind in NAME_KINDS}
+_LOST_ZEROS = 5  # digits; five are a Hong Kong code
 _DAY_IN_KEY = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?!\d)(?:-\d\d)?)?")
 
 
@@ -63,7 +65,7 @@ def read_master(path: Path, *, namechange: Path | None = None) -> Rows:
     """
     changes = read_namechange(namechange) if namechange else {}
     rows = read_jsonl(path, changes) if path.suffix.lower() in (".jsonl", ".ndjson") else read_csv(path)
-    if path.suffix.lower() == ".csv":
+    if path.suffix.lower() not in (".jsonl", ".ndjson"):
         for code, events in changes.items():
             for name in date_names(events):
                 rows.add_name(code, name)
@@ -73,12 +75,10 @@ def read_master(path: Path, *, namechange: Path | None = None) -> Rows:
 
 def read_csv(path: Path) -> Rows:
     """Read a CSV master; see the module's docstring for its columns."""
-    raw = path.read_bytes()
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = raw.decode("gb18030", errors="replace")
-    lines = csv.DictReader(io.StringIO(text))
+    text = _decoded(path)
+    first = text.partition("\n")[0]
+    lines = csv.DictReader(io.StringIO(text), delimiter="\t" if first.count("\t") > first.count(",") else ",")
+    lines.fieldnames = [name.strip() for name in lines.fieldnames or ()]
     header = {
         column: next((name for name in names if name in (lines.fieldnames or ())), "")
         for column, names in _COLUMNS.items()
@@ -94,6 +94,25 @@ def read_csv(path: Path) -> Rows:
     return rows
 
 
+def _decoded(path: Path) -> str:
+    """The text of a list: UTF-8 or what the exchanges write, GB18030.
+
+    Raises:
+        MasterFault: a workbook or another binary file.
+    """
+    raw = path.read_bytes()
+    if raw.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise MasterFault(path.name, 1, "a workbook; save its sheet as CSV and import that")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return raw.decode("gb18030")
+    except UnicodeDecodeError as fault:
+        raise MasterFault(path.name, 1, "neither UTF-8 nor GB18030; save it as UTF-8") from fault
+
+
 def _add_csv_row(rows: Rows, row: dict[str, str]) -> None:
     code = _canonical(row["code"])
     kind = _KINDS.get(row["kind"] or "short")
@@ -101,6 +120,8 @@ def _add_csv_row(rows: Rows, row: dict[str, str]) -> None:
         raise ValueError(f"unknown kind of name {row['kind']!r}, expected one of {', '.join(NAME_KINDS)}")
     if row["name"]:
         rows.add_name(code, Name(row["name"], kind, parse_day(row["start"]), parse_day(row["end"]), "user"))
+    if row["extended"] and row["extended"] != row["name"]:
+        rows.add_name(code, Name(row["extended"], "short", source="user"))
     if row["full"]:
         rows.add_name(code, Name(row["full"], "full", source="user"))
     if row["english"]:
@@ -257,12 +278,13 @@ def join_moved_codes(rows: Rows) -> None:
 
 
 def _canonical(text: str) -> str:
-    """The canonical form of a code; Tushare's and Yahoo's spellings included.
+    """The canonical form of a code; Tushare's and Yahoo's spellings included, and numbers a spreadsheet has shortened.
 
     Raises:
         ValueError: no code.
     """
-    code = parse_code(text)
+    plain = text.strip()
+    code = parse_code(plain) or (parse_code(plain.zfill(6)) if plain.isdigit() and len(plain) < _LOST_ZEROS else None)
     if code is None:
         raise ValueError(f"{text!r} is no securities code")
     return str(code)
