@@ -68,4 +68,7 @@ def text_of(record: Mapping[str, Any]) -> str:
 
 
 def _carve(text: str) -> Body:
-    return carve_plain(normalise(text.replace("\r\n", " \n")))
+    """Find the blocks; a record that is one stock phrase was given to be read, so that is kept."""
+    plain = normalise(text.replace("\r\n", " \n"))
+    body = carve_plain(plain)
+    return body if body.blocks else carve_plain(plain, cleaned=False)

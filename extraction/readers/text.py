@@ -43,10 +43,10 @@ def read_text(source: Source) -> Document:
     return build(source, carve_plain(text), [from_head(lines, source.today, title=_title(lines))])
 
 
-def carve_plain(text: str) -> Body:
+def carve_plain(text: str, *, cleaned: bool = True) -> Body:
     """Find headings, paragraphs, items and removed lines in plain text; the text itself is kept as it is."""
     pieces = [_piece(lines) for lines in _paragraphs(text.split("\n"))]
-    return carve(text, judge(pieces))
+    return carve(text, judge(pieces) if cleaned else pieces)
 
 
 def heading_level(line: str) -> int:

@@ -85,3 +85,8 @@ def test_explain_names_the_pattern():
 def test_the_same_lines_give_the_same_bytes():
     lines = [record(number, TEXT) for number in range(3)]
     assert call(lines) == call(lines)
+
+
+def test_a_record_that_is_one_stock_phrase_is_read_all_the_same():
+    (answer,), refusals, code = call([record("a", "风险提示：市场有风险，投资需谨慎。")])
+    assert (answer["facts"], refusals, code) == ([], [], 0)
