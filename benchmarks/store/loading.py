@@ -43,7 +43,7 @@ def base(folder: Path, facts: int) -> tuple[Path, list[Figure]]:
     floor = _floor(folder, rows)
     rate = facts / seconds
     found = (
-        f"{rate:,.0f} facts/s; {facts / worked:,.0f} a processor second; × {worked / floor:.1f} of parsing the JSON and "
+        f"{rate:,.0f} facts/s; {facts / worked:,.0f} a processor second; × {worked / floor:.1f} of parsing and "
         f"filling one indexed table; peak {peak:,.0f} MB, file {path.stat().st_size / 1e6:,.0f} MB"
     )
     return path, [Figure(f"bulk import of {facts:,} facts", found, "≥ 50,000 facts/s", rate >= 50_000)]

@@ -33,7 +33,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A document whose text holds the rows, so that every quote can be checked (DESIGN §1.6)."""
+    """A document whose text holds the rows, so that every quote can be checked (DESIGN §1.6).
+
+    Rows come in the order of the text, each with a span of its own.
+    """
 
     document: Document
     entities: tuple[Entity, ...]

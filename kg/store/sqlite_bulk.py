@@ -10,7 +10,7 @@ import json
 import re
 import zlib
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kg.ids import normal_name
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Said = tuple[str, str, int, int, "Row", "Sheet"]
 
-_ROW_ORDER = attrgetter("fact", "start", "end", "speaker", "confidence")
 ROWS_AT_ONCE = 250_000
 _CACHE = -1_048_576  # KB: the indexes of ten million facts stay in memory while they grow
 
@@ -184,6 +183,7 @@ def _names(entity: Entity) -> Iterator[tuple[str, int]]:
 
 def _insert_facts(connection: sqlite3.Connection, entities: dict[str, int], sheets: list[tuple[int, Sheet]]) -> None:
     said = sorted((item for document, sheet in sheets for item in _worded(document, sheet)), key=itemgetter(0, 1, 2, 3))
+    read = {document: microseconds(utc(sheet.recorded_at)) for document, sheet in sheets}
     claims = [next(group) for _, group in groupby(said, key=itemgetter(0, 1))]
     first: int = connection.execute("SELECT coalesce(max(key), 0) + 1 FROM fact").fetchone()[0]
     before = connection.total_changes
@@ -211,7 +211,7 @@ def _insert_facts(connection: sqlite3.Connection, entities: dict[str, int], shee
                 row.start,
                 row.end,
                 sheet.document.text[row.start : row.end],
-                microseconds(utc(sheet.recorded_at)),
+                read[document],
                 row.speaker,
                 row.confidence,
                 sheet.extractor,
@@ -223,12 +223,11 @@ def _insert_facts(connection: sqlite3.Connection, entities: dict[str, int], shee
 
 def _worded(document: int, sheet: Sheet) -> Iterator[Said]:
     """Yield (fact, claim, document, place, row, sheet); the first row of a fact says how it is worded."""
-    fact, claim, place = "", "", 0
-    for row in sorted(dict.fromkeys(sheet.rows), key=_ROW_ORDER):
-        if row.fact != fact:
-            fact, claim, place = row.fact, row.claim, 0
-        yield fact, claim, document, place, row, sheet
-        place += 1
+    known: dict[str, tuple[str, int]] = {}
+    for row in sheet.rows:
+        claim, place = known.get(row.fact, (row.claim, 0))
+        known[row.fact] = claim, place + 1
+        yield row.fact, claim, document, place, row, sheet
 
 
 def _known(connection: sqlite3.Connection, facts: set[str]) -> dict[tuple[str, str], int]:
@@ -243,5 +242,4 @@ def _content(sheet: Sheet) -> Iterator[str]:
     yield f"{sheet.document.published_on} {sheet.recorded_at} {sheet.extractor}"
     for entity in sheet.entities:
         yield f"{entity.id} {entity.kind} {entity.about}"
-    for row in sheet.rows:
-        yield f"{row.fact} {row.speaker} {row.confidence!r}"
+    yield "\n".join([f"{row.fact} {row.speaker} {row.confidence!r}" for row in sheet.rows])
