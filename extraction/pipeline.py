@@ -33,6 +33,7 @@ from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
 from extraction.quantities import find_quantities
 from extraction.sentences import split
+from extraction.training.causal_claims import causal_beside, model_claims, unread
 from extraction.training.rescoring import rescored
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Reading
 from kg.securities.master import Master
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from extraction.annotated import Claim
     from extraction.sentences import Sentence
+    from extraction.training.causal_model import CausalModel
     from extraction.training.model import RelationModel
     from kg.model import Block, Document, Fact, Problem
     from kg.period import Period
@@ -65,9 +67,16 @@ class _Line:
 class Extractor:
     """Turns a document into a reading: chunks, mentions, entities and checked facts; needs no model and no network."""
 
-    def __init__(self, master: Master, *, ner: bool = True, relations: RelationModel | None = None) -> None:
+    def __init__(
+        self,
+        master: Master,
+        *,
+        ner: bool = True,
+        causal: CausalModel | None = None,
+        relations: RelationModel | None = None,
+    ) -> None:
         self._master, self._lexicon = master, shipped_lexicon()
-        self._relation_model = relations  # off unless trained
+        self._causal_model, self._relation_model = causal, relations  # off unless trained
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._metrics, self._causal = MetricReader(self._lexicon), CausalReader(self._lexicon)
@@ -75,7 +84,7 @@ class Extractor:
     @classmethod
     def default(cls, *, master: Path | None = None, ner: bool = True, model: Path | None = None) -> Extractor:
         """Build it on the shipped securities master, or on the user's; `model` is where a trained one would lie."""
-        return cls(Master.load(master), ner=ner, relations=_trained(model))
+        return cls(Master.load(master), ner=ner, causal=_causal(model), relations=_trained(model))
 
     def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
         """Read one document whole."""
@@ -108,7 +117,10 @@ class Extractor:
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
         said = richest([*read_patterns(_PATTERNS, annotated), *events.read(annotated)])
         yield from rescored(self._relation_model, annotated, said) if self._relation_model else said
-        yield from self._causal.read(annotated)
+        causes = list(self._causal.read(annotated))
+        yield from causes
+        if self._causal_model:
+            yield from unread(model_claims(self._causal_model, annotated), causes)
         yield from self._metrics.read(annotated)
         yield from ratings.read(annotated, document.publisher)
 
@@ -209,6 +221,16 @@ def _trained(path: Path | None) -> RelationModel | None:
     from extraction.training.model import RelationModel  # noqa: PLC0415 -- an extra
 
     return RelationModel.load(path)
+
+
+def _causal(path: Path | None) -> CausalModel | None:
+    """Load the causal model that lies with the relation model's place, where there is one."""
+    beside = causal_beside(path) if path else None
+    if beside is None or not beside.exists():
+        return None
+    from extraction.training.causal_model import CausalModel  # noqa: PLC0415 -- an extra
+
+    return CausalModel.load(beside)
 
 
 def _kept_text(document: Document) -> str:

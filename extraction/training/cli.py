@@ -1,4 +1,4 @@
-"""`liantu train`: a local relation model from labelled pairs, laid beside the knowledge base."""
+"""`liantu train`: local models from labelled text, laid beside the knowledge base: relations of pairs, and causes."""
 
 from __future__ import annotations
 
@@ -18,25 +18,52 @@ from kg.errors import DocumentError
     multiple=True,
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="标注文件，逐行 JSON：text、subject、object、relation；可给多个",
+    help="标注文件，逐行 JSON：text、subject、object、relation，或 text、causes；可给多个",
 )
 @kb_option
 def train(files: tuple[Path, ...], kb: Path) -> None:
-    """用标注的公司对训练本地关系模型，存于知识库旁；此后的 ingest 即用它复核与补充公司间的关系。"""
-    from extraction.training.examples import read_examples  # noqa: PLC0415 -- imported when called
-    from extraction.training.rescoring import model_beside  # noqa: PLC0415 -- imported when called
+    """用标注文本训练本地模型，存于知识库旁：公司间的关系，或因果（含 causes 的行）；此后的 ingest 即用它复核与补充。"""
+    from extraction.training.causal_examples import is_causal  # noqa: PLC0415 -- imported when called
 
+    causal = [file for file in files if is_causal(file)]
+    pairs = [file for file in files if file not in causal]
     try:
-        from extraction.training.model import RelationModel  # noqa: PLC0415 -- imported when called
-
-        examples = [example for file in files for example in read_examples(file)]
-        model = RelationModel.fit(examples)
+        if pairs:
+            _relations(pairs, kb)
+        if causal:
+            _causes(causal, kb)
     except ImportError as error:
         raise DocumentError("liantu train", f"{error.name} is not installed", "pip install 'liantu[train]'") from error
+
+
+def _relations(files: list[Path], kb: Path) -> None:
+    from extraction.training.examples import read_examples  # noqa: PLC0415 -- imported when called
+    from extraction.training.model import RelationModel  # noqa: PLC0415 -- imported when called
+    from extraction.training.rescoring import model_beside  # noqa: PLC0415 -- imported when called
+
+    examples = [example for file in files for example in read_examples(file)]
+    model = RelationModel.fit(examples)
     path = model_beside(kb)
     model.save(path)
     counts = Counter(example.relation or "none" for example in examples)
     click.echo(
         f"{len(examples)} 条标注，{len(counts)} 种关系：{'，'.join(f'{k} {v}' for k, v in counts.most_common())}"
     )
-    click.echo(f"训练数据 SHA-256 {model.trained_on} → {path}（{path.stat().st_size / 1e6:.1f} MB）")
+    _told(model.trained_on, path)
+
+
+def _causes(files: list[Path], kb: Path) -> None:
+    from extraction.training.causal_claims import causal_beside  # noqa: PLC0415 -- imported when called
+    from extraction.training.causal_examples import read_causal_examples  # noqa: PLC0415 -- imported when called
+    from extraction.training.causal_model import fit  # noqa: PLC0415 -- imported when called
+    from extraction.training.rescoring import model_beside  # noqa: PLC0415 -- imported when called
+
+    examples = [example for file in files for example in read_causal_examples(file)]
+    model, path = fit(examples), causal_beside(model_beside(kb))
+    model.save(path)
+    click.echo(f"{len(examples)} 条因果标注，{sum(len(example.pairs) for example in examples)} 对因果")
+    _told(model.data_hash, path)
+
+
+def _told(data_hash: str, path: Path) -> None:
+    click.echo(f"训练数据 SHA-256 {data_hash} → {path}（{path.stat().st_size / 1e6:.1f} MB）")

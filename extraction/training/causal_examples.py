@@ -1,0 +1,92 @@
+"""Labelled causal text: one JSON object a line, types in Liantu's own words.
+
+    {"text": "铜价上涨推高空调成本", "causes": [{"cause": "price up", "effect": "cost up",
+     "cause_arguments": [["product", "铜"]], "effect_arguments": [["product", "空调"]]}]}
+
+A type is a kind of `lexicon/factor_kinds.yaml` with up or down, or a happening of it; a type that Liantu has no kind
+for is kept and never found. Roles are product, region and industry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kg.errors import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+Pair = tuple[str, str]  # type of the cause, type of the effect
+Argument = tuple[str, str]  # role, text
+
+ROLES = frozenset({"product", "region", "industry"})
+
+
+@dataclass(frozen=True, slots=True)
+class CausalExample:
+    """A labelled text: its pairs of types, each with the arguments of the cause and of the effect."""
+
+    text: str
+    pairs: Mapping[Pair, tuple[frozenset[Argument], frozenset[Argument]]]
+
+
+def read_causal_examples(path: Path) -> list[CausalExample]:
+    """Read a file of labelled lines.
+
+    Raises:
+        DocumentError: a line is no such object; it is named.
+    """
+    examples = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.strip():
+            try:
+                examples.append(_example(json.loads(line)))
+            except (KeyError, TypeError, ValueError) as error:
+                where = f"{path.name} line {number}"
+                raise DocumentError(where, f"no labelled text ({error})", "see docs/extraction.md, Causal") from error
+    return examples
+
+
+def is_causal(path: Path) -> bool:
+    """Whether the first line of a labelled file is about causes, as other files are about relations."""
+    with path.open(encoding="utf-8") as lines:
+        first = next((line for line in lines if line.strip()), "{}")
+    try:
+        record = json.loads(first)
+    except ValueError:
+        return False
+    return isinstance(record, dict) and "causes" in record
+
+
+def hash_of(examples: Iterable[CausalExample]) -> str:
+    """Return the SHA-256 of labelled texts, whatever order their pairs have."""
+    digest = hashlib.sha256()
+    for example in examples:
+        labels = sorted((pair, sorted(cause), sorted(effect)) for pair, (cause, effect) in example.pairs.items())
+        digest.update(repr((example.text, labels)).encode())
+    return digest.hexdigest()
+
+
+def _example(record: Mapping[str, Any]) -> CausalExample:
+    if not isinstance(record["text"], str):
+        raise TypeError("text is no string")
+    pairs: dict[Pair, tuple[frozenset[Argument], frozenset[Argument]]] = {}
+    for item in record["causes"]:
+        cause, effect = (
+            frozenset((_role(role), str(name)) for role, name in item.get(f"{side}_arguments", ()))
+            for side in ("cause", "effect")
+        )
+        pair = (str(item["cause"]), str(item["effect"]))
+        known = pairs.get(pair, (frozenset(), frozenset()))
+        pairs[pair] = (known[0] | cause, known[1] | effect)
+    return CausalExample(record["text"], pairs)
+
+
+def _role(role: str) -> str:
+    if role not in ROLES:
+        raise ValueError(f"role {role!r} is none of {', '.join(sorted(ROLES))}")
+    return role
