@@ -56,7 +56,7 @@ _DAY_IN_KEY = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?!\d)(?:-\d\d)?)?"
 
 
 def read_master(path: Path, *, namechange: Path | None = None) -> Rows:
-    """Read a master of either format, chosen by its ending.
+    """Read a master of any of the formats, chosen by its ending; `.json` is a name history alone.
 
     A row that cannot be read is skipped and kept among the rows' faults: one bad line must not cost the others.
 
@@ -64,13 +64,26 @@ def read_master(path: Path, *, namechange: Path | None = None) -> Rows:
         MasterFault: the file as a whole is not a master: no column for code or name, a line that is no JSON.
     """
     changes = read_namechange(namechange) if namechange else {}
-    rows = read_jsonl(path, changes) if path.suffix.lower() in (".jsonl", ".ndjson") else read_csv(path)
-    if path.suffix.lower() not in (".jsonl", ".ndjson"):
-        for code, events in changes.items():
-            for name in date_names(events):
-                rows.add_name(code, name)
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        rows = read_jsonl(path, changes)
+    else:
+        alone = path.suffix.lower() == ".json"
+        rows = Rows() if alone else read_csv(path)
+        _add_changes(rows, read_namechange(path) if alone else changes, source=(namechange or path).name)
     join_moved_codes(rows)
     return rows
+
+
+def _add_changes(rows: Rows, changes: dict[str, list[tuple[date | None, str, bool]]], *, source: str) -> None:
+    for text, events in changes.items():
+        try:
+            code = _canonical(text)
+        except ValueError as fault:
+            rows.faults.append(MasterFault(source, 1, f"skipped: {fault}"))
+            continue
+        rows.listings.setdefault(code, Listing(code, code.rpartition(".")[2]))
+        for name in date_names(events):
+            rows.add_name(code, name)
 
 
 def read_csv(path: Path) -> Rows:
@@ -196,12 +209,15 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def read_namechange(path: Path) -> dict[str, list[tuple[date | None, str, bool]]]:
     """Dated short names per code out of a column-wise JSON dump (`ts_code`, `name`, `start_date`)."""
-    table = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as fault:
+        raise MasterFault(path.name, 1, f"no JSON: {fault}") from fault
     found: dict[str, list[tuple[date | None, str, bool]]] = {}
     try:
         for key, code in table["ts_code"].items():
             day = parse_day(table["start_date"][key] or "")
-            found.setdefault(code, []).append((day, str(table["name"][key]), True))
+            found.setdefault(str(code), []).append((day, str(table["name"][key]), True))
     except (KeyError, TypeError, ValueError) as fault:
         raise MasterFault(path.name, 1, f"cannot be read: {fault!r}") from fault
     return found

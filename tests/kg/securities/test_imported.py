@@ -47,6 +47,21 @@ def test_a_workbook_is_refused_with_what_to_do(tmp_path):
         read_master(path)
 
 
+def test_a_name_history_alone_is_a_master(tmp_path):
+    path = tmp_path / "namechange.json"
+    table = {
+        "ts_code": {"0": "601127.SH", "1": "601127.SH"},
+        "name": {"0": "小康股份", "1": "赛力斯"},
+        "start_date": {"0": "20160615", "1": "20220801"},
+    }
+    path.write_text(json.dumps(table, ensure_ascii=False), encoding="utf-8")
+    names = {name.text: (str(name.start), str(name.end)) for name in read_master(path).names["601127.SH"]}
+    assert names == {"小康股份": ("None", "2022-08-01"), "赛力斯": ("2022-08-01", "None")}
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(MasterFault, match="no JSON"):
+        read_master(path)
+
+
 def test_what_is_imported_reads_back_the_same(tmp_path):
     source = tmp_path / "own.csv"
     source.write_text(
