@@ -1,0 +1,122 @@
+"""Kills the weekly command at random moments and counts: states published by halves, and calls made twice.
+
+`python -m tests.communities.killing 50` prints the figures of docs/themes.md.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kg.store.open import open_store
+from tests.communities.test_weekly import many_chains
+from tests.kg.llm.endpoint import serving
+from tests.kg.query.world import filled
+
+if TYPE_CHECKING:
+    from kg.model import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+_THINKS = 0.08  # seconds of the endpoint for one reply
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What kills did: how many struck a running job, half-published states, calls repeated though answered, calls
+    repeated that were under way at a kill, and whether the end is the undisturbed run."""
+
+    killed: int
+    torn: int
+    repeated: int
+    under_way: int
+    calls: int
+    whole: bool
+
+
+def killed_runs(folder: Path, *, times: int, seed: int) -> Outcome:
+    """Run the command on a fresh week again and again, each time killed at a random moment, and let the last one end.
+
+    A request whose reply had gone out whole before the kill must never be asked again. One that was under way cannot
+    but be asked again: nobody has its reply.
+    """
+    moments = random.Random(seed)  # noqa: S311 - moments to kill at
+    kb = folder / "kb.liantu"
+    with closing(open_store(kb, create=True)) as store:
+        filled(many_chains(), store)
+    killed = torn = weeks = under_way = repeated = calls = 0
+    with serving(delay=_THINKS) as server:
+        while killed < times:
+            day = date(2024, 2, 1).replace(day=1 + weeks % 28)
+            weeks += 1
+            (folder / "kb.liantu-replies.jsonl").unlink(missing_ok=True)
+            with closing(open_store(kb)) as store, store.writer() as writer:
+                for run in list(store.view().runs()):
+                    writer.withdraw(run.id)
+            server.asked.clear()
+            server.answered.clear()
+            lost = 0
+            for _ in range(5):
+                process = _started(kb, day, server.url)
+                try:
+                    process.wait(timeout=moments.uniform(0.6, 3.5) if killed < times else None)
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGKILL)
+                    process.wait()
+                    killed += 1
+                    time.sleep(2 * _THINKS)  # what was under way comes to nothing
+                    lost += sum(server.asked.values()) - sum(server.answered.values()) - lost
+                state = _published(kb)
+                torn += state is not None and any(c.summary is None for c in state.communities)
+                if process.returncode == 0:
+                    break
+            else:
+                _started(kb, day, server.url).wait()
+            expected = _published(kb)
+            assert expected is not None
+            calls += sum(server.asked.values())
+            twice = sum(count - 1 for count in server.asked.values())
+            under_way += min(twice, lost)
+            repeated += max(0, twice - lost)
+    return Outcome(killed, torn, repeated, under_way, calls, whole=_undisturbed(folder, kb, day, expected))
+
+
+def _started(kb: Path, day: date, url: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "KG_LLM_URL": url, "KG_LLM_MODEL": "small"}
+    command = [sys.executable, "-c", "from kg.cli import main; main()", "weekly", "--kb", str(kb), "--as-of", str(day)]
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _published(kb: Path) -> Run | None:
+    with closing(open_store(kb)) as store:
+        return store.view().run()
+
+
+def _undisturbed(folder: Path, kb: Path, day: date, expected: Run) -> bool:
+    """Whether an endpoint that nobody disturbs leads to the same run."""
+    with closing(open_store(kb)) as store, store.writer() as writer:
+        writer.withdraw(expected.id)
+    (folder / "kb.liantu-replies.jsonl").unlink()
+    with serving() as server:
+        assert _started(kb, day, server.url).wait() == 0
+    return _published(kb) == expected
+
+
+def main() -> None:
+    """Print the outcome of as many kills as asked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = killed_runs(Path(folder), times=int(sys.argv[1]), seed=2026)
+    sys.stdout.write(f"{outcome}\n")
+
+
+if __name__ == "__main__":
+    main()
