@@ -36,6 +36,7 @@ def save(path: Path, key: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         path.parent.mkdir(exist_ok=True)
+        _sweep(path.parent)
         with temporary.open("wb") as file:
             places, checksum, offset = [], 0, 0
             for name, array in arrays.items():
@@ -56,6 +57,24 @@ def save(path: Path, key: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     except OSError:
         temporary.unlink(missing_ok=True)
         return False
+    return True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes left half-written when they were killed."""
+    for left in folder.glob("*.new"):
+        owner = left.suffixes[-2].lstrip(".") if len(left.suffixes) > 1 else ""
+        if owner.isdigit() and not _alive(int(owner)):
+            left.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
     return True
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -214,6 +217,19 @@ def test_a_folder_that_cannot_be_written_to_costs_only_the_files(base: Path, mon
     assert asked(base)["edges"]
     monkeypatch.undo()
     assert not base.with_name("kb.liantu-snapshot").exists()
+
+
+def test_what_a_killed_process_left_half_written_is_swept_away(base: Path):
+    folder = base.with_name("kb.liantu-snapshot")
+    folder.mkdir()
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    left, alive = folder / f"table.{gone.stdout.decode().strip()}.new", folder / f"table.{os.getppid()}.new"
+    for path in (left, alive):
+        path.write_bytes(b"half")
+    expected = asked(base)
+    assert (left.exists(), alive.exists()) == (False, True)
+    archive.forget()
+    assert asked(base) == expected
 
 
 def test_files_of_old_views_are_dropped(base: Path):
