@@ -91,18 +91,21 @@ class Rows:
             mine = self.names.get(code, [])
             if any(name.kind == "short" for name in names):
                 theirs = {name.text for name in names}
-                mine = [
-                    name
-                    for name in mine
-                    if name.kind not in ("short", "former")
-                    or name.source == "listing"
-                    or (name.kind == "former" and name.end is not None and name.text not in theirs)
-                ]
+                mine = [name for name in mine if _outlasts(name, theirs)]
             self.names[code] = mine + [name for name in names if name not in mine]
         self.listings.update(other.listings)
         self.primaries.update(other.primaries)
         self.words.update(other.words)
         self.faults.extend(other.faults)
+
+
+def _outlasts(name: Name, theirs: set[str]) -> bool:
+    """Whether a name stays beside a later source's dated names: no short name, given up, or borne there too."""
+    if name.kind not in ("short", "former") or name.source == "listing":
+        return True
+    if name.source == "user":  # of an earlier list by the same user, which dated it
+        return name.end is not None or name.text in theirs
+    return name.kind == "former" and name.end is not None and name.text not in theirs
 
 
 _MARKS = re.compile(r"^(?:\*ST|S\*ST|SST|ST|S(?=[一-鿿]{3})|PT|XD|XR|DR|N(?=[一-鿿]))")
