@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from extraction.annotated import Annotated, Ref
+from extraction.patterns.listed import proposals, read
+from extraction.sentences import split
+from kg.ids import entity_id
+from kg.model import Kind
+
+REGIONS = ("新疆", "甘肃", "天水")
+
+
+def sentence(text: str, *firms: str, subject: str = "") -> Annotated:
+    """Annotate firms and regions wherever they stand."""
+    (one,) = split(text, 0, len(text))
+    kinds = {**dict.fromkeys(firms, Kind.COMPANY), **dict.fromkeys(REGIONS, Kind.REGION)}
+    refs = [
+        Ref(entity_id(kind, name), kind, name, match.start(), match.end())
+        for name, kind in kinds.items()
+        for match in re.finditer(name, one.text)
+    ]
+    understood = Ref(f"org:{subject}", Kind.COMPANY, subject) if subject else None
+    return Annotated(one, tuple(sorted(refs, key=lambda ref: ref.start)), (), (), subject=understood)
+
+
+def told(annotated: Annotated, relation: str) -> set[tuple[str, str]]:
+    return {(claim.subject.name, claim.object.name) for claim in read(annotated) if claim.relation == relation}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("天山矿业主营业务为铜矿开采、铅锌冶炼和矿山机械。", {"铜矿开采", "铅锌冶炼", "矿山机械"}),
+        ("天山矿业主要从事煤炭贸易、港口物流。", {"煤炭贸易", "港口物流"}),
+        ("天山矿业大力发展港口物流、冷链仓储业务。", {"港口物流", "冷链仓储"}),
+        ("天山矿业业务涵盖工程勘察、设备租赁等三大板块。", {"工程勘察", "设备租赁"}),
+    ],
+)
+def test_a_list_names_what_a_company_runs(text, names):
+    assert {name for _, name in told(sentence(text, "天山矿业"), "operates")} == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("天山矿业主要产品包括阴极铜、硫酸镍和金锭等。", {"阴极铜", "硫酸镍", "金锭"}),
+        ("天山矿业产品有阴极铜以及硫酸镍。", {"阴极铜", "硫酸镍"}),
+    ],
+)
+def test_a_list_names_what_a_company_makes(text, names):
+    assert {name for _, name in told(sentence(text, "天山矿业"), "produces")} == names
+
+
+def test_a_list_is_of_the_company_named_before_it():
+    text = "天山矿业的子公司青松建材主营业务为水泥、商砼。"
+    assert told(sentence(text, "天山矿业", "青松建材"), "operates") == {("青松建材", "水泥"), ("青松建材", "商砼")}
+
+
+def test_a_list_without_a_name_is_the_understood_subject_s():
+    annotated = sentence("主营业务为水泥、商砼。", subject="青松建材")
+    assert told(annotated, "operates") == {("青松建材", "水泥"), ("青松建材", "商砼")}
+
+
+def test_a_list_of_nobody_says_nothing():
+    assert list(read(sentence("主营业务为水泥、商砼。"))) == []
+
+
+def test_a_trade_is_what_its_word_closes():
+    assert ("天山矿业", "新能源") in told(sentence("天山矿业在新能源、环保等领域领先。", "天山矿业"), "belongs_to")
+
+
+def test_a_province_and_its_city_are_one_place():
+    found = told(sentence("天山矿业的矿区分布在新疆、甘肃天水。", "天山矿业"), "located_in")
+    assert found == {("天山矿业", "新疆"), ("天山矿业", "甘肃天水")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["天山矿业业务为先。", "天山矿业产品有优势。", "天山矿业拥有丰富的经验。", "天山矿业股价上涨，成交放大。"],
+)
+def test_mere_words_are_no_names(text):
+    assert list(read(sentence(text, "天山矿业"))) == []
+
+
+def test_proposals_are_stretches_between_joints():
+    annotated = sentence("天山矿业致力于铜矿开采、铅锌冶炼。", "天山矿业")
+    assert {annotated.text[start:end] for start, end in proposals(annotated)} >= {"铜矿开采", "铅锌冶炼"}
