@@ -72,11 +72,11 @@ def _start(lens: Lens, roots: dict[str, Entity]) -> list[int]:
     """Return where the chain begins: a company stands on it with what it makes, a price with what it is a price of."""
     start: set[int] = set()
     for root in (index for name in roots if (index := lens.index(name)) is not None):
-        if lens.snapshot.kinds[root] in _TOPIC_KINDS:
+        if lens.graph.kinds[root] in _TOPIC_KINDS:
             start.add(root)
             continue
         made = {step.target for step in lens.expand([root], _MAKERS, "out", limit=_COMPANIES)}
-        about = lens.snapshot.about_target(root)
+        about = lens.graph.about_target(root)
         start |= {index for index in (*made, about) if index is not None and _is_stage(lens, index)} or {root}
     return sorted(start)
 
@@ -106,11 +106,11 @@ def _counted(lens: Lens, start: list[int], known: set[int]) -> list[int]:
     products = [i for trade in trades for i in _about(lens, trade, Kind.PRODUCT) if i not in known]
     busy = {step.target for step in lens.expand(products, (*_MAKERS, *_FLOW), "in", limit=1)}
     busy |= {step.source for step in lens.expand(products, _FLOW, "out", limit=1)}
-    return sorted(busy, key=lambda index: (-lens.snapshot.degree(index), index))[:_BREADTH]
+    return sorted(busy, key=lambda index: (-lens.graph.degree(index), index))[:_BREADTH]
 
 
 def _about(lens: Lens, row: int, kind: Kind) -> list[int]:
-    return [other for other in lens.snapshot.about_of(row) if lens.snapshot.kinds[other] == kind]
+    return [other for other in lens.graph.about_of(row) if lens.graph.kinds[other] == kind]
 
 
 def _settle(layers: dict[int, int], flows: list[Step], free: set[int]) -> None:
@@ -122,14 +122,14 @@ def _settle(layers: dict[int, int], flows: list[Step], free: set[int]) -> None:
 
 
 def _is_stage(lens: Lens, index: int) -> bool:
-    return lens.snapshot.kinds[index] in _STAGE_KINDS
+    return lens.graph.kinds[index] in _STAGE_KINDS
 
 
 def _companies(lens: Lens, layers: dict[int, int]) -> dict[int, list[Step]]:
     """Return the strongest makers of each stage."""
     makers: dict[int, list[Step]] = defaultdict(list)
     for step in lens.expand(sorted(layers), _MAKERS, "in", limit=_COMPANIES * 3):
-        if lens.snapshot.kinds[step.source] == Kind.COMPANY:
+        if lens.graph.kinds[step.source] == Kind.COMPANY:
             makers[step.target].append(step)
     return makers
 

@@ -28,10 +28,10 @@ def exposures(lens: Lens, start: Sequence[int]) -> tuple[Exposure, ...]:
     Who makes a product is also looked for in its trade (碳酸锂 → 锂).
     Up to eight a role, strongest first, each with the link that says so.
     """
-    kinds = lens.snapshot.kinds
-    anchored = (lens.snapshot.about_target(row) for row in start if kinds[row] != Kind.PRODUCT)
+    kinds = lens.graph.kinds
+    anchored = (lens.graph.about_target(row) for row in start if kinds[row] != Kind.PRODUCT)
     products = {row for row in (*start, *anchored) if row is not None and kinds[row] == Kind.PRODUCT}
-    trades = {row for product in products if (row := lens.snapshot.about_target(product)) is not None}
+    trades = {row for product in products if (row := lens.graph.about_target(product)) is not None}
     found: list[Exposure] = []
     for role, relations, direction in _ROLES:
         reached: dict[int, list[Step]] = defaultdict(list)

@@ -113,15 +113,15 @@ def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
     near = [
         about
         for index in rows
-        if (about := lens.snapshot.about_target(index)) is not None and lens.snapshot.kinds[about] == Kind.PRODUCT
+        if (about := lens.graph.about_target(index)) is not None and lens.graph.kinds[about] == Kind.PRODUCT
     ]
     around = [
         other
         for index in (*rows, *near)
-        for other in lens.snapshot.about_of(index)
-        if lens.snapshot.kinds[other] == Kind.INDICATOR
+        for other in lens.graph.about_of(index)
+        if lens.graph.kinds[other] == Kind.INDICATOR
     ]
-    around = [other for other in around if lens.snapshot.entity_ids[other].endswith(_MOVES_WITH)]
+    around = [other for other in around if lens.graph.entity_ids[other].endswith(_MOVES_WITH)]
     direction: Direction = "out" if forward else "in"
     for group in ([*rows, *near], around):
         moving = [index for index in sorted(set(group)) if lens.expand([index], ("affects",), direction, limit=1)]
@@ -169,7 +169,7 @@ def _longer(walk: _Walk, step: Step, *, forward: bool) -> _Walk:
 
 
 def _path(lens: Lens, walk: _Walk, links: dict[tuple[str, str, str, int], Link], *, forward: bool) -> Path:
-    ids = lens.snapshot.entity_ids
+    ids = lens.graph.entity_ids
     chosen = [links[ids[step.source], ids[step.target], step.relation, step.sign] for step in walk.steps]
     nodes = [ids[index] for index in walk.nodes]
     sign = 1
@@ -196,20 +196,20 @@ def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[lis
     pull: dict[int, float] = defaultdict(float)
     for walk in walks:
         end, force = walk.nodes[-1], walk.direction * walk.weight
-        about = lens.snapshot.about_target(end)
-        for index, share in ((end, 1.0), (about, _ABOUT * good_for_owner(lens.snapshot.entity_ids[end]))):
-            if index is not None and index not in walk.nodes[:-1] and lens.snapshot.kinds[index] in _SUBJECTS:
+        about = lens.graph.about_target(end)
+        for index, share in ((end, 1.0), (about, _ABOUT * good_for_owner(lens.graph.entity_ids[end]))):
+            if index is not None and index not in walk.nodes[:-1] and lens.graph.kinds[index] in _SUBJECTS:
                 pull[index] += force * share
     extra: list[Step] = []
     if forward:
-        made = [index for index in pull if lens.snapshot.kinds[index] not in _LISTED]
+        made = [index for index in pull if lens.graph.kinds[index] not in _LISTED]
         direct = set(pull)
         for step in lens.expand(sorted(made), _MAKERS, "in", limit=_MAKERS_EACH):
-            if lens.snapshot.kinds[step.source] == Kind.COMPANY:
+            if lens.graph.kinds[step.source] == Kind.COMPANY:
                 extra.append(step)
                 if step.source not in direct:
                     pull[step.source] += pull[step.target] * _MAKER
-    kinds = lens.snapshot.kinds
+    kinds = lens.graph.kinds
     ranked = sorted(
         (i for i in pull if kinds[i] in _LISTED and pull[i]), key=lambda i: (kinds[i] == Kind.COMPANY, -abs(pull[i]), i)
     )
@@ -228,7 +228,7 @@ def _products(lens: Lens, makes: Sequence[Step]) -> list[Node]:
 def _beside(lens: Lens, nodes: Sequence[Node], makes: Sequence[Step], ends: Sequence[Node], *, side: int) -> list[Node]:
     """Place products and their makers one step behind the indicator that concerns them."""
     depth = {node.entity.id: abs(node.layer) for node in nodes}
-    ids = lens.snapshot.entity_ids
+    ids = lens.graph.entity_ids
     last = max(depth.values(), default=0) + 1
     spots: dict[str, int] = {}
     for step in sorted(makes, key=lambda step: step.target):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kg.graph.served import served_graph
 from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, Link, Node, Subgraph
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from kg.graph.edges import Edges
+    from kg.graph.served import ServedGraph
     from kg.graph.snapshot import Direction
     from kg.model import Document, Evidence, Fact
     from kg.relations import Lang, Vocabulary
@@ -53,15 +55,21 @@ class Lens:
         self._names: dict[str, str] = {}
 
     @cached_property
+    def graph(self) -> Snapshot | ServedGraph:
+        """What questions walk: the snapshot, or the server's own hops."""
+        served = served_graph(self.view, self.words)
+        return self.snapshot if served is None else served
+
+    @cached_property
     def snapshot(self) -> Snapshot:
-        """The graph of the view."""
+        """The whole graph of the view, for what needs all of its edges."""
         return Snapshot.compile(self.view, self.words)
 
     def entity(self, index: int) -> Entity:
         """Return the entity of a snapshot row; one whose last document was just removed is called by its id."""
-        entity_id = self.snapshot.entity_ids[index]
+        entity_id = self.graph.entity_ids[index]
         known = self.view.entity(entity_id)
-        return known or Entity(entity_id, self.snapshot.kinds[index], entity_id.split(":", 1)[-1])
+        return known or Entity(entity_id, self.graph.kinds[index], entity_id.split(":", 1)[-1])
 
     def name(self, entity_id: str) -> str:
         """Return what an entity is called; one that the view no longer knows is called by its id."""
@@ -72,7 +80,7 @@ class Lens:
 
     def index(self, entity_id: str) -> int | None:
         """Return the snapshot row of an entity, or None when no fact touches it."""
-        return self.snapshot.index_of(entity_id)
+        return self.graph.index_of(entity_id)
 
     def expand(
         self, frontier: Sequence[int], relations: Sequence[str], direction: Direction, *, limit: int
@@ -80,11 +88,11 @@ class Lens:
         """Return the strongest edges of each node of the frontier, as steps (DESIGN §6)."""
         if not len(frontier):
             return []
-        edges = self.snapshot.expand(np.asarray(frontier, dtype=np.int64), relations, direction, limit_per_node=limit)
+        edges = self.graph.expand(np.asarray(frontier, dtype=np.int64), relations, direction, limit_per_node=limit)
         return self._steps(edges)
 
     def _steps(self, edges: Edges) -> list[Step]:
-        names = self.snapshot.relation_names
+        names = self.graph.relation_names
         columns = (
             edges.source,
             edges.target,
@@ -105,10 +113,10 @@ class Lens:
         weights: dict[tuple[str, str, str, int], float] = defaultdict(float)
         members: dict[tuple[str, str, str, int], list[str]] = defaultdict(list)
         for step in sorted(set(steps), key=lambda step: step.fact):
-            ends = (self.snapshot.entity_ids[step.source], self.snapshot.entity_ids[step.target])
+            ends = (self.graph.entity_ids[step.source], self.graph.entity_ids[step.target])
             key = (*ends, step.relation, step.sign)
             weights[key] += step.weight
-            members[key].append(self.snapshot.fact_ids[step.fact])
+            members[key].append(self.graph.fact_ids[step.fact])
         facts = {fact.id: fact for fact in self.view.facts(ids={fact for ids in members.values() for fact in ids})}
         # A document removed while the question is answered takes its facts along.
         left = {key: [facts[fact] for fact in ids if fact in facts] for key, ids in sorted(members.items())}

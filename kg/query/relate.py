@@ -57,7 +57,7 @@ def relate(view: View | Lens, first: str, second: str) -> RelateAnswer:
 
 
 def _path(lens: Lens, walk: _Walk, links: Mapping[tuple[str, str, str, int], Link]) -> Path:
-    ids = lens.snapshot.entity_ids
+    ids = lens.graph.entity_ids
     chosen = tuple(links[ids[step.source], ids[step.target], step.relation, step.sign] for step in walk.steps)
     sign = prod(link.sign or 1 for link in chosen)
     return Path(tuple(ids[index] for index in walk.nodes), chosen, sign, round(walk.credit, 4))
@@ -101,7 +101,7 @@ def _distances(lens: Lens, goal: int, relations: Sequence[str]) -> dict[int, int
 
 
 def _both_ways(lens: Lens, nodes: Sequence[int], relations: Sequence[str], limit: int) -> tuple[Edges, Edges]:
-    expand = lens.snapshot.expand
+    expand = lens.graph.expand
     return (
         expand(nodes, relations, "out", limit_per_node=limit),
         expand(nodes, relations, "in", limit_per_node=limit),

@@ -100,4 +100,4 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
 
 def _degree(lens: Lens, entity: Entity) -> int:
     index = lens.index(entity.id)
-    return 0 if index is None else lens.snapshot.degree(index)
+    return 0 if index is None else lens.graph.degree(index)

@@ -13,6 +13,8 @@ from kg.relations import vocabulary
 from kg.store import neo4j_statements as cypher
 from kg.store.judged import JudgedView, Overlay
 from kg.store.neo4j_connection import Address, Connection
+from kg.store.neo4j_facts import witnesses
+from kg.store.neo4j_hops import Hops
 from kg.store.neo4j_view import Neo4jView
 from kg.store.neo4j_writer import Neo4jWriter, writing
 from kg.store.prepared import read_from, utc
@@ -112,3 +114,19 @@ class ServedView(JudgedView):
     def during(self, period: Period) -> Self:
         """Keep only facts that hold at some day of `period`; the overlay goes on judging among all facts."""
         return type(self)(self._plain.during(period), self._overlay, period)
+
+    def hops(self) -> Hops | None:
+        """Return the way to walk on the server; None where judgements make other facts of those it stores."""
+        if self._overlay().identities.touched:
+            return None
+        plain = self._plain
+        return plain.line.read(
+            lambda moment: Hops(
+                plain.line,
+                plain.sight,
+                plain.vocabulary,
+                plain.period,
+                moment.revision,
+                witnesses(moment, plain.sight),
+            )
+        )

@@ -67,6 +67,7 @@ class Neo4jWriter:
         self._connection, self._token, self._seen = connection, token, seen
         self._block: Moment | None = None  # of `together`
         self._changed = False
+        self._litter = True  # something may be removed and not yet deleted, if only by a writer that died
         self._revision: int = self._alone(lambda t: Moment(t, 0).rows(cypher.TAKE, token=token)[0][0])
         self._clean_up()
 
@@ -84,10 +85,12 @@ class Neo4jWriter:
 
     def remove(self, document_id: str) -> bool:
         """Take a document out, and what only it said."""
+        self._litter = True
         return self._change(lambda moment: bool(moment.rows(cypher.REMOVE, id=document_id)))
 
     def publish(self, run: Run) -> None:
         """Make a weekly run visible at once."""
+        self._litter = True
 
         def work(moment: Moment) -> bool:
             moment.rows(cypher.WITHDRAW, id=run.id)
@@ -98,6 +101,7 @@ class Neo4jWriter:
 
     def withdraw(self, run_id: str) -> bool:
         """Take a weekly run back."""
+        self._litter = True
         return self._change(lambda moment: bool(moment.rows(cypher.WITHDRAW, id=run_id)))
 
     def judge(self, judgement: Judgement) -> Judgement | None:
@@ -196,19 +200,19 @@ class Neo4jWriter:
     def _clean_up(self) -> None:
         """Delete what was removed, unless a reader is open that began before; then a later change does it."""
 
-        def work(transaction: neo4j.ManagedTransaction) -> None:
+        def work(transaction: neo4j.ManagedTransaction) -> bool:
             moment = Moment(transaction, self._revision)
             hidden = moment.rows(cypher.HIDDEN)
-            runs = moment.rows(cypher.HIDDEN_RUNS)
-            if not hidden and not runs:
-                return
-            (now,) = moment.rows(cypher.NOW)[0]
-            if moment.rows(cypher.READERS, moment=now)[0][0]:
-                return
-            self._held(transaction, self._revision)
-            purge(moment, [key for (key,) in hidden])
+            if hidden or moment.rows(cypher.HIDDEN_RUNS):
+                (now,) = moment.rows(cypher.NOW)[0]
+                if moment.rows(cypher.READERS, moment=now)[0][0]:
+                    return True
+                self._held(transaction, self._revision)
+                purge(moment, [key for (key,) in hidden])
+            return False
 
-        self._alone(work)
+        if self._litter:
+            self._litter = self._alone(work)
 
     def _alone(self, work: Callable[[neo4j.ManagedTransaction], T]) -> T:
         """Make a change that may be made twice, in a transaction of its own."""

@@ -1,0 +1,158 @@
+"""A line that drops in mid-write leaves whole documents, a second run completes them; passwords are never told."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kg.errors import SettingsError, StoreMissing, StoreUnusable
+from kg.settings import load
+from kg.store import neo4j_connection
+from kg.store.memory import MemoryStore
+from kg.store.open import open_store
+from tests.contracts.readings import CATL, LITHIUM, day, fact, reading, reported
+from tests.neo4j.proxy import Proxy
+from tests.neo4j.server import PASSWORD, emptied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kg.store.port import Store, View
+    from tests.neo4j.server import Server
+
+pytestmark = pytest.mark.neo4j
+
+READINGS = tuple(
+    reading(number, number, reported(number), fact(CATL, "uses", LITHIUM), fact(CATL, "uses", f"product:料{number}"))
+    for number in range(12)
+)
+
+
+@pytest.fixture
+def store(neo4j_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setattr(neo4j_connection, "RETRY_SECONDS", 1.0)
+    yield from emptied(neo4j_server, monkeypatch)
+
+
+def told(view: View) -> list[object]:
+    heads = list(view.documents())
+    texts = [(view.document(head.id), view.chunks(head.id), view.mentions(head.id)) for head in heads]
+    return [heads, texts, list(view.facts()), list(view.entities()), list(view.names()), view.search("碳酸锂", 9)]
+
+
+def write_all(url: str) -> None:
+    with closing(open_store(url)) as store, store.writer() as writer:
+        for item in READINGS:
+            writer.write(item)
+
+
+def reference(ids: set[str]) -> MemoryStore:
+    store = MemoryStore()
+    with store.writer() as writer:
+        for item in READINGS:
+            if item.document.id in ids:
+                writer.write(item)
+    return store
+
+
+@pytest.mark.parametrize("allowed", [4_000, 9_000, 17_000, 26_000, 31_000, 47_000])
+def test_a_line_cut_in_mid_write_leaves_whole_documents(neo4j_server: Server, store: Store, allowed: int):
+    with Proxy(neo4j_server.port, allowed, once=False) as proxy:
+        url = f"bolt://127.0.0.1:{proxy.port}"
+        with pytest.raises(StoreUnusable, match="no answer, or the line dropped"):
+            write_all(url)
+        assert proxy.was_cut
+    written = {head.id for head in store.view().documents()}
+    assert len(written) < len(READINGS)
+    assert told(store.view()) == told(reference(written).view())
+    with store.writer() as writer:
+        for item in READINGS:
+            assert writer.write(item) is (item.document.id not in written)
+    whole = reference({item.document.id for item in READINGS})
+    assert told(store.view()) == told(whole.view())
+    assert store.stats() == whole.stats()
+
+
+def test_a_line_that_comes_back_is_used_again(neo4j_server: Server, store: Store):
+    with (
+        Proxy(neo4j_server.port, 30_000, once=True) as proxy,
+        closing(open_store(f"bolt://127.0.0.1:{proxy.port}")) as shaky,
+        shaky.writer() as writer,
+    ):
+        assert [writer.write(item) for item in READINGS] == [True] * len(READINGS)
+        assert proxy.was_cut
+    whole = reference({item.document.id for item in READINGS})
+    assert told(store.view()) == told(whole.view())
+    assert store.stats() == whole.stats()
+
+
+def test_a_removal_cut_in_the_middle_removes_all_or_nothing(neo4j_server: Server, store: Store):
+    with store.writer() as writer:
+        for item in READINGS:
+            writer.write(item)
+    with (
+        Proxy(neo4j_server.port, 9_000, once=False) as proxy,
+        suppress(StoreUnusable),
+        closing(open_store(f"bolt://127.0.0.1:{proxy.port}")) as cut,
+        cut.writer() as writer,
+    ):
+        for item in READINGS:
+            writer.remove(item.document.id)
+    left = {head.id for head in store.view().documents()}
+    assert told(store.view()) == told(reference(left).view())
+    with store.writer():
+        pass  # whoever writes next deletes what was out of sight only
+    assert store.stats() == reference(left).stats()
+    assert neo4j_server.run("MATCH (d:Document) RETURN count(d)") == [[len(left)]]
+
+
+def test_what_a_reader_still_sees_is_deleted_once_it_is_gone(neo4j_server: Server, store: Store):
+    with store.writer() as writer:
+        for item in READINGS[:3]:
+            writer.write(item)
+        with store.reader() as view:
+            before = told(view)
+            writer.remove("doc:1")
+            assert told(view) == before
+            assert neo4j_server.run("MATCH (d:Document) RETURN count(d)") == [[3]]
+        writer.remove("doc:2")
+    assert neo4j_server.run("MATCH (d:Document) RETURN count(d)") == [[1]]
+    assert told(store.view()) == told(reference({"doc:0"}).view())
+
+
+def test_a_password_is_never_told(store: Store, neo4j_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    assert PASSWORD not in repr(load(folder=tmp_path))
+    assert PASSWORD not in repr(vars(store))
+    with pytest.raises(SettingsError, match="KG_NEO4J_PASSWORD") as refused:
+        open_store("neo4j://neo4j:secret@127.0.0.1:1")
+    assert "secret" not in str(refused.value)
+    monkeypatch.setenv("KG_NEO4J_PASSWORD", "wrong-one")
+    with pytest.raises(StoreUnusable, match="user or password refused") as refused_by_server:
+        open_store(neo4j_server.url)
+    assert "wrong-one" not in str(refused_by_server.value)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_base_that_is_not_there_or_not_ours_is_told(neo4j_server: Server):
+    neo4j_server.clear()
+    with pytest.raises(StoreMissing):
+        open_store(neo4j_server.url)
+    neo4j_server.run("CREATE (:Film {title: 'another program'})")
+    with pytest.raises(StoreUnusable, match="something else"):
+        open_store(neo4j_server.url, create=True)
+    with pytest.raises(StoreUnusable, match="no answer"):
+        open_store("bolt://127.0.0.1:1")
+    with pytest.raises(SettingsError, match="neo4j://HOST"):
+        open_store("neo4j://")
+    neo4j_server.clear()
+
+
+def test_a_url_that_went_through_a_path_still_opens(store: Store, neo4j_server: Server):
+    with store.writer() as writer:
+        writer.write(READINGS[0])
+    with closing(open_store(neo4j_server.url.replace("//", "/"))) as same:
+        assert same.has_document("doc:0")
+        assert next(same.view(as_of=day(0)).documents()).id == "doc:0"
