@@ -91,7 +91,9 @@ class Rows:
             mine = self.names.get(code, [])
             if any(name.kind == "short" for name in names):
                 theirs = {name.text for name in names}
-                mine = [name for name in mine if _outlasts(name, theirs)]
+                # A marked name (*ST凯乐) is what the exchange left of one that people go on using.
+                marked = all(_MARKS.match(name.text) for name in names if name.kind == "short" and name.end is None)
+                mine = [name for name in mine if (marked and name.end is None) or _outlasts(name, theirs)]
             self.names[code] = mine + [name for name in names if name not in mine]
         self.listings.update(other.listings)
         self.primaries.update(other.primaries)
