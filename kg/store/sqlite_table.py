@@ -64,10 +64,6 @@ class SqliteReader:
         """Return the state."""
         return journal.state(self.connection)
 
-    def facts(self) -> int:
-        """Count the facts, by their highest key: an estimate is enough to choose a way by."""
-        return int(self.connection.execute("SELECT coalesce(max(key), 0) FROM fact").fetchone()[0])
-
     def touched(self, since: State, words: Vocabulary) -> Touched | None:
         """Return what was touched after an earlier state."""
         return journal.touched(self.connection, since, words)

@@ -184,9 +184,6 @@ class Reader(Protocol):
     def state(self) -> State:
         """Return the state."""
 
-    def facts(self) -> int:
-        """Count the facts."""
-
     def table(self, words: Vocabulary) -> Table:
         """Read all columns."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from kg.errors import JudgementRefused
 from kg.graph import archive, arrays
 from kg.graph.snapshot import Snapshot
+from kg.judgement import Judgement, Verdict
 from kg.model import Entity, Kind
 from kg.period import month, quarter
 from kg.relations import vocabulary
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from kg.store.port import Store, View
 
 WORDS = vocabulary()
-CASES = 60
+CASES = 25
 _CLAIMS = (
     reported(20),
     reported(22),
@@ -107,6 +109,22 @@ def remove(store: Store, item: Reading) -> None:
         writer.remove(item.document.id)
 
 
+_JUDGED = (
+    (BYD, CATL, ""),
+    ("org:母公司", CATL, ""),
+    ("product:铜箔", LITHIUM, ""),
+    (LITHIUM, "product:锂盐", "锂盐"),
+    (CATL, "org:别家", "宁德时代"),
+)
+
+
+def judge(store: Store, subject: str, object_: str, name: str) -> None:
+    verdict = Verdict.SPLIT if name else Verdict.MERGE
+    said = Judgement("", verdict, subject, day(2), READ, object=object_, name=name, by="甲", why="查过")
+    with store.writer() as writer, suppress(JudgementRefused):
+        writer.judge(said)
+
+
 @pytest.fixture
 def filed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small bases have files too."""
@@ -129,6 +147,10 @@ def test_after_each_commit_the_patched_graph_is_the_one_compiled_anew(
                 gone = choice.choice(history[: count + 1])
                 for one in (store, reference):
                     remove(one, gone)
+            if choice.random() < 0.3:
+                ends = choice.choice(_JUDGED)
+                for one in (store, reference):
+                    judge(one, *ends)
             for view in ({}, {"as_of": day(as_of)}, {"known_at": READ + timedelta(days=1)}):
                 assert laid_out(store.view(**view)) == laid_out(reference.view(**view)), view
             during = month(2024, 1)
