@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from extraction.dating import Dated
     from extraction.quantities import Quantity
     from extraction.sentences import Sentence
-    from kg.model import Value
+    from kg.model import Modality, Value
     from kg.period import Period
 
 CONTEXT = -1  # the place of a reference that the sentence itself does not hold
@@ -55,6 +55,7 @@ class Claim:
     qualifiers: tuple[tuple[str, str], ...] = ()
     confidence: float = 0.8
     denied: bool = False
+    modality: Modality | None = None  # where the place itself says it: a column 2025E
 
 
 @dataclass(frozen=True, slots=True)

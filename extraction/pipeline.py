@@ -25,12 +25,13 @@ from extraction.duplicates import signature
 from extraction.facts import entities_of, merge, richest, to_fact
 from extraction.headings import Headings, read_heading
 from extraction.linking import Linker
-from extraction.mentions import shipped_lexicon
 from extraction.ner import load_ner
+from extraction.own_names import lexicon_with
 from extraction.patterns import chain, dealings, events, ownership, ratings, structure
 from extraction.patterns.causal import CausalReader
 from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
+from extraction.patterns.table_facts import Cell, TableReader
 from extraction.quantities import find_quantities
 from extraction.sentences import split
 from extraction.training.causal_claims import causal_beside, model_claims, unread
@@ -38,6 +39,7 @@ from extraction.training.rescoring import rescored
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
+from kg.settings import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,11 +77,12 @@ class Extractor:
         causal: CausalModel | None = None,
         relations: RelationModel | None = None,
     ) -> None:
-        self._master, self._lexicon = master, shipped_lexicon()
-        self._causal_model, self._relation_model = causal, relations  # off unless trained
+        self._master, self._lexicon = master, lexicon_with(load().names)
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._metrics, self._causal = MetricReader(self._lexicon), CausalReader(self._lexicon)
+        self._tables = TableReader(Linker(self._resolver, self._lexicon, None), self._metrics.subjects, self._lexicon)
+        self._causal_model, self._relation_model = causal, relations  # off unless trained
 
     @classmethod
     def default(cls, *, master: Path | None = None, ner: bool = True, model: Path | None = None) -> Extractor:
@@ -92,6 +95,8 @@ class Extractor:
         annotated = self.annotate(document)
         self._metrics.begin()
         claims = [(claim, sentence) for sentence in annotated for claim in self._claims(sentence, document)]
+        cells, unclear = self._read_tables(document)
+        claims += cells
         facts = merge(to_fact(claim, sentence, document, recorded_at=recorded_at) for claim, sentence in claims)
         used = [ref for sentence in annotated for ref in sentence.refs] + [
             end for claim, _ in claims for end in (claim.subject, claim.object)
@@ -104,7 +109,7 @@ class Extractor:
             _mentions(annotated, document),
             tuple(entities),
             good,
-            problems,
+            (*problems, *unclear),
             recorded_at=recorded_at,
         )
 
@@ -113,6 +118,14 @@ class Extractor:
         lines = list(_lines(document))
         refs = self._linker.link(document, [line.sentence for line in lines])
         return list(self._annotate(document, lines, refs))
+
+    def _read_tables(self, document: Document) -> tuple[list[tuple[Claim, Annotated]], list[Problem]]:
+        """Read the measured cells of the tables, and what is unclear about others."""
+        company = self._document_subject(document)
+        blocks = [block for block in document.blocks if block.kind == BlockKind.TABLE]
+        found = [each for block in blocks for each in self._tables.read(document, block, company)]
+        cells = [(each.claim, each.row) for each in found if isinstance(each, Cell)]
+        return cells, [each for each in found if not isinstance(each, Cell)]
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
         said = richest([*read_patterns(_PATTERNS, annotated), *events.read(annotated)])

@@ -110,7 +110,8 @@ def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, tol
         name = name[1:]
     while name and (name[-1].text in INNER - {"级"} or name[-1].text in OWNER_FILLER):
         name = name[:-1]
-    where = "".join(scope)
+    name, before = _behind_market(name)
+    where = "".join(scope) + before
     if not name:
         return Owner(None, region, where, told)
     start, end = name[0].start, name[-1].end
@@ -128,6 +129,12 @@ def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, tol
         return Owner(None, region, where, told=False)  # 「苹果手机」 is neither the firm nor any phone
     kind = Kind.INDUSTRY if any(word.text in TRADE for word in generic) or words.endswith("业") else Kind.PRODUCT
     return Owner(Ref(entity_id(kind, words), kind, words, start, end, score=_SCORE), region, where, told, tuple(scope))
+
+
+def _behind_market(name: list[_Word]) -> tuple[list[_Word], str]:
+    """「汽车主要市场新能源汽车」: what stands before 市场 says where, not what."""
+    inner = max((at for at, word in enumerate(name) if word.text in GENERIC and at), default=-1)
+    return name[inner + 1 :], "".join(word.text for word in name[: inner + 1])
 
 
 def _of_group(annotated: Annotated, span: tuple[int, int], region: Ref | None, where: str, *, told: bool) -> Owner:

@@ -58,7 +58,7 @@ class MetricReader:
         }
         self._basis = {term.entity: term.basis for term in lexicon.terms.values() if term.basis}
         self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}}
-        self._subjects = SubjectFinder(lexicon)
+        self.subjects = SubjectFinder(lexicon)
         self._before: Measured | None = None
         self._end = -1
 
@@ -72,7 +72,7 @@ class MetricReader:
             self._before = None
         said: Said | None = None
         if annotated.quantities:
-            found = self._subjects.indicators(annotated)
+            found = self.subjects.indicators(annotated)
             for claim, last in self._read(annotated, [ref for ref in found if ref.name not in CHANGES]):
                 said = last
                 yield claim
@@ -85,7 +85,7 @@ class MetricReader:
         resume = 0
         begun: tuple[Measured, Quantity] | None = None
         listed: set[int] = set()
-        for row in read_lists(annotated, indicators, self._subjects, self._before):
+        for row in read_lists(annotated, indicators, self.subjects, self._before):
             listed |= set(range(row.start, row.end))
             for reading, quantity, period in row.readings:
                 if self._fits(reading.indicator, quantity):
@@ -147,7 +147,7 @@ class MetricReader:
             return None
         if not self._fits(indicator, quantity):
             return None
-        return self._subjects.find(annotated, indicator, said, self._before)
+        return self.subjects.find(annotated, indicator, said, self._before)
 
     def _follows(self, annotated: Annotated, said: Said, quantity: Quantity) -> Measured | None:
         """Return the reading of the number before, where this one tells its change, its next level or a part of it."""
@@ -156,7 +156,7 @@ class MetricReader:
         if quantity.change not in ("", "share"):
             if AFTER_LEVEL.fullmatch(gap):
                 return said.reading if last.change != quantity.change else None
-            return self._subjects.part(annotated, said, last.end, quantity.start)
+            return self.subjects.part(annotated, said, last.end, quantity.start)
         if quantity.change:
             return None
         if last.change:  # 「…同比下降16%，仅为11.6亿部」
@@ -167,7 +167,7 @@ class MetricReader:
         dated = any(last.end <= each.start < quantity.start for each in annotated.periods)
         if dated and CONTINUES.fullmatch(gap):
             return said.reading
-        return self._subjects.part(annotated, said, last.end, quantity.start)
+        return self.subjects.part(annotated, said, last.end, quantity.start)
 
     def _elliptical(self, annotated: Annotated, quantity: Quantity) -> Measured | None:
         """「同比增长29%。」 behind a sentence that told a level."""
@@ -186,13 +186,13 @@ class MetricReader:
         ]
         inner = [ref for ref in indicators if ref.end == found.start()]
         if inner and not found["whole"]:  # 5G手机出货量占比
-            return self._subjects.find(annotated, inner[-1], said, self._before)
-        told = self._subjects.share(annotated, found.start(), said, self._before)
+            return self.subjects.find(annotated, inner[-1], said, self._before)
+        told = self.subjects.share(annotated, found.start(), said, self._before)
         if not whole:
             return told
         last = said.reading if said else self._before
         subject = told.subject if told else last.subject if last else None
-        return self._subjects.of_names(subject, whole[-1], "占" + found["whole"]) if subject else None
+        return self.subjects.of_names(subject, whole[-1], "占" + found["whole"]) if subject else None
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
