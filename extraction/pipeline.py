@@ -27,7 +27,7 @@ from extraction.headings import Headings, read_heading
 from extraction.linking import Linker
 from extraction.ner import load_ner
 from extraction.own_names import lexicon_with
-from extraction.patterns import chain, dealings, events, ownership, ratings, structure
+from extraction.patterns import chain, dealings, events, listed, ownership, ratings, structure
 from extraction.patterns.causal import CausalReader
 from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
@@ -128,7 +128,7 @@ class Extractor:
         return cells, [each for each in found if not isinstance(each, Cell)]
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
-        said = richest([*read_patterns(_PATTERNS, annotated), *events.read(annotated)])
+        said = richest([*read_patterns(_PATTERNS, annotated), *listed.sure(annotated), *events.read(annotated)])
         yield from rescored(self._relation_model, annotated, said) if self._relation_model else said
         causes = list(self._causal.read(annotated))
         yield from causes

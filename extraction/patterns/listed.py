@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from extraction.annotated import Claim, Ref
 from kg.ids import entity_id
 from kg.model import Kind
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _SHORTEST, _LONGEST = 2, 24  # characters of a name in a list
 _MOST = 40  # names in a list
+_SURE = 0.8  # the confidence of an opening that names what follows
+_NAMED = re.compile("业务|主业|主营|经营|产品|品种|剂型|品牌")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Opening:
 
 
 _SUCH_AS = (
-    "(?:主要|分别|重点|大致)?(?:包括|涵盖|涉及|包含|覆盖|为|是|有|分为"
+    "(?:主要|分别|重点|大致)?(?:包括|涵盖|涉及|包含|覆盖(?!范围|面|率)|为|是|有|分为"
     "|来源于|来自于?|聚焦于?|集中于|集中在|围绕)(?:了|但不限于)?(?:：)?"
 )
 _OPENINGS = (
@@ -111,6 +114,16 @@ def read(annotated: Annotated) -> Iterator[Claim]:
         key = (claim.relation, claim.subject.entity, claim.object.entity)
         if key not in seen:
             seen.add(key)
+            yield claim
+
+
+def sure(annotated: Annotated) -> Iterator[Claim]:
+    """Yield the claims that make facts: of lists opened by a word that names what follows (主营业务为, 产品包括)."""
+    if not _NAMED.search(annotated.text):
+        return
+    for claim in read(annotated):
+        allowed = vocabulary()[claim.relation].allows(claim.subject.kind, claim.object.kind)
+        if claim.pattern.endswith(".named") and allowed:
             yield claim
 
 
@@ -222,6 +235,6 @@ def _claim(annotated: Annotated, opening: Opening, subject: Ref, start: int, end
         object=object_,
         start=min(start, subject.start) if subject.start >= 0 else start,
         end=end,
-        pattern=f"listed.{opening.relation}",
+        pattern=f"listed.{opening.relation}" + (".named" if opening.confidence >= _SURE else ""),
         confidence=opening.confidence * min(subject.score, object_.score),
     )

@@ -62,9 +62,21 @@ class Pattern:
     whole: bool = False
     qualifiers: tuple[tuple[str, str], ...] = ()
     regex: re.Pattern[str] = field(init=False, repr=False)
+    ends: tuple[frozenset[str], frozenset[str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "regex", re.compile(_compile(self.template)))
+        slots = {
+            role: frozenset(map(LETTER_OF_CODE.__getitem__, kinds.split("|")))
+            for role, kinds in _SLOT.findall(self.template)
+        }
+        object.__setattr__(self, "ends", (slots["s"], slots["o"]))
+
+    def may_match(self, letters: Sequence[str]) -> bool:
+        """Whether a sentence with these names, as letters, can hold both ends; most sentences hold none of a kind."""
+        firsts = [at for at, letter in enumerate(letters) if letter in self.ends[0]]
+        seconds = [at for at, letter in enumerate(letters) if letter in self.ends[1]]
+        return bool(firsts and seconds) and not (len(firsts) == 1 and firsts == seconds)
 
 
 def _compile(template: str) -> str:
@@ -80,8 +92,11 @@ def read(patterns: Sequence[Pattern], annotated: Annotated) -> Iterator[Claim]:
     if not annotated.refs:
         return
     views = {pairs: _elided(mask(annotated, pairs=pairs), annotated) for pairs in (False, True)}
+    letters = {pairs: [masked.text[at] for at in sorted(masked.groups)] for pairs, (masked, _) in views.items()}
     for pattern in patterns:
         masked, understood = views[pattern.pairs]
+        if not pattern.may_match(letters[pattern.pairs]):
+            continue
         for match in pattern.regex.finditer(masked.text):
             yield from _claims(pattern, annotated, masked, match, understood=understood)
 

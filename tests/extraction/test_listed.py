@@ -5,7 +5,7 @@ import re
 import pytest
 
 from extraction.annotated import Annotated, Ref
-from extraction.patterns.listed import proposals, read
+from extraction.patterns.listed import proposals, read, sure
 from extraction.sentences import split
 from kg.ids import entity_id
 from kg.model import Kind
@@ -88,3 +88,10 @@ def test_mere_words_are_no_names(text):
 def test_proposals_are_stretches_between_joints():
     annotated = sentence("天山矿业致力于铜矿开采、铅锌冶炼。", "天山矿业")
     assert {annotated.text[start:end] for start, end in proposals(annotated)} >= {"铜矿开采", "铅锌冶炼"}
+
+
+def test_only_a_list_whose_opening_names_it_makes_facts():
+    named = "天山矿业主要产品包括阴极铜、硫酸镍。"
+    assert {claim.object.name for claim in sure(sentence(named, "天山矿业"))} == {"阴极铜", "硫酸镍"}
+    assert list(sure(sentence("天山矿业大力发展港口物流、冷链仓储业务。", "天山矿业"))) == []
+    assert list(sure(sentence("天山矿业业务覆盖范围扩大到新疆。", "天山矿业"))) == []
