@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _KINDS = tuple(Kind)
 _WIDER = 4
+_GREATEST = {np.dtype(kind).char: int(np.iinfo(kind).max) for kind in (np.int32, np.int64, np.intc, np.longlong)}
 
 
 class Ids(Sequence[str]):
@@ -120,12 +121,11 @@ class Edges:
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Edges:
         """Return these rows only."""
-        return Edges(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return Edges(*[getattr(self, name)[rows] for name in Edges.__slots__])
 
     def joined(self, other: Edges) -> Edges:
         """Return these rows, then the others."""
-        names = [field.name for field in fields(self)]
-        return Edges(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+        return Edges(*[np.concatenate([getattr(self, name), getattr(other, name)]) for name in Edges.__slots__])
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +143,21 @@ class Buckets:
         return self._passing(first, last, limit, passes=passes)
 
     def _window(self, first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.integer]:
-        places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        ends = counts.cumsum()
+        total = int(ends[-1]) if len(ends) else 0
+        places = (first - ends + counts).repeat(counts)
+        places += np.arange(total)
         return places if self.rows is None else self.rows[places]
 
     def _passing(
         self, first: NDArray[np.intp], last: NDArray[np.intp], limit: int, *, passes: Passes
     ) -> NDArray[np.integer]:
         """Look at a few edges of each bucket, then at ever more of those that have not given enough."""
+        sizes = last - first
+        if int(sizes.max(initial=0)) <= limit:  # nothing to cut: most nodes have few edges of a relation
+            every = self._window(first, sizes)
+            few: NDArray[np.integer] = every[passes(every)]
+            return few
         open_ = np.flatnonzero((last > first) & (limit > 0))
         first, found = first.copy(), np.zeros(len(first), dtype=np.int64)
         width = 2 * limit
@@ -179,5 +187,7 @@ class Buckets:
     def bounds(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return where each bucket begins and ends."""
         # In the keys' own type: with a wider one NumPy would copy all keys at every call. The greatest is never a key.
-        sought = np.minimum(wanted, np.iinfo(self.keys.dtype).max).astype(self.keys.dtype)
-        return np.searchsorted(self.keys, sought, side="left"), np.searchsorted(self.keys, sought, side="right")
+        greatest = _GREATEST[self.keys.dtype.char]
+        sought = np.minimum(wanted, greatest - 1).astype(self.keys.dtype)
+        places = self.keys.searchsorted(np.concatenate((sought, sought + 1)))
+        return places[: len(sought)], places[len(sought) :]

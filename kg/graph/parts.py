@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -211,14 +212,16 @@ class Within:
             return None
 
         def test(rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-            kept = np.ones(len(rows), dtype=np.bool_) if gone is None else ~gone[rows]
+            kept = []
+            if gone is not None:
+                kept.append(~gone[rows])
             if self.end is not None:
-                kept &= edges.start[rows] < self.end
+                kept.append(edges.start[rows] < self.end)
             if self.start is not None:
-                kept &= edges.end[rows] > self.start
+                kept.append(edges.end[rows] > self.start)
             if self.published is not None:
-                kept &= edges.published[rows] <= self.published
-            return kept
+                kept.append(edges.published[rows] <= self.published)
+            return reduce(np.logical_and, kept)
 
         return test
 

@@ -120,7 +120,8 @@ class Snapshot:
             end=None if during is None or during.end is None else during.end.toordinal(),
             published=None if published_by is None else published_by.toordinal(),
         )
-        nodes = np.unique(np.asarray(frontier, dtype=np.int64))
+        nodes = np.asarray(frontier, dtype=np.int64)
+        nodes = nodes if len(nodes) < 2 else np.unique(nodes)  # noqa: PLR2004 - one node is in order by itself
         wanted = np.array(numbers, dtype=np.int64)
         return strongest(self.parts, nodes, wanted, out=direction == "out", limit=limit_per_node, within=within)
 

@@ -34,24 +34,27 @@ CREATE TABLE change (
 CREATE INDEX copy_other ON copy (other);
 """
 
+# CROSS JOIN fixes the order of the loops: from the document outwards, never over all facts.
 # A document and all that are joined to it by copies: a copy more or less changes how many witnesses a fact has.
 _FAMILY = """
     WITH RECURSIVE family (key) AS (
         SELECT key FROM document WHERE id = :id
-        UNION SELECT d.key FROM family JOIN copy AS c ON c.document = family.key JOIN document AS d ON d.id = c.other
-        UNION SELECT c.document FROM family JOIN document AS d ON d.key = family.key JOIN copy AS c ON c.other = d.id
+        UNION SELECT d.key FROM family
+            CROSS JOIN copy AS c ON c.document = family.key CROSS JOIN document AS d ON d.id = c.other
+        UNION SELECT c.document FROM family
+            CROSS JOIN document AS d ON d.key = family.key CROSS JOIN copy AS c ON c.other = d.id
     )
 """
 _FACTS = f"""
     {_FAMILY}
     SELECT DISTINCT f.id, s.id, f.relation FROM family
-    JOIN evidence AS e ON e.document = family.key
-    JOIN fact AS f ON f.key = e.fact
-    JOIN entity AS s ON s.key = f.subject
+    CROSS JOIN evidence AS e ON e.document = family.key
+    CROSS JOIN fact AS f ON f.key = e.fact
+    CROSS JOIN entity AS s ON s.key = f.subject
 """
 _ENTITIES = """
-    SELECT DISTINCT t.id FROM document AS d JOIN appearance AS a ON a.document = d.key
-    JOIN profile AS p ON p.key = a.profile JOIN entity AS t ON t.key = p.entity WHERE d.id = :id
+    SELECT DISTINCT t.id FROM document AS d CROSS JOIN appearance AS a ON a.document = d.key
+    CROSS JOIN profile AS p ON p.key = a.profile CROSS JOIN entity AS t ON t.key = p.entity WHERE d.id = :id
 """
 _RIVALS = f"""
     SELECT DISTINCT f.id FROM json_each(:pairs) AS pair
