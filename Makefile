@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev demo test lint types imports tests doctests bench clean
+.PHONY: help setup setup-dev neo4j demo test lint types imports tests doctests bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,6 +23,8 @@ setup: $(VENV)/.default ## an environment in .venv/ with what the liantu command
 	@echo "ready: $(BIN)/liantu"
 
 setup-dev: $(VENV)/.dev ## the same, with what the checks need
+
+neo4j: build/neo4j/.ready ## the Neo4j server that tests ask, from Maven into build/neo4j/ (needs Java 17 or 21)
 
 demo: $(VENV)/.default ## read the bundled reports, answer three questions, draw pages into build/demo/
 	@$(BIN)/python notebooks/demo/run.py
@@ -86,5 +88,15 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing what liantu and its checks need (about a minute)"
 	$(INSTALL) --editable '.[dev]'
 	touch $@ $(VENV)/.default
+
+# The jars alone, in a folder of their own: nothing is built and nothing is installed. tests/neo4j/server.py starts them.
+build/neo4j/.ready: tests/neo4j/pom.xml
+	@for needed in java mvn; do
+	    command -v $$needed >/dev/null || { echo "make: no $$needed; on Debian: apt-get install maven" >&2; exit 1; }
+	done
+	rm -rf build/neo4j
+	mvn --quiet --batch-mode --file tests/neo4j/pom.xml dependency:copy-dependencies \
+	    -DincludeScope=runtime -DoutputDirectory="$$PWD/build/neo4j/lib"
+	touch $@
 
 .ONESHELL:
