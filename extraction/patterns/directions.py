@@ -252,6 +252,7 @@ _GOES_ON = re.compile(rf"(?:{_ADVERB})*(?P<word>{_pattern(_MOVES)})")  # 超预�
 _FALLS_SHORT = re.compile(
     r"(?:速度|进度|节奏|程度|情况)?(?:低于预期|不及预期|不达预期|放缓|缓慢|乏力|趋缓|受阻|有限|不佳|延迟|推迟)"
 )
+_EITHER_WAY = re.compile("(?:大幅|剧烈|的)?(?:波动|变动|变化|震荡|调整)")
 _EASED = re.compile(r"(?:局面|状况|程度|态势)?(?:的|有所|逐步|逐渐|边际|明显|得到|略有|大幅)*(?:缓解|缓和|消退|好转)")
 _VERB_BEFORE = re.compile(
     r"(?:(?P<up>提升|提高|增加|推高|抬升|增厚|改善|扩大|拉高|推升|增强|提振|加大|抬高|高)|(?P<down>降低|压低|减少|削弱|摊薄|压缩|侵蚀|拉低|减轻|挤压|缩小|下调|取消|暂停|豁免|推迟|低))"
@@ -304,8 +305,8 @@ def moved_behind(text: str, start: int, end: int) -> int:
 
 def _meaning(text: str, ref: Ref, match: re.Match[str]) -> int:
     word = match["word"]
-    if _EASED.match(text, match.end()):
-        return PLAIN  # 供给紧张缓解: neither scarce nor plenty
+    if _EASED.match(text, match.end()) or _EITHER_WAY.match(text, match.end()):
+        return PLAIN  # 供给紧张缓解 is neither scarce nor plenty, 超预期波动 neither up nor down
     if word in _SCARCE:
         if ref.name.endswith(_OF_SUPPLY):
             return DOWN

@@ -166,6 +166,10 @@ def test_a_rising_cost_is_never_told_as_the_company_rising():
     assert one("碳酸锂价格", "宁德时代", "up up") not in found
 
 
+def test_a_move_either_way_has_no_direction():
+    assert facts_of("关税导致碳酸锂价格超预期波动。", relation="affects") == []
+
+
 def test_a_cancelled_cause_moves_the_other_way():
     """The tariff is lifted: that exports rise is not denied."""
     (fact,) = facts_of("美国取消加征关税利好光伏组件出口量增长。", relation="affects")
@@ -194,6 +198,8 @@ def test_a_cause_has_the_period_of_its_own_clause_or_of_the_sentence(text, perio
 
 
 NO_CLAIM = [
+    "涨幅主要受益于以旧换新政策利好及动力电池概念驱动。",
+    "受降准影响持续、碳酸锂价格上涨等因素影响，期货盘面震荡。",
     "硅光方案需外置激光器作为光源，推动光模块需求增长。",
     "科技发展带动光模块需求增长。",
     "政策推动食品饮料，带动食品添加剂需求增长。",
