@@ -1,6 +1,6 @@
 """Three hops from random nodes with a relation and a time filter: our expand, and peers on the same frontiers.
 
-Every peer gets the same arrays and answers the same three frontiers. The NumPy loop and NetworkX cut to the strongest
+Every peer gets the same arrays and answers the same three frontiers; × faster is by the time of all walks together. The NumPy loop and NetworkX cut to the strongest
 edges a node and relation as we do; Ladybug answers with all that pass the filter, which is less work for a query.
 """
 
@@ -42,9 +42,9 @@ class Task:
 
 
 def task(snapshot: Snapshot, count: int) -> Task:
-    """Choose random nodes and walk from them once."""
+    """Choose the subjects of random facts, so that there is something to walk, and walk from them once."""
     source = np.random.default_rng(11)
-    starts = source.choice(len(snapshot.entity_ids), size=count, replace=False)
+    starts = source.choice(snapshot.edges().source, size=count, replace=False)
     return Task(snapshot, [_frontiers(snapshot, int(start)) for start in starts])
 
 
@@ -175,7 +175,7 @@ def measure(snapshot: Snapshot, *, walks: int = 300) -> list[Figure]:
         Figure("  bare NumPy CSR loop", f"{_percentiles(floor)}; p99 × {ratio:.2f}", "p99 ≤ 2 ×", bool(ratio <= 2)),
     ]
     peer = timed(job, networkx_loop(snapshot), few)
-    times = float(np.median(peer / own[:few]))
+    times = float(peer.sum() / own[:few].sum())
     figures.append(Figure("  NetworkX", f"{_percentiles(peer)}; we are {times:.0f} × faster", "≥ 5 ×", times >= 5))
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -183,7 +183,7 @@ def measure(snapshot: Snapshot, *, walks: int = 300) -> list[Figure]:
         except ImportError:
             return [*figures, Figure("  Ladybug", "not installed: pip install 'liantu[bench]'", "≥ 10 ×")]
         peer = timed(job, hop, few)
-    times = float(np.median(peer / own[:few]))
+    times = float(peer.sum() / own[:few].sum())
     return [*figures, Figure("  Ladybug", f"{_percentiles(peer)}; we are {times:.0f} × faster", "≥ 10 ×", times >= 10)]
 
 

@@ -145,8 +145,7 @@ class Buckets:
     def _window(self, first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.integer]:
         ends = counts.cumsum()
         total = int(ends[-1]) if len(ends) else 0
-        places = (first - ends + counts).repeat(counts)
-        places += np.arange(total)
+        places: NDArray[np.integer] = (first - ends + counts).repeat(counts) + np.arange(total)
         return places if self.rows is None else self.rows[places]
 
     def _passing(
