@@ -1,7 +1,8 @@
-"""Three hops from random nodes with a relation and a time filter: our expand, and peers on the same frontiers.
+"""Three hops with a relation and a time filter: our expand, and peers on the same frontiers.
 
-Every peer gets the same arrays and answers the same three frontiers; × faster is by the time of all walks together. The NumPy loop and NetworkX cut to the strongest
-edges a node and relation as we do; Ladybug answers with all that pass the filter, which is less work for a query.
+Every peer gets the same arrays and answers the same three frontiers; how much faster is told by the time of all walks
+together. The NumPy loop and NetworkX cut to the strongest edges a node and relation as we do; Ladybug answers with all
+that pass the filter, which is less work for a query.
 """
 
 from __future__ import annotations
