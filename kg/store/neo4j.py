@@ -15,6 +15,7 @@ from kg.store.judged import JudgedView, Overlay
 from kg.store.neo4j_connection import Address, Connection
 from kg.store.neo4j_facts import witnesses
 from kg.store.neo4j_hops import Hops
+from kg.store.neo4j_reading import read_back
 from kg.store.neo4j_view import Neo4jView
 from kg.store.neo4j_writer import Neo4jWriter, writing
 from kg.store.prepared import read_from, utc
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import date, datetime
 
+    from kg.model import Reading
     from kg.period import Period
     from kg.relations import Vocabulary
     from kg.store.neo4j_connection import Line
@@ -62,6 +64,10 @@ class Neo4jStore:
     def has_document(self, document_id: str) -> bool:
         """Whether the document was written."""
         return bool(self._connection.read(lambda moment: moment.rows(cypher.HAS_DOCUMENT, id=document_id)))
+
+    def reading(self, document_id: str) -> Reading | None:
+        """Return what was written of a document."""
+        return self._connection.read(lambda moment: read_back(moment, document_id))
 
     def documents_at(self, path: str) -> list[str]:
         """Return the documents that were read from a file or its lines."""

@@ -181,6 +181,12 @@ class Pinned:
 
 
 def _moment(transaction: neo4j.Transaction | neo4j.ManagedTransaction) -> Moment:
-    """Return the state that is published when the transaction first reads."""
-    revision = transaction.run("MATCH (b:Base {name: 'liantu'}) RETURN b.revision").single(strict=True)[0]
-    return Moment(transaction, revision)
+    """Return the state that is published when the transaction first reads.
+
+    Raises:
+        ServiceUnavailable: when the base was there when it was opened and cannot be seen now; the driver tries again.
+    """
+    found = transaction.run("MATCH (b:Base {name: 'liantu'}) RETURN b.revision").single()
+    if found is None:
+        raise ServiceUnavailable("the base is not there any more")
+    return Moment(transaction, found[0])

@@ -132,6 +132,24 @@ RIVALS = f"""
 COPIES = f"MATCH (d:Copy) WHERE {VISIBLE} RETURN d.id, d.published_on, d.copies"
 ORIGINS = f"UNWIND $ids AS id MATCH (d:Document {{id: id}}) WHERE {VISIBLE} RETURN d.id, d.published_on"
 
+# ── a document as it was written ───────────────────────────────────────────────────────────────────────────────────
+WRITTEN = f"""
+    MATCH (d:Document {{id: $id}}) WHERE {_STATE.format("d")}
+    RETURN elementId(d), d.published_on, d.path, d.head, d.signature, d.body, d.recorded_at, d.mentions, d.copies
+"""
+WRITTEN_PASSAGES = """
+    MATCH (d)<-[:PART_OF]-(c:Passage) WHERE elementId(d) = $key RETURN c.id, d.id, c.record ORDER BY c.place
+"""
+WRITTEN_ENTITIES = """
+    MATCH (d)-[:DESCRIBES]->(p:Profile)-[:OF]->(t:Entity) WHERE elementId(d) = $key AND NOT p.implied
+    RETURN t.id, p.record
+"""
+WRITTEN_FACTS = """
+    MATCH (d)-[e:STATES]->(f:Fact) WHERE elementId(d) = $key
+    RETURN f.id, f.subject, f.relation, f.object, e.claim, e.start, e.end, e.quote, e.recorded_at, e.speaker,
+        e.confidence, e.extractor ORDER BY f.id, e.place
+"""
+
 # ── runs ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 RUN = f"""
     MATCH (r:Run) WHERE {_STATE.format("r")} AND r.as_of <= $day

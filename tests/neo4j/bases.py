@@ -1,4 +1,4 @@
-"""Whole bases for comparing stores: the bundled reports as read once, and a dated graph of industrial chains."""
+"""Whole bases for comparing stores: the bundled reports, and a dated graph of industrial chains where it is at hand."""
 
 from __future__ import annotations
 
@@ -8,46 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from extraction.ingest import Job, ingest
-from kg.model import Kind, Reading
 from kg.store.memory import MemoryStore
 from tests.architecture.source import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kg.model import Reading
     from kg.store.port import Store
-    from kg.store.prepared import Prepared
 
 READ = datetime(2026, 1, 1, tzinfo=UTC)
 DEMO = ROOT / "notebooks" / "demo" / "reports"
 ICKG25 = Path(os.environ.get("LIANTU_DATA", ROOT.parent / "shared" / "data")) / "ickg25"
-
-# The set's relations as ours: the ends as they stand, or turned round.
-_RELATIONS = {
-    "涉足行业": ("operates", Kind.COMPANY, Kind.BUSINESS),
-    "归属于行业": ("belongs_to", Kind.COMPANY, Kind.INDUSTRY),
-    "包含": ("part_of", Kind.INDUSTRY, Kind.INDUSTRY),
-}
 
 
 def demo() -> list[Reading]:
     """Read the bundled reports, once for every store that is to hold them."""
     store = MemoryStore()
     ingest(store, Job((DEMO,), READ, None, 1, ner=False))
-    return [_again(prepared) for prepared in store._readings.values()]
-
-
-def _again(prepared: Prepared) -> Reading:
-    return Reading(
-        document=prepared.document,
-        chunks=prepared.chunks,
-        mentions=prepared.mentions,
-        entities=tuple(profile.entity for profile in prepared.profiles if not profile.implied),
-        facts=prepared.facts,
-        problems=prepared.problems,
-        copies=prepared.copies,
-        recorded_at=prepared.recorded_at,
-    )
+    found = (store.reading(head.id) for head in store.view().documents())
+    return [reading for reading in found if reading]
 
 
 def fill(store: Store, readings: Iterable[Reading]) -> None:
