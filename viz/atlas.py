@@ -13,16 +13,18 @@ from viz.scene import scene_of
 from viz.wording import Lang, word
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import date
 
     from kg.query.answers import AskAnswer, ThemeAnswer
+    from kg.query.biography import Episode
     from viz.claims import SceneEvidence
 
 _DESCRIPTION_LINES = 2
 
 
-def theme_page(answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "zh") -> str:
-    """Return a theme's page: its summary line by line with quotes, its members by kind, its picture."""
+def theme_page(answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "zh", library: str = "") -> str:
+    """Return a theme's page: its summary line by line with quotes, what is new, its life, its members, its picture."""
     summary = answer.community.summary
     evidence = _evidence_by_fact(answer, lang)
     lines = tuple(
@@ -30,8 +32,34 @@ def theme_page(answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "
         for line in (summary.lines if summary else ())
     )
     note = str(summary.period) if summary and summary.period else ""
-    prose = Prose(word("summary", lang), lines, note, _members(answer, lang))
-    return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose)
+    prose = Prose(word("summary", lang), lines, note, _members(answer, lang), tuple(_more(answer, evidence, lang)))
+    return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose, library=library)
+
+
+def _more(
+    answer: ThemeAnswer, evidence: Mapping[str, tuple[SceneEvidence, ...]], lang: Lang
+) -> Iterator[tuple[str, tuple[ProseLine, ...]]]:
+    changes = answer.community.changes
+    if changes:
+        # The first line counts; its facts are the lines below it.
+        told = [ProseLine(line.text, tuple(_cited(line.facts, evidence)), 1) for line in changes[1:]]
+        yield word("changes", lang), (ProseLine(changes[0].text), *told)
+    life = answer.biography
+    if life:
+        yield word("biography", lang), tuple(line for episode in life.episodes for line in _episode(episode))
+        yield word("names", lang), tuple(ProseLine(f"{day}　{name}") for day, name in life.names)
+        yield word("sizes", lang), (ProseLine(" · ".join(f"{day} {size}" for day, size in life.sizes)),)
+
+
+def _episode(episode: Episode) -> Iterator[ProseLine]:
+    yield ProseLine(
+        f"{episode.as_of}　{episode.text}", tuple(citation_evidence(citation) for citation in episode.citations)
+    )
+    yield from (ProseLine(claim, (), 1) for claim in episode.claims)
+
+
+def _cited(facts: Sequence[str], evidence: Mapping[str, tuple[SceneEvidence, ...]]) -> Iterator[SceneEvidence]:
+    return (item for fact in facts for item in evidence.get(fact, ()))
 
 
 def answer_page(answer: AskAnswer, *, as_of: date | None = None, lang: Lang = "zh") -> str:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kg.commands.options import lang_option, opened, view_options
+from kg.commands.options import Day, lang_option, opened, view_options
 from kg.errors import KgError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import date
 
     from kg.query.lens import Lens
     from viz.scene import Answer
@@ -34,7 +35,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _out(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--out", type=click.Path(path_type=Path), help="写到哪个文件（themes 为文件夹）")(command)
+    return click.option("--out", type=click.Path(path_type=Path), help="写到哪个文件（主题为文件夹）")(command)
 
 
 def _drawn(name: str, ask: Callable[[Lens], Answer], **options: Any) -> None:
@@ -137,31 +138,20 @@ def theme(theme_id: str, **options: Any) -> None:
 @draw.command()
 @click.option("--level", type=click.IntRange(0), default=0, show_default=True, help="层级，0 最粗")
 @click.option("--most", type=click.IntRange(1), default=60, show_default=True, help="最多写几个主题，从最大的起")
+@click.option("--since", type=Day(), help="上次读到哪一天：另写 changes.md 与 changes.json")
 @_options
-def themes(level: int, most: int, **options: Any) -> None:
-    """主题图册：目录页与每个主题一页，写进 --out 文件夹。"""
+def themes(level: int, most: int, since: date | None, **options: Any) -> None:
+    """发布主题：目录页、每个主题一页（图、摘要、传记、出处）与变化报告，写进 --out 文件夹。"""
     from kg.query.lens import Lens  # noqa: PLC0415 -- imported when called
-    from kg.query.themes import theme_of  # noqa: PLC0415 -- imported when called
-    from kg.query.themes import themes as ask  # noqa: PLC0415 -- imported when called
-    from viz.atlas import theme_entry, theme_file, theme_page  # noqa: PLC0415 -- imported when called
-    from viz.pages import index_page  # noqa: PLC0415 -- imported when called
-    from viz.wording import word  # noqa: PLC0415 -- imported when called
+    from viz.publication import publication  # noqa: PLC0415 -- imported when called
 
-    lang, day = options["lang"], options["as_of"]
-    folder = options["out"] or Path("themes")
-    entries = []
+    folder, day = options["out"] or Path("themes"), options["as_of"]
+    path = folder
     with opened(options["kb"], day) as view:
-        lens = Lens(view, lang=lang)
-        found = ask(view, level=level)
-        for community in found[:most]:
-            answer = theme_of(lens, community)
-            _written(folder / theme_file(community.id), theme_page(answer, as_of=day, lang=lang))
-            entries.append(theme_entry(answer, lang))
-    stamp = word("as_of", lang, day=day) if day else word("as_of_latest", lang)
-    if len(found) > most:
-        stamp += " · " + word("index_cut", lang, kept=most, left=len(found) - most)
-    index = index_page(word("index_title", lang), entries, lang=lang, subtitle=stamp)
-    click.echo(_written(folder / "index.html", index))
+        files = publication(Lens(view, lang=options["lang"]), level=level, most=most, as_of=day, since=since)
+        for name, text in files:
+            path = _written(folder / name, text)
+    click.echo(path)
 
 
 COMMANDS: Final[list[click.Command]] = [draw]

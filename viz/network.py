@@ -55,22 +55,25 @@ _SCRIPT_WORDS: Final = (
 )
 
 
-def page(scene: Scene, *, lang: Lang = "zh", prose: Prose | None = None) -> str:
+def page(scene: Scene, *, lang: Lang = "zh", prose: Prose | None = None, library: str = "") -> str:
     """Return the whole page.
 
     Args:
         scene: the picture; an empty one becomes a page that says so.
         lang: language of the page around the picture.
         prose: lines to stand in the panel until something is clicked (a theme's summary, an answer).
+        library: file beside the page that holds `library_script()`; without one it stands in the page.
     """
     faces, placement = place(scene)
     data = _data(scene, faces, placement, lang=lang)
-    scripts = [_library(), "\n".join(_static(name) for name in _SCRIPTS)] if scene.nodes else []
+    ours = "\n".join(_static(name) for name in _SCRIPTS)
+    scripts = [*([] if library else [library_script()]), ours] if scene.nodes else []
     return render(
         "network.html.j2",
         lang=lang,
         title=scene.title,
         scripts=scripts,
+        library=library if scene.nodes else "",
         scene=scene,
         prose=prose,
         data=as_json(data) if scene.nodes else "",
@@ -211,7 +214,8 @@ def _kinds(scene: Scene) -> Sequence[tuple[str, int]]:
     return [(kind, len(entities)) for kind, entities in counts.items() if entities]
 
 
-def _library() -> str:
+def library_script() -> str:
+    """Return the drawing library that pyvis ships."""
     text = files("pyvis").joinpath(_LIBRARY).read_text(encoding="utf-8")
     # Developer tools would go and ask for the source map.
     return text.replace("//# sourceMappingURL=vis-network.min.js.map", "")

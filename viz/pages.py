@@ -39,12 +39,16 @@ class ProseLine:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Lines beside a picture, under a heading; `note` says how they were found; `groups` are lists of names."""
+    """Lines beside a picture, under a heading; `note` says how they were found; `groups` are lists of names.
+
+    `more` holds further headings with their lines: what changed, a biography.
+    """
 
     heading: str
     lines: tuple[ProseLine, ...] = ()
     note: str = ""
     groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    more: tuple[tuple[str, tuple[ProseLine, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,9 @@ def as_json(data: Any) -> Markup:
     return Markup(text.translate(_JSON_ESCAPES))  # noqa: S704 - escaped on this very line
 
 
-def render(template: str, *, lang: Lang, title: str, scripts: Sequence[str] = (), **data: Any) -> str:
+def render(
+    template: str, *, lang: Lang, title: str, scripts: Sequence[str] = (), library: str = "", **data: Any
+) -> str:
     """Fill one of our templates.
 
     Args:
@@ -77,6 +83,7 @@ def render(template: str, *, lang: Lang, title: str, scripts: Sequence[str] = ()
         lang: language of the page.
         title: the page's title, unescaped.
         scripts: our own and the library's scripts, trusted; their hashes are all that the page may run.
+        library: a script file in the page's own folder; the page may then run files from where it comes from too.
         data: what else the template asks for.
     """
     html = (
@@ -85,7 +92,8 @@ def render(template: str, *, lang: Lang, title: str, scripts: Sequence[str] = ()
         .render(
             lang={"zh": "zh-CN"}.get(lang, lang),
             title=title,
-            policy=_policy(scripts),
+            policy=_policy(scripts, library),
+            library=library,
             scripts=[Markup(script) for script in scripts],  # noqa: S704 - files of ours and of pyvis, never data
             **data,
         )
@@ -111,9 +119,10 @@ def _environment(lang: Lang) -> Environment:
     return environment
 
 
-def _policy(scripts: Sequence[str]) -> str:
+def _policy(scripts: Sequence[str], library: str) -> str:
     hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts]
-    allowed = " ".join(hashes) or "'none'"
+    # A hash cannot stand for a file: a page opened from a disk has no origin that could vouch for it.
+    allowed = " ".join([*hashes, *(["'self'", "file:"] if library else [])]) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

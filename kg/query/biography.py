@@ -9,7 +9,7 @@ from kg.model import Turn
 from kg.query.wording import claim_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import date
 
     from kg.model import Community, Fact, Run, ThemeEvent
@@ -42,23 +42,33 @@ class Biography:
 
 
 def biography(lens: Lens, theme_id: str) -> Biography:
-    """Return the life of a theme as the view may know it; an unknown id has none.
+    """Return the life of a theme as the view may know it; an unknown id has none."""
+    return biographies(lens, [theme_id])[theme_id]
 
-    The runs are read one at a time. A week that was filled in later than the one after it is told as it was published.
+
+def biographies(lens: Lens, theme_ids: Collection[str]) -> dict[str, Biography]:
+    """Return the lives of some themes, reading each run once.
+
+    A week that was filled in later than the one after it is told as it was published.
     """
-    names: list[tuple[date, str]] = []
-    sizes: list[tuple[date, int]] = []
-    told: list[tuple[date, ThemeEvent]] = []
+    names: dict[str, list[tuple[date, str]]] = {theme: [] for theme in theme_ids}
+    sizes: dict[str, list[tuple[date, int]]] = {theme: [] for theme in theme_ids}
+    told: dict[str, list[tuple[date, ThemeEvent]]] = {theme: [] for theme in theme_ids}
     titles: dict[str, str] = {}
     for run in lens.view.runs():
         titles |= titles_of(run)
-        found = next((community for community in run.communities if community.id == theme_id), None)
-        if found:
-            sizes.append((run.as_of, len(found.members)))
-            if not names or names[-1][1] != title_of(found):
-                names.append((run.as_of, title_of(found)))
-        told += ((run.as_of, event) for event in run.events if event.theme == theme_id)
-    return Biography(tuple(names), tuple(sizes), tuple(episodes(lens, told, titles)))
+        for community in run.communities:
+            if community.id in names:
+                sizes[community.id].append((run.as_of, len(community.members)))
+                if [name for _, name in names[community.id][-1:]] != [title_of(community)]:
+                    names[community.id].append((run.as_of, title_of(community)))
+        for event in run.events:
+            if event.theme in told:
+                told[event.theme].append((run.as_of, event))
+    return {
+        theme: Biography(tuple(names[theme]), tuple(sizes[theme]), tuple(episodes(lens, told[theme], titles)))
+        for theme in theme_ids
+    }
 
 
 def episodes(lens: Lens, told: Sequence[tuple[date, ThemeEvent]], titles: Mapping[str, str]) -> Iterable[Episode]:

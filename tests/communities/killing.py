@@ -25,9 +25,11 @@ from tests.kg.query.world import filled
 
 if TYPE_CHECKING:
     from kg.model import Run
+    from tests.kg.llm.endpoint import Endpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 _THINKS = 0.08  # seconds of the endpoint for one reply
+_EARLY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,14 @@ def killed_runs(folder: Path, *, times: int, seed: int) -> Outcome:
             lost = 0
             for _ in range(5):
                 process = _started(kb, day, server.url)
-                try:
-                    process.wait(timeout=moments.uniform(0.6, 3.5) if killed < times else None)
-                except subprocess.TimeoutExpired:
+                if killed < times and _struck(process, server, moments):
                     process.send_signal(signal.SIGKILL)
                     process.wait()
                     killed += 1
                     time.sleep(2 * _THINKS)  # what was under way comes to nothing
-                    lost += sum(server.asked.values()) - sum(server.answered.values()) - lost
+                    lost = sum(server.asked.values()) - sum(server.answered.values())
+                else:
+                    process.wait()
                 state = _published(kb)
                 torn += state is not None and any(c.summary is None for c in state.communities)
                 if process.returncode == 0:
@@ -88,6 +90,21 @@ def killed_runs(folder: Path, *, times: int, seed: int) -> Outcome:
             under_way += min(twice, lost)
             repeated += max(0, twice - lost)
     return Outcome(killed, torn, repeated, under_way, calls, whole=_undisturbed(folder, kb, day, expected))
+
+
+def _struck(process: subprocess.Popen[bytes], server: Endpoint, moments: random.Random) -> bool:
+    """Wait for a random moment: now and then while the command starts, mostly after some call; False if it ended first.
+
+    Counted in calls, because how long a start takes depends on what else the machine does.
+    """
+    if moments.random() < _EARLY:
+        time.sleep(moments.uniform(0.0, 1.0))
+        return process.poll() is None
+    target = sum(server.asked.values()) + moments.randint(1, 6)
+    while process.poll() is None and sum(server.asked.values()) < target:
+        time.sleep(0.002)
+    time.sleep(moments.uniform(0.0, 1.5 * _THINKS))
+    return process.poll() is None
 
 
 def _started(kb: Path, day: date, url: str) -> subprocess.Popen[bytes]:

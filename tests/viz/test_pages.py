@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,14 +12,17 @@ import pytest
 from click.testing import CliRunner
 
 from kg.errors import KgError
-from kg.model import Kind, Modality, Polarity
+from kg.model import Community, Kind, Modality, Polarity, Run, Summary, SummaryLine
 from kg.query.answers import AskAnswer, ProfileAnswer, Subgraph
+from kg.query.lens import Lens
+from tests.kg.query.world import filled, solar
 from tests.viz import samples
 from viz.atlas import answer_page, theme_entry, theme_file, theme_page
 from viz.cli import draw
 from viz.network import page
 from viz.pages import IndexEntry, as_json, index_page
 from viz.palette import KINDS, stroke_of
+from viz.publication import publication
 from viz.scene import scene_of
 from viz.wording import LANGUAGES, word
 
@@ -209,3 +213,21 @@ def test_draw_without_a_base_says_what_to_do(tmp_path):
     result = CliRunner().invoke(draw, ["chain", "光伏", "--kb", str(tmp_path / "none.liantu")])
     assert isinstance(result.exception, KgError)
     assert "no knowledge base here" in str(result.exception)
+
+
+def test_a_folder_of_themes_shares_one_library_and_runs_nothing_else():
+    store = filled(solar())
+    summary = Summary("s", "硅</script>料", (SummaryLine("句", ()),))
+    community = Community("theme:a", 0, "", ("product:硅料", "product:硅片"), summary)
+    with store.writer() as writer:
+        writer.publish(Run("r1", date(2025, 2, 1), communities=(community,)))
+    files = dict(publication(Lens(store.view()), level=0, most=9, as_of=None, since=date(2024, 1, 1)))
+    assert list(files) == ["vis-network.js", "theme-a.html", "changes.md", "changes.json", "themes.json", "index.html"]
+    reader = _read(files["theme-a.html"])
+    assert [attrs["src"] for tag, attrs in reader.tags if tag == "script" and "src" in attrs] == ["vis-network.js"]
+    assert "script-src 'sha256-" in _policy(reader)
+    assert "'unsafe-inline'" not in _policy(reader).split("script-src")[1].split(";")[0]
+    assert len(files["theme-a.html"]) < 100_000 < len(files["vis-network.js"])
+    assert json.loads(files["changes.json"])["themes"] == []
+    assert "theme-a.html" in files["index.html"]
+    assert dict(publication(Lens(store.view()), level=0, most=9, as_of=None, since=date(2024, 1, 1))) == files
