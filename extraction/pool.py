@@ -42,12 +42,12 @@ def ordered_map(
             yield from map(work, batch)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start, initargs=(build,)) as pool:
-        for done in pool_map(pool, _work, whole, workers * _AHEAD):
+        for done in pool_map(pool, _work, whole, ahead=workers * _AHEAD):
             yield from done
 
 
 def pool_map(
-    pool: ProcessPoolExecutor, work: Callable[[Item], Result], items: Iterable[Item], ahead: int
+    pool: ProcessPoolExecutor, work: Callable[[Item], Result], items: Iterable[Item], *, ahead: int
 ) -> Iterator[Result]:
     """Map in order with a bounded number in flight (`Executor.map` would read every item at once)."""
     waiting = []

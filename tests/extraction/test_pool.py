@@ -46,7 +46,7 @@ class FakeFuture:
 
 def test_the_pool_keeps_order_and_never_runs_far_ahead():
     pool = FakePool()
-    assert list(pool_map(pool, abs, iter(range(50)), 8)) == list(range(50))  # type: ignore[arg-type]
+    assert list(pool_map(pool, abs, iter(range(50)), ahead=8)) == list(range(50))  # type: ignore[arg-type]
     assert pool.most <= 8
 
 
@@ -58,5 +58,5 @@ def test_the_pool_reads_no_more_files_than_it_needs():
             taken.append(number)
             yield number
 
-    list(islice(pool_map(FakePool(), abs, documents(), 4), 2))  # type: ignore[arg-type]
+    list(islice(pool_map(FakePool(), abs, documents(), ahead=4), 2))  # type: ignore[arg-type]
     assert len(taken) <= 6
