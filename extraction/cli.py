@@ -41,7 +41,15 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
 
     now = datetime.now(UTC).replace(microsecond=0)
-    job = Job(tuple(paths), now, day, workers, ner=options["ner"], master=master_for(kb, options["master"]), model=model_beside(kb))
+    job = Job(
+        tuple(paths),
+        now,
+        day,
+        workers,
+        ner=options["ner"],
+        master=master_for(kb, options["master"]),
+        model=model_beside(kb),
+    )
     store = open_store(kb, create=True)
     try:
         outcome = run(store, job)

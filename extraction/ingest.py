@@ -121,7 +121,9 @@ def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading]:
 
 def _reader(job: Job) -> Callable[[Document], Reading]:
     """Make the function that reads a document, once in each process."""
-    return partial(Extractor.default(master=job.master, ner=job.ner, model=job.model).extract, recorded_at=job.recorded_at)
+    return partial(
+        Extractor.default(master=job.master, ner=job.ner, model=job.model).extract, recorded_at=job.recorded_at
+    )
 
 
 def _progress() -> Progress:

@@ -175,15 +175,15 @@ def candidates_of(extractor: Extractor, text: str) -> list[tuple[str, str, Kind,
             before = [firm for firm in firms if firm.end <= start]
             owners = firms if kind == Kind.COMPANY else before[-1:] or firms[:1]
             for owner in owners:
-                one, other = text_of(annotated, text, owner.start, owner.end), text_of(annotated, text, start, end)
+                one, other = text_of(annotated, text, (owner.start, owner.end)), text_of(annotated, text, (start, end))
                 if one != other and start >= 0:
                     found.setdefault((one, other), (owner.kind, kind))
     return [(one, other, *kinds) for (one, other), kinds in found.items()]
 
 
-def text_of(annotated: Annotated, text: str, start: int, end: int) -> str:
+def text_of(annotated: Annotated, text: str, place: tuple[int, int]) -> str:
     """Return a stretch of a sentence as the text spells it."""
-    low, high = annotated.sentence.span(start, end)
+    low, high = annotated.sentence.span(*place)
     return text[low:high]
 
 
