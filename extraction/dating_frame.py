@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}
 
 _MONTHS_PER_YEAR = 12
+_LAST_MONTHS = timedelta(days=75)  # a span of months told before even these have begun is that of last year
 _JUST_ENDED = timedelta(days=120)  # 预计上半年, said in August, is a preview of the half year that has just ended
 _CANONICAL = {1: Precision.MONTH, 3: Precision.QUARTER, 6: Precision.HALF, 12: Precision.YEAR}
 
@@ -80,9 +81,11 @@ class Frame:
 
     def _begun(self, read: Callable[[int], Reading]) -> Reading:
         found = read(self.today.year)
-        if isinstance(found, Period) and found.start is not None and found.start > self.today:
-            return read(self.today.year - 1)
-        return found
+        if not isinstance(found, Period) or found.start is None or found.end is None:
+            return found
+        # figures of 1-11月 are not told in January: a span counts as begun when its last months have
+        reached = found.end - _LAST_MONTHS if found.precision is Precision.RANGE else found.start
+        return read(self.today.year - 1) if max(reached, found.start) > self.today else found
 
     def _coming(self, read: Callable[[int], Reading]) -> Reading:
         last, found = read(self.today.year - 1), read(self.today.year)

@@ -383,3 +383,16 @@ def test_time_is_linear_in_the_length(piece):
 
     seconds(10)
     assert min(seconds(4000) for _ in range(3)) < 25 * max(min(seconds(400) for _ in range(3)), 2e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "end"),
+    [
+        ("1-11月产量增长5%。", date(2021, 1, 10), date(2020, 12, 1)),
+        ("1-11月产量增长5%。", date(2020, 12, 20), date(2020, 12, 1)),
+        ("前三季度收入增长5%。", date(2021, 2, 10), date(2020, 10, 1)),
+        ("1-2月产量增长5%。", date(2021, 1, 20), date(2021, 3, 1)),
+    ],
+)
+def test_a_span_of_months_is_told_when_it_is_nearly_over(text, day, end):
+    assert [dated.period.end for dated in find_periods(text, day)] == [end]
