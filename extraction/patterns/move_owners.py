@@ -27,7 +27,6 @@ _LIST = re.compile(r"(?:、|和|及|与|以及|或)")
 _CLAUSE = re.compile(r"[，。；,;！？：:#\n]")
 _NAMES = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME})
 # Words that stand where a name would and are none.
-# Words that stand where a name would and are none.
 _NO_NAME = re.compile(
     r"(?:[0-9.%\-—~]+|市场|行业|公司|企业|产品|国内|国际|国内外|全国|国外|海外|内外|外盘|内盘|下游|上游|终端|主要|整体|相关|部分|主产区|产区|现货|期货|进口|出口|"
     r"本周|上周|本月|上月|今年|去年|明年|近期|目前|当前|同期|季度|年度|月份?|年|周|日|全年|上半年|下半年|前期|后期|短期|以前|以来|初|底|末|中|后|前|时|"
@@ -42,7 +41,9 @@ _FORMS = re.compile(
 )
 _NO_LETTERS = re.compile(r"[^\u4e00-\u9fffA-Za-z0-9\-]|元|吨")
 _FORM_OF = re.compile("原料药|副产品|类产品|种子|饲料|制品|[片粉矿煤缆板管料箔浆纱线](?![价格量])")
+_LEADING = re.compile(r"[受对因使令给自](?=.)")  # a preposition that the cutter left on the name
 _MOST_WORDS, _LONGEST_NAME = 3, 8
+_OWNED_EVENTS, _BESIDE = frozenset({"curb", "animal_disease"}), 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,12 @@ def owners_of_link(text: str, link: Link, names: Sequence[Name]) -> tuple[list[N
 def owners_of(text: str, move: Move, names: Sequence[Name]) -> list[Name]:
     """Return the products or trades whose factor moves, listed ones together; the word before it when none is known.
 
-    An event (台风, 贸易战) is nobody's.
+    An event (台风, 贸易战) is nobody's, but a curb or a disease is of what stands right before it (生猪疫情).
     """
-    if not move.direction:
-        return []
     begin, head = _clause_start(text, move.head[0]), move.head[0]
+    if not move.direction:
+        beside = [name for name in names if name.kind in _NAMES and 0 <= head - name.end <= _BESIDE]
+        return _listed(text, beside) if move.kind in _OWNED_EVENTS else []
     near = [
         name
         for name in names
@@ -141,5 +143,7 @@ def _word_before(text: str, begin: int, end: int) -> Name | None:
     if first == last:
         return None
     start, stop = begin + words[first][0], begin + words[last - 1][1]
+    start += _LEADING.match(text, start, stop) is not None
+    stop -= text[stop - 1] == "等"
     named = stop - start <= _LONGEST_NAME and not _NO_LETTERS.search(text, start, stop)
     return Name(start, stop, Kind.PRODUCT) if named else None
