@@ -62,7 +62,13 @@ def surfaces_of(kind: str) -> set[str]:
 
 
 def test_every_file_of_the_folder_is_known():
-    known = {stem for stem, _, _ in SCHEMAS.values()} | {"stopwords", "macro_indicators", "companies", "measuring", "firms"}
+    known = {stem for stem, _, _ in SCHEMAS.values()} | {
+        "stopwords",
+        "macro_indicators",
+        "companies",
+        "measuring",
+        "firms",
+    }
     assert {path.stem for path in LEXICON.glob("*.yaml")} == known
 
 
