@@ -9,7 +9,7 @@ import numpy as np
 
 from communities.contents import gather
 from communities.detection import detect
-from communities.summaries import title_of
+from communities.summaries import name_givers, title_of
 from communities.tracking import Turned, stable_ids, turns
 from kg.model import ThemeEvent, Turn
 
@@ -139,7 +139,8 @@ def _named(
     members = [tuple(sorted(content.members)) for content in told.values()]
     level = next(iter(groups.values())).level if groups else 0
     titles = {community.id: community.summary.title if community.summary else "" for community in old}
-    for (place, content), name in zip(told.items(), stable_ids(level, members, old), strict=True):
+    anchors = {community.id: name_givers(lens, community.members, titles[community.id]) for community in old}
+    for (place, content), name in zip(told.items(), stable_ids(level, members, old, anchors), strict=True):
         born = name not in titles
         if not born or len(groups[place].members) >= _SMALLEST:
             title = title_of(lens, content.members, titles.get(name, ""))

@@ -73,6 +73,12 @@ def title_of(lens: Lens, members: Sequence[str], before: str = "") -> str:
     return _JOINT.join(names[:_TITLE_NAMES]) or "未命名主题"
 
 
+def name_givers(lens: Lens, members: Sequence[str], title: str) -> frozenset[str]:
+    """Return the members that a theme is named after."""
+    parts = set(title.split(_JOINT))
+    return frozenset(member for member in members if lens.name(member) in parts)
+
+
 def kind_of(entity_id: str) -> Kind:
     """Return the kind that an id's prefix tells."""
     prefix = entity_id.split(":", 1)[0]

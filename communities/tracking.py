@@ -35,7 +35,12 @@ class Turned:
     left: tuple[str, ...] = ()
 
 
-def stable_ids(level: int, groups: Sequence[tuple[str, ...]], previous: Sequence[Community]) -> list[str]:
+def stable_ids(
+    level: int,
+    groups: Sequence[tuple[str, ...]],
+    previous: Sequence[Community],
+    anchors: Mapping[str, frozenset[str]] | None = None,
+) -> list[str]:
     """Return a distinct id for each group of entity ids: last week's where the groups match best, else a new hash.
 
     Maximum-weight matching (Galil 1986, networkx) over Jaccard overlaps: of a theme that split, the part that holds
@@ -45,8 +50,10 @@ def stable_ids(level: int, groups: Sequence[tuple[str, ...]], previous: Sequence
         level: of all the groups; part of a new id.
         groups: disjoint members of each theme.
         previous: last week's themes of this level.
+        anchors: for a theme's id the members it is named after; a group that holds none of them is another theme, or a
+            theme would drift, step by step, into one that its first reader never asked about.
     """
-    kept = _matched(groups, previous)
+    kept = _matched(groups, previous, anchors or {})
     taken = {community.id for community in previous}
     names = []
     for index, members in enumerate(groups):
@@ -59,11 +66,14 @@ def stable_ids(level: int, groups: Sequence[tuple[str, ...]], previous: Sequence
     return names
 
 
-def _matched(groups: Sequence[tuple[str, ...]], previous: Sequence[Community]) -> Mapping[int, str]:
+def _matched(
+    groups: Sequence[tuple[str, ...]], previous: Sequence[Community], anchors: Mapping[str, frozenset[str]]
+) -> Mapping[int, str]:
     graph: nx.Graph[tuple[str, int]] = nx.Graph()
     for (index, other), count in _shared(groups, [community.members for community in previous]).items():
         overlap = count / (len(groups[index]) + len(previous[other].members) - count)
-        if overlap >= _LEAST_OVERLAP:
+        named_after = anchors.get(previous[other].id)
+        if overlap >= _LEAST_OVERLAP and (not named_after or not named_after.isdisjoint(groups[index])):
             graph.add_edge(("new", index), ("old", other), weight=round(overlap * _WHOLE))
     # Apart, because the matching costs the cube of the nodes, and most themes overlap with one other.
     parts = (graph.subgraph(nodes) for nodes in nx.connected_components(graph))

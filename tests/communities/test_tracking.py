@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given, settings
 
-from communities.quality import stability
-from communities.tracking import stable_ids
+from benchmarks.themes_planted import planted_weeks, turns_found
+from communities.quality import stability, variation
+from communities.tracking import stable_ids, turns
 from kg.ids import community_id
 from kg.model import Community
 
@@ -56,6 +58,16 @@ def test_the_assignment_is_the_best_of_all_not_the_first_that_fits():
     assert ids(week(groups, first)) == [first[1].id, first[0].id]
 
 
+def test_a_group_without_anything_the_theme_is_named_after_is_another_theme():
+    """Of a split the larger part would keep the id; the part that holds the name does."""
+    first = week([(*A, *B)])
+    groups = [A[:4], (*B, *A[4:])]
+    anchors = {first[0].id: frozenset("a")}
+    assert stable_ids(0, groups, first, anchors)[0] == first[0].id
+    assert first[0].id not in stable_ids(0, [B], first, anchors)
+    assert stable_ids(0, [B], first, {first[0].id: frozenset()}) == [first[0].id]
+
+
 def test_founders_that_come_apart_from_a_grown_theme_get_an_id_of_their_own():
     founded = week([("a", "b", "c")])
     grown = week([("a", "b", "c", "d", "e", "f", "g")], founded)
@@ -91,3 +103,66 @@ def test_stability_is_the_share_that_stayed():
     assert stability(first, []) == 0.0
     moved = [Community(first[0].id, 0, "", A[:3]), Community(first[1].id, 0, "", (*B, *A[3:]))]
     assert stability(first, moved) == 9 / 12
+
+
+# ── what happened ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def told(
+    groups: dict[str, tuple[str, ...]], previous: dict[str, tuple[str, ...]]
+) -> set[tuple[str, str, tuple[str, ...]]]:
+    return {(item.turn.value, item.theme, item.others) for item in turns(groups, previous)}
+
+
+def test_nothing_happens_when_nothing_changes():
+    assert told({"t": A}, {"t": A}) == set()
+    assert told({}, {}) == set()
+    assert told({"t": (*A, "z")}, {"t": A}) == set()  # one member more of six is no growth
+
+
+def test_birth_and_death():
+    assert told({"t": A}, {}) == {("born", "t", ())}
+    assert told({}, {"t": A}) == {("died", "t", ())}
+    assert told({"u": B}, {"t": A}) == {("born", "u", ()), ("died", "t", ())}
+
+
+def test_a_split_names_its_parts_and_the_new_part_its_origin():
+    assert told({"t": A, "u": B}, {"t": (*A, *B)}) == {
+        ("split", "t", ("u",)),
+        ("born", "u", ("t",)),
+        ("shrunk", "t", ()),
+    }
+
+
+def test_a_merger_names_what_it_was_made_of_and_the_lost_one_where_it_went():
+    assert told({"t": (*A, *B)}, {"t": A, "u": B}) == {
+        ("merged", "t", ("u",)),
+        ("died", "u", ("t",)),
+        ("grown", "t", ()),
+    }
+
+
+def test_a_large_theme_that_takes_a_few_members_of_another_is_no_merger_and_no_split():
+    large = tuple(f"m{number}" for number in range(40))
+    assert told({"t": (*large, *A[:2]), "u": A[2:]}, {"t": large, "u": A}) == set()
+
+
+def test_growth_says_who_joined_and_left():
+    (grown,) = turns({"t": (*A[1:], "1", "2", "3", "4")}, {"t": A})
+    assert (grown.turn.value, grown.joined, grown.left) == ("grown", ("1", "2", "3", "4"), ("a",))
+
+
+@pytest.mark.parametrize("mixing", [0.1, 0.3])
+def test_planted_splits_and_mergers_are_told(mixing: float):
+    """F1 at least 0.9 (benchmarks.themes tracking prints it over more weeks)."""
+    right, found, planted = turns_found(planted_weeks(seed=3, weeks=8, mixing=mixing))
+    assert planted >= 8
+    assert 2 * right / (found + planted) >= 0.9
+
+
+def test_variation_is_nothing_for_the_same_and_all_for_strangers():
+    """Two halves cut the other way share nothing: H = 1 bit each side, no mutual information, so 2 bits."""
+    first = [Community("a", 0, "", ("1", "2")), Community("b", 0, "", ("3", "4"))]
+    crossed = [Community("a", 0, "", ("1", "3")), Community("b", 0, "", ("2", "4"))]
+    assert variation(first, first) == variation([], first) == 0.0
+    assert variation(first, crossed) == pytest.approx(2.0)
