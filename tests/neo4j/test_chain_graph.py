@@ -65,8 +65,8 @@ def asked(lens: Lens) -> dict[str, Callable[[Lens], object]]:
     edges = lens.snapshot.edges()
     degree = np.bincount(np.concatenate([edges.source, edges.target]), minlength=len(lens.snapshot.entity_ids))
     ids = [lens.snapshot.entity_ids[node] for node in np.argsort(-degree, kind="stable")[:2000].tolist()]
-    industries = [identity for identity in ids if identity.startswith("industry:")][:8]
-    companies = [identity for identity in ids if identity.startswith(("sec:", "org:"))][:12]
+    industries = [identity for identity in ids if identity.startswith("industry:")][:4]
+    companies = [identity for identity in ids if identity.startswith(("sec:", "org:"))][:6]
     found: dict[str, Callable[[Lens], object]] = {}
     for topic in industries:
         found[f"chain {topic}"] = lambda view, topic=topic: chain(view, topic)
