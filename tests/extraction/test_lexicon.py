@@ -62,13 +62,8 @@ def surfaces_of(kind: str) -> set[str]:
 
 
 def test_every_file_of_the_folder_is_known():
-    known = {stem for stem, _, _ in SCHEMAS.values()} | {
-        "stopwords",
-        "macro_indicators",
-        "companies",
-        "measuring",
-        "firms",
-    }
+    others = {"companies", "event_frames", "factor_kinds", "firms", "macro_indicators", "measuring", "stopwords"}
+    known = {stem for stem, _, _ in SCHEMAS.values()} | others
     assert {path.stem for path in LEXICON.glob("*.yaml")} == known
 
 
