@@ -36,9 +36,13 @@ def open_store(url: str | Path, *, create: bool = False) -> Store:
     if str(url).partition(":")[0].partition("+")[0] in _NEO4J:
         return _on_server(str(url), create=create)
     path = Path(str(url).removeprefix(_SQLITE))
-    if path.is_dir():
+    try:
+        folder, there = path.is_dir(), path.exists()
+    except OSError as error:  # a folder on the way that lets nobody in, a name too long
+        raise StoreUnusable(path, f"cannot be reached ({error.strerror})") from error
+    if folder:
         raise StoreUnusable(path, "a folder, not a knowledge base")
-    if not path.exists() and not create:
+    if not there and not create:
         raise StoreMissing(path)
     return SqliteStore(path, create=create)
 
