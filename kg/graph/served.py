@@ -63,7 +63,9 @@ class ServedGraph:
         self.entity_ids: Sequence[str] = tuple(entity.id for entity in entities)
         self.kinds: Sequence[Kind] = tuple(entity.kind for entity in entities)
         nodes = {identity: node for node, identity in enumerate(self.entity_ids)}
-        self.about = np.array([nodes.get(entity.about, -1) for entity in entities], dtype=np.int32)
+        # What is about nothing is about no node, even where a document brought an entity without an id.
+        about = (nodes.get(entity.about, -1) if entity.about else -1 for entity in entities)
+        self.about = np.fromiter(about, dtype=np.int32, count=len(entities))
         self.fact_ids = _FactIds()
         self._anchored = anchored(self.about)
         self._buckets: dict[Bucket, tuple[int, Edges]] = {}
