@@ -101,12 +101,16 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
 @click.option(
     "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
 )
-def extract(file: str, workers: int, **options: Any) -> None:
-    """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库。"""
+@kb_option
+def extract(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
+    """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库，但用其旁的训练模型。"""
     from extraction.extracting import Extraction  # noqa: PLC0415 -- imported when called
     from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
+    from extraction.training.rescoring import model_beside  # noqa: PLC0415 -- imported when called
+    from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
 
-    how = Extraction(datetime.now(UTC).replace(microsecond=0), **options)
+    now = datetime.now(UTC).replace(microsecond=0)
+    how = Extraction(now, master=master_for(kb, master), model=model_beside(kb), **options)
     with click.open_file(file, "rb") as lines:
         write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
 

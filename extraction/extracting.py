@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """How texts are read; `read_at` stamps the readings and bounds what a date may be."""
+    """How texts are read; `read_at` stamps readings and bounds dates, `model` is where a trained one would lie."""
 
     read_at: datetime
     ner: bool = True
     master: Path | None = None
+    model: Path | None = None
     explain: bool = False
 
     def build(self) -> Work:
         """Make the function that answers one record."""
-        return partial(_extract, Extractor.default(master=self.master, ner=self.ner), self)
+        return partial(_extract, Extractor.default(master=self.master, ner=self.ner, model=self.model), self)
 
 
 def _extract(extractor: Extractor, how: Extraction, record: Record, where: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from extraction.cli import extract
 from extraction.training.cli import train
 from extraction.training.examples import SAME, Example, hash_of, read_examples, written
 from extraction.training.features import VIEWS, pair_of
@@ -149,3 +150,16 @@ def test_the_command_lays_the_model_beside_the_base(tmp_path):
     assert result.exit_code == 0, result.output
     assert hash_of(examples()) in result.output
     assert RelationModel.load(model_beside(kb)).trained_on == hash_of(examples())
+
+
+def test_extract_asks_the_model_beside_the_base_it_is_given(model, tmp_path):
+    kb = tmp_path / "kb.liantu"
+    model.save(model_beside(kb))
+    line = json.dumps({"id": 1, "text": "贵州茅台把手里的五粮液全甩了。", "date": "2025-06-30"}, ensure_ascii=False)
+    told = []
+    for base in (kb, tmp_path / "other.liantu"):
+        options = ["-", "--no-ner", "--workers", "1", "--explain", "--kb", str(base)]
+        result = CliRunner().invoke(extract, options, input=line.encode())
+        assert result.exit_code == 0, result.output
+        told.append([(fact["subject"]["name"], fact["relation"]) for fact in json.loads(result.stdout)["facts"]])
+    assert told == [[("贵州茅台", "cuts_stake_in")], []]
