@@ -39,7 +39,7 @@ _FIRST, _LAST = date(2025, 5, 16), date(2025, 12, 26)
 _PER_DOCUMENT = 500
 
 
-def planted_graph(nodes: int, pairs: int, communities: int, mixing: float) -> Projection:
+def planted_graph(nodes: int, pairs: int, communities: int, *, mixing: float) -> Projection:
     """Return a graph of equal communities in which `mixing` of the pairs go anywhere."""
     source = np.random.default_rng(_SEED)
     home = np.sort(source.integers(0, communities, nodes))
@@ -54,7 +54,7 @@ def planted_graph(nodes: int, pairs: int, communities: int, mixing: float) -> Pr
 
 def measure_detection(rounds: int = 3) -> None:
     """Compare `detect` with igraph called on the same arrays, in processor seconds, the least of some rounds."""
-    graph = planted_graph(_NODES, _PAIRS, 4_000, 0.3)
+    graph = planted_graph(_NODES, _PAIRS, 4_000, mixing=0.3)
     flat = DetectionOptions(resolutions=(1.0,), largest=_NODES, smallest=1, seed=_SEED)
     rows: dict[str, list[float]] = {}
     for _ in range(rounds):
@@ -80,7 +80,7 @@ def measure_detection(rounds: int = 3) -> None:
 
 def made_up(facts: int, entities: int) -> Iterator[Reading]:
     """Yield documents of synthetic chain and causal facts among products in planted groups."""
-    graph = planted_graph(entities, facts, entities // 50, 0.3)
+    graph = planted_graph(entities, facts, entities // 50, mixing=0.3)
     pairs = graph.pairs.tolist()
     for number, begin in enumerate(range(0, len(pairs), _PER_DOCUMENT)):
         identity, day = f"doc:{number}", _FIRST + timedelta(days=number % 200)

@@ -140,7 +140,7 @@ def _named(
     level = next(iter(groups.values())).level if groups else 0
     titles = {community.id: community.summary.title if community.summary else "" for community in old}
     anchors = {community.id: name_givers(lens, community.members, titles[community.id]) for community in old}
-    for (place, content), name in zip(told.items(), stable_ids(level, members, old, anchors), strict=True):
+    for (place, content), name in zip(told.items(), stable_ids(level, members, old, anchors=anchors), strict=True):
         born = name not in titles
         if not born or len(groups[place].members) >= _SMALLEST:
             title = title_of(lens, content.members, titles.get(name, ""))

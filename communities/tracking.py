@@ -39,6 +39,7 @@ def stable_ids(
     level: int,
     groups: Sequence[tuple[str, ...]],
     previous: Sequence[Community],
+    *,
     anchors: Mapping[str, frozenset[str]] | None = None,
 ) -> list[str]:
     """Return a distinct id for each group of entity ids: last week's where the groups match best, else a new hash.

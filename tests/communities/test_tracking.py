@@ -63,9 +63,9 @@ def test_a_group_without_anything_the_theme_is_named_after_is_another_theme():
     first = week([(*A, *B)])
     groups = [A[:4], (*B, *A[4:])]
     anchors = {first[0].id: frozenset("a")}
-    assert stable_ids(0, groups, first, anchors)[0] == first[0].id
-    assert first[0].id not in stable_ids(0, [B], first, anchors)
-    assert stable_ids(0, [B], first, {first[0].id: frozenset()}) == [first[0].id]
+    assert stable_ids(0, groups, first, anchors=anchors)[0] == first[0].id
+    assert first[0].id not in stable_ids(0, [B], first, anchors=anchors)
+    assert stable_ids(0, [B], first, anchors={first[0].id: frozenset()}) == [first[0].id]
 
 
 def test_founders_that_come_apart_from_a_grown_theme_get_an_id_of_their_own():
