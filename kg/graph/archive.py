@@ -201,7 +201,7 @@ def _derived(asked: _Asked, table: Table, *, without: NDArray[np.int64] | None =
 
 
 def _put_together(nodes: Nodes, live: Live, table: Table, relations: int) -> Parts:
-    edges, out, back = table_edges(table, nodes, live, relations)
+    edges, out, back = table_edges(table, nodes, live, relations=relations)
     return Parts(
         as_of=date.fromordinal(live.day) if live.day else None,
         entity_ids=_entity_ids(table, nodes.rows),

@@ -135,7 +135,7 @@ def live_facts(
     day = max(newest, least_day) if sight.day is None else sight.day
     rows = np.flatnonzero(positive & inside & ~closed & (table.relation >= 0))
     fresh = np.where(end[rows] == OPEN_END, said.last[rows], np.maximum(end[rows], said.last[rows]))
-    weight = faded(_strength(table, said, rows, words), day - fresh, table.relation[rows], words)
+    weight = faded(_strength(table, said, rows, words), day - fresh, table.relation[rows], vocabulary=words)
     return Live(rows, weight, start[rows], end[rows], said.first[rows], day)
 
 

@@ -62,7 +62,9 @@ def read_edges(
     table = dict(zip(_COLUMNS, np.array(cells, dtype=np.int32).reshape(-1, len(_COLUMNS)).T, strict=True))
     faded_to = as_of or (date.fromordinal(last) if last else None)
     age = (faded_to.toordinal() if faded_to else 0) - table["fresh"]
-    weight = faded(np.array(strengths, dtype=np.float64), age, table["relation"].astype(np.int16), vocabulary)
+    weight = faded(
+        np.array(strengths, dtype=np.float64), age, table["relation"].astype(np.int16), vocabulary=vocabulary
+    )
     # Facts come by id and lexsort is stable, so equal weights stay in the order of ids.
     by_id = np.lexsort((-weight, table["relation"], table["source"]))
     edges = Edges(
@@ -99,7 +101,7 @@ def _directions(fact: Fact) -> tuple[int, int]:
     return _DIRECTIONS.get(said.get("cause_direction", ""), 0), _DIRECTIONS.get(said.get("effect_direction", ""), 0)
 
 
-def table_edges(table: Table, nodes: Nodes, live: Live, relations: int) -> tuple[Edges, Buckets, Buckets]:
+def table_edges(table: Table, nodes: Nodes, live: Live, *, relations: int) -> tuple[Edges, Buckets, Buckets]:
     """Lay out the live facts of a table: edges, their buckets by source and by target.
 
     Rows of a table are sorted by node, relation and id already, so only weights within a bucket are left to sort.

@@ -42,7 +42,7 @@ def fresh_until(fact: Fact) -> date:
 
 
 def faded(
-    strengths: NDArray[np.float64], age: NDArray[np.integer], relation: NDArray[np.int16], vocabulary: Vocabulary
+    strengths: NDArray[np.float64], age: NDArray[np.integer], relation: NDArray[np.int16], *, vocabulary: Vocabulary
 ) -> NDArray[np.float32]:
     """Return strengths halved once per half-life of their relation.
 
