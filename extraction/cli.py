@@ -103,7 +103,7 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
 )
 @kb_option
 def extract(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
-    """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库，但用其旁的训练模型。"""
+    """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库，但用其旁所训模型。"""
     from extraction.extracting import Extraction  # noqa: PLC0415 -- imported when called
     from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
     from extraction.training.rescoring import model_beside  # noqa: PLC0415 -- imported when called
