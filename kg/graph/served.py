@@ -157,7 +157,7 @@ class ServedGraph:
         relation = np.array([self.relation_names.index(hop.relation) for hop, *_ in known], dtype=np.int16)
         today = self.as_of.toordinal() if self.as_of else 0
         age = np.array([today - hop.fresh.toordinal() for hop, *_ in known], dtype=np.int64)
-        weight = faded(np.array([hop.strength for hop, *_ in known]), age, relation, self._vocabulary)
+        weight = faded(np.array([hop.strength for hop, *_ in known]), age, relation, vocabulary=self._vocabulary)
         order = sorted(range(len(known)), key=lambda row: (-weight[row], known[row][0].fact))
         days = np.array([_days(hop) for hop, *_ in known], dtype=np.int64).reshape(-1, 3)
         edges = Edges(
