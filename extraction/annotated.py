@@ -132,7 +132,7 @@ class _Builder:
 
     def __init__(self, annotated: Annotated, *, pairs: bool) -> None:
         self.source, self.pairs = annotated.text, pairs
-        self.refs = [bare for ref in annotated.refs if ref.start >= 0 and (bare := _bare(ref)) is not None]
+        self.refs = [seen for ref in annotated.refs if ref.start >= 0 and (seen := bare(ref)) is not None]
         self.skip = {dated.start: dated.end for dated in annotated.periods}
         self.quantity = {quantity.start: quantity for quantity in annotated.quantities}
         self.out: list[str] = []
@@ -206,7 +206,7 @@ def kind_of(entity: str) -> Kind:
     return _KIND_OF_PREFIX[entity.split(":", 1)[0]]
 
 
-def _bare(ref: Ref) -> Ref | None:
+def bare(ref: Ref) -> Ref | None:
     """Return the name a pattern should see: 产能 and 收购 are its trigger words, 碳酸锂 in 碳酸锂产能 its product."""
     if ref.kind in _MASKED_KINDS:
         return ref

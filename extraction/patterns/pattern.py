@@ -11,11 +11,13 @@ A slot matches a whole enumeration: 「主要客户包括A、B和C」 gives thre
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from extraction.annotated import ANY_LETTER, LETTER, QUANTITY_LETTER, Annotated, Claim, Masked, mask
+from extraction.annotated import ANY_LETTER, LETTER, QUANTITY_LETTER, Annotated, Claim, Masked, bare, mask
 from kg.model import Kind, Value
 
 if TYPE_CHECKING:
@@ -72,11 +74,12 @@ class Pattern:
         }
         object.__setattr__(self, "ends", (slots["s"], slots["o"]))
 
-    def may_match(self, letters: Sequence[str]) -> bool:
-        """Whether a sentence with these names, as letters, can hold both ends; most sentences hold none of a kind."""
-        firsts = [at for at, letter in enumerate(letters) if letter in self.ends[0]]
-        seconds = [at for at, letter in enumerate(letters) if letter in self.ends[1]]
-        return bool(firsts and seconds) and not (len(firsts) == 1 and firsts == seconds)
+    def may_match(self, letters: frozenset[tuple[str, int]]) -> bool:
+        """Whether a sentence with these names, one or more of each letter, can hold both ends."""
+        known = dict(letters)
+        firsts, seconds = self.ends[0] & known.keys(), self.ends[1] & known.keys()
+        lonely = firsts == seconds and len(firsts) == 1 and known[min(firsts)] == 1
+        return bool(firsts and seconds) and not lonely
 
 
 def _compile(template: str) -> str:
@@ -91,14 +94,27 @@ def read(patterns: Sequence[Pattern], annotated: Annotated) -> Iterator[Claim]:
     """Yield what the patterns read in one sentence, in the order of the patterns, then of the text."""
     if not annotated.refs:
         return
-    views = {pairs: _elided(mask(annotated, pairs=pairs), annotated) for pairs in (False, True)}
-    letters = {pairs: [masked.text[at] for at in sorted(masked.groups)] for pairs, (masked, _) in views.items()}
-    for pattern in patterns:
+    views: dict[bool, tuple[Masked, bool]] = {}
+    for pattern in _fitting(tuple(patterns), _letters(annotated)):
+        if pattern.pairs not in views:
+            views[pattern.pairs] = _elided(mask(annotated, pairs=pattern.pairs), annotated)
         masked, understood = views[pattern.pairs]
-        if not pattern.may_match(letters[pattern.pairs]):
-            continue
         for match in pattern.regex.finditer(masked.text):
             yield from _claims(pattern, annotated, masked, match, understood=understood)
+
+
+def _letters(annotated: Annotated) -> frozenset[tuple[str, int]]:
+    """Return the letters that a masked sentence can show, each with how many of it there may be: 1, or 2 for more."""
+    names = [ref for each in annotated.refs if each.start >= 0 and (ref := bare(each)) is not None]
+    names += [annotated.subject] if annotated.subject else []
+    counts = Counter(LETTER[ref.kind] for ref in names)
+    return frozenset((letter, min(count, 2)) for letter, count in counts.items())
+
+
+@lru_cache(maxsize=4096)
+def _fitting(patterns: tuple[Pattern, ...], letters: frozenset[tuple[str, int]]) -> tuple[Pattern, ...]:
+    """Return the patterns whose ends a sentence can hold; most sentences hold none of a kind."""
+    return tuple(pattern for pattern in patterns if pattern.may_match(letters))
 
 
 def _elided(masked: Masked, annotated: Annotated) -> tuple[Masked, bool]:
