@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -33,11 +34,16 @@ COMMANDS = (
 )
 
 
-@pytest.fixture
-def base(tmp_path: Path) -> Path:
-    path = tmp_path / "kb.liantu"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "kb.liantu"
     works.filled(path)
     return path
+
+
+@pytest.fixture
+def base(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path / "kb.liantu"))
 
 
 def told(capsys: pytest.CaptureFixture[str], base: Path, *arguments: str) -> tuple[int, str]:
