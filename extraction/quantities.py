@@ -80,10 +80,15 @@ def find_quantities(text: str) -> list[Quantity]:
     return found
 
 
-def find_lists(text: str) -> list[QuantityList]:
-    """Return the runs of two or more quantities of one unit with only separators between them."""
+def find_lists(text: str, quantities: Sequence[Quantity] | None = None) -> list[QuantityList]:
+    """Return the runs of two or more quantities of one unit with only separators between them.
+
+    Args:
+        text: one normalised sentence.
+        quantities: those of the sentence where they are known; else they are found.
+    """
     lists: list[list[Quantity]] = []
-    for item in find_quantities(text):
+    for item in find_quantities(text) if quantities is None else quantities:
         last = lists[-1][-1] if lists else None
         if last and last.unit == item.unit and _SEPARATOR.fullmatch(text, last.end, item.start):
             lists[-1].append(item)

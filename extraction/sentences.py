@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,11 @@ def split(document_text: str, start: int, end: int) -> list[Sentence]:
         start: the block's first character.
         end: the block's end, exclusive.
     """
+    return list(_split(document_text, start, end))
+
+
+@lru_cache(maxsize=2048)  # blocks of a few documents: facts and passages are cut from the same ones
+def _split(document_text: str, start: int, end: int) -> tuple[Sentence, ...]:
     block = document_text[start:end]
     spans: list[tuple[int, int]] = []
     for piece_start, piece_end in pairwise((0, *_cuts(block), len(block))):
@@ -98,7 +104,7 @@ def split(document_text: str, start: int, end: int) -> list[Sentence]:
         if spans and (_is_markup(block, tight) or _is_markup(block, spans[-1])):
             tight = (spans.pop()[0], tight[1])
         spans.append(tight)
-    return [_sentence(block, span, start) for span in spans if not _is_markup(block, span)]
+    return tuple(_sentence(block, span, start) for span in spans if not _is_markup(block, span))
 
 
 def normalise(text: str) -> str:

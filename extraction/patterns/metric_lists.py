@@ -45,7 +45,7 @@ def read_lists(
 ) -> Iterator[Row]:
     """Yield the lists of a sentence in order."""
     last: Row | None = None
-    for row in find_lists(annotated.text):
+    for row in find_lists(annotated.text, annotated.quantities):
         readings = _following(annotated, row, last) or _paired(
             annotated, row, indicators, _Finder(subjects, last, before)
         )
