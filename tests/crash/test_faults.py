@@ -140,7 +140,7 @@ def test_another_writer_is_said(capsys, base: Path, arguments: tuple[str, ...]):
     with closing(open_store(base)) as store, store.writer():
         code, message = told(capsys, base, *arguments)
         assert (code, one_line(message)) == (4, True)
-        assert "another process is writing" in message
+        assert "is writing; wait until it ends" in message
         assert told(capsys, base, "check")[0] == told(capsys, base, "profile", "宁德时代")[0] == 0
     assert told(capsys, base, *arguments)[0] == 0
 
