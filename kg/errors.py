@@ -76,8 +76,8 @@ class StoreTooNew(StoreError):
 class StoreLocked(StoreError):
     """A knowledge base that another writer holds."""
 
-    def __init__(self, path: Path | str) -> None:
-        super().__init__(f"{path}: another process is writing; wait until it ends and run again")
+    def __init__(self, path: Path | str, holder: str = "") -> None:
+        super().__init__(f"{path}: {holder or 'another process'} is writing; wait until it ends and run again")
 
 
 class StoreUnusable(StoreError):

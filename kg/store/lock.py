@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ from kg.errors import StoreLocked, StoreUnusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_LONGEST_NOTE = 200  # bytes
 
 
 @contextmanager
@@ -45,11 +49,22 @@ def _acquire(path: Path, base: Path) -> int:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
+            holder = os.pread(descriptor, _LONGEST_NOTE, 0).decode("utf-8", "replace")
             os.close(descriptor)
-            raise StoreLocked(base) from error
+            raise StoreLocked(base, holder) from error
         if _is_at(descriptor, path):
+            _sign(descriptor)
             return descriptor
         os.close(descriptor)
+
+
+def _sign(descriptor: int) -> None:
+    """Write down who holds the lock for whoever comes second; a full disk must not keep the first from working."""
+    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
+    note = f"process {os.getpid()} ({' '.join(command.split())})".encode("utf-8", "replace")[:_LONGEST_NOTE]
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, note, 0)
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

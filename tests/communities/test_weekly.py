@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 
 from communities.detection import DetectionOptions
 from communities.roles import ROLES
-from communities.weekly import JobOptions, run_week
+from communities.weekly import JobOptions, NothingToWithdraw, plan_week, run_week, withdraw
 from kg.errors import EmptyBase, StoreLocked
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
@@ -216,3 +217,42 @@ def test_each_member_named_in_a_line_is_held_by_a_fact_of_the_line():
                 assert {names[name] for name in rest.split("、")} <= ends
                 checked += 1
     assert checked >= 3
+
+
+# ── taken back, planned, locked ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_week_taken_back_uncovers_the_one_before_and_comes_again_the_same(store: Store):
+    filled([*solar(), *many_chains()], store)
+    first, second = run_week(store, date(2024, 6, 30)).run, run_week(store, date(2025, 6, 30)).run
+    assert withdraw(store, None) == (second, first)
+    assert store.view().run() == first
+    assert run_week(store, date(2025, 6, 30)).run == second
+    assert withdraw(store, date(2024, 12, 31)) == (first, None)
+    withdraw(store, None)
+    with pytest.raises(NothingToWithdraw):
+        withdraw(store, None)
+
+
+def test_a_run_that_comes_out_the_same_is_not_written_again(store: Store):
+    filled(many_chains(), store)
+    run_week(store, date(2024, 6, 30))
+    revision = store.revision()
+    run_week(store, date(2024, 6, 30))
+    assert store.revision() == revision
+
+
+def test_a_plan_of_composed_summaries_counts_what_is_new(store: Store):
+    filled(many_chains(), store)
+    plan = plan_week(store, None)
+    assert plan.written == plan.summaries > 0
+    assert plan.prompt_tokens > 0
+    run_week(store, None)
+    assert plan_week(store, None).written == 0
+
+
+def test_who_comes_second_is_told_who_holds_the_lock(tmp_path: Path):
+    base = open_store(tmp_path / "kb", create=True)
+    with base.writer(), pytest.raises(StoreLocked, match=rf"process {os.getpid()} \("):
+        run_week(base, None)
+    base.close()

@@ -53,7 +53,10 @@ def serving(
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            text = self.rfile.read(int(self.headers["Content-Length"]))
+            if len(text) < int(self.headers["Content-Length"]):
+                return  # who asked was killed in the middle of the question
+            body = json.loads(text)
             with state.guard:
                 state.bodies.append({"path": self.path, **body})
                 state.headers.append(dict(self.headers))
