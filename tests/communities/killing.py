@@ -72,9 +72,9 @@ def killed_runs(folder: Path, *, times: int, seed: int) -> Outcome:
                 if killed < times and _struck(process, server, moments):
                     process.send_signal(signal.SIGKILL)
                     process.wait()
+                    lost += server.in_flight
                     killed += 1
                     time.sleep(2 * _THINKS)  # what was under way comes to nothing
-                    lost = sum(server.asked.values()) - sum(server.answered.values())
                 else:
                     process.wait()
                 state = _published(kb)
