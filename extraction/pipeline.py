@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from extraction.annotated import Annotated, Ref
 from extraction.checks import problem_of
+from extraction.chunk_value import with_classes
 from extraction.chunking import chunk_document
 from extraction.context import (
     Surroundings,
@@ -105,7 +106,7 @@ class Extractor:
         good, problems = self._checked(facts, document, {entity.id: entity.kind for entity in entities})
         return Reading(
             document,
-            tuple(chunk_document(document)),
+            tuple(with_classes(chunk_document(document), good)),
             _mentions(annotated, document),
             tuple(entities),
             good,

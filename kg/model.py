@@ -117,6 +117,18 @@ class ChunkKind(StrEnum):
     TABLE = "table"
 
 
+class ValueClass(StrEnum):
+    """What a passage is worth to a reader; extraction/chunk_value.py tells them apart."""
+
+    CAUSAL = "causal"
+    FORECAST = "forecast"
+    MEASURED = "measured"
+    PLAIN = "plain"
+    BARE_NUMBERS = "bare_numbers"
+    REPEATED = "repeated"
+    BOILERPLATE = "boilerplate"
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage: `text == document.text[start:end]`; `search_text` is what the indexes see (a table's skeleton)."""
@@ -132,6 +144,7 @@ class Chunk:
     meta: str = ""
     search_text: str = ""
     html: str = ""
+    value_class: ValueClass = ValueClass.PLAIN
 
 
 class MentionStatus(StrEnum):

@@ -36,6 +36,7 @@ from kg.model import (
     ThemeEvent,
     Turn,
     Value,
+    ValueClass,
 )
 from kg.period import Period, Precision
 from kg.store.port import DocumentHead
@@ -182,12 +183,14 @@ def body_in(head: DocumentHead, signature: bytes, text: str) -> Document:
 def chunk_out(chunk: Chunk) -> str:
     """Encode a passage, its id and document left out."""
     place = [chunk.start, chunk.end, chunk.page, chunk.kind.value]
-    return dump([*place, chunk.text, list(chunk.heading), chunk.meta, chunk.search_text, chunk.html])
+    words = [chunk.text, list(chunk.heading), chunk.meta, chunk.search_text, chunk.html]
+    return dump([*place, *words, chunk.value_class.value])
 
 
 def chunk_in(identity: str, document: str, text: str) -> Chunk:
     """Decode a passage."""
-    start, end, page, kind, content, heading, meta, search_text, html = json.loads(text)
+    # Dumps and Neo4j bases of before know no class.
+    start, end, page, kind, content, heading, meta, search_text, html, *worth = json.loads(text)
     return Chunk(
         id=identity,
         document=document,
@@ -200,6 +203,7 @@ def chunk_in(identity: str, document: str, text: str) -> Chunk:
         meta=meta,
         search_text=search_text,
         html=html,
+        value_class=ValueClass(worth[0]) if worth else ValueClass.PLAIN,
     )
 
 

@@ -19,6 +19,7 @@ from kg.model import (
     Polarity,
     Reading,
     Value,
+    ValueClass,
 )
 
 CATL, BYD, LITHIUM, MARGIN = "sec:300750.SZ", "sec:002594.SZ", "product:碳酸锂", "indicator:毛利率"
@@ -74,8 +75,17 @@ def reading(  # noqa: PLR0913 - a test names only what it is about
     return Reading(
         document=Document(identity, f"报告{number}", published_on, text, path=path, signature=bytes([number % 256])),
         chunks=tuple(
-            Chunk(chunk_id(identity, start, end), identity, start, end, text[start:end], ("标题",), meta="2024")
-            for start, end in ((0, half), (half, len(text)))
+            Chunk(
+                chunk_id(identity, start, end),
+                identity,
+                start,
+                end,
+                text[start:end],
+                ("标题",),
+                meta="2024",
+                value_class=worth,
+            )
+            for start, end, worth in ((0, half, ValueClass.CAUSAL), (half, len(text), ValueClass.REPEATED))
             if start < end
         ),
         mentions=(Mention(0, 4, text[:4], Kind.COMPANY, MentionStatus.LINKED, CATL, 0.9),) if len(text) >= 8 else (),

@@ -9,7 +9,7 @@ import pytest
 
 from communities.weekly import run_week
 from kg.errors import QuestionError, UnknownName
-from kg.model import Alias, Entity, Kind, Polarity, Value
+from kg.model import Alias, Entity, Kind, Polarity, Value, ValueClass
 from kg.period import year, years
 from kg.query.history import history
 from kg.query.lens import Lens
@@ -197,6 +197,19 @@ def test_passages_come_with_their_document_the_best_first():
     assert [passage.score for passage in found] == sorted((passage.score for passage in found), reverse=True)
     assert len(passages(view, "硅料", limit=1)) == 1
     assert passages(view, "火星") == passages(view, "") == passages(view, "硅料", limit=0) == []
+
+
+def test_of_passages_that_fit_alike_causes_come_before_plain_text_and_plain_text_before_notices():
+    order = (ValueClass.BOILERPLATE, ValueClass.PLAIN, ValueClass.CAUSAL, ValueClass.BARE_NUMBERS, ValueClass.FORECAST)
+    papers = [paper(number, "2024-01-01", ("硅料价格。", moves(PRICE, COST, 1, 1))) for number in range(len(order))]
+    classed = [
+        replace(one, chunks=tuple(replace(chunk, value_class=worth) for chunk in one.chunks))
+        for one, worth in zip(papers, order, strict=True)
+    ]
+    view = seen(*classed)
+    found = [passage.chunk.value_class for passage in passages(view, "硅料")]
+    assert found == sorted(order, key=list(ValueClass).index)
+    assert passages(view, "硅料", limit=1)[0].chunk.value_class == ValueClass.CAUSAL  # chosen from more than one
 
 
 def test_the_citation_of_a_passage_is_stored_text():

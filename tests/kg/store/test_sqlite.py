@@ -12,16 +12,18 @@ import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kg.errors import StoreLocked, StoreMissing, StoreTooNew, StoreUnusable
-from kg.model import Community, Entity, Kind
+from kg.model import Community, Entity, Kind, ValueClass
 from kg.store.faults import translated
 from kg.store.migrations import STEPS, migrate
 from kg.store.open import open_store
+from kg.store.schema import VERSION_5
 from kg.store.sqlite import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, day, fact, reading, reported
 
@@ -335,3 +337,17 @@ def test_a_run_of_the_first_schema_is_read_with_what_it_could_not_tell_left_empt
         (run,) = store.view().runs()
     assert run.communities == (Community("c1", 0, "", ("a", "b")), Community("c2", 0, "", ("c",)))
     assert run.events == ()
+
+
+def test_a_passage_of_a_schema_without_classes_is_plain(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        writer.write(reading(1, 0))
+        (first, second) = store.view().chunks("doc:1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE chunk SET record = json_remove(record, '$[9]')")
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_5)}")
+    with closing(SqliteStore(path)) as store:
+        kept = store.view().chunks("doc:1")
+    assert [chunk.value_class for chunk in (first, second)] == [ValueClass.CAUSAL, ValueClass.REPEATED]
+    assert kept == [replace(chunk, value_class=ValueClass.PLAIN) for chunk in (first, second)]
