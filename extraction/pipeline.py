@@ -191,11 +191,12 @@ class Extractor:
         return around
 
     def _document_subject(self, document: Document) -> Ref | None:
-        """Return the one company the report is about: its codes, else the one company of its title."""
+        """Return the one company the report is about: its code's, else the one of its title."""
         ids = {issuer.id for code in document.codes if (issuer := self._master.by_code(code))}
-        if not ids:
+        if len(ids) != 1:  # of several codes the title says which is meant
             found = self._resolver.resolve(document.title, document.published_on)
-            ids = {hit.entity_id for hit in found if hit.status == "linked" and hit.entity_id}
+            titled = {hit.entity_id for hit in found if hit.status == "linked" and hit.entity_id}
+            ids = titled & ids if ids else titled
         if len(ids) != 1:
             return None
         issuer = self._master.issuer(ids.pop())

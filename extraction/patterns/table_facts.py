@@ -123,8 +123,8 @@ class TableReader:
                 continue
             change = _CHANGE_ROW.fullmatch(label.text.replace(" ", "")) is not None
             measured = last.measured if change and last else self._of_row(label, corner, name)
-            if measured is None or _TOTAL.search(label.text):
-                last = None
+            if measured is None or not measured.subject.entity or _TOTAL.search(label.text):
+                last = None  # nobody says whose figures these are
                 continue
             if section and company is not None and measured.subject.entity == company.entity:
                 measured = replace(measured, scope=section)
@@ -203,8 +203,8 @@ class TableReader:
             return
         if change:
             value = replace(value, change="yoy")
-        if not self._fits(head.measured.indicator, value):
-            return
+        if not head.measured.subject.entity or not self._fits(head.measured.indicator, value):
+            return  # whose it is, neither the table nor the report says
         ahead = head.period and head.period.end and head.period.end > document.published_on + _STILL_OPEN
         claim = Claim(
             relation="reports",
@@ -242,7 +242,7 @@ class TableReader:
 
     def _read_labels(self, labels: list[str], document: Document, company: Ref | None) -> list[_Head]:
         """Read what every label says: its names, its period, its unit; all in one pass over a text made of them."""
-        lines, refs = self._linked([_UNIT.sub("", label) for label in labels], document)
+        lines, refs = self._linked([_UNIT.sub(_without_unit, label) for label in labels], document)
         return [
             self._head(label, line, names, document, company)
             for label, line, names in zip(labels, lines, refs, strict=True)
@@ -296,6 +296,11 @@ def _value(digits: str, unit: str) -> Value | None:
         return None
     number = -read[0].number if signed.startswith("-") else read[0].number
     return Value(number=number, unit=read[0].unit, scale=read[0].scale)
+
+
+def _without_unit(found: re.Match[str]) -> str:
+    """Take a unit out of a label; a bracket that holds a year or a kind (2025E, TTM) stays."""
+    return "" if _clean_unit((found["unit"] or found["bare"]).strip()) else found[0]
 
 
 def _clean_unit(unit: str) -> str:

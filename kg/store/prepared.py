@@ -44,7 +44,8 @@ def prepare(reading: Reading) -> Prepared:
 
     Raises:
         ValueError: when it speaks of another document, dates evidence differently from its document, holds a fact
-            without evidence, or uses an entity whose kind nobody says: each is a fault of the program that read it.
+            without evidence or with an end that has no id, or uses an entity whose kind nobody says: each is a fault
+            of the program that read it.
     """
     document = reading.document
     chunks = tuple(sorted(reading.chunks, key=lambda c: (c.start, c.end, c.id)))
@@ -52,6 +53,8 @@ def prepare(reading: Reading) -> Prepared:
         if chunk.document != document.id:
             raise ValueError(f"{document.id}: chunk {chunk.id} belongs to {chunk.document}")
     facts = _facts(reading)
+    if any(not (fact.subject and fact.object) for fact in facts):
+        raise ValueError(f"{document.id}: a fact has an end without an id")
     mentions = tuple(sorted(reading.mentions, key=lambda m: (m.start, m.end, m.text, m.entity)))
     instants = [item.recorded_at for fact in facts for item in fact.evidence]
     return Prepared(
