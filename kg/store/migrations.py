@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kg.errors import StoreTooNew, StoreUnusable
+from kg.ids import normal_name
 from kg.store import journal, schema
 
 if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-STEPS = (schema.VERSION_1, schema.VERSION_2, journal.STEP, schema.VERSION_4, schema.VERSION_5)
+STEPS = (schema.VERSION_1, schema.VERSION_2, journal.STEP, schema.VERSION_4, schema.VERSION_5, schema.VERSION_6)
 
 
 def version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> int:
@@ -39,6 +40,7 @@ def migrate(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] =
     taken = version(connection, path, steps)
     if taken == 0:
         connection.execute("PRAGMA journal_mode = WAL")  # stays with the file
+    connection.create_function("normal_name", 1, normal_name, deterministic=True)
     for number, step in enumerate(steps[taken:], start=taken + 1):
         # A PRAGMA takes no parameters; both numbers are ours.
         marks = f"PRAGMA application_id = {schema.APPLICATION}; PRAGMA user_version = {number};"

@@ -150,6 +150,9 @@ CREATE TABLE judgement (
 # A passage tells its class (kg/store/codec.py, chunk_out); one read before is plain until it is read again.
 VERSION_5 = "UPDATE chunk SET record = json_insert(record, '$[9]', 'plain');"
 
+# Traditional and simplified spellings fold to one name (kg/ids.py); names written before are folded again.
+VERSION_6 = "UPDATE OR REPLACE profile_name SET folded = normal_name(name);"
+
 
 def first_key(day: date) -> int:
     """Return the smallest key a document of `day` can have."""

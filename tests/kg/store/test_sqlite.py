@@ -23,7 +23,7 @@ from kg.model import Community, Entity, Kind, ValueClass
 from kg.store.faults import translated
 from kg.store.migrations import STEPS, migrate
 from kg.store.open import open_store
-from kg.store.schema import VERSION_5
+from kg.store.schema import VERSION_5, VERSION_6
 from kg.store.sqlite import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, day, fact, reading, reported
 
@@ -351,3 +351,14 @@ def test_a_passage_of_a_schema_without_classes_is_plain(tmp_path: Path):
         kept = store.view().chunks("doc:1")
     assert [chunk.value_class for chunk in (first, second)] == [ValueClass.CAUSAL, ValueClass.REPEATED]
     assert kept == [replace(chunk, value_class=ValueClass.PLAIN) for chunk in (first, second)]
+
+
+def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_anew(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        writer.write(reading(1, 0))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE profile_name SET folded = '寧德時代', name = '寧德時代' WHERE folded = '宁德时代'")
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_6)}")
+    with closing(SqliteStore(path)) as store:
+        assert [entity.id for entity in store.view().named("宁德时代")] == [CATL]
