@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from extraction.dating import Dated
     from extraction.quantities import Quantity
     from extraction.sentences import Sentence
-    from kg.model import Modality, Value
+    from kg.model import Modality, Problem, Value
     from kg.period import Period
 
 CONTEXT = -1  # the place of a reference that the sentence itself does not hold
@@ -75,6 +75,7 @@ class Annotated:
     heading: tuple[str, ...] = ()
     risk: bool = False
     outlook: bool = False
+    date_problems: tuple[Problem, ...] = ()
 
     @property
     def text(self) -> str:

@@ -117,6 +117,7 @@ _COMPARED_BEFORE = re.compile(
 )
 _COMPARED_AFTER = re.compile("相比|持平|的?(?:水平|高点|低点|基数|均值|峰值|高位|低位)")
 _AS_OF = re.compile("(?:截至|截止至|截止到|截止|截至到|[Aa]s of |[Aa]s at )$")
+_YEAR_ENDED = re.compile(r"止的?(?:(?:财政|财务|会计)?年度|财年|(?P<n>十二|12|9|九|6|六|3|三)个月)")
 _SINCE = re.compile("(?:以来|至今|迄今)")
 _FROM = re.compile("(?:起(?![步点伏草诉重到家源飞量])|开始)")
 _UNTIL = re.compile(r"(?:之前|以前|前(?![后一二三四五六七八九十百两几\d值期次瞻景沿列者端的任后高低述往途五]))")
@@ -136,11 +137,6 @@ def find_periods(
         fiscal_year_end: month in which the fiscal year of FY2024 and 2024财年 ends.
     """
     return read_dates(text, published_on, context=context, fiscal_year_end=fiscal_year_end)[0]
-
-
-def find_date_problems(text: str, published_on: date, *, context: Period | None = None) -> list[Problem]:
-    """Return what looks like a date but cannot be one (2月30日, 2025年13月)."""
-    return read_dates(text, published_on, context=context)[1]
 
 
 def read_dates(
@@ -302,6 +298,12 @@ class _Reader:
     def _with_edges(self, found: _Found) -> _Found:
         lead = _AS_OF.search(self.text[max(self._floor(), found.start - 6) : found.start])
         start, today = found.period.start, self.frame.today
+        if lead and found.period.end is not None and (tail := _YEAR_ENDED.match(self.text, found.end)):
+            # 截至2024年6月30日止年度 is the twelve months before, not that day
+            begin = add_months(found.period.end, -(number_of(tail["n"]) if tail["n"] else 12))
+            return replace(
+                found, start=found.start - len(lead[0]), end=tail.end(), period=span(begin, found.period.end)
+            )
         if lead and found.period.end is not None:
             day = last_day(found.period)
             as_of = periods.day(today) if start is not None and start <= today and found.period.end > today else day

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Annotated, Ref
+from extraction.arithmetic import contradictions
 from extraction.checks import problem_of
 from extraction.chunk_value import with_classes
 from extraction.chunking import chunk_document
@@ -21,9 +22,10 @@ from extraction.context import (
     with_bare_heads,
     with_pronouns,
 )
-from extraction.dating import find_periods
+from extraction.dating import find_periods, read_dates
 from extraction.duplicates import signature
 from extraction.facts import entities_of, merge, richest, to_fact
+from extraction.fiscal import fiscal_year_end
 from extraction.headings import Headings, read_heading
 from extraction.linking import Linker
 from extraction.ner import load_ner
@@ -37,7 +39,7 @@ from extraction.quantities import find_quantities
 from extraction.sentences import split
 from extraction.training.causal_claims import causal_beside, model_claims, unread
 from extraction.training.rescoring import rescored
-from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Reading
+from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from kg.settings import load
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from extraction.sentences import Sentence
     from extraction.training.causal_model import CausalModel
     from extraction.training.model import RelationModel
-    from kg.model import Block, Document, Fact, Problem
+    from kg.model import Block, Document, Fact
     from kg.period import Period
 
 _OPENING_LINES = 20  # where a weekly names its days
@@ -110,7 +112,7 @@ class Extractor:
             _mentions(annotated, document),
             tuple(entities),
             good,
-            (*problems, *unclear),
+            (*problems, *unclear, *_impossible_dates(annotated)),
             recorded_at=recorded_at,
         )
 
@@ -145,6 +147,7 @@ class Extractor:
         around, company = Surroundings(base), base
         period: Period | None = None
         above: set[str] = set()
+        year_end = fiscal_year_end(document.text)
         opening = [
             dated
             for line in lines[:_OPENING_LINES]
@@ -164,7 +167,8 @@ class Extractor:
             subject = around.subject if above <= {around.subject.entity if around.subject else ""} else None
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None
-            periods = told_weeks(find_periods(text, document.published_on, context=past), document.published_on, week)
+            dates, wrong = read_dates(text, document.published_on, context=past, fiscal_year_end=year_end)
+            periods = told_weeks(dates, document.published_on, week)
             yield Annotated(
                 sentence=line.sentence,
                 refs=tuple(named),
@@ -176,6 +180,7 @@ class Extractor:
                 heading=headings.texts,
                 risk=headings.risk,
                 outlook=headings.outlook,
+                date_problems=tuple(wrong),
             )
             stated = [dated.period for dated in periods if dated.role == "stated"]
             period = stated[-1] if stated else period
@@ -226,7 +231,9 @@ class Extractor:
                 good.append(fact)
             else:
                 problems.append(problem)
-        return tuple(good), tuple(problems)
+        wrong = contradictions(good)
+        withheld = {fact for each in wrong for fact in each.withheld}
+        return tuple(fact for fact in good if fact.id not in withheld), (*problems, *(each.problem for each in wrong))
 
 
 def _trained(path: Path | None) -> RelationModel | None:
@@ -251,6 +258,16 @@ def _causal(path: Path | None) -> CausalModel | None:
 def _kept_text(document: Document) -> str:
     """Return what facts are read from; a disclaimer that all reports of a house share would make them copies."""
     return "\n".join(document.text[block.start : block.end] for block in document.blocks)
+
+
+def _impossible_dates(annotated: list[Annotated]) -> list[Problem]:
+    """Return what looks like a date but cannot be one (2月30日), at its place in the document."""
+    return [
+        replace(problem, start=start, end=end)
+        for each in annotated
+        for problem in each.date_problems
+        for start, end in [each.sentence.span(problem.start, problem.end)]
+    ]
 
 
 def _lines(document: Document) -> Iterator[_Line]:

@@ -9,9 +9,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from extraction.quantities_change import DIFFERENCES, Change, Place, follows, read_change
+from extraction.quantities_change import Change, Place, follows, read_change
 from extraction.quantities_reading import scan
-from extraction.quantities_units import SCALES
 from kg.model import Problem
 
 if TYPE_CHECKING:
@@ -114,44 +113,6 @@ def basis_of(text_before: str) -> str:
     if found[-2:] == ["扣非", "归母"] and re.search("扣非后?(?:的)?归母|扣除非经常性?损益[^，。]{0,6}归", text_before):
         return "扣非"
     return found[-1] if found else ""
-
-
-def check_change(level_now: Quantity, level_before: Quantity, change: Quantity) -> Problem | None:
-    """Return a Problem when a stated change contradicts two stated levels by more than rounding can explain."""
-    if level_now.unit != level_before.unit or level_now.high is not None or change.high is not None:
-        return None
-    slack_now, slack_before = _rounding(level_now), _rounding(level_before)
-    corners = [
-        _implied(level_now.number + i * slack_now, level_before.number + j * slack_before, change.unit)
-        for i in (-1, 1)
-        for j in (-1, 1)
-    ]
-    implied = [value for value in corners if value is not None]
-    if len(implied) < len(corners):
-        return None
-    slack = 2 * _rounding(change) + 1e-9 + (abs(change.number) * 0.05 if change.approx else 0)
-    if min(implied) - slack <= change.number <= max(implied) + slack:
-        return None
-    shown = sum(implied) / len(implied)
-    return Problem(
-        "arithmetic", f"{change.text}与两期数值不符，应约为{shown:.1f}{change.unit}", change.start, change.end
-    )
-
-
-def _implied(now: float, before: float, unit: str) -> float | None:
-    """Return the change that two levels imply, or None where the unit says nothing comparable."""
-    if unit in DIFFERENCES:
-        return (now - before) * (100 if unit == "bp" else 1)
-    if before <= 0:
-        return None  # a growth rate over a loss has no agreed meaning
-    return {"%": (now / before - 1) * 100, "倍": now / before - 1}.get(unit)
-
-
-def _rounding(item: Quantity) -> float:
-    """Half of the last stated digit, in base units."""
-    digits = re.search(r"\d[\d,]*(?:\.(\d+))?", item.text)
-    places = len(digits[1] or "") if digits else 0
-    return 0.5 * 10.0**-places * SCALES.get(item.scale, 1.0)
 
 
 def _carried(text: str, last: Quantity, raw: Raw, change: Change, previous: Change) -> Change:

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.dating import LEADS, find_date_problems, find_periods, read_dates, yearly
+from extraction.dating import LEADS, find_periods, read_dates, yearly
 from extraction.dating_english import ENGLISH
 from extraction.dating_forms import PARTS
 from extraction.dating_relative import RELATIVE
 from extraction.dating_written import WRITTEN
+from extraction.fiscal import fiscal_year_end
 from kg.period import Period, quarter, year
+from tests.goldens.reports import facts_of, read, report
 
 PUBLISHED = date(2025, 8, 20)  # a Wednesday
 
@@ -149,6 +151,10 @@ ONE_DATE = [
     ("2020-2024CAGR", "2020-2024", "2020-01-01…2024-12-31"),
     ("2024年9月至2025年3月", "2024年9月至2025年3月", "2024-09-01…2025-03-31"),
     ("2023Q4至2024Q2", "2023Q4至2024Q2", "2023-10-01…2024-06-30"),
+    ("截至2024年6月30日止年度收入", "截至2024年6月30日止年度", "2023-07-01…2024-06-30"),
+    ("截至2025年6月30日止六个月收入", "截至2025年6月30日止六个月", "2025H1"),
+    ("截至9月30日止三个月收入", "截至9月30日止三个月", "2024Q3"),
+    ("截至目前累计，截至7月底库存", "截至7月底", "2025-07-31"),
     ("近三年分红", "近三年", "2022-08-21…2025-08-20"),
     ("过去五年增速", "过去五年", "2020-08-21…2025-08-20"),
     ("近6个月涨幅", "近6个月", "2025-02-21…2025-08-20"),
@@ -256,11 +262,10 @@ def test_impossible_dates_are_problems(text):
     found, problems = read_dates(text, PUBLISHED)
     assert found == []
     assert [problem.kind for problem in problems] == ["date"]
-    assert problems == find_date_problems(text, PUBLISHED)
 
 
 def test_a_placeholder_for_the_publication_day_is_a_problem():
-    assert [problem.kind for problem in find_date_problems("明年", date(9999, 12, 31))] == ["date"]
+    assert [problem.kind for problem in read_dates("明年", date(9999, 12, 31))[1]] == ["date"]
 
 
 IN_CONTEXT = [
@@ -327,6 +332,39 @@ def test_the_same_period_of_last_year_follows_the_context():
     assert shown("去年同期", context=quarter(2025, 1)) == [("去年同期", "2024Q1")]
     assert shown("25H1收入10亿元，去年同期8亿元")[1] == ("去年同期", "2024H1")
     assert shown("2023年同期", context=quarter(2025, 1)) == [("2023年同期", "2023Q1")]
+
+
+@pytest.mark.parametrize(
+    ("text", "month"),
+    [
+        ("公司财年截至每年6月30日。", 6),
+        ("公司财政年度结束于3月31日，与日历年不同。", 3),
+        ("该公司财年于每年9月底结束。", 9),
+        ("公司财年为每年7月至次年6月，2024财年收入增长。", 6),
+        ("截至2024年3月31日止年度，公司实现收入100亿元。", 3),
+        ("For the fiscal year ended June 30, 2024, revenue rose.", 6),
+        ("The financial year ends 31 March.", 3),
+        ("截至2024年12月31日止年度，公司盈利。", 12),
+        ("2024财年收入增长，6月30日召开股东会。", 12),
+        ("甲公司财年截至6月30日，乙公司财年截至3月31日。", 12),  # whose FY2024 it is cannot be told
+        ("", 12),
+    ],
+)
+def test_a_report_says_when_its_fiscal_year_ends(text, month):
+    assert fiscal_year_end(text) == month
+
+
+def test_a_fiscal_year_is_that_of_the_report():
+    facts = facts_of("宁德时代财年截至6月30日。", "宁德时代2024财年实现营业收入3620亿元。", relation="reports")
+    assert [str(fact.valid) for fact in facts] == ["2023-07-01…2024-06-30"]
+    facts = facts_of("宁德时代2024财年实现营业收入3620亿元。", relation="reports")
+    assert [str(fact.valid) for fact in facts] == ["2024"]
+
+
+def test_an_impossible_date_is_told_at_its_place():
+    reading = read(report("宁德时代向特斯拉供应电池。", "公司于2025年2月30日公告增持。"))
+    (problem,) = [problem for problem in reading.problems if problem.kind == "date"]
+    assert reading.document.text[problem.start : problem.end] == "2025年2月30日"
 
 
 def test_fiscal_years_end_where_the_company_says():
