@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kg.simplified import simplified
@@ -52,13 +53,18 @@ def fact_id(fact: Fact) -> str:
 
     Who said it, when, and how it was read belong to the evidence, so the same claim in two documents is one fact.
     """
-    return fact_id_between(fact.subject, fact.relation, fact.object, claim=claim_key(fact))
+    return fact_id_of(id_part(fact.subject), id_part(fact.relation), id_part(fact.object), claim_key(fact))
 
 
-def fact_id_between(subject: str, relation: str, object_: str, *, claim: bytes) -> str:
-    """Return the id of a claim between two entities; `claim` is the `claim_key` of any fact that claims the same."""
-    joined = _joined((subject, relation, object_)) + claim
+def fact_id_of(subject: bytes, relation: bytes, object_: bytes, claim: bytes) -> str:
+    """Return the id of a claim; `claim` is the `claim_key` of any fact that claims the same, the rest `id_part`s."""
+    joined = subject + relation + object_ + claim
     return "fact:" + hashlib.blake2b(joined, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def id_part(text: str) -> bytes:
+    """Return what an end or a relation gives to the ids of facts: worked out once for all facts that share it."""
+    return _joined((text,))
 
 
 def claim_key(fact: Fact) -> bytes:
@@ -67,6 +73,18 @@ def claim_key(fact: Fact) -> bytes:
     qualifiers = tuple(f"{name}={value}" for name, value in fact.qualifiers)
     claim = (str(fact.sign), fact.polarity, fact.modality)
     return _joined((*claim, "|valid", *valid, "|value", *_value_parts(fact.value), "|qualifiers", *qualifiers))
+
+
+def claim_key_around_value(fact: Fact) -> tuple[bytes, bytes]:
+    """Return what stands before and after the value in `claim_key`, for facts that differ in nothing else."""
+    whole = claim_key(replace(fact, value=None))
+    after = _joined(("|qualifiers", *(f"{name}={value}" for name, value in fact.qualifiers)))
+    return whole.removesuffix(after), after
+
+
+def value_key(value: Value) -> bytes:
+    """Return what a value gives to `claim_key`."""
+    return _joined(_value_parts(value))
 
 
 def community_id(level: int, members: Iterable[str]) -> str:

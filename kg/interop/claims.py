@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from kg.ids import claim_key, entity_id, fact_id_between
+from kg.ids import claim_key, claim_key_around_value, entity_id, fact_id_of, id_part, value_key
 from kg.model import Entity, Fact, Kind, Modality, Polarity, Value
 from kg.period import Period, day, half, month, quarter, year
 from kg.store import codec
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 _PERIOD = re.compile(r"(\d{4})(?:H([12])|Q([1-4])|-(\d{2})(?:-(\d{2}))?)?")
 _ROOM = 65_536
+_COMPANY = str(Kind.COMPANY)
 # What says what is claimed, beside the ends and the relation.
 CLAIM = ("sign", "polarity", "modality", "valid", "value", "unit", "scale", "change", "basis", "high")
+_NUMBERS, _UNIT = ("value", "high"), ("unit", "scale", "change", "basis")
+_NESTED = "a field holds a list or an object; only qualifiers may"
 NEEDED = ("subject", "relation", "object", "published_on")
 
 
@@ -30,19 +33,34 @@ class BadRow(ValueError):
     """A row that cannot be taken in; the text says why and what to do."""
 
 
+class End(NamedTuple):
+    """An entity as rows name it: `part` is what it gives to a fact's id, `plain` when its id says all there is."""
+
+    entity: Entity
+    id: str
+    kind: Kind
+    part: bytes
+    plain: bool
+
+    @staticmethod
+    def of(entity: Entity) -> End:
+        """Work out what all rows that name an entity need of it."""
+        plain = not entity.codes and entity.id.endswith(f":{entity.name}")  # folding may have changed the name
+        return End(entity, entity.id, entity.kind, id_part(entity.id), plain)
+
+
 class Claim(NamedTuple):
     """A checked row: `fact` is the id, `text` the claim as stores keep it."""
 
     fact: str
-    subject: str
+    subject: End
     relation: str
-    object: str
+    object: End
     negative: bool
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Worded:
+class _Worded(NamedTuple):
     """What a claim says beyond its ends."""
 
     text: str
@@ -50,14 +68,59 @@ class _Worded:
     negative: bool
 
 
+class _Around(NamedTuple):
+    """What a claim of a measured value says around it: rows that differ in the number alone share it."""
+
+    unit: Mapping[str, str]
+    text: tuple[str, str]
+    key: tuple[bytes, bytes]
+    negative: bool
+
+    @staticmethod
+    def of(fact: Fact, row: Mapping[str, Any]) -> _Around:
+        """Take apart what a fact without a value says."""
+        after = f",{codec.dump(fact.qualifiers)}]"
+        before = codec.claim_out(fact).removesuffix(f"null{after}")
+        unit = {name: str(row.get(name) or "") for name in _UNIT}
+        return _Around(unit, (before, after), claim_key_around_value(fact), fact.polarity == "negative")
+
+    def measured(self, number: float, high: float | None) -> _Worded:
+        """Put a value in."""
+        value = Value(number, **self.unit, high=high)
+        text = codec.value_out(value).join(self.text)
+        return _Worded(text, value_key(value).join(self.key), self.negative)
+
+
+class _Shape(NamedTuple):
+    """How rows of the same fields are told apart by what they claim."""
+
+    said: Callable[[Mapping[str, Any]], object]
+    qualified: bool
+    measured: bool
+
+    @staticmethod
+    def of(row: Mapping[str, Any]) -> _Shape:
+        """Look at the fields of a row."""
+        fields = [name for name in CLAIM if name in row and name not in _NUMBERS]
+        said = itemgetter(*fields) if fields else _nothing
+        return _Shape(said, "qualifiers" in row, "value" in row)
+
+
+def _nothing(_: Mapping[str, Any]) -> object:
+    return None
+
+
 class Claims:
     """Turns rows into claims; what rows have in common is worked out once."""
 
     def __init__(self, words: Vocabulary, master: Master | None = None) -> None:
         self._words, self._master = words, master
+        self._relations = {name: (relation, id_part(name)) for name, relation in words.relations.items()}
         self._days: dict[str, date] = {}
-        self._ends: dict[tuple[str, str, date | None], Entity] = {}
-        self._worded: dict[tuple[object, ...], _Worded] = {}
+        self._ends: dict[tuple[object, ...], End] = {}
+        self._fitting: set[tuple[str, Kind, Kind]] = set()
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
+        self._worded: dict[tuple[object, ...], _Worded | _Around] = {}
 
     def day(self, text: object) -> date:
         """Return the day a row was published on.
@@ -73,37 +136,42 @@ class Claims:
                 raise BadRow(f"published_on {written!r} is not a day like 2025-12-31") from None
         return self._days[written]
 
-    def claim(self, row: Mapping[str, Any], published_on: date) -> tuple[Claim, Entity, Entity]:
-        """Return the claim of a row, and the entities at its ends.
+    def claim(self, row: Mapping[str, Any], published_on: date) -> Claim:
+        """Return the claim of a row.
 
         Raises:
             BadRow: when a field is missing, no such relation exists, or it cannot stand between such ends.
         """
-        name = str(row.get("relation") or "")
-        relation = self._words.relations.get(name)
-        if relation is None:
-            raise BadRow(f"relation {name!r} is not in the vocabulary (kg/relations.yaml)")
-        one = self._end(row, "subject", published_on)
-        other = self._end(row, "object", published_on)
-        _check_ends(relation, one, other)
+        name = row.get("relation")
+        known = self._relations.get(name) if isinstance(name, str) else None
+        if known is None:
+            raise BadRow(f"relation {str(name or '')!r} is not in the vocabulary (kg/relations.yaml)")
+        relation, part = known
+        one = self._end(row.get("subject"), row.get("subject_kind"), published_on, side="subject")
+        other = self._end(row.get("object"), row.get("object_kind"), published_on, side="object")
+        fitting = relation.name, one.kind, other.kind
+        if one.id == other.id or fitting not in self._fitting:
+            _check_ends(relation, one.entity, other.entity)
+            self._fitting.add(fitting)
         if relation.symmetric and one.id > other.id:
             one, other = other, one
-        worded = self._claimed(row)
-        identity = fact_id_between(one.id, name, other.id, claim=worded.key)
-        return Claim(identity, one.id, name, other.id, worded.negative, worded.text), one, other
+        text, key, negative = self._claimed(row)
+        return Claim(fact_id_of(one.part, part, other.part, key), one, relation.name, other, negative, text)
 
-    def _end(self, row: Mapping[str, Any], side: str, published_on: date) -> Entity:
-        text = row.get(side)
-        if not isinstance(text, str) or not text.strip():
+    def _end(self, text: Any, kind: Any, published_on: date, *, side: str) -> End:
+        if not isinstance(text, str):
             raise BadRow(f"{side} is missing")
-        kind = str(row.get(f"{side}_kind") or "")
+        if not isinstance(kind, str):
+            kind = str(kind or "")
         # Only a company's name can mean another one on another day.
-        key = text, kind, published_on if kind == Kind.COMPANY and self._master else None
+        key = (text, kind, published_on) if self._master and kind == _COMPANY else (text, kind)
         found = self._ends.get(key)
         if found is None:
+            if not text.strip():
+                raise BadRow(f"{side} is missing")
             if len(self._ends) >= _ROOM * 16:
                 self._ends.clear()
-            found = self._ends[key] = self._entity(text.strip(), kind, published_on, side)
+            found = self._ends[key] = End.of(self._entity(text.strip(), kind, published_on, side))
         return found
 
     def _entity(self, text: str, kind: str, published_on: date, side: str) -> Entity:
@@ -124,19 +192,28 @@ class Claims:
         return Entity(identity, known, text)
 
     def _claimed(self, row: Mapping[str, Any]) -> _Worded:
-        qualifiers = row.get("qualifiers")
-        said = tuple(row.get(name) for name in CLAIM)
-        key = (*said, repr(qualifiers)) if qualifiers else said
+        fields = tuple(row)
+        shape = self._shapes.get(fields)
+        if shape is None:
+            if len(self._shapes) >= _ROOM:
+                self._shapes.clear()
+            shape = self._shapes[fields] = _Shape.of(row)
+        qualifiers = repr(row["qualifiers"]) if shape.qualified else ""
+        number = _read(row, "value", _number, None) if shape.measured else None
+        key = fields, shape.said(row), qualifiers, number is None
         try:
             found = self._worded.get(key)
         except TypeError:
-            raise BadRow("a field holds a list or an object; only qualifiers may") from None
+            raise BadRow(_NESTED) from None
         if found is None:
             if len(self._worded) >= _ROOM:
                 self._worded.clear()
             fact = _fact(row)
-            found = self._worded[key] = _Worded(codec.claim_out(fact), claim_key(fact), fact.polarity == "negative")
-        return found
+            plain = _Worded(codec.claim_out(fact), claim_key(fact), fact.polarity == "negative")
+            found = self._worded[key] = plain if number is None else _Around.of(fact, row)
+        if isinstance(found, _Worded):
+            return found
+        return found.measured(cast("float", number), _read(row, "high", _number, None))
 
 
 def parse_period(text: str) -> Period:
@@ -194,17 +271,8 @@ def _fact(row: Mapping[str, Any]) -> Fact:
         polarity=_read(row, "polarity", Polarity, Polarity.POSITIVE),
         modality=_read(row, "modality", Modality, Modality.ASSERTED),
         valid=parse_period(valid) if valid else None,
-        value=_value(row),
         qualifiers=_qualifiers(row.get("qualifiers")),
     )
-
-
-def _value(row: Mapping[str, Any]) -> Value | None:
-    number = _read(row, "value", _number, None)
-    if number is None:
-        return None
-    texts = {name: str(row.get(name) or "") for name in ("unit", "scale", "change", "basis")}
-    return Value(number, **texts, high=_read(row, "high", _number, None))
 
 
 def _number(text: Any) -> float:
@@ -231,6 +299,8 @@ def _read(row: Mapping[str, Any], name: str, kind: Callable[[Any], Any], otherwi
     value = row.get(name)
     if value is None or value == "":
         return otherwise
+    if isinstance(value, list | dict):
+        raise BadRow(_NESTED)
     try:
         return kind(value)
     except (ValueError, TypeError):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from typing import Any
 
-    from kg.interop.claims import Claim, Claims
+    from kg.interop.claims import Claims
     from kg.model import Entity
 
 ROWS = 10_000  # of a sheet at most: a document that can still be shown and removed
@@ -44,8 +44,9 @@ class _Page:
     """Rows that wait to become a sheet."""
 
     lines: list[str] = field(default_factory=list)
-    claims: list[tuple[Claim, str, float]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     entities: dict[str, Entity] = field(default_factory=dict)
+    end: int = 0  # of the text so far
 
 
 class Sheets:
@@ -62,11 +63,11 @@ class Sheets:
             try:
                 if written.fault:
                     raise BadRow(written.fault)  # noqa: TRY301 - one way for all faults of a row
-                place = self._add(written)
+                place, page = self._add(written)
             except BadRow as fault:
                 yield Refused(written.where, str(fault))
                 continue
-            if len(self._pages[place].claims) >= ROWS:
+            if len(page.rows) >= ROWS:
                 yield self._closed(place)
             elif self._waiting >= _WAITING:
                 yield from self.rest()
@@ -77,34 +78,32 @@ class Sheets:
         for place in sorted(self._pages):
             yield self._closed(place)
 
-    def _add(self, written: Written) -> tuple[date, str]:
-        row = written.row
+    def _add(self, written: Written) -> tuple[tuple[date, str], _Page]:
+        row, text = written.row, written.text
         day = self._claims.day(row.get("published_on"))
-        claim, one, other = self._claims.claim(row, day)
+        fact, one, relation, other, negative, said = self._claims.claim(row, day)
         sure = _confidence(row.get("confidence"))
         source = str(row.get("source") or "")
         place = day, source
         page = self._pages.get(place)
         if page is None:
             page = self._pages[place] = _Page()
-        page.lines.append(written.text)
-        page.claims.append((claim, str(row.get("speaker") or source), sure))
-        for entity in (one, other):
-            # An id tells its kind and name already, unless folding changed the name.
-            if entity.id not in page.entities and (entity.codes or not entity.id.endswith(f":{entity.name}")):
-                page.entities[entity.id] = entity
+        start, end = page.end, page.end + len(text)
+        speaker = str(row.get("speaker") or source)
+        page.lines.append(text)
+        page.rows.append(Row(fact, one.id, relation, other.id, negative, said, start, end, speaker, sure))
+        page.end = end + 1
+        for side in (one, other):
+            if not side.plain:
+                page.entities.setdefault(side.id, side.entity)
         self._waiting += 1
-        return place
+        return place, page
 
     def _closed(self, place: tuple[date, str]) -> Sheet:
         day, source = place
         page = self._pages.pop(place)
-        self._waiting -= len(page.claims)
+        self._waiting -= len(page.rows)
         text = "\n".join(page.lines)
-        rows, start = [], 0
-        for line, (claim, speaker, sure) in zip(page.lines, page.claims, strict=True):
-            rows.append(Row(*claim, start, start + len(line), speaker, sure))
-            start += len(line) + 1
         title = f"{source or self._name} {day}"
         head = "\n".join((self._name, source, str(day), text))
         document = Document(
@@ -116,7 +115,7 @@ class Sheets:
             publisher=source,
             path=self._name,
         )
-        return Sheet(document, tuple(page.entities.values()), tuple(rows), self._recorded_at, EXTRACTOR)
+        return Sheet(document, tuple(page.entities.values()), tuple(page.rows), self._recorded_at, EXTRACTOR)
 
 
 def _confidence(value: object) -> float:

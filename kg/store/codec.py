@@ -47,9 +47,12 @@ if TYPE_CHECKING:
     from kg.model import Evidence
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def dump(data: object) -> str:
     """Write JSON, equal text for equal data."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(data)
 
 
 def period_out(period: Period | None) -> list[str | None] | None:
@@ -79,18 +82,25 @@ def _day_in(text: str | None) -> date | None:
 
 def claim_out(fact: Fact) -> str:
     """Encode what a fact claims beyond its ends and relation."""
-    value = fact.value
-    number = None if value is None else [value.number, value.unit, value.scale, value.change, value.basis, value.high]
     return dump(
         [
             fact.sign,
             fact.polarity.value,
             fact.modality.value,
             period_out(fact.valid),
-            number,
+            None if fact.value is None else _value(fact.value),
             [list(pair) for pair in fact.qualifiers],
         ]
     )
+
+
+def value_out(value: Value) -> str:
+    """Encode a value as it stands within a claim."""
+    return dump(_value(value))
+
+
+def _value(value: Value) -> list[object]:
+    return [value.number, value.unit, value.scale, value.change, value.basis, value.high]
 
 
 def claim_in(identity: str, ends: tuple[str, str, str], text: str, *, evidence: tuple[Evidence, ...]) -> Fact:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from itertools import groupby
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kg.model import Entity
     from kg.store.sheet import Row, Sheet
 
-Said = tuple[str, str, int, int, "Row", "Sheet"]
+Said = tuple[str, str, "Row", tuple[object, ...]]
 
 ROWS_AT_ONCE = 250_000
 _CACHE = -1_048_576  # KB: the indexes of ten million facts stay in memory while they grow
@@ -50,6 +50,19 @@ def batches(sheets: Iterable[Sheet]) -> Iterator[list[Sheet]]:
             batch, rows = [], 0
     if batch:
         yield batch
+
+
+@contextmanager
+def unreferenced(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let SQLite look up no row that another refers to: the loader takes every key it writes from a row it has seen.
+
+    Within a transaction this changes nothing (`Writer.together`): then each reference is looked up as ever.
+    """
+    connection.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA foreign_keys = ON")
 
 
 class Loader:
@@ -182,52 +195,50 @@ def _names(entity: Entity) -> Iterator[tuple[str, int]]:
 
 
 def _insert_facts(connection: sqlite3.Connection, entities: dict[str, int], sheets: list[tuple[int, Sheet]]) -> None:
-    said = sorted((item for document, sheet in sheets for item in _worded(document, sheet)), key=itemgetter(0, 1, 2, 3))
-    read = {document: microseconds(utc(sheet.recorded_at)) for document, sheet in sheets}
-    claims = [next(group) for _, group in groupby(said, key=itemgetter(0, 1))]
+    said = [item for document, sheet in sheets for item in _evidence(document, sheet)]
+    said.sort(key=itemgetter(0))
+    claims = _claims(said)
     first: int = connection.execute("SELECT coalesce(max(key), 0) + 1 FROM fact").fetchone()[0]
     before = connection.total_changes
     connection.executemany(
         "INSERT INTO fact (key, id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING",
-        (
-            (key, fact, entities[row.subject], row.relation, entities[row.object], row.negative, claim)
-            for key, (fact, claim, _, _, row, _) in enumerate(claims, start=first)
-        ),
+        [
+            (key, row.fact, entities[row.subject], row.relation, entities[row.object], row.negative, claim)
+            for key, ((_, claim), row) in enumerate(claims.items(), start=first)
+        ],
     )
     if connection.total_changes - before == len(claims):
-        keys = {(item[0], item[1]): key for key, item in enumerate(claims, start=first)}
+        keys = {claim: key for key, claim in enumerate(claims, start=first)}
     else:
-        keys = _known(connection, {item[0] for item in claims})
+        keys = _known(connection, {fact for fact, _ in claims})
     connection.executemany(
         "INSERT INTO evidence "
         '(fact, document, place, start, "end", quote, recorded_at, speaker, confidence, extractor) '
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                keys[fact, claim],
-                document,
-                place,
-                row.start,
-                row.end,
-                sheet.document.text[row.start : row.end],
-                read[document],
-                row.speaker,
-                row.confidence,
-                sheet.extractor,
-            )
-            for fact, claim, document, place, row, sheet in said
-        ),
+        [(keys[fact, claim], *rest) for fact, claim, _, rest in said],
     )
 
 
-def _worded(document: int, sheet: Sheet) -> Iterator[Said]:
-    """Yield (fact, claim, document, place, row, sheet); the first row of a fact says how it is worded."""
+def _claims(said: list[Said]) -> dict[tuple[str, str], Row]:
+    """Return the claims, by fact and wording, each with a row that states it."""
+    claims: dict[tuple[str, str], Row] = {}
+    for fact, claim, row, _ in said:
+        claims.setdefault((fact, claim), row)
+    return claims
+
+
+def _evidence(document: int, sheet: Sheet) -> Iterator[Said]:
+    """Yield (fact, claim, row, rest of the evidence's columns); the first row of a fact says how it is worded."""
+    text, extractor = sheet.document.text, sheet.extractor
+    read = microseconds(utc(sheet.recorded_at))
     known: dict[str, tuple[str, int]] = {}
     for row in sheet.rows:
-        claim, place = known.get(row.fact, (row.claim, 0))
-        known[row.fact] = claim, place + 1
-        yield row.fact, claim, document, place, row, sheet
+        fact, _, _, _, _, worded, start, end, speaker, confidence = row
+        claim, place = known.get(fact, (worded, 0))
+        known[fact] = claim, place + 1
+        rest = document, place, start, end, text[start:end], read, speaker, confidence, extractor
+        yield fact, claim, row, rest
 
 
 def _known(connection: sqlite3.Connection, facts: set[str]) -> dict[tuple[str, str], int]:

@@ -20,6 +20,7 @@ from kg.model import Modality, Polarity, Value
 from kg.period import Period, day, half, month, quarter, year
 from kg.relations import vocabulary
 from kg.securities.master import Master
+from kg.store import codec
 from kg.store.memory import MemoryStore
 from tests.contracts.readings import READ
 
@@ -238,3 +239,26 @@ def test_the_commands_end_to_end(tmp_path: Path):
     assert "内容一致" in liantu("copy", one, three)
     assert "已有 1" in liantu("copy", one, three)
     liantu("import", str(tmp_path), "--kb", one, code=2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"value": 0.1, "unit": "元"},
+        {"value": "22", "unit": "%", "high": 23.5, "basis": "同比", "qualifiers": {"rank": "1", "product": "null,[]]"}},
+        {"value": 1e300, "scale": "亿", "unit": "null,[]]", "valid": "2024Q1", "polarity": "negative"},
+        {"value": "", "unit": "%", "sign": -1, "modality": "planned", "qualifiers": "product=电池"},
+    ],
+)
+def test_rows_that_differ_in_the_number_alone_are_written_as_facts_are(change: dict[str, object]):
+    claims = Claims(vocabulary())
+    row = GOOD | {"relation": "reports", "object": "毛利率", "object_kind": "indicator"} | change
+    for number in (row.get("value"), 7, -0.0, 1 / 3) if row.get("value") else (None,):
+        claim = claims.claim(row | {"value": number}, date(2024, 3, 1))
+        ends = (claim.subject.id, claim.relation, claim.object.id)
+        told = codec.claim_in(claim.fact, ends, claim.text, evidence=())
+        assert fact_id(told) == claim.fact
+        assert codec.claim_out(told) == claim.text
+        assert (told.value.number if told.value else None) == (None if number is None else float(str(number)))
+        assert claim.negative == (told.polarity is Polarity.NEGATIVE)
