@@ -300,10 +300,8 @@ class _Reader:
         start, today = found.period.start, self.frame.today
         if lead and found.period.end is not None and (tail := _YEAR_ENDED.match(self.text, found.end)):
             # 截至2024年6月30日止年度 is the twelve months before, not that day
-            begin = add_months(found.period.end, -(number_of(tail["n"]) if tail["n"] else 12))
-            return replace(
-                found, start=found.start - len(lead[0]), end=tail.end(), period=span(begin, found.period.end)
-            )
+            whole = span(add_months(found.period.end, -number_of(tail["n"] or "12")), found.period.end)
+            return replace(found, start=found.start - len(lead[0]), end=tail.end(), period=whole)
         if lead and found.period.end is not None:
             day = last_day(found.period)
             as_of = periods.day(today) if start is not None and start <= today and found.period.end > today else day

@@ -35,6 +35,7 @@ from extraction.patterns.causal import CausalReader
 from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
 from extraction.patterns.table_facts import Cell, TableReader
+from extraction.patterns.table_relations import TableRelations
 from extraction.quantities import find_quantities
 from extraction.sentences import split
 from extraction.training.causal_claims import causal_beside, model_claims, unread
@@ -84,7 +85,9 @@ class Extractor:
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._metrics, self._causal = MetricReader(self._lexicon), CausalReader(self._lexicon)
-        self._tables = TableReader(Linker(self._resolver, self._lexicon, None), self._metrics.subjects, self._lexicon)
+        plain = Linker(self._resolver, self._lexicon, None)
+        self._tables = TableReader(plain, self._metrics.subjects, self._lexicon)
+        self._table_relations = TableRelations(plain)
         self._causal_model, self._relation_model = causal, relations  # off unless trained
 
     @classmethod
@@ -123,11 +126,13 @@ class Extractor:
         return list(self._annotate(document, lines, refs))
 
     def _read_tables(self, document: Document) -> tuple[list[tuple[Claim, Annotated]], list[Problem]]:
-        """Read the measured cells of the tables, and what is unclear about others."""
+        """Read the measured cells and the relations of the tables, and what is unclear about others."""
         company = self._document_subject(document)
         blocks = [block for block in document.blocks if block.kind == BlockKind.TABLE]
         found = [each for block in blocks for each in self._tables.read(document, block, company)]
         cells = [(each.claim, each.row) for each in found if isinstance(each, Cell)]
+        for block in blocks:
+            cells += [(each.claim, each.row) for each in self._table_relations.read(document, block, company)]
         return cells, [each for each in found if not isinstance(each, Cell)]
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
