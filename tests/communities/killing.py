@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -34,8 +35,8 @@ _EARLY = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What kills did: how many struck a running job, half-published states, calls repeated though answered, calls
-    repeated that were under way at a kill, and whether the end is the undisturbed run."""
+    """What kills did: how many struck a running job, half-published states, calls repeated though their reply was kept,
+    calls repeated whose reply was not (under way at a kill), and whether the end is the undisturbed run."""
 
     killed: int
     torn: int
@@ -48,33 +49,33 @@ class Outcome:
 def killed_runs(folder: Path, *, times: int, seed: int) -> Outcome:
     """Run the command on a fresh week again and again, each time killed at a random moment, and let the last one end.
 
-    A request whose reply had gone out whole before the kill must never be asked again. One that was under way cannot
-    but be asked again: nobody has its reply.
+    A request whose reply the command had kept before the kill must never be asked again. One that was under way, or
+    whose reply lay unread in the dead command's socket, cannot but be asked again: nobody has its reply.
     """
     moments = random.Random(seed)  # noqa: S311 - moments to kill at
     kb = folder / "kb.liantu"
     with closing(open_store(kb, create=True)) as store:
         filled(many_chains(), store)
+    replies = folder / "kb.liantu-replies.jsonl"
     killed = torn = weeks = under_way = repeated = calls = 0
     with serving(delay=_THINKS) as server:
         while killed < times:
             day = date(2024, 2, 1).replace(day=1 + weeks % 28)
             weeks += 1
-            (folder / "kb.liantu-replies.jsonl").unlink(missing_ok=True)
+            replies.unlink(missing_ok=True)
             with closing(open_store(kb)) as store, store.writer() as writer:
                 for run in list(store.view().runs()):
                     writer.withdraw(run.id)
             server.asked.clear()
-            server.answered.clear()
-            lost = 0
+            settled: dict[str, int] = {}  # kept replies, with how often they had been asked for by then
             for _ in range(5):
                 process = _started(kb, day, server.url)
                 if killed < times and _struck(process, server, moments):
                     process.send_signal(signal.SIGKILL)
                     process.wait()
-                    lost += server.in_flight
                     killed += 1
                     time.sleep(2 * _THINKS)  # what was under way comes to nothing
+                    settled = {key: settled.get(key, server.asked[key]) for key in _kept(replies)}
                 else:
                     process.wait()
                 state = _published(kb)
@@ -87,9 +88,15 @@ def killed_runs(folder: Path, *, times: int, seed: int) -> Outcome:
             assert expected is not None
             calls += sum(server.asked.values())
             twice = sum(count - 1 for count in server.asked.values())
-            under_way += min(twice, lost)
-            repeated += max(0, twice - lost)
+            again = sum(server.asked[key] - count for key, count in settled.items())
+            repeated, under_way = repeated + again, under_way + twice - again
     return Outcome(killed, torn, repeated, under_way, calls, whole=_undisturbed(folder, kb, day, expected))
+
+
+def _kept(replies: Path) -> list[str]:
+    """Return the keys of the replies on the disk; the last line may be torn."""
+    lines = replies.read_bytes().split(b"\n")[:-1] if replies.exists() else []
+    return [json.loads(line)[0] for line in lines]
 
 
 def _struck(process: subprocess.Popen[bytes], server: Endpoint, moments: random.Random) -> bool:

@@ -36,7 +36,6 @@ class Endpoint:
         self.headers: list[dict[str, str]] = []
         self.guard = threading.Lock()
         self.url = ""
-        self.in_flight = 0
 
 
 @contextmanager
@@ -59,14 +58,11 @@ def serving(
                 return  # who asked was killed in the middle of the question
             body = json.loads(text)
             with state.guard:
-                state.in_flight += 1
                 state.bodies.append({"path": self.path, **body})
                 state.headers.append(dict(self.headers))
                 status = state.statuses.pop(0) if state.statuses else 200
                 state.asked[self.headers["Idempotency-Key"]] += 1
             stop.wait(state.delay)
-            with state.guard:
-                state.in_flight -= 1
             said = state.answer(body["messages"][-1]["content"])
             reply = {"choices": [{"message": {"content": said}}], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
             data = json.dumps(reply if status == 200 else {"error": "no"}).encode()
