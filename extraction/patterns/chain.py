@@ -6,6 +6,7 @@ from extraction.patterns.pattern import Pattern
 
 _DELIVER = "(?:供应|供货|提供|配套|供给|销售|交付|出货|批量供货|独家供应)"
 _HOW = "(?:均|也|亦|还|主要|长期|稳定|批量|独家|直接|间接|小批量|持续|已|开始|大批量|正式|实现)*"
+_RANK = "(?P<rank>第[一二三四五]大|最大)"
 
 PATTERNS = (
     Pattern(
@@ -37,16 +38,50 @@ PATTERNS = (
     Pattern(
         "supply.share",
         "supplies",
-        "{s:C}(?:的)?(?P<rank>第[一二三四五]大)客户(?:为|是)?{o:C}~(?:贡献|占)~{revenue_share:Q}(?:的)?(?:营业)?(?:收入|营收)",
+        f"{{s:C}}(?:的)?{_RANK}客户(?:为|是|系)?{{o:C}}[，、]?~(?:贡献|占|带来)~{{revenue_share:Q}}(?:的)?(?:{{product:P}})?(?:业务)?(?:的)?(?:营业|销售)?(?:总)?(?:收入|营收|销售额)",
         "公司第一大客户宁德时代贡献约35%收入",
         0.9,
+        qualifiers=(("disclosed_by", "supplier"),),
     ),
     Pattern(
         "supply.share2",
         "supplies",
-        "{s:C}(?:对|来自){o:C}(?:的)?(?:销售)?(?:收入|营收|销售额)?(?:占|占比)~{revenue_share:Q}",
+        f"{{s:C}}(?:对|来自)(?:{_RANK}客户)?{{o:C}}(?:的)?(?:~{{product:P}})?(?:的)?(?:销售)?(?:收入|营收|销售额)(?:占|占比)~{{revenue_share:Q}}",
         "公司来自宁德时代的收入占35%",
         0.85,
+        qualifiers=(("disclosed_by", "supplier"),),
+    ),
+    Pattern(
+        "supply.share3",
+        "supplies",
+        f"{{o:C}}(?:是|为|系){{s:C}}(?:的)?{_RANK}客户[，、]?~(?:贡献|占)~{{revenue_share:Q}}(?:的)?(?:营业|销售)?(?:收入|营收|销售额)?",
+        "宁德时代是恩捷股份第一大客户，贡献约35%收入",
+        0.9,
+        qualifiers=(("disclosed_by", "supplier"),),
+    ),
+    Pattern(
+        "supply.share4",
+        "supplies",
+        f"{{s:C}}(?:的)?{{product:P}}(?:业务|产品)?(?:的)?{_RANK}客户(?:为|是|系)?{{o:C}}[，、]?~(?:贡献|占|带来)~{{revenue_share:Q}}(?:的)?(?:业务)?(?:营业|销售)?(?:收入|营收|销售额)",
+        "恩捷股份隔膜第一大客户宁德时代贡献约35%收入",
+        0.9,
+        qualifiers=(("disclosed_by", "supplier"),),
+    ),
+    Pattern(
+        "supply.cost-share",
+        "supplies",
+        f"{{o:C}}(?:的)?{_RANK}(?:{{product:P}})?供应商(?:为|是|系)?{{s:C}}[，、]?~(?:占|贡献)~(?:采购|成本)?~{{cost_share:Q}}(?:的)?(?:年度)?(?:采购|成本)?",
+        "宁德时代第一大供应商天齐锂业占采购总额的12%",
+        0.9,
+        qualifiers=(("disclosed_by", "customer"),),
+    ),
+    Pattern(
+        "supply.cost-share2",
+        "supplies",
+        "{o:C}(?:向|对|从){s:C}(?:的)?(?:~{product:P})?(?:的)?采购(?:额|金额|总额)?(?:占|占比)~{cost_share:Q}",
+        "宁德时代向天齐锂业采购额占总采购额的12%",
+        0.85,
+        qualifiers=(("disclosed_by", "customer"),),
     ),
     Pattern(
         "supply.suppliers",

@@ -15,7 +15,7 @@ from extraction.sentences import split
 from kg.ids import entity_id
 from kg.model import Kind
 from kg.relations import vocabulary
-from tests.goldens.reports import facts_of, names_of, report, told
+from tests.goldens.reports import facts_of, names_of, read, report, told
 
 PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
 OWN = "002812.SZ"  # 恩捷股份: who 「公司」 is in an example
@@ -202,6 +202,28 @@ def test_supply_keeps_product_and_share_of_revenue():
     assert delivered.qualifier("product") == "磷酸铁锂电池"
     (shared,) = facts_of("公司第一大客户宁德时代贡献约35%收入。", relation="supplies", codes=(OWN,))
     assert (shared.qualifier("rank"), shared.qualifier("revenue_share")) == ("第一大", "35")
+    assert shared.qualifier("disclosed_by") == "supplier"
+
+
+SUPPLY = [
+    ("恩捷股份隔膜第一大客户宁德时代贡献约35%收入。", "隔膜 第一大 35  supplier"),
+    ("恩捷股份来自第一大客户宁德时代的隔膜收入占比35%。", "隔膜 第一大 35  supplier"),
+    ("宁德时代是恩捷股份第一大客户，贡献约35%收入。", " 第一大 35  supplier"),
+    ("恩捷股份最大客户为宁德时代，贡献约35%的隔膜收入。", "隔膜 最大 35  supplier"),
+    ("宁德时代第一大供应商恩捷股份占采购总额的12%。", " 第一大  12 customer"),
+    ("宁德时代最大隔膜供应商为恩捷股份，占采购成本的12%。", "隔膜 最大  12 customer"),
+    ("宁德时代向恩捷股份采购隔膜的采购额占总采购额的12%。", "隔膜   12 customer"),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), SUPPLY)
+def test_supply_keeps_its_product_rank_shares_and_who_told_them(line: str, expected: str):
+    reading = read(report(line))
+    (fact,) = [fact for fact in reading.facts if fact.relation == "supplies"]
+    names = names_of(reading)
+    assert (names[fact.subject], names[fact.object]) == ("恩捷股份", "宁德时代")
+    asked = ("product", "rank", "revenue_share", "cost_share", "disclosed_by")
+    assert " ".join(fact.qualifier(name) or "" for name in asked) == expected
 
 
 def test_the_buyer_s_product_is_not_the_seller_s_input():
