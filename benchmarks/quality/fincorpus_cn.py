@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.masters import load_master
 from benchmarks.quality.score import Report, Score
-from extraction.patterns import chain, dealings, listed, ownership, structure
+from extraction.patterns import chain, dealings, ownership, profiles, structure
 from extraction.patterns.pairs import only, relation_of
 from extraction.patterns.pattern import read
 from extraction.pipeline import Extractor
-from extraction.training.examples import Example
-from extraction.training.features import pair_of
-from extraction.training.model import RelationModel
+from extraction.training import roles
+from extraction.training.roles import Mark, RoleExample, RoleTagger
 from kg.ids import document_id
 from kg.model import Block, BlockKind, Document, Kind
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from benchmarks.quality.score import Options
     from extraction.annotated import Annotated, Claim, Ref
-    from extraction.training.model import Verdict
 
 DAY = date(2020, 6, 30)  # the sentences are undated; the reports they come from tell of 2019
 _PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
@@ -36,8 +34,6 @@ Triple = tuple[str, str, str]  # subject, the set's relation, object
 # Liantu's relation and the object's kind (any, where empty) → the set's relation, and whether the ends change places.
 WORD: dict[tuple[str, str], tuple[str, bool]] = {
     ("operates", ""): ("开展", False),
-    ("operates", "industry"): ("属于", False),
-    ("operates", "theme"): ("属于", False),
     ("produces", ""): ("拥有", False),
     ("subsidiary_of", ""): ("拥有", True),
     ("acquires", ""): ("拥有", False),
@@ -70,13 +66,13 @@ def document_of(text: str) -> Document:
 
 
 def claims_of(annotated: Annotated) -> Iterator[Claim]:
-    """Yield what the patterns read in a sentence, and what its lists name."""
+    """Yield what the patterns read in a sentence, the loose readings and whose child a firm may be included."""
     yield from read(_PATTERNS, annotated)
-    yield from listed.read(annotated)
+    yield from profiles.read(annotated)
     firms = {ref.entity for ref in annotated.refs if ref.kind == Kind.COMPANY and ref.start >= 0}
     for pair in combinations(sorted(firms), 2):
         claim = relation_of(only(annotated, *pair))
-        if claim is not None:
+        if claim is not None and claim.relation == "subsidiary_of":
             yield claim
 
 
@@ -147,87 +143,52 @@ def _count_faults(report: Report, gold: set[Triple], found: set[Triple]) -> None
         report.fault("not in the set", " | ".join(triple))
 
 
-# ── with local training: the same candidates, typed by a model fitted on other texts of the set ─────────────────────
+# ── with local training: a tagger of roles, fitted on the other texts of the set ──────────────────────────────────────
 
 _FOLDS = 5
 _TAUGHT = {
     "开展": "operates",
+    "拥有": "produces",
     "属于": "belongs_to",
     "位于": "located_in",
     "合作": "partners_with",
     "投资": "invests_in",
     "应用于": "upstream_of",
-}  # 拥有 is subsidiary_of for a company, else produces
-
-
-def candidates_of(extractor: Extractor, text: str) -> list[tuple[str, str, Kind, Kind]]:
-    """Return the pairs of names that a model is asked about: each possible name with the company before it."""
-    found: dict[tuple[str, str], tuple[Kind, Kind]] = {}
-    for annotated in extractor.annotate(document_of(text)):
-        mentions = [ref for ref in annotated.refs if ref.start >= 0]
-        firms = [ref for ref in mentions if ref.kind == Kind.COMPANY]
-        places = {(ref.start, ref.end): ref.kind for ref in mentions}
-        for place in listed.proposals(annotated):
-            places.setdefault(place, Kind.PRODUCT)
-        for claim in claims_of(annotated):
-            places.setdefault((claim.object.start, claim.object.end), claim.object.kind)
-        for (start, end), kind in places.items():
-            before = [firm for firm in firms if firm.end <= start]
-            owners = firms if kind == Kind.COMPANY else before[-1:] or firms[:1]
-            for owner in owners:
-                one, other = text_of(annotated, text, (owner.start, owner.end)), text_of(annotated, text, (start, end))
-                if one != other and start >= 0:
-                    found.setdefault((one, other), (owner.kind, kind))
-    return [(one, other, *kinds) for (one, other), kinds in found.items()]
-
-
-def text_of(annotated: Annotated, text: str, place: tuple[int, int]) -> str:
-    """Return a stretch of a sentence as the text spells it."""
-    low, high = annotated.sentence.span(*place)
-    return text[low:high]
+}
 
 
 def trained(extractor: Extractor, rows: Sequence[tuple[str, set[Triple]]]) -> list[set[Triple]]:
-    """Return the triples of every text, read by a model that was fitted on the other folds."""
-    asked = [candidates_of(extractor, text) for text, _ in rows]
+    """Return the triples of every text, read by a tagger that was fitted on the other folds."""
+    examples = [
+        RoleExample(
+            text,
+            frozenset(roles.Triple(subject, _TAUGHT[word], object_) for subject, word, object_ in gold),
+            tuple(marks_of(extractor, text)),
+        )
+        for text, gold in rows
+    ]
+    words = {relation: word for word, relation in _TAUGHT.items()}
     found: list[set[Triple]] = [set() for _ in rows]
     for fold in range(_FOLDS):
-        taught = [at for at in range(len(rows)) if _fold(rows[at][0]) != fold]
-        model = RelationModel.fit([each for at in taught for each in _examples(*rows[at], asked[at])])
-        for at in (at for at in range(len(rows)) if _fold(rows[at][0]) == fold):
-            text = rows[at][0]
-            pairs = [pair_of(text, one, other, kinds=kinds) for one, other, *kinds in asked[at]]  # type: ignore[arg-type]
-            for (one, other, *_), verdict in zip(asked[at], model.verdicts(pairs), strict=True):
-                triple = _verdict_in_set_words(one, other, verdict)
-                if triple is not None:
-                    found[at].add(triple)
+        tagger = RoleTagger.fit([example for example in examples if _fold(example.text) != fold])
+        for at, example in enumerate(examples):
+            if _fold(example.text) == fold:
+                told = tagger.read(example.text, example.marks)
+                found[at] = {(each.subject, words[each.relation], each.object) for each in told}
     return found
+
+
+def marks_of(extractor: Extractor, text: str) -> Iterator[Mark]:
+    """Yield the names of a text and what the patterns read in it, by place."""
+    for annotated in extractor.annotate(document_of(text)):
+        for ref in annotated.refs:
+            if ref.start >= 0:
+                yield Mark(*annotated.sentence.span(ref.start, ref.end), ref.kind.value)
+        for claim in claims_of(annotated):
+            if claim.object.start >= 0:
+                place = annotated.sentence.span(claim.object.start, claim.object.end)
+                yield Mark(*place, claim.relation, read=True)
 
 
 def _fold(text: str) -> int:
     return int(sha256(text.encode()).hexdigest(), 16) % _FOLDS
-
-
-def _examples(text: str, gold: set[Triple], asked: Sequence[tuple[str, str, Kind, Kind]]) -> Iterator[Example]:
-    said = {(subject, object_): relation for subject, relation, object_ in sorted(gold)}
-    for one, other, kind, other_kind in asked:
-        if (one, other) in said:
-            yield _example(text, one, other, said[(one, other)], (kind, other_kind))
-        elif (other, one) in said:
-            yield _example(text, other, one, said[(other, one)], (other_kind, kind))
-        else:
-            yield Example(text, one, other, subject_kind=kind, object_kind=other_kind)
-
-
-def _example(text: str, one: str, other: str, word: str, kinds: tuple[Kind, Kind]) -> Example:
-    if word == "拥有" and kinds[1] == Kind.COMPANY:
-        return Example(text, other, one, "subsidiary_of", subject_kind=kinds[1], object_kind=kinds[0])
-    return Example(text, one, other, _TAUGHT.get(word, "produces"), subject_kind=kinds[0], object_kind=kinds[1])
-
-
-def _verdict_in_set_words(one: str, other: str, verdict: Verdict) -> Triple | None:
-    ends = (one, other) if verdict.forward else (other, one)
-    if verdict.relation == "subsidiary_of":
-        return ends[1], "拥有", ends[0]
-    words = {relation: word for word, relation in _TAUGHT.items()} | {"produces": "拥有"}
-    return (ends[0], words[verdict.relation], ends[1]) if verdict.relation else None

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from extraction.annotated import Annotated, Ref
-from extraction.patterns.listed import proposals, read, sure
+from extraction.patterns.listed import sure
 from extraction.sentences import split
 from kg.ids import entity_id
 from kg.model import Kind
@@ -27,15 +27,13 @@ def sentence(text: str, *firms: str, subject: str = "") -> Annotated:
 
 
 def told(annotated: Annotated, relation: str) -> set[tuple[str, str]]:
-    return {(claim.subject.name, claim.object.name) for claim in read(annotated) if claim.relation == relation}
+    return {(claim.subject.name, claim.object.name) for claim in sure(annotated) if claim.relation == relation}
 
 
 @pytest.mark.parametrize(
     ("text", "names"),
     [
         ("天山矿业主营业务为铜矿开采、铅锌冶炼和矿山机械。", {"铜矿开采", "铅锌冶炼", "矿山机械"}),
-        ("天山矿业主要从事煤炭贸易、港口物流。", {"煤炭贸易", "港口物流"}),
-        ("天山矿业大力发展港口物流、冷链仓储业务。", {"港口物流", "冷链仓储"}),
         ("天山矿业业务涵盖工程勘察、设备租赁等三大板块。", {"工程勘察", "设备租赁"}),
     ],
 )
@@ -65,16 +63,7 @@ def test_a_list_without_a_name_is_the_understood_subject_s():
 
 
 def test_a_list_of_nobody_says_nothing():
-    assert list(read(sentence("主营业务为水泥、商砼。"))) == []
-
-
-def test_a_trade_is_what_its_word_closes():
-    assert ("天山矿业", "新能源") in told(sentence("天山矿业在新能源、环保等领域领先。", "天山矿业"), "belongs_to")
-
-
-def test_a_province_and_its_city_are_one_place():
-    found = told(sentence("天山矿业的矿区分布在新疆、甘肃天水。", "天山矿业"), "located_in")
-    assert found == {("天山矿业", "新疆"), ("天山矿业", "甘肃天水")}
+    assert list(sure(sentence("主营业务为水泥、商砼。"))) == []
 
 
 @pytest.mark.parametrize(
@@ -82,12 +71,7 @@ def test_a_province_and_its_city_are_one_place():
     ["天山矿业业务为先。", "天山矿业产品有优势。", "天山矿业拥有丰富的经验。", "天山矿业股价上涨，成交放大。"],
 )
 def test_mere_words_are_no_names(text):
-    assert list(read(sentence(text, "天山矿业"))) == []
-
-
-def test_proposals_are_stretches_between_joints():
-    annotated = sentence("天山矿业致力于铜矿开采、铅锌冶炼。", "天山矿业")
-    assert {annotated.text[start:end] for start, end in proposals(annotated)} >= {"铜矿开采", "铅锌冶炼"}
+    assert list(sure(sentence(text, "天山矿业"))) == []
 
 
 def test_only_a_list_whose_opening_names_it_makes_facts():
