@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import rjieba
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _FAR = 60  # characters beside the pair that words are taken from
 _LISTED = 4  # 、 beyond which a list is long
+_CLAUSE = re.compile("[。；，,;!?]")
+_CROWDED = 22  # words of a clause, names with them, from which two of them say little
+_JOINTS = "①②向与和的被将把由从以是为"  # single letters that join names to a verb
 _SIGNS = "（）股称表示告诉券%《》“”"
 
 
@@ -135,6 +138,18 @@ def words(pair: Pair) -> Iterator[str]:
     yield from (f"w_{word}" for word in rjieba.cut(f"{pair.left}①{pair.middle}②{pair.right}"))
 
 
+def clause(pair: Pair) -> Iterator[str]:
+    """Yield words, neighbouring words and every two words in order, from the first name's clause to the second's."""
+    opening, closing = _CLAUSE.split(pair.left)[-1], _CLAUSE.split(pair.right)[0]
+    cut = [word for word in rjieba.cut(f"{opening}①{pair.middle}②{closing}") if word.strip()]
+    yield f"far{min(len(_CLAUSE.findall(pair.middle)), _LISTED)}"
+    yield from cut
+    yield from (f"{one}_{two}" for one, two in pairwise(cut))
+    telling = [word for word in cut if len(word) > 1 or word in _JOINTS]
+    if len(telling) < _CROWDED:
+        yield from (f"{one}~{two}" for one, two in combinations(telling, 2))
+
+
 def form(pair: Pair) -> Iterator[str]:
     """Yield how far apart, how long, how alike and of what ending the names are, and the names themselves."""
     one, two, gap = pair.first, pair.second, pair.middle
@@ -203,6 +218,7 @@ VIEWS = (
     View(first_name),
     View(second_name),
     View(words),
+    View(clause),
     View(form, rare_counts=False),
     View(cues, weight=2.0, rare_counts=False),
 )
