@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kg.ids import digest, normal_name
-from kg.model import Evidence, MentionStatus, Polarity, Problem, Reading
+from kg.model import MentionStatus, Polarity, Problem, Reading
 from kg.store import codec
 from kg.store import neo4j_changes as cypher
 from kg.store import neo4j_statements as asked
@@ -18,12 +16,13 @@ from kg.store.neo4j_schema import LAST_DAY
 from kg.store.neo4j_search import indexed
 from kg.store.schema import instant_of, microseconds
 from kg.store.words import terms
+from kg.store.written import written_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kg.model import Document, Entity, Fact
-    from kg.store.neo4j_connection import Moment, Row
+    from kg.model import Entity, Fact
+    from kg.store.neo4j_connection import Moment
     from kg.store.prepared import Prepared, Profile
 
 Properties = dict[str, object]
@@ -165,30 +164,11 @@ def read_back(moment: Moment, document_id: str) -> Reading | None:
         chunks=tuple(codec.chunk_in(*row) for row in moment.rows(asked.WRITTEN_PASSAGES, key=key)),
         mentions=tuple(map(codec.mention_in, mentions)),
         entities=tuple(codec.entity_in(*row) for row in sorted(moment.rows(asked.WRITTEN_ENTITIES, key=key))),
-        facts=tuple(_written_facts(moment.rows(asked.WRITTEN_FACTS, key=key), document)),
+        facts=tuple(written_facts(moment.rows(asked.WRITTEN_FACTS, key=key), document)),
         problems=tuple(Problem(*problem) for problem in json.loads(body)[4]),
         copies=tuple(copies or ()),
         recorded_at=None if recorded_at is None else instant_of(recorded_at),
     )
-
-
-def _written_facts(rows: Sequence[Row], document: Document) -> Iterator[Fact]:
-    for (identity, *ends, claim), group in groupby(rows, key=itemgetter(0, 1, 2, 3, 4)):
-        evidence = tuple(
-            Evidence(
-                document=document.id,
-                start=start,
-                end=end,
-                quote=quote,
-                published_on=document.published_on,
-                recorded_at=instant_of(read),
-                speaker=speaker,
-                confidence=confidence,
-                extractor=extractor,
-            )
-            for *_, start, end, quote, read, speaker, confidence, extractor in group
-        )
-        yield codec.claim_in(identity, (ends[0], ends[1], ends[2]), claim, evidence=evidence)
 
 
 def purge(moment: Moment, documents: Sequence[str]) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from kg.model import Evidence, Problem, Reading
+from kg.model import Problem, Reading
 from kg.store import codec
 from kg.store.schema import PLACE_BITS, day_of, instant_of
+from kg.store.written import written_facts
 
 if TYPE_CHECKING:
     import sqlite3
@@ -58,20 +57,4 @@ def read_back(connection: sqlite3.Connection, document_id: str) -> Reading | Non
 
 
 def _facts(connection: sqlite3.Connection, key: int, document: Document) -> Iterator[Fact]:
-    rows = connection.execute(_FACTS, (key,)).fetchall()
-    for (identity, *ends, claim), group in groupby(rows, key=itemgetter(0, 1, 2, 3, 4)):
-        evidence = tuple(
-            Evidence(
-                document=document.id,
-                start=start,
-                end=end,
-                quote=quote,
-                published_on=document.published_on,
-                recorded_at=instant_of(read),
-                speaker=speaker,
-                confidence=confidence,
-                extractor=extractor,
-            )
-            for *_, start, end, quote, read, speaker, confidence, extractor in group
-        )
-        yield codec.claim_in(identity, (ends[0], ends[1], ends[2]), claim, evidence=evidence)
+    return written_facts(connection.execute(_FACTS, (key,)).fetchall(), document)
