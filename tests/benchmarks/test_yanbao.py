@@ -24,7 +24,8 @@ LINE = "宁德时代2024年实现营业收入3620.13亿元，同比下降9.70%�
 @pytest.fixture(autouse=True)
 def one_extractor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Building an extractor takes seconds; the session's reads the same."""
-    monkeypatch.setattr(Extractor, "default", lambda **_: extractor())
+    shared = extractor()
+    monkeypatch.setattr(Extractor, "default", lambda **_: shared)
 
 
 def annotated(name: str, value: str, time: str = "", *, line: str = LINE) -> dict[str, Any]:
