@@ -43,6 +43,7 @@ def main() -> None:
             if "expand" in names:
                 with closing(open_store(path)) as store:
                     figures += walking.measure(Snapshot.compile(store.view(), vocabulary()))
+                    figures += walking.after_a_commit(store)
         if "grow" in names:
             with tempfile.TemporaryDirectory() as fresh:
                 figures += growing.measure(Path(fresh), given.documents)

@@ -18,8 +18,11 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from benchmarks.store.growing import synthetic
 from benchmarks.store.table import Figure
+from kg.graph.snapshot import Snapshot
 from kg.period import Period
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kg.graph.edges import Edges
-    from kg.graph.snapshot import Snapshot
+    from kg.store.port import Store
 
 RELATIONS = ("supplies", "produces", "upstream_of", "affects")
 WITHIN = Period(date(2022, 1, 1), date(2023, 1, 1))
@@ -163,23 +166,41 @@ def timed(job: Task, hop: Callable[[NDArray[np.int64]], object], walks: int) -> 
     return best
 
 
-def measure(snapshot: Snapshot, *, walks: int = 200) -> list[Figure]:
-    """Measure ours and the peers."""
-    job = task(snapshot, walks)
-    bare = numpy_loop(snapshot)
+def beside_numpy(job: Task, walks: int) -> tuple[NDArray[np.float64], list[Figure]]:
+    """Measure ours and the bare loop, which find the same."""
+    snapshot, bare = job.snapshot, numpy_loop(job.snapshot)
     for frontiers in job.walks:
         for frontier in frontiers:
             assert sorted(_expand(snapshot, frontier).fact.tolist()) == sorted(bare(frontier)[-1].tolist())
     own = timed(job, lambda frontier: _expand(snapshot, frontier), walks)
     floor = timed(job, bare, walks)
-    few = min(walks, 40)
     ratio = np.percentile(own, 99) / np.percentile(floor, 99)
-    figures = [
-        Figure("expand, 3 hops", _percentiles(own)),
+    laid = " of a graph with a patch over it" if snapshot.parts.patch else ""
+    return own, [
+        Figure(f"expand, 3 hops{laid}", _percentiles(own)),
         Figure("  bare NumPy CSR loop", f"{_percentiles(floor)}; p99 × {ratio:.2f}", "p99 ≤ 2 ×", bool(ratio <= 2)),
     ]
-    peer = timed(job, networkx_loop(snapshot), few)
-    times = float(peer.sum() / own[:few].sum())
+
+
+def after_a_commit(store: Store, *, walks: int = 200) -> list[Figure]:
+    """Measure ours and the bare loop on the graph that one more document is laid over; then take it out again."""
+    reading = synthetic(1)
+    with store.writer() as writer:
+        writer.write(reading)
+    snapshot = Snapshot.compile(store.view(), vocabulary())
+    _, figures = beside_numpy(task(snapshot, walks), walks)
+    with store.writer() as writer:
+        writer.remove(reading.document.id)
+    return figures
+
+
+def measure(snapshot: Snapshot, *, walks: int = 200) -> list[Figure]:
+    """Measure ours and the peers."""
+    job = task(snapshot, walks)
+    own, figures = beside_numpy(job, walks)
+    few = min(walks, 40)
+    peer = timed(job, networkx_loop(snapshot), walks)
+    times = float(peer.sum() / own.sum())
     figures.append(Figure("  NetworkX", f"{_percentiles(peer)}; we are {times:.0f} × faster", "≥ 5 ×", times >= 5))
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -21,7 +21,7 @@ import numpy as np
 
 from kg.graph import arrays
 from kg.graph.deriving import Live, Nodes, Sight, live_facts, visible_nodes
-from kg.graph.edges import Buckets, Edges, Ids, Kinds
+from kg.graph.edges import Buckets, Ids, Kinds, Rows
 from kg.graph.layout import anchored, table_edges
 from kg.graph.parts import Changed, Parts, compiled, patched
 from kg.ids import digest
@@ -41,13 +41,12 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_FORMAT = 1
+_FORMAT = 2
 _WORTH_A_FILE = 20_000  # facts
 _PATCHED_AT_MOST = 20_000  # facts; above, and above a twentieth of all, a new table is read
 _LEAST_PATCH = 1_000
 _GRAPHS, _TABLES, _VIEW_FILES = 8, 2, 8
 _NOTHING = Touched(frozenset(), frozenset())
-_EDGES = tuple(field.name for field in fields(Edges))
 
 
 class _Kept:
@@ -208,7 +207,7 @@ def _put_together(nodes: Nodes, live: Live, table: Table, relations: int) -> Par
         kinds=Kinds(nodes.kinds),
         about=nodes.about,
         fact_ids=Ids(table.fact_id),
-        edges=edges,
+        rows=Rows.of(edges),
         outward=out,
         inward=back,
         anchored=anchored(nodes.about),
@@ -223,7 +222,7 @@ def _entity_ids(table: Table, rows: NDArray[np.int32]) -> Texts:
 def _packed(parts: Parts) -> dict[str, NDArray[Any]]:
     ids, none = parts.entity_ids, np.empty(0, dtype=np.int32)
     return {
-        **{name: getattr(parts.edges, name) for name in _EDGES},
+        "edges": parts.rows.records.view(f"V{parts.rows.records.itemsize}"),
         "day": np.array([parts.as_of.toordinal() if parts.as_of else 0]),
         "nodes": np.arange(len(ids), dtype=np.int32) if ids.rows is None else ids.rows,
         "kinds": parts.kinds.codes,
@@ -242,7 +241,7 @@ def _unpacked(found: Mapping[str, NDArray[Any]], table: Table) -> Parts:
         kinds=Kinds(found["kinds"]),
         about=found["about"],
         fact_ids=Ids(table.fact_id),
-        edges=Edges(**{name: found[name] for name in _EDGES}),
+        rows=Rows.mapped(found["edges"]),
         outward=Buckets(found["outward"], None),
         inward=Buckets(found["inward"], found["inward_rows"]),
         anchored=anchored(found["about"]),

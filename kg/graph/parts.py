@@ -10,11 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from kg.graph.edges import Edges, Ids, Kinds
+from kg.graph.edges import Edges, Ids, Kinds, Rows
 from kg.graph.layout import anchored, inward, outward, read_edges
 from kg.model import Kind
 from kg.store.table import Texts
@@ -44,6 +44,8 @@ class Patch:
         edges: what counts instead, in today's nodes.
         outward: buckets of `edges` by source.
         inward: buckets of `edges` by target.
+        touched: for walks out and for walks in, which nodes have other edges than in the base.
+        moves: whether any node has another number than in the base.
     """
 
     base_of: NDArray[np.int32]
@@ -52,15 +54,19 @@ class Patch:
     edges: Edges
     outward: Buckets
     inward: Buckets
+    touched: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    moves: bool
 
     def moved(self, edges: Edges) -> Edges:
         """Return edges of the base in today's nodes."""
+        if not self.moves:
+            return edges
         return replace(edges, source=self.now_of[edges.source], target=self.now_of[edges.target])
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        maps = self.base_of.nbytes + self.now_of.nbytes + self.gone.nbytes
+        maps = sum(a.nbytes for a in (self.base_of, self.now_of, self.gone, *self.touched))
         return maps + edges_bytes(self.edges) + buckets_bytes(self.outward, self.inward)
 
 
@@ -73,16 +79,21 @@ class Parts:
     kinds: Kinds
     about: NDArray[np.int32]
     fact_ids: Ids
-    edges: Edges
+    rows: Rows
     outward: Buckets
     inward: Buckets
     anchored: Buckets
     patch: Patch | None = None
 
     @property
+    def edges(self) -> Edges:
+        """The edges as columns."""
+        return self.rows.columns
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays but the ids'."""
-        own = edges_bytes(self.edges) + buckets_bytes(self.outward, self.inward, self.anchored)
+        own = self.rows.records.nbytes + buckets_bytes(self.outward, self.inward, self.anchored)
         return own + self.about.nbytes + self.kinds.codes.nbytes + (self.patch.nbytes if self.patch else 0)
 
     @property
@@ -113,7 +124,7 @@ def compiled(view: View, vocabulary: Vocabulary) -> Parts:
         kinds=Kinds(np.array([_CODES[entity.kind] for entity in entities], dtype=np.int8)),
         about=about,
         fact_ids=Ids.of(ids),
-        edges=edges,
+        rows=Rows.of(edges),
         outward=outward(edges, len(vocabulary.relations)),
         inward=inward(edges, len(vocabulary.relations), by_id),
         anchored=anchored(about),
@@ -146,6 +157,12 @@ def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
     first = len(parts.fact_ids.array)
     _, ids, edges, by_id = read_edges(changed.facts, vocabulary, nodes, as_of=parts.as_of, first=first)
     width = len(vocabulary.relations)
+    lost = parts.rows.take(changed.gone.nonzero()[0])
+    touched = (
+        _touched(base_of, edges.source, now_of[lost.source]),
+        _touched(base_of, edges.target, now_of[lost.target]),
+    )
+    moves = len(base_of) != len(now_of) or bool((base_of != np.arange(len(base_of))).any())
     return replace(
         parts,
         entity_ids=entity_ids,
@@ -153,8 +170,18 @@ def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
         about=about,
         fact_ids=Ids(parts.fact_ids.array, ids),
         anchored=anchored(about),
-        patch=Patch(base_of, now_of, changed.gone, edges, outward(edges, width), inward(edges, width, by_id)),
+        patch=Patch(
+            base_of, now_of, changed.gone, edges, outward(edges, width), inward(edges, width, by_id), touched, moves
+        ),
     )
+
+
+def _touched(base_of: NDArray[np.int32], added: NDArray[np.int32], lost: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which nodes are new, have an edge more, or an edge less."""
+    found: NDArray[np.bool_] = base_of < 0
+    found[added] = True
+    found[lost[lost >= 0]] = True
+    return found
 
 
 def strongest(
@@ -171,13 +198,38 @@ def strongest(
         within: what must hold of the edges that count.
     """
     patch = parts.patch
-    buckets = parts.outward if out else parts.inward
     if patch is None:
-        wanted = _wanted(nodes, numbers, within.relations)
-        return parts.edges.take(buckets.strongest(wanted, limit, within.passes(parts.edges)))
+        return _of_base(parts, nodes, numbers, out=out, limit=limit, within=within)
+    touched = patch.touched[0 if out else 1][nodes]
+    if not touched.any():
+        base = nodes if not patch.moves else patch.base_of[nodes].astype(np.int64)
+        return patch.moved(_of_base(parts, base, numbers, out=out, limit=limit, within=within))
+    if touched.all():
+        return _of_both(parts, nodes, numbers, out=out, limit=limit, within=within)
+    same, other = (
+        strongest(parts, some, numbers, out=out, limit=limit, within=within)
+        for some in (nodes[~touched], nodes[touched])
+    )
+    joined = same.joined(other)
+    return joined.take((joined.source if out else joined.target).argsort(kind="stable"))
+
+
+def _of_base(
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+) -> Edges:
+    wanted = _wanted(nodes, numbers, within.relations)
+    buckets = parts.outward if out else parts.inward
+    return parts.rows.take(buckets.strongest(wanted, limit, within.passes(parts.edges)))
+
+
+def _of_both(
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+) -> Edges:
+    patch = cast("Patch", parts.patch)
+    buckets = parts.outward if out else parts.inward
     base = patch.base_of[nodes].astype(np.int64)
     wanted = _wanted(base[base >= 0], numbers, within.relations)
-    found = patch.moved(parts.edges.take(buckets.strongest(wanted, limit, within.passes(parts.edges, patch.gone))))
+    found = patch.moved(parts.rows.take(buckets.strongest(wanted, limit, within.passes(parts.edges, patch.gone))))
     wanted = _wanted(nodes, numbers, within.relations)
     later = (patch.outward if out else patch.inward).strongest(wanted, limit, within.passes(patch.edges))
     joined = found.joined(patch.edges.take(later))
@@ -190,7 +242,7 @@ def all_edges(parts: Parts) -> Edges:
     """Return all edges, by source, relation, falling weight and fact id."""
     if parts.patch is None:
         return parts.edges
-    joined = parts.patch.moved(parts.edges.take(~parts.patch.gone)).joined(parts.patch.edges)
+    joined = parts.patch.moved(parts.rows.take((~parts.patch.gone).nonzero()[0])).joined(parts.patch.edges)
     return joined.take(_in_order(parts.fact_ids, joined, joined.source))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -112,8 +113,6 @@ class Snapshot:
         Returns:
             Edges by frontier node, relation in the order of the vocabulary, and falling weight.
         """
-        names = set(relations)
-        numbers = [number for number, name in enumerate(self.relation_names) if name in names]
         within = Within(
             len(self.relation_names),
             start=None if during is None or during.start is None else during.start.toordinal(),
@@ -121,8 +120,9 @@ class Snapshot:
             published=None if published_by is None else published_by.toordinal(),
         )
         nodes = np.asarray(frontier, dtype=np.int64)
-        nodes = nodes if len(nodes) < 2 else np.unique(nodes)  # noqa: PLR2004 - one node is in order by itself
-        wanted = np.array(numbers, dtype=np.int64)
+        if len(nodes) > 1 and not (nodes[1:] > nodes[:-1]).all():
+            nodes = np.unique(nodes)
+        wanted = _numbers(self.relation_names, frozenset(relations))
         return strongest(self.parts, nodes, wanted, out=direction == "out", limit=limit_per_node, within=within)
 
     def edges(self) -> Edges:
@@ -157,3 +157,8 @@ class Snapshot:
     def ids_nbytes(self) -> int:
         """Bytes of the ids of facts and entities."""
         return self.parts.ids_nbytes
+
+
+@lru_cache(maxsize=256)
+def _numbers(relation_names: tuple[str, ...], wanted: frozenset[str]) -> NDArray[np.int64]:
+    return np.array([number for number, name in enumerate(relation_names) if name in wanted], dtype=np.int64)

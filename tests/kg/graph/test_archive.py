@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import hypothesis.strategies as st
 import numpy as np
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 
 from kg.errors import JudgementRefused
 from kg.graph import archive, arrays
+from kg.graph import edges as arrays_of_edges
 from kg.graph.snapshot import Snapshot
 from kg.judgement import Judgement, Verdict
 from kg.model import Entity, Kind
@@ -90,6 +92,11 @@ def laid_out(view: View) -> dict[str, Any]:
         for limit in (1, 2, 9):
             few = snapshot.expand(range(len(ids)), WORDS.relations, direction, limit_per_node=limit)  # type: ignore[arg-type]
             found[f"{direction} {limit}"] = spelled(snapshot, few)
+        alone = [
+            snapshot.expand([node], WORDS.relations, direction, limit_per_node=2)  # type: ignore[arg-type]
+            for node in range(len(ids))
+        ]
+        found[f"{direction} alone"] = [spelled(snapshot, few) for few in alone]
     return found
 
 
@@ -271,9 +278,15 @@ def test_files_of_old_views_are_dropped(base: Path):
     limit=st.integers(0, 3),
     start=st.integers(0, 9),
     published=st.none() | st.integers(0, 9),
+    at_once=st.sampled_from([0, 5, 4096]),
 )
 def test_expand_in_a_period_is_a_plain_walk_over_the_facts(
-    edges: list[tuple[int, str, int, int]], frontier: set[int], limit: int, start: int, published: int | None
+    edges: list[tuple[int, str, int, int]],
+    frontier: set[int],
+    limit: int,
+    start: int,
+    published: int | None,
+    at_once: int,
 ):
     """The first k of a bucket that hold in the period, whatever lies before them."""
     store = MemoryStore()
@@ -285,9 +298,10 @@ def test_expand_in_a_period_is_a_plain_walk_over_the_facts(
     wanted = month(2024, 1 + start)
     said_by = None if published is None else day(published)
     nodes = sorted(n for end in frontier if (n := snapshot.index_of(f"product:{end}")) is not None)
-    found = snapshot.expand(
-        nodes, ["upstream_of", "affects"], "out", limit_per_node=limit, during=wanted, published_by=said_by
-    )
+    with patch.object(arrays_of_edges, "_AT_ONCE", at_once):
+        found = snapshot.expand(
+            nodes, ["upstream_of", "affects"], "out", limit_per_node=limit, during=wanted, published_by=said_by
+        )
     expected = []
     for node in nodes:
         for number, name in enumerate(WORDS.relations):
