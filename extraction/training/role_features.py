@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import rjieba
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 LONGEST = 1500  # words of a text that are tagged
 _FAR = 12  # words; a trigger further away is far
@@ -125,13 +125,13 @@ def _ahead(word: str) -> str:
     return word if word in "。；！，" else trigger[0] if trigger else ""
 
 
-def _next(words: Sequence[str], counts: object) -> list[str]:
+def _next(words: Sequence[str], counts: Callable[[str], bool]) -> list[str]:
     """Return of each place the next word behind it that counts."""
     out = [_NONE] * len(words)
     following = _NONE
     for at in range(len(words) - 1, -1, -1):
         out[at] = following
-        if counts(words[at]):  # type: ignore[operator]
+        if counts(words[at]):
             following = words[at]
     return out
 
