@@ -49,6 +49,7 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
         ner=options["ner"],
         master=master_for(kb, options["master"]),
         model=model_beside(kb),
+        least_confidence=load().least_confidence,
     )
     store = open_store(kb, create=True)
     try:

@@ -30,6 +30,9 @@ _SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
+_SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
+_CODE = re.compile(r"[（(][A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?[)）]")
+_GOES_ON = re.compile(r"[A-Za-z0-9]")
 _GENERIC = re.compile(
     r"端|侧|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
     r"|[上下]周|国内|海外|全球|中国|整体|与|及|和|、|的|增长|驱动|回顾|前景|预测|亮点|逻辑|政策|投资|现状|背景|特点|优势|风险|竞争|结构|环比|同比|成长性|盈利|能力|预期|基本面|指标|总结|点评|结果"
@@ -75,6 +78,8 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
     size = len(_ORDINAL.sub("", match[0])) - 1
     if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
         return None
+    if _GOES_ON.match(text, inside[-1].end):
+        return None  # 维生素C is no 维生素
     return _understood(inside[0])
 
 
@@ -89,7 +94,7 @@ def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
 
 def is_title(text: str, *, whole: bool) -> bool:
     """Whether a block is a short line without an end, as a bold title above its items is."""
-    return whole and len(text) <= _LONGEST_TITLE and not _TITLE_NOT.search(text)
+    return whole and len(text) <= _LONGEST_TITLE and not _TITLE_NOT.search(_CODE.sub("", text))
 
 
 def told_weeks(periods: list[Dated], published_on: date, named: Period | None = None) -> list[Dated]:
@@ -123,6 +128,16 @@ def _monday(day: date) -> date:
 
 def _earlier(period: Period, step: timedelta) -> Period:
     return replace(period, start=period.start and period.start - step, end=period.end and period.end - step)
+
+
+def handed_on(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
+    """Return the period that the next sentence goes on about: the last stated one, a sum up to it aside.
+
+    Behind 「6月出口87吨，上半年合计出口4651吨」 the next item is told of June first.
+    """
+    stated = [dated for dated in periods if dated.role == "stated"]
+    single = [dated for at, dated in enumerate(stated) if not (at and _SUMMED.match(text, dated.end))]
+    return single[-1].period if single else before
 
 
 def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:

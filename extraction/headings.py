@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from extraction.annotated import Ref
     from kg.period import Period
 
-_OUTLOOK = re.compile(r"预测|展望|预计|预期|前瞻|目标|规划|假设|测算|弹性")
+_OUTLOOK = re.compile(r"预测|展望|预计|(?<![超及合于])预期|前瞻|目标|规划|假设|测算|弹性测算")
+
+_ENTRY = re.compile(r"[^，。；：\d]{2,6}[：:]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,11 @@ class Headings:
 
     @property
     def region(self) -> Ref | None:
-        """The nearest region."""
-        return next((heading.region for heading in reversed(self._stack) if heading.region), None)
+        """The nearest region; 「某地：」 that nobody knows hides what is above it."""
+        for heading in reversed(self._stack):
+            if heading.region or _ENTRY.fullmatch(heading.text):
+                return heading.region
+        return None
 
     @property
     def period(self) -> Period | None:

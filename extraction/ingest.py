@@ -37,6 +37,7 @@ class Job:
     ner: bool = True
     master: Path | None = None
     model: Path | None = None  # a trained relation model, used if it is there
+    least_confidence: float = 0.0  # what is read less surely is not stored
 
 
 @dataclass(slots=True)
@@ -121,9 +122,14 @@ def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading]:
 
 def _reader(job: Job) -> Callable[[Document], Reading]:
     """Make the function that reads a document, once in each process."""
-    return partial(
-        Extractor.default(master=job.master, ner=job.ner, model=job.model).extract, recorded_at=job.recorded_at
-    )
+    extractor = Extractor.default(master=job.master, ner=job.ner, model=job.model)
+    return partial(_read, extractor, job)
+
+
+def _read(extractor: Extractor, job: Job, document: Document) -> Reading:
+    reading = extractor.extract(document, recorded_at=job.recorded_at)
+    sure = tuple(fact for fact in reading.facts if fact.confidence >= job.least_confidence)
+    return replace(reading, facts=sure)
 
 
 def _progress() -> Progress:

@@ -12,6 +12,7 @@ from extraction.chunk_value import with_classes
 from extraction.chunking import chunk_document
 from extraction.context import (
     Surroundings,
+    handed_on,
     heading_subject,
     is_title,
     lead_in,
@@ -187,8 +188,7 @@ class Extractor:
                 outlook=headings.outlook,
                 date_problems=tuple(wrong),
             )
-            stated = [dated.period for dated in periods if dated.role == "stated"]
-            period = stated[-1] if stated else period
+            period = handed_on(text, periods, period)
             above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
             company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
 

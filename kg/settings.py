@@ -22,7 +22,8 @@ class Settings:
     """Defaults of the commands.
 
     `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names. `names` is a file of the
-    user's own names and synonyms (docs/identity.md). The user and password open
+    user's own names and synonyms (docs/identity.md). Facts read less surely than `least_confidence` are not stored
+    (docs/quality.md says how often they are right). The user and password open
     a base on a Neo4j server; the password is never shown.
     """
 
@@ -32,6 +33,7 @@ class Settings:
     ner: bool = True
     master: Path | None = None
     names: Path | None = None
+    least_confidence: float = 0.3
     llm_url: str = ""
     llm_model: str = ""
     llm_key: str = field(default="", repr=False)
@@ -97,6 +99,16 @@ def _whole(name: str, value: object) -> int:
     return number
 
 
+def _share(name: str, value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise SettingsError(name, f"{value!r} is not a number") from None
+    if not 0 <= number <= 1:
+        raise SettingsError(name, "must lie between 0 and 1")
+    return number
+
+
 def _flag(name: str, value: object) -> bool:
     words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
     try:
@@ -112,6 +124,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "ner": _flag,
     "master": _path,
     "names": _path,
+    "least_confidence": _share,
     "llm_url": _text,
     "llm_model": _text,
     "llm_key": _text,

@@ -7,7 +7,7 @@ and there the clause begins. A verb or a function word ends the phrase. What is 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import rjieba
@@ -17,7 +17,10 @@ from extraction.patterns.metric_words import (
     GENERIC,
     INNER,
     MACRO_KINDS,
+    NARROWING,
+    NO_NAMES,
     NOUNISH,
+    OPENS,
     OWNER_FILLER,
     PLACES,
     SUBJECT_KINDS,
@@ -37,7 +40,7 @@ _GROUP = re.compile(
     r"(?:厂商|企业|公司|药企|运营商|品牌|龙头|巨头|标的|样本|个股|大厂|客户|药房|医院|机构|供应商|者|团队|用户|人群|居民|家庭)$"
 )
 _OF_GROUP = re.compile(
-    r"(?P<name>.{2,12}?)(?:全?行业|领域|板块|产业|市场|子板块)?(?:前[一二三四五六七八九十两\d]+大?|主要|重点|上市|头部|规模以上|全部|多数|代表|A股|国内)*"
+    r"(?P<name>.{2,12}?)(?:全?行业|领域|板块|产业|市场|子板块)?(?:前[一二三四五六七八九十两\d]+大?|核心|主要|重点|上市|头部|规模以上|全部|多数|代表|A股|国内)*"
     r"(?:厂商|企业|公司|药企|运营商|品牌|龙头|标的|供应商)$"
 )
 _NAME_TAGS = ("n", "l", "i", "b", "j", "eng", "vn", "s", "a", "g", "zg", "an", "ag")
@@ -47,7 +50,7 @@ _MEASURE_TAIL = re.compile(
     r"(?:增速|增长|同比|环比|占比|比重|份额|金额|数量|总额|规模|情况|水平|速度|贡献|影响|幅度|预期)$"
 )
 _BAD = re.compile(
-    r"^[\d.\-/+、和与及%]*$|图表|资料|来源|请务必|免责|研究所|研究院|证券研究|^[一二三四五六七八九十]$|年报|季报|评级|我们|截至"
+    r"^[\d.\-/+、和与及%]*$|图表|资料|来源|请务必|免责|研究所|研究院|证券研究|^[一二三四五六七八九十]$|年报|季报|评级|我们|截至|假设|\d[Xx]|^板块|^地区|^个股|^公司|^前|^占|^全|^其|^各|^该|^此|[Pp][EBS]$|TTM|FY\d|经调|ROE|CAGR|同比|环比|\d{2,4}(?:H|Q|年)"
 )
 
 
@@ -56,7 +59,8 @@ class Owner:
     """Who is measured: `ref` is None when the clause names nobody, `region` is the place it names.
 
     `scope` holds the place (`places` where several stand in a row) and what narrows it to some firms (前三大企业);
-    `told` is False where the words before the indicator cannot be read.
+    `told` is False where the words before the indicator cannot be read; `inside` says that somebody has it within
+    what is named (甲公司在挖机市占率), `doubt` that other words stand before it.
     """
 
     ref: Ref | None = None
@@ -64,6 +68,8 @@ class Owner:
     scope: str = ""
     told: bool = True
     places: tuple[str, ...] = ()
+    inside: bool = False
+    doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,30 @@ def read_owner(annotated: Annotated, end: int, *, alone: bool = False, since: in
     while at and _is_name(words[at - 1], first=at == last) and not (alone and words[at - 1].text in _JOINERS):
         at -= 1
     told = at == 0 or words[at - 1].tag != "x"
-    return _owner(annotated, words[at:last], words[last:], told=told)
+    opens = at == 0 or words[at - 1].tag == "date" or words[at - 1].text in OPENS
+    inside = text[: words[at].start].endswith(("在", "于")) if at < last else False
+    owner = _owner(annotated, words[at:last], words[last:], told=told)
+    # Where a new name begins must be plain, and a clause that names nobody has no other words before its indicator.
+    known = owner.ref is not None and owner.ref in annotated.refs
+    doubt = not (opens or alone or known) or (at == 0 and _cut_by_bracket(text, begin))
+    return replace(owner, inside=inside, doubt=doubt, scope=owner.scope or _place_before(words, at))
+
+
+def _place_before(words: list[_Word], at: int) -> str:
+    """Return the place that stands before a phrase's date: 欧盟2023年绿地投资."""
+    if not (at and words[at - 1].tag == "date"):
+        return ""
+    while at and words[at - 1].tag == "date":
+        at -= 1
+    return words[at - 1].text if at and (words[at - 1].tag == "region" or words[at - 1].text in PLACES) else ""
+
+
+def _cut_by_bracket(text: str, begin: int) -> bool:
+    """Whether a phrase goes on before the bracket that it stands behind: 独立焦化厂（全样本）焦炭库存."""
+    if not text[:begin].endswith(("）", ")")):
+        return False
+    opened = max(text.rfind("（", 0, begin), text.rfind("(", 0, begin))
+    return opened > 0 and text[opened - 1] not in "，。；：！？、 "
 
 
 def _counts(words: list[_Word], at: int) -> bool:
@@ -100,16 +129,7 @@ def _counts(words: list[_Word], at: int) -> bool:
 
 def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, told: bool) -> Owner:
     """Take region words off the front of a phrase and type what is left."""
-    scope: list[str] = []
-    region: Ref | None = None
-    while name and (name[0].text in PLACES or name[0].tag == "region" or name[0].text in INNER - {"前", "非", "抗"}):
-        if name[0].text not in INNER:
-            scope.append(name[0].text)
-        known = [ref for ref in annotated.refs if ref.start == name[0].start and ref.kind == Kind.REGION]
-        region = known[0] if known else region
-        name = name[1:]
-    while name and (name[-1].text in INNER - {"级"} or name[-1].text in OWNER_FILLER):
-        name = name[:-1]
+    name, region, scope = _placed(annotated, name)
     name, before = _behind_market(name)
     where = "".join(scope) + before
     if not name:
@@ -123,12 +143,30 @@ def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, tol
         return Owner(known[-1], region, where, told, tuple(scope))
     if known and known[-1].kind == Kind.COMPANY and known[-1].end == end:
         return Owner(known[-1], region, where, told, tuple(scope))
-    if not _is_sound(words):
+    measures = any(ref.kind == Kind.INDICATOR and start <= ref.start and ref.end <= end for ref in annotated.refs)
+    if measures or not _is_sound(words) or all(word.text in NO_NAMES | OWNER_FILLER | INNER for word in name):
         return Owner(None, region, where, told=False)
     if known and known[0].kind == Kind.COMPANY:
         return Owner(None, region, where, told=False)  # 「苹果手机」 is neither the firm nor any phone
     kind = Kind.INDUSTRY if any(word.text in TRADE for word in generic) or words.endswith("业") else Kind.PRODUCT
     return Owner(Ref(entity_id(kind, words), kind, words, start, end, score=_SCORE), region, where, told, tuple(scope))
+
+
+def _placed(annotated: Annotated, name: list[_Word]) -> tuple[list[_Word], Ref | None, list[str]]:
+    """Take off a phrase's ends what says where it is measured: the name, its region, the places as worded."""
+    scope: list[str] = []
+    region: Ref | None = None
+    while name and (name[0].text in PLACES or name[0].tag == "region" or name[0].text in INNER - {"前", "非", "抗"}):
+        if name[0].text not in INNER:
+            scope.append(name[0].text)
+        known = [ref for ref in annotated.refs if ref.start == name[0].start and ref.kind == Kind.REGION]
+        region = known[0] if known else region
+        name = name[1:]
+    while name and (name[-1].text in (INNER - {"级"}) | OWNER_FILLER | NARROWING or name[-1].text in PLACES):
+        if name[-1].text in NARROWING | PLACES:
+            scope.append(name[-1].text)
+        name = name[:-1]
+    return name, region, scope
 
 
 def _behind_market(name: list[_Word]) -> tuple[list[_Word], str]:
@@ -141,7 +179,7 @@ def _of_group(annotated: Annotated, span: tuple[int, int], region: Ref | None, w
     """「消费电子领域重点公司2020年收入」 is the trade's, narrowed to some firms; 「前三大企业」 names no trade."""
     words = annotated.text[slice(*span)]
     trade = _OF_GROUP.fullmatch(words)
-    if trade is None or not _is_sound(trade["name"]) or _GROUP.search(trade["name"]):
+    if trade is None or trade["name"] in NO_NAMES or not _is_sound(trade["name"]) or _GROUP.search(trade["name"]):
         return Owner(None, region, where + words, told)
     start, end = span[0], span[0] + trade.end("name")
     known = next((ref for ref in annotated.refs if (ref.start, ref.end) == (start, end)), None)

@@ -11,16 +11,22 @@ from extraction.mentions import indicator_of
 from extraction.patterns.metric_owner import read_owner
 from extraction.patterns.metric_words import (
     AFTER_LEVEL,
+    AS_TRADE,
     CLAUSE_END,
     CODE,
     COMPANY_HEADS,
+    CONCENTRATION,
+    INNER_SCOPE,
     LONGEST_SCOPE,
     MACRO_KINDS,
     MEASURE_HEADS,
     NARROWS,
+    NO_NAMES,
     NOISE,
+    OF_FIRMS,
     OPENING,
     SCOPE_WORDS,
+    SHARES_OF_MARKET,
     SUBJECT_KINDS,
     SUPPOSED,
     TAILS,
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
     from extraction.quantities import Quantity
 
 _OPEN, _TAKEN_OVER = 0.65, 0.5  # how sure a phrase is, and a subject of the sentence before
+DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.least_confidence)
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _PART = re.compile(
     r"[，、；](?:其中|而)?[，：]?(?P<name>[^，、；。：的]{1,12}?)(?=为|约|达|分别|同比|环比|增|降|下|[-+\d.]|$)"
@@ -75,7 +82,7 @@ class SubjectFinder:
     def indicators(self, annotated: Annotated) -> list[Ref]:
         """Return the indicators of a sentence, those whose owner nobody knows among them."""
         known = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
-        out = list(known)
+        out = [_unowned(ref) if ref.owner in NO_NAMES else ref for ref in known]
         for match in self._bare.finditer(annotated.text):
             if not any(ref.start < match.end() and match.start() < ref.end for ref in annotated.refs):
                 name = self._heads[match[0]]
@@ -104,7 +111,7 @@ class SubjectFinder:
         """「其中LCDTV占比约25%」 behind a market's size: what the thing named before `at` has of that."""
         last = said.reading if said else before
         owner = read_owner(annotated, at)
-        if last is None or not owner.told or owner.ref is None or owner.ref.kind not in _COMPOUND_KINDS:
+        if last is None or not owner.told or owner.doubt or owner.ref is None or owner.ref.kind not in _COMPOUND_KINDS:
             return None
         return self._named(owner.ref, last.indicator, 0.9 * _OPEN, owner.scope)
 
@@ -119,32 +126,43 @@ class SubjectFinder:
         owner = read_owner(annotated, indicator.owner_end if owned else indicator.start)
         if not owner.told or (owned and owner.ref is None):
             return None
+        if indicator.name.endswith(SHARES_OF_MARKET) and CONCENTRATION.search(annotated.text, 0, indicator.start):
+            return None  # the share of the first five together
+        if owner.inside and indicator.name.endswith(SHARES_OF_MARKET):
+            return None  # somebody's share of the market that is named
         if owner.ref is not None:
-            return self._named(owner.ref, indicator, _OPEN * owner.ref.score, owner.scope)
+            where = annotated.region.name if annotated.region and owner.ref.kind != Kind.COMPANY else ""
+            doubt = owner.doubt or _shadowed(annotated, indicator, owner.ref)
+            sure = DOUBTFUL if doubt else _OPEN * owner.ref.score
+            return self._named(owner.ref, indicator, sure, owner.scope or where)
         meant = self._meant(annotated, indicator, said, before)
         if meant is None or annotated.text[indicator.start : indicator.end] == "市场":
             return None
-        subject, sure = meant
+        subject, sure, scope = meant
         if subject.kind == Kind.COMPANY and owner.scope:
             return None  # 「全球出货量」 is not the firm's
-        return self._named(subject, indicator, sure, owner.scope)
+        return self._named(subject, indicator, DOUBTFUL if owner.doubt else sure, owner.scope or scope)
 
     def _meant(
         self, annotated: Annotated, indicator: Ref, said: Said | None, before: Measured | None
-    ) -> tuple[Ref, float] | None:
+    ) -> tuple[Ref, float, str] | None:
         """Return whom a clause without a name speaks of: the sentence's, the heading's, the last sentence's subject."""
-        if said is not None:
-            return said.reading.subject, said.reading.confidence
         topics = _topics(annotated, indicator.start)
+        if said is not None:
+            others = any(ref.start >= said.quantity.end for ref in topics)
+            return said.reading.subject, DOUBTFUL if others else said.reading.confidence, _lasting(said.reading)
         understood = annotated.subject
         if understood and understood.kind == Kind.COMPANY and {ref.entity for ref in topics} <= {understood.entity}:
-            return understood, 0.6 * understood.score
+            return understood, 0.6 * understood.score, ""
         if topics:  # one of several: nobody can say which
             single = len({ref.entity for ref in topics}) == 1
-            return (topics[-1], 0.8 * _OPEN * topics[-1].score) if single else None
+            another = indicator.name in OF_FIRMS and _of_a_firm(annotated, topics[-1])
+            return (topics[-1], DOUBTFUL if another else 0.8 * _OPEN * topics[-1].score, "") if single else None
         if before is not None:
-            return replace(before.subject, start=CONTEXT, end=CONTEXT), min(_TAKEN_OVER, before.confidence)
-        return (understood, 0.6 * understood.score) if understood is not None else None
+            subject = replace(before.subject, start=CONTEXT, end=CONTEXT)
+            plain = OPENING.fullmatch(without(annotated, 0, indicator.start))  # else of something that nobody knows
+            return subject, min(_TAKEN_OVER if plain else DOUBTFUL, before.confidence), _lasting(before)
+        return (understood, 0.6 * understood.score, "") if understood is not None else None
 
     def part(self, annotated: Annotated, said: Said, start: int, end: int) -> Measured | None:
         """「…4.23亿部，其中印度1.30亿部」: the same indicator of a place or a thing that text[start:end] names."""
@@ -152,7 +170,7 @@ class SubjectFinder:
         if words is None or not AFTER_LEVEL.fullmatch(without(annotated, words.end(), end)):
             return None
         owner = read_owner(annotated, words.end(), since=words.start("name"))
-        if not owner.told or (owner.ref is None and not owner.scope):
+        if not owner.told or owner.doubt or (owner.ref is None and not owner.scope):
             return None
         if owner.ref is None:
             return replace(said.reading, scope=owner.scope[:LONGEST_SCOPE])
@@ -183,12 +201,17 @@ class SubjectFinder:
             return None
         if reading.indicator.about == reading.subject.entity:
             return None
-        return replace(reading, indicator=indicator, scope="")
+        # 「甲公司挖掘机收入…，毛利率35%」 is the product's or the firm's
+        sure = DOUBTFUL if reading.indicator.about and indicator.name in OF_FIRMS else reading.confidence
+        return replace(reading, indicator=indicator, scope="", confidence=sure)
 
     def _with_subject(self, annotated: Annotated, indicator: Ref) -> Measured | None:
         begin = max((m.end() for m in CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
         if indicator.about:
-            return self._of_company(annotated, indicator, begin) or _of_product(indicator)
+            product = _of_product(indicator)
+            if _shadowed(annotated, indicator, product.subject):
+                product = replace(product, confidence=DOUBTFUL)
+            return self._of_company(annotated, indicator, begin) or product
         allowed = MACRO_KINDS if indicator.entity in self.macro else SUBJECT_KINDS
         subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS]
         if subjects and subjects[-1].kind not in allowed:
@@ -196,7 +219,10 @@ class SubjectFinder:
         if subjects:
             subject = subjects[-1]
             gap = without(annotated, subject.end, indicator.start)
-            owner = annotated.subject if subject.kind == Kind.PRODUCT and "，" in gap else subject
+            aside = (
+                subject.kind != Kind.COMPANY and "，" in gap and clause_start(annotated, subject.start) != subject.start
+            )
+            owner = annotated.subject if aside or (subject.kind == Kind.PRODUCT and "，" in gap) else subject
             if not _PLAIN_GAP.fullmatch(gap) or owner is None or (owner is not subject and owner.kind != Kind.COMPANY):
                 return None
             return Measured(indicator, owner, 0.85 * owner.score)
@@ -206,7 +232,8 @@ class SubjectFinder:
             return None
         if any(ref.kind == Kind.INDICATOR and ref.about for ref in annotated.between(begin, indicator.start)):
             return None  # 「全球汽车销量…，预计增速3%」 is not the heading's growth
-        return Measured(indicator, understood, 0.7 * understood.score)
+        traded = indicator.name.startswith(("出口", "进口"))  # of what, a heading's region does not say
+        return Measured(indicator, understood, DOUBTFUL if traded else 0.7 * understood.score)
 
     def _of_company(self, annotated: Annotated, indicator: Ref, begin: int) -> Measured | None:
         """A company's own 煤炭产量: it stands right before, or the bullet or section is the company's."""
@@ -220,10 +247,34 @@ class SubjectFinder:
         return Measured(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
 
 
+def _unowned(indicator: Ref) -> Ref:
+    """Return 进口价格 as an indicator of whatever is imported: 进口 owns nothing."""
+    return replace(indicator, entity=entity_id(Kind.INDICATOR, indicator.name), about="", owner="", owner_end=-1)
+
+
+def _of_a_firm(annotated: Annotated, topic: Ref) -> bool:
+    """Whether profits told behind a product or a trade may be those of a firm that nobody knows, not the trade's."""
+    if topic.kind == Kind.COMPANY:
+        return False
+    return topic.kind != Kind.INDUSTRY or not AS_TRADE.match(annotated.text, topic.end)
+
+
+def _shadowed(annotated: Annotated, indicator: Ref, owner: Ref) -> bool:
+    """Whether a firm named before a product's figure may own it: 「甲公司（储能系统毛利率36.7%）」."""
+    if owner.kind == Kind.COMPANY or not indicator.name.endswith(COMPANY_HEADS):
+        return False
+    return any(ref.kind == Kind.COMPANY and 0 <= ref.start < indicator.start for ref in annotated.refs)
+
+
+def _lasting(reading: Measured) -> str:
+    """Return what narrows the next indicator as well: a place does, the whole of a share does not."""
+    return "" if reading.subject.kind == Kind.COMPANY or reading.scope.startswith("占") else reading.scope
+
+
 def _topics(annotated: Annotated, before: int) -> list[Ref]:
     """Return what a sentence has named so far, the owners of its compound indicators among it."""
     named = [ref for ref in annotated.refs if ref.start >= 0 and ref.end <= before]
-    owners = [_of_product(ref).subject if ref.about else ref for ref in named]
+    owners = [_of_product(ref).subject if ref.about and ref.kind == Kind.INDICATOR else ref for ref in named]
     return [ref for ref in owners if ref.kind in SUBJECT_KINDS]
 
 
@@ -245,16 +296,22 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
     None when the words before it are more than that: then the name is only the end of some other thing's (保险 in
     阳光保险). Where the sentence says nothing, the region of its lead-in or heading counts.
     """
-    start = reading.indicator.start
-    first = clause_start(annotated, start)
-    if reading.subject.start >= 0 and reading.subject.start < start:
-        first = max(first, reading.subject.end)
-    words = NOISE.sub("", without(annotated, first, start)).strip("，、/：（）()的 ")
-    if not words:
-        return annotated.region.name if annotated.region and reading.subject.kind != Kind.COMPANY else ""
+    indicator, subject = reading.indicator, reading.subject
+    first, last = clause_start(annotated, indicator.start), indicator.start
+    within = INNER_SCOPE.search(annotated.text, max(indicator.owner_end, indicator.start), indicator.end)
+    written = first <= subject.start < indicator.start
+    if written and subject.kind == Kind.COMPANY:
+        first = subject.end
+    elif written and subject.kind not in MACRO_KINDS:
+        last = subject.start  # 中国大陆智能手机5月出货量
+    words = NOISE.sub("", without(annotated, first, last)).strip("，、/：（）()的 ")
+    if not words or words.isdigit():
+        stands_under = annotated.region if subject.kind not in MACRO_KINDS | {Kind.COMPANY} else None
+        return within[0] if within else stands_under.name if stands_under else ""
     known = any(words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in NARROWS)
     if not (known or SCOPE_WORDS.fullmatch(words)) or words.endswith(("及", "和", "与", "、", "以及", "-")):
         return None
+    words += within[0] if within else ""
     return words if len(words) <= LONGEST_SCOPE and not SUPPOSED.search(words) else None
 
 

@@ -30,6 +30,7 @@ OWNER_FILLER, GENERIC, TRADE, PLACES, NOUNISH, INNER, VERBAL, TAILS, VERBS = (
     frozenset(_TABLE[name].split())
     for name in ("owner_filler", "generic", "trade", "region", "nounish", "inner", "verbal", "tails", "verbs")
 )
+NO_NAMES, OPENS, NARROWING = (frozenset(_TABLE[name].split()) for name in ("no_names", "opens", "narrowing"))
 # Words that make an indicator of what stands before them, with the kinds of unit that they are measured in.
 MEASURE_HEADS: dict[str, tuple[str, ...]] = {
     word: (group["unit"],) if isinstance(group["unit"], str) else tuple(group["unit"])
@@ -40,6 +41,7 @@ SUBJECT_KINDS = frozenset({Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PROD
 MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
 # How the last level moved: no indicators of their own.
 CHANGES = frozenset(_TABLE["changes"].split())
+SHARES_OF_MARKET = ("市占率", "市场份额", "份额", "占有率", "市场占有率")
 VAGUE = ("占比", "比重", "持股比例")  # a share of what, the name does not say
 COMPANY_HEADS = (
     "市占率",
@@ -60,6 +62,10 @@ COMPANY_HEADS = (
     "单价",
     "销售量",
 )
+# Figures that a firm or a trade has, and a product has not.
+OF_FIRMS = frozenset(_TABLE["of_firms"].split())
+AS_TRADE = re.compile(r"[^，。；：]{0,4}?(?:板块|行业|产业|企业|公司|上市|厂商|概念|指数)|[：（]|类")
+CONCENTRATION = re.compile(r"CR\d|前[二三四五六七八九十\d]+")
 OPENING = re.compile(
     r"(?:[\s0-9.、，：（）()/-]|的|在|于|年|月|季度|期间|内|公司|实现|预计|其|整体|单季|单季度|全年|合计|累计|共|方面|业务|行业|板块|其中|报告期|同期|上半年|下半年|"
     r"当期|本期|分别|约|达|为|将|有望|我们|总|平均|综合|国内|全球|中国|海外|主要|产品|对应|此外|同时|而|且|但)*"
@@ -79,6 +85,7 @@ SCOPE_WORDS = re.compile(
     r"(?:全球|国内|海外|国外|我国|全国|中国|线上|线下|境内|境外|行业|规上|规模以上|独立|样本|社会|重点|主要|商业|自主|新能源|国产|进口|存量|增量|散装|现货|期货|港口|工厂|"
     r"企业|市场|下游|上游|终端|终端市场|农村|城镇|头部|大型|中小|上市|三元|动力|储能|消费|零售|批发|电池级|工业级|光伏级|食品级|[A-Za-z0-9.%-]+(?:级|型|类)?)+"
 )
+INNER_SCOPE = re.compile("社会|厂内|厂家|港口|贸易商|下游|交易所|期货")
 CODE = re.compile(r"（[A-Z]{0,4}[.:]?[0-9]{3,6}(?:[.:][A-Z]{1,4})?）")
 LONGEST_SCOPE = 10
 CLAUSE_END = re.compile(r"[；。！？]")

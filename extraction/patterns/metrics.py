@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from extraction.annotated import Claim, nearest
 from extraction.dating import yearly
 from extraction.patterns.metric_lists import read_lists
-from extraction.patterns.metric_subject import Measured, Said, SubjectFinder, clause_start, without
+from extraction.patterns.metric_subject import DOUBTFUL, Measured, Said, SubjectFinder, clause_start, without
 from extraction.patterns.metric_words import (
     AFTER_LEVEL,
     CHANGES,
@@ -41,10 +41,13 @@ if TYPE_CHECKING:
 
 _SHARES = ("%", "pct", "bp")
 _SHARE_OF = re.compile(
-    r"占(?:到了?|据了?|了)?(?P<whole>[^，。；：、]{0,24}?)(?:的)?(?:比重|比例|比率|比|份额)?"
+    r"(?<!市)占(?:到了?|据了?|了)?(?P<whole>[^，。；：、]{0,24}?)(?:的)?(?:比重|比例|比率|比|份额)?"
     r"(?:的|为|达|到|约|近|超|过|仅|将|至|有|最高|最大|，|平均|在|是|逾|不足|左右|或|也|均|高)*+$"
 )
-_ADJUSTED = "扣非归母净利润"
+_ADJUSTED = {"净利润": "扣非归母净利润", "归母净利润": "扣非归母净利润", "ROE": "扣非ROE"}
+_LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不考虑|若不计|以外的|之外的")
+# What is added to a stock in a period is another figure than the stock.
+_ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
 _NOW = re.compile("目前|当前|现阶段|如今")
 _NEAR = 2  # characters between two sentences of one paragraph
 
@@ -71,13 +74,23 @@ class MetricReader:
         if not 0 <= annotated.sentence.start - self._end <= _NEAR:
             self._before = None
         said: Said | None = None
+        measured: set[str] = set()
+        left_out = None
         if annotated.quantities:
             found = self.subjects.indicators(annotated)
+            left_out = _LEFT_OUT.search(annotated.text)
             for claim, last in self._read(annotated, [ref for ref in found if ref.name not in CHANGES]):
+                if left_out and left_out.start() < claim.end:
+                    continue  # 「剔除甲公司后，营收…」 is of the others
                 said = last
+                measured.add(claim.subject.entity)
                 yield claim
         if said is not None or annotated.quantities:
-            self._before = said.reading if said else None
+            self._before = said.reading if said and not left_out else None
+            if self._before and len(measured) > 1:  # the next sentence's bare figure could be any of theirs
+                self._before = replace(self._before, confidence=DOUBTFUL)
+        elif annotated.text.endswith("："):
+            self._before = None  # a new item begins
         self._end = annotated.sentence.end
 
     def _read(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim, Said]]:
@@ -154,6 +167,8 @@ class MetricReader:
         last = said.quantity
         gap = without(annotated, last.end, quantity.start)
         if quantity.change not in ("", "share"):
+            if last.change == "share" and quantity.unit == "%":
+                return None  # 「…28.8亿元，占欧洲42%，同比下降8%」: the sum fell, or the share
             if AFTER_LEVEL.fullmatch(gap):
                 return said.reading if last.change != quantity.change else None
             return self.subjects.part(annotated, said, last.end, quantity.start)
@@ -205,11 +220,17 @@ class MetricReader:
         )
         return not units or _unit_kind(quantity.unit) in units
 
-    def _adjusted(self, indicator: Ref) -> Ref:
-        """扣非后核心归母净利润 is no 归母净利润, though it ends like it."""
-        if indicator.about or indicator.name not in ("净利润", "归母净利润"):
-            return indicator
-        return replace(indicator, entity=entity_id(Kind.INDICATOR, _ADJUSTED), name=_ADJUSTED)
+    @staticmethod
+    def _as_told(annotated: Annotated, indicator: Ref) -> Ref:
+        """Return the indicator under the word before it that makes it another: 扣非后归母净利润, 新增装机容量."""
+        text = annotated.text
+        told = text[clause_start(annotated, indicator.start) : indicator.end]
+        if not indicator.about and basis_of(told) == "扣非" and (name := _ADJUSTED.get(indicator.name)):
+            return _renamed(indicator, name)
+        head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name
+        if _ADDED.search(told) and head.startswith(_STOCKS):
+            return _renamed(indicator, indicator.name.removesuffix(head) + "新增" + head)
+        return indicator
 
     def _claim(
         self, annotated: Annotated, reading: Measured, quantity: Quantity, period: Period | None = None
@@ -217,9 +238,7 @@ class MetricReader:
         dated = _last(annotated.periods, quantity.start)
         subject = reading.subject
         start = subject.start if subject.start >= 0 else reading.indicator.start
-        indicator = reading.indicator
-        if basis_of(annotated.text[clause_start(annotated, indicator.start) : indicator.end]) == "扣非":
-            indicator = self._adjusted(indicator)
+        indicator = self._as_told(annotated, reading.indicator)
         value = Value(
             number=quantity.number,
             unit=quantity.unit,
@@ -240,6 +259,10 @@ class MetricReader:
             valid=period or _period(annotated, dated, quantity),
             confidence=reading.confidence,
         )
+
+
+def _renamed(indicator: Ref, name: str) -> Ref:
+    return replace(indicator, entity=entity_id(Kind.INDICATOR, name), name=name)
 
 
 def _dated_start(annotated: Annotated, quantity: Quantity) -> bool:

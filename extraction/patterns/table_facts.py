@@ -52,6 +52,7 @@ _PLAIN_UNITS = {
 _PLAIN = re.compile(r"[\d.,%+\-—/ ]*|\d{6}\.[A-Z]{2}")
 _NAME_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.REGION, Kind.BUSINESS)
 _YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
+_NAMING = re.compile(r"品种|名称|简称|产品|公司|标的|规格|型号|指标|项目|种类|品牌|企业|环节")
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
 _SURE = 0.8
 _STILL_OPEN = timedelta(days=31)  # the last month's figures may be told before it ends
@@ -162,6 +163,8 @@ class TableReader:
             for column, (head, (start, _, text)) in enumerate(zip(heads, row.placed, strict=False)):
                 if column in columns:  # the nearest name on the left: two rankings may stand side by side
                     subject = columns[column][number]
+                elif head.measured is None and _NAMING.search(head.text) and not _PLAIN.fullmatch(text):
+                    subject = None  # a name that nobody knows
                 if head.measured is None or subject is None or subject.kind == Kind.REGION:
                     continue
                 measured = self._subjects.of_names(subject, head.measured.indicator, head.measured.scope)

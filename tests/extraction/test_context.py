@@ -7,6 +7,7 @@ import pytest
 from extraction.annotated import CONTEXT, Ref
 from extraction.context import (
     Surroundings,
+    handed_on,
     heading_subject,
     lead_in,
     named_week,
@@ -56,6 +57,8 @@ def understood(name: str) -> Ref:
         ("三生制药发布公告，称：核心产品进入三期。", None),
         ("投资建议：关注碳酸锂。", None),
         ("毛利率：持续改善。", None),
+        # 碳酸锂A is another thing
+        ("碳酸锂A：价格回落。", None),
     ],
 )
 def test_lead_ins(text, expected):
@@ -254,3 +257,10 @@ def test_the_days_a_note_names_say_which_week_it_tells_of(opening, published_on,
     named = named_week(find_periods(opening, published_on), published_on)
     (dated,) = told_weeks(find_periods("本周铜价上涨", published_on), published_on, named)
     assert str(dated.period) == week
+
+
+def test_a_sum_told_last_is_not_what_the_next_item_goes_on_about():
+    text = "6月出口87吨，上半年合计出口4651吨；"
+    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-06"
+    text = "2024年营收3亿元，2025年一季度营收1亿元；"
+    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025Q1"

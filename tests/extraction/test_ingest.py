@@ -110,6 +110,13 @@ def test_a_file_named_twice_is_read_once(store, folder):
     assert counts(run(store, folder, folder / "catl.md")) == (2, 0, 0)
 
 
+def test_what_is_read_less_surely_than_asked_is_not_stored(store, folder):
+    run(store, folder, least_confidence=0.8)
+    sure = {fact.confidence for fact in store.view().facts()}
+    assert sure
+    assert min(sure) >= 0.8
+
+
 def test_facts_bear_the_moment_of_the_run(store, folder):
     run(store, folder)
     assert {item.recorded_at for fact in store.view().facts() for item in fact.evidence} == {READ}

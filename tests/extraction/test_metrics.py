@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kg.model import Fact, Modality
+from kg.settings import Settings
 from tests.goldens.reports import facts_of, names_of, read, report
 
 Row = tuple[str, str, float, str, str, str]
@@ -335,3 +336,55 @@ def test_a_comparison_does_not_date_the_claim():
     found = rows("宁德时代2024年毛利率为24.4%，较2023年提升1.5个百分点。")
     assert ("宁德时代", "毛利率", 24.4, "%", "", "2024") in found
     assert not any(period == "2023" for *_, period in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "6月出口均价为3085元/吨。",  # 出口 names nobody
+        "其他地区销量增长42%。",
+        "FY26经调利润6.4亿美元。",
+        "板块PB估值为0.6倍。",
+        "剔除贵州茅台后，2025年上半年营收1457亿元。",  # of the others
+        "食品饮料行业CR5（前五企业市占率）为28%。",  # the first five together
+    ],
+)
+def test_a_figure_that_nobody_can_be_told_to_have_is_refused(text):
+    assert rows(text) == set()
+
+
+def test_what_stands_before_a_name_narrows_its_figure():
+    narrowed = {
+        "2025年5月中国大陆智能手机出货量3亿部。": "中国大陆",
+        "2024年中国智能手机出货量3亿部。": "中国",
+        "2025年5月LME锌库存38025吨。": "LME",
+        "2025年5月钢材社会库存963万吨。": "社会",
+        "自主研发网络游戏海外销售收入95亿美元。": "海外",
+    }
+    for text, scope in narrowed.items():
+        facts = [fact for fact in facts_of(text) if fact.relation == "reports"]
+        assert [dict(fact.qualifiers).get("scope") for fact in facts] == [scope], text
+
+
+def test_what_is_added_to_a_stock_is_not_the_stock():
+    assert rows("2025年上半年火电新增装机容量2578万千瓦。") == {
+        ("火电", "火电新增装机容量", 25780000.0, "kW", "", "2025H1")
+    }
+
+
+def test_a_change_behind_a_share_is_neither_s():
+    assert not [row for row in rows("碳酸锂2025年出口额28.8亿元，占欧洲市场42%，同比下降8%。") if row[4] == "yoy"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2025年5月国内独立焦化厂（全样本）焦炭库存63.8万吨。",  # the phrase goes on before the bracket
+        "宁德时代动力电池收入200亿元，毛利率35%。",  # the product's or the firm's
+        "关注宁德时代（2024年研发投入542亿元，储能系统毛利率36.7%）。",  # the firm's own
+        "动力煤企业毛利率25%，炼焦煤企业毛利率32%；净利率9.6%。",  # the whole trade's, or the last one's
+    ],
+)
+def test_a_doubtful_owner_is_less_sure_than_what_is_stored(text):
+    facts = [fact for fact in facts_of(text) if fact.relation == "reports"]
+    assert facts[-1].confidence < Settings().least_confidence <= max(0.3, facts[0].confidence)
