@@ -110,7 +110,7 @@ def acting(annotated: Annotated) -> Iterator[Ref]:
 
 
 def _is_coined(name: str) -> bool:
-    """Whether a name holds two characters side by side that are no words: 华辉 of 华辉环保."""
+    """Whether a name holds two characters side by side that are no words: 禾澄 of 禾澄环保."""
     words = rjieba.cut(name, hmm=False)
     return name.startswith(("*ST", "ST")) or any(
         len(one) == len(two) == 1 and not {one, two} & _PARTICLES for one, two in pairwise(words)

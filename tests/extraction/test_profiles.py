@@ -73,8 +73,8 @@ def test_a_province_and_its_city_are_one_place():
 
 
 def test_firms_of_a_list_need_not_be_known():
-    found = told("天山矿业与北岭重工、华辉环保签署战略合作协议。", "partners_with")
-    assert found == {("天山矿业", "北岭重工"), ("天山矿业", "华辉环保")}
+    found = told("天山矿业与北岭重工、禾澄环保签署战略合作协议。", "partners_with")
+    assert found == {("天山矿业", "北岭重工"), ("天山矿业", "禾澄环保")}
     assert told("天山矿业与多家客户建立合作。", "partners_with") == set()
 
 
@@ -83,7 +83,7 @@ def test_a_child_is_told_of_its_parent():
 
 
 def test_a_company_of_no_list_is_known_by_what_it_does():
-    assert [ref.name for ref in acting(sentence("报告期内，华辉环保主要从事活性炭生产。"))] == ["华辉环保"]
+    assert [ref.name for ref in acting(sentence("报告期内，禾澄环保主要从事活性炭生产。"))] == ["禾澄环保"]
     assert list(acting(sentence("报告期内，积极开展节能改造。"))) == []
 
 

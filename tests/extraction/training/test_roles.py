@@ -7,7 +7,7 @@ pytest.importorskip("pycrfsuite")
 from extraction.training.role_features import Mark, Words
 from extraction.training.roles import RoleExample, RoleTagger, Triple
 
-FIRMS = ["天山矿业", "青松建材", "北岭重工", "华辉环保", "东湖轴承", "西岭造纸"]
+FIRMS = ["天山矿业", "青松建材", "北岭重工", "禾澄环保", "东湖轴承", "西岭造纸"]
 GOODS = ["阴极铜", "硫酸镍", "水泥", "商砼", "轴承", "活性炭", "纸浆", "齿轮"]
 
 
