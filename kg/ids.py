@@ -53,10 +53,10 @@ def fact_id(fact: Fact) -> str:
 
     Who said it, when, and how it was read belong to the evidence, so the same claim in two documents is one fact.
     """
-    return fact_id_of(id_part(fact.subject), id_part(fact.relation), id_part(fact.object), claim_key(fact))
+    return fact_id_of(id_part(fact.subject), id_part(fact.relation), id_part(fact.object), claim=claim_key(fact))
 
 
-def fact_id_of(subject: bytes, relation: bytes, object_: bytes, claim: bytes) -> str:
+def fact_id_of(subject: bytes, relation: bytes, object_: bytes, *, claim: bytes) -> str:
     """Return the id of a claim; `claim` is the `claim_key` of any fact that claims the same, the rest `id_part`s."""
     joined = subject + relation + object_ + claim
     return "fact:" + hashlib.blake2b(joined, digest_size=_DIGEST_BYTES).hexdigest()

@@ -156,7 +156,7 @@ class Claims:
         if relation.symmetric and one.id > other.id:
             one, other = other, one
         text, key, negative = self._claimed(row)
-        return Claim(fact_id_of(one.part, part, other.part, key), one, relation.name, other, negative, text)
+        return Claim(fact_id_of(one.part, part, other.part, claim=key), one, relation.name, other, negative, text)
 
     def _end(self, text: Any, kind: Any, published_on: date, *, side: str) -> End:
         if not isinstance(text, str):
