@@ -105,7 +105,11 @@ class SubjectFinder:
         known = self._carried(annotated, indicator, said) or self._with_subject(annotated, indicator)
         if known is not None and (scope := scope_of(annotated, known)) is not None:
             return replace(known, scope=scope)
-        return None if indicator.entity in self.macro else self._open(annotated, indicator, said, before)
+        if indicator.entity in self.macro:
+            return None
+        opened = self._open(annotated, indicator, said, before)
+        # 「液冷服务器市场规模」 where only 服务器 is known, and the words before it name nothing
+        return opened or (replace(known, confidence=DOUBTFUL) if known else None)
 
     def share(self, annotated: Annotated, at: int, said: Said | None, before: Measured | None) -> Measured | None:
         """「其中LCDTV占比约25%」 behind a market's size: what the thing named before `at` has of that."""
@@ -275,7 +279,7 @@ def _topics(annotated: Annotated, before: int) -> list[Ref]:
     """Return what a sentence has named so far, the owners of its compound indicators among it."""
     named = [ref for ref in annotated.refs if ref.start >= 0 and ref.end <= before]
     owners = [_of_product(ref).subject if ref.about and ref.kind == Kind.INDICATOR else ref for ref in named]
-    return [ref for ref in owners if ref.kind in SUBJECT_KINDS]
+    return [ref for ref in owners if ref.kind in SUBJECT_KINDS and ref.name not in NO_NAMES]
 
 
 def _of_product(indicator: Ref) -> Measured:
