@@ -1,8 +1,8 @@
 """Company names in sentences of annual reports, each with its exact boundaries.
 
 The set labels a company once for each relation it stands in, mostly at its first mention, and leaves its other mentions
-in the sentence unlabelled. Hence two measures: mentions by place, where such a repeated mention counts as false, and
-names by sentence, where it does not.
+in the sentence unlabelled. Hence three measures: mentions by place, where a further mention of a labelled name counts
+as false; the same with such mentions left out; and names by sentence, where places do not count.
 """
 
 from __future__ import annotations
@@ -30,17 +30,21 @@ def measure(options: Options) -> Report:
     master, about = load_master(options)
     reader = NameReader(master)
     places, names = Score("company mentions by place", at_least=0.75), Score("company names by sentence", at_least=0.75)
-    report = Report([places, names], notes=[about])
+    once = Score("company mentions by place, repeats of a labelled name left out", at_least=0.75)
+    report = Report([places, once, names], notes=[about])
     for text, gold in islice(_sentences(options), options.limit or None):
         report.texts += 1
         found = [each for each in reader.read(text, DAY, propose=False) if each["kind"] == "company"]
         spans = {(each["start"], each["end"]) for each in found}
+        labelled = {text[start:end] for start, end in gold}
         places.add(gold, spans)
-        names.add({text[start:end] for start, end in gold}, {text[start:end] for start, end in spans})
+        once.add(
+            gold, {(start, end) for start, end in spans if (start, end) in gold or text[start:end] not in labelled}
+        )
+        names.add(labelled, {text[start:end] for start, end in spans})
         for start, end in gold - spans:
             over = any(a < end and start < b for a, b in spans)
             report.fault("wrong boundary" if over else "missed", text[start:end])
-        labelled = {text[start:end] for start, end in gold}
         for start, end in sorted(spans - gold):
             if not any(a < end and start < b for a, b in gold):
                 report.fault("repeated" if text[start:end] in labelled else "not labelled", text[start:end])
