@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from kg.errors import DocumentError
 from kg.ids import fact_id
 from kg.interop import sheets
 from kg.interop.claims import BadRow, Claims, parse_period
+from kg.interop.dumping import dump
 from kg.interop.importing import Import
 from kg.model import Modality, Polarity, Value
 from kg.period import Period, day, half, month, quarter, year
@@ -22,6 +24,7 @@ from kg.relations import vocabulary
 from kg.securities.master import Master
 from kg.store import codec
 from kg.store.memory import MemoryStore
+from kg.store.open import open_store
 from tests.contracts.readings import READ
 
 if TYPE_CHECKING:
@@ -262,3 +265,20 @@ def test_rows_that_differ_in_the_number_alone_are_written_as_facts_are(change: d
         assert codec.claim_out(told) == claim.text
         assert (told.value.number if told.value else None) == (None if number is None else float(str(number)))
         assert claim.negative == (told.polarity is Polarity.NEGATIVE)
+
+
+def test_the_bulk_way_gives_the_same_dump_as_the_ordinary_writer(tmp_path: Path):
+    measured = {"relation": "reports", "object": "毛利率", "object_kind": "indicator", "unit": "%", "valid": "2024Q1"}
+    changes = [
+        {"object": f"产品{number}", "published_on": f"2024-03-{1 + number % 3:02}"}
+        if number % 2
+        else measured | {"value": n}
+        for number in range(60)
+        for n in (number % 7 / 3,)
+    ]
+    path = written(tmp_path / "a.jsonl", *(GOOD | change for change in changes))
+    reference, _, _ = run(path)
+    with closing(open_store(tmp_path / "kb.liantu", create=True)) as store:
+        Import("jsonl", Claims(vocabulary()), READ).run(path, store, refuse=print)
+        assert list(dump(store)) == list(dump(reference))
+        assert store.stats()["facts"] == 37
