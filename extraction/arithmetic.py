@@ -42,7 +42,6 @@ _OTHER_GROUND = re.compile(r"可比口径|同口径|同比口径|追溯调整|�
 _ADDITIVE = ("收入", "营业成本", "销量", "产量", "出货量", "产能", "装机量", "订单", "员工人数")
 _WIDER = re.compile(r"全球|世界|全国|全行业|行业|累计|市场|合计|集团|整体")  # a scope that is no part of the company
 _LEAST_PARTS, _WHOLE = 2, 100.0
-_SAFE_DAY = 28  # every month has it; periods begin and end on the first but for spans, which have no year before
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +153,18 @@ def _implied(now: float, before: float, unit: str) -> float | None:
 
 
 def _period_before(fact: Fact) -> Period | None:
-    """Return the period that a change counts from."""
+    """Return the period that a change of whole months counts from; of days, the level before is never told."""
     valid, change = fact.valid, _value(fact).change
     assert valid is not None
     back = _MONTHS_BACK.get((change, None)) or _MONTHS_BACK.get((change, valid.precision))
-    if back is None or valid.start is None or valid.end is None or valid.precision is Precision.WEEK:
+    if back is None or valid.start is None or valid.end is None or (valid.start.day, valid.end.day) != (1, 1):
         return None
     return type(valid)(_earlier(valid.start, back), _earlier(valid.end, back), valid.precision)
 
 
 def _earlier(day: date, months: int) -> date:
     years, month = divmod(day.year * 12 + day.month - 1 - months, 12)
-    return day.replace(year=years, month=month + 1, day=min(day.day, _SAFE_DAY))
+    return day.replace(year=years, month=month + 1)
 
 
 def _by_level(facts: Iterable[Fact]) -> defaultdict[tuple[object, ...], list[Fact]]:

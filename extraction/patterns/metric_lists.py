@@ -41,7 +41,7 @@ class Row:
 
 
 def read_lists(
-    annotated: Annotated, indicators: Sequence[Ref], subjects: SubjectFinder, before: Measured | None
+    annotated: Annotated, indicators: Sequence[Ref], subjects: SubjectFinder, *, before: Measured | None
 ) -> Iterator[Row]:
     """Yield the lists of a sentence in order."""
     last: Row | None = None
@@ -76,7 +76,9 @@ class _Finder:
 
     def find(self, annotated: Annotated, indicator: Ref) -> Measured | None:
         told = self.last.readings[-1] if self.last and self.last.readings else None
-        return self.subjects.find(annotated, indicator, Said(told[0], told[1]) if told else None, self.before)
+        return self.subjects.find(
+            annotated, indicator, said=Said(told[0], told[1]) if told else None, before=self.before
+        )
 
 
 def _paired(

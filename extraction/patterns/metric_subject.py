@@ -93,7 +93,9 @@ class SubjectFinder:
             (ref for ref in out if not (ref.start in ends and ref.name in TAILS)), key=lambda ref: (ref.start, ref.end)
         )
 
-    def find(self, annotated: Annotated, indicator: Ref, said: Said | None, before: Measured | None) -> Measured | None:
+    def find(
+        self, annotated: Annotated, indicator: Ref, *, said: Said | None = None, before: Measured | None = None
+    ) -> Measured | None:
         """Return the indicator with its subject, or None where nobody can be meant.
 
         Args:
@@ -111,7 +113,7 @@ class SubjectFinder:
         # 「液冷服务器市场规模」 where only 服务器 is known, and the words before it name nothing
         return opened or (replace(known, confidence=DOUBTFUL) if known else None)
 
-    def share(self, annotated: Annotated, at: int, said: Said | None, before: Measured | None) -> Measured | None:
+    def share(self, annotated: Annotated, at: int, *, said: Said | None, before: Measured | None) -> Measured | None:
         """「其中LCDTV占比约25%」 behind a market's size: what the thing named before `at` has of that."""
         last = said.reading if said else before
         owner = read_owner(annotated, at)
@@ -168,7 +170,7 @@ class SubjectFinder:
             return subject, min(_TAKEN_OVER if plain else DOUBTFUL, before.confidence), _lasting(before)
         return (understood, 0.6 * understood.score, "") if understood is not None else None
 
-    def part(self, annotated: Annotated, said: Said, start: int, end: int) -> Measured | None:
+    def part(self, annotated: Annotated, said: Said, *, start: int, end: int) -> Measured | None:
         """「…4.23亿部，其中印度1.30亿部」: the same indicator of a place or a thing that text[start:end] names."""
         words = _PART.match(annotated.text, start, end)
         if words is None or not AFTER_LEVEL.fullmatch(without(annotated, words.end(), end)):

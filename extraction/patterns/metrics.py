@@ -98,7 +98,7 @@ class MetricReader:
         resume = 0
         begun: tuple[Measured, Quantity] | None = None
         listed: set[int] = set()
-        for row in read_lists(annotated, indicators, self.subjects, self._before):
+        for row in read_lists(annotated, indicators, self.subjects, before=self._before):
             listed |= set(range(row.start, row.end))
             for reading, quantity, period in row.readings:
                 if self._fits(reading.indicator, quantity):
@@ -160,7 +160,7 @@ class MetricReader:
             return None
         if not self._fits(indicator, quantity):
             return None
-        return self.subjects.find(annotated, indicator, said, self._before)
+        return self.subjects.find(annotated, indicator, said=said, before=self._before)
 
     def _follows(self, annotated: Annotated, said: Said, quantity: Quantity) -> Measured | None:
         """Return the reading of the number before, where this one tells its change, its next level or a part of it."""
@@ -171,7 +171,7 @@ class MetricReader:
                 return None  # 「…28.8亿元，占欧洲42%，同比下降8%」: the sum fell, or the share
             if AFTER_LEVEL.fullmatch(gap):
                 return said.reading if last.change != quantity.change else None
-            return self.subjects.part(annotated, said, last.end, quantity.start)
+            return self.subjects.part(annotated, said, start=last.end, end=quantity.start)
         if quantity.change:
             return None
         if last.change:  # 「…同比下降16%，仅为11.6亿部」
@@ -182,7 +182,7 @@ class MetricReader:
         dated = any(last.end <= each.start < quantity.start for each in annotated.periods)
         if dated and CONTINUES.fullmatch(gap):
             return said.reading
-        return self.subjects.part(annotated, said, last.end, quantity.start)
+        return self.subjects.part(annotated, said, start=last.end, end=quantity.start)
 
     def _elliptical(self, annotated: Annotated, quantity: Quantity) -> Measured | None:
         """「同比增长29%。」 behind a sentence that told a level."""
@@ -201,8 +201,8 @@ class MetricReader:
         ]
         inner = [ref for ref in indicators if ref.end == found.start()]
         if inner and not found["whole"]:  # 5G手机出货量占比
-            return self.subjects.find(annotated, inner[-1], said, self._before)
-        told = self.subjects.share(annotated, found.start(), said, self._before)
+            return self.subjects.find(annotated, inner[-1], said=said, before=self._before)
+        told = self.subjects.share(annotated, found.start(), said=said, before=self._before)
         if not whole:
             return told
         last = said.reading if said else self._before

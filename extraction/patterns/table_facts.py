@@ -265,10 +265,10 @@ class TableReader:
 
     def _measured(self, annotated: Annotated, indicator: Ref) -> Measured | None:
         placeholder = Ref("", Kind.INDUSTRY, "", CONTEXT, CONTEXT)
-        found = self._subjects.find(annotated, indicator, None, None)
+        found = self._subjects.find(annotated, indicator)
         if found is not None or annotated.subject is not None:
             return found
-        return self._subjects.find(replace(annotated, subject=placeholder), indicator, None, None)
+        return self._subjects.find(replace(annotated, subject=placeholder), indicator)
 
     def _names(self, texts: Sequence[str], document: Document) -> list[Ref | None]:
         """Return the one name that each cell is, or None."""

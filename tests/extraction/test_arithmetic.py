@@ -136,3 +136,9 @@ def test_a_report_that_contradicts_itself_loses_the_change_and_says_so():
     )
     assert [problem.kind for problem in right.problems] == []
     assert sum(fact.relation == "reports" for fact in right.facts) == 3
+
+
+def test_a_span_of_days_at_a_months_end_has_no_period_before():
+    facts = read(report("6月29日，全国乘用车零售10万辆，同比增长20%。")).facts
+    spans = [fact for fact in facts if fact.value and fact.value.change == "yoy"]
+    assert [(fact.valid and fact.valid.start) for fact in spans] == [date(2025, 6, 29)]
