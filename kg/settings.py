@@ -33,7 +33,7 @@ class Settings:
     ner: bool = True
     master: Path | None = None
     names: Path | None = None
-    least_confidence: float = 0.3
+    least_confidence: float = 0.5
     llm_url: str = ""
     llm_model: str = ""
     llm_key: str = field(default="", repr=False)
