@@ -51,7 +51,7 @@ _GOES_ON = re.compile(
 _VALUE_ROLES = ("share", "amount")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # one is itself: a set of them is hashed for every sentence
 class Pattern:
     """One way a relation is worded. `pairs` keeps 「A与B」 apart; `whole` wants the subject written, not understood."""
 
