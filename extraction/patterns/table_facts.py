@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from extraction.annotated import CONTEXT, Annotated, Claim, Ref
 from extraction.dating import find_periods
+from extraction.patterns.metric_subject import DOUBTFUL
 from extraction.patterns.metric_words import MEASURE_HEADS
 from extraction.quantities import find_quantities
 from extraction.sentences import Sentence, normalise
@@ -51,6 +52,9 @@ _PLAIN_UNITS = {
 }
 _PLAIN = re.compile(r"[\d.,%+\-—/ ]*|\d{6}\.[A-Z]{2}")
 _NAME_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.REGION, Kind.BUSINESS)
+_YEAR_OF = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d) ?年?[AEF]? ?(?=PE|PB|PS|EPS|ROE|EV|P/E|P/B|每股|市盈率|市净率|股息率)"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
 _NAMING = re.compile(r"品种|名称|简称|产品|公司|标的|规格|型号|指标|项目|种类|品牌|企业|环节")
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
@@ -219,7 +223,7 @@ class TableReader:
             value=value,
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
-            confidence=_SURE * head.measured.subject.score,
+            confidence=_SURE * head.measured.subject.score if head.period else DOUBTFUL,  # of when, nothing says
             modality=Modality.FORECAST if head.forecast or ahead else Modality.ASSERTED,
         )
         yield Cell(claim, _as_sentence(document, row.start, row.end))
@@ -260,7 +264,9 @@ class TableReader:
         last = [ref for ref in self._subjects.indicators(annotated) if ref.end == ends or (dated and ref.end <= ends)]
         measured = self._measured(annotated, last[-1]) if last else None
         alone = _YEAR.fullmatch(line.text)  # in a head, not in a sentence, a bare 2024 is a year
+        stuck = _YEAR_OF.search(line.text)  # 2024PE, 2025E EPS: the year of a multiple, written on to it
         period = dated[-1].period if dated else year(int(line.text[:4])) if alone else None
+        period = year(int(stuck["year"])) if period is None and stuck else period
         return _Head(line.text, _clean_unit(unit), period, measured, _FORECAST.search(label) is not None)
 
     def _measured(self, annotated: Annotated, indicator: Ref) -> Measured | None:
