@@ -50,6 +50,8 @@ _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不�
 _ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
 _NOW = re.compile("目前|当前|现阶段|如今")
 _NEAR = 2  # characters between two sentences of one paragraph
+_OF_A_PLACE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})  # a firm's figure is the firm's
+_WIDE_PLACE = re.compile(r"全球|全国|国内|海外|境外|世界")
 
 
 class MetricReader:
@@ -257,8 +259,18 @@ class MetricReader:
             value=value,
             qualifiers=(("scope", reading.scope),) if reading.scope else (),
             valid=period or _period(annotated, dated, quantity),
-            confidence=reading.confidence,
+            confidence=min(reading.confidence, DOUBTFUL) if _unplaced(annotated, reading) else reading.confidence,
         )
+
+
+def _unplaced(annotated: Annotated, reading: Measured) -> bool:
+    """Whether a place told before in the sentence may be the figure's, which bears none: 「全球…，服务器规模…」."""
+    if reading.scope or reading.subject.kind not in _OF_A_PLACE:
+        return False
+    head = reading.indicator.start
+    begin = max(annotated.text.rfind(mark, 0, max(head, 0)) for mark in "；。") + 1
+    names = (ref for ref in annotated.refs if ref.kind == Kind.REGION and begin <= ref.start and ref.end <= head)
+    return _WIDE_PLACE.search(annotated.text, begin, max(head, 0)) is not None or any(names)
 
 
 def _renamed(indicator: Ref, name: str) -> Ref:
