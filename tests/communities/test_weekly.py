@@ -256,3 +256,14 @@ def test_who_comes_second_is_told_who_holds_the_lock(tmp_path: Path):
     with base.writer(), pytest.raises(StoreLocked, match=rf"process {os.getpid()} \("):
         run_week(base, None)
     base.close()
+
+
+def test_weeks_coupled_in_time_give_a_whole_run_twice_the_same(store: Store):
+    pytest.importorskip("leidenalg", reason="leidenalg (extra slices, GPL-3.0) is not installed")
+    filled([*many_chains(), chain_of(9, "2024-01-08", LITHIUM)], store)
+    coupled = JobOptions(DetectionOptions(), slices=3)
+    run = run_week(store, date(2024, 1, 15), options=coupled).run
+    members = [member for each in run.communities if each.level == 0 for member in each.members]
+    assert len(members) == len(set(members))
+    assert set(LITHIUM) <= set(members)
+    assert run_week(store, date(2024, 1, 15), options=coupled).run == run
