@@ -62,12 +62,13 @@ def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **given: int) ->
 
 @weekly.command()
 @click.option("--as-of", type=Day(), help="撤回这一天（含）以前最新的一次；默认为最新")
+@click.option("--kb", "here", type=click.Path(path_type=Path), help="知识库文件；也可写在 rollback 之前")
 @click.pass_obj
-def rollback(kb: Path, as_of: date | None) -> None:
+def rollback(kb: Path, as_of: date | None, here: Path | None) -> None:
     """撤回最近一次发布的主题，之前的一次重新可见。"""
     from communities.weekly import withdraw  # noqa: PLC0415 -- imported when called
 
-    with _opened(kb) as store:
+    with _opened(here or kb) as store:
         gone, left = withdraw(store, as_of)
     click.echo(f"已撤回 {gone.as_of} 的主题；现在看到的是{f' {left.as_of} 的' if left else '：没有主题'}")
 
