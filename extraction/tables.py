@@ -102,7 +102,8 @@ class PlacedRow:
 def placed_rows(text: str, start: int, end: int) -> tuple[str, list[PlacedRow]]:
     r"""Return a stored table's title and its rows with the offsets of every cell, head row first.
 
-    >>> title, rows = placed_rows("表1：产能\n公司 | 2023\n天齐锂业 | 8.1", 0, 24)
+    >>> table = "表1：产能\n公司 | 2023\n天齐锂业 | 8.1"
+    >>> title, rows = placed_rows(table, 0, len(table))
     >>> title, [row.cells for row in rows]
     ('表1：产能', [('公司', '2023'), ('天齐锂业', '8.1')])
     """
