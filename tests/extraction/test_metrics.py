@@ -388,18 +388,3 @@ def test_a_change_behind_a_share_is_neither_s():
 def test_a_doubtful_owner_is_less_sure_than_what_is_stored(text):
     facts = [fact for fact in facts_of(text) if fact.relation == "reports"]
     assert facts[-1].confidence < Settings().least_confidence
-
-
-@pytest.mark.parametrize(
-    ("text", "stored"),
-    [
-        ("全球需求回暖，服务器市场规模592亿美元。", False),
-        ("山西：焦煤价格965元/吨。", True),  # the place is the figure's scope
-        ("焦煤价格965元/吨。", True),
-        ("受海外需求拉动，宁德时代营业收入100亿元。", True),  # a firm's figure is the firm's
-    ],
-)
-def test_a_place_before_a_figure_that_bears_none_makes_it_doubtful(text, stored):
-    facts = [fact for fact in facts_of(text) if fact.relation == "reports" and not fact.value.change]
-    assert facts
-    assert all((fact.confidence >= Settings().least_confidence) == stored for fact in facts)
