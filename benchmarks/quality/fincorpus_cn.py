@@ -8,19 +8,18 @@ from __future__ import annotations
 import json
 from datetime import date
 from hashlib import sha256
-from itertools import combinations, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.masters import load_master
 from benchmarks.quality.score import Report, Score
 from extraction.patterns import chain, dealings, ownership, profiles, structure
-from extraction.patterns.pairs import only, relation_of
 from extraction.patterns.pattern import read
 from extraction.pipeline import Extractor
 from extraction.training import roles
 from extraction.training.roles import Mark, RoleExample, RoleTagger
 from kg.ids import document_id
-from kg.model import Block, BlockKind, Document, Kind
+from kg.model import Block, BlockKind, Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,15 +64,10 @@ def document_of(text: str) -> Document:
     return Document(id=document_id(text.encode()), title="", published_on=DAY, text=text, blocks=(block,))
 
 
-def claims_of(annotated: Annotated) -> Iterator[Claim]:
-    """Yield what the patterns read in a sentence, the loose readings and whose child a firm may be included."""
-    yield from read(_PATTERNS, annotated)
-    yield from profiles.read(annotated)
-    firms = {ref.entity for ref in annotated.refs if ref.kind == Kind.COMPANY and ref.start >= 0}
-    for pair in combinations(sorted(firms), 2):
-        claim = relation_of(only(annotated, *pair))
-        if claim is not None and claim.relation == "subsidiary_of":
-            yield claim
+def claims_of(annotated: Annotated) -> list[Claim]:
+    """Return what is read in a sentence: the loose readings, then what the patterns read beside them."""
+    loose = list(profiles.read(annotated))
+    return [*loose, *profiles.beside(read(_PATTERNS, annotated), loose)]
 
 
 def triples_of(extractor: Extractor, text: str) -> set[Triple]:

@@ -56,6 +56,7 @@ _ACTION = (
 _JOINT = re.compile("[、和与及以并]+")
 _INCOME = re.compile("(?:营业)?收入$")
 _DEEDS = re.compile(f"(?:(?:、|和|与|及|以及)(?:相关)?(?:{_ACTION})(?:服务)?)+(?=$|[、和与及，]|等|业务|以及)")
+_DEED = re.compile("(?<=[一-鿿A-Za-z0-9）])(?:的)?(?:研发|生产|销售|设计|制造|开发)(?=$|[、和与及，]|等|业务|以及)")
 _OF = re.compile(f"的(?:{_ACTION})(?:(?:、|和|与|及|以及)(?:相关)?(?:{_ACTION})(?:服务)?)*(?:业务|等业务|等|工作)?$")
 _DOES = re.compile(f"^(?:{_ACTION})(?:(?:、|和|与|及|以及)(?:{_ACTION}))+")
 
@@ -74,7 +75,7 @@ def business_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
         if stop - start <= _LONGEST_DEED:
             yield start, stop
         return
-    held = [(start + match.start(), start + match.end()) for match in _DEEDS.finditer(part)]
+    held = [(start + match.start(), start + match.end()) for how in (_DEEDS, _DEED) for match in how.finditer(part)]
     masked = list(text)
     for low, high in held:
         for at in range(low, high):

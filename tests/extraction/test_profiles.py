@@ -6,7 +6,7 @@ import pytest
 
 from extraction.annotated import Annotated, Ref
 from extraction.patterns.profile_names import acting
-from extraction.patterns.profiles import read
+from extraction.patterns.profiles import beside, read
 from extraction.sentences import split
 from kg.ids import entity_id
 from kg.model import Kind
@@ -44,6 +44,10 @@ def told(text: str, relation: str) -> set[tuple[str, str]]:
         ("天山矿业主要从事铜精矿采选、冶炼和销售。", {"铜精矿采选、冶炼和销售"}),
         ("天山矿业主要从事破碎机、球磨机的研发、生产和销售。", {"破碎机、球磨机的研发、生产和销售"}),
         ("天山矿业以矿山机械为主业。", {"矿山机械"}),
+        ("天山矿业主营业务为水泥制造、矿山设计。", {"水泥制造", "矿山设计"}),
+        ("天山矿业发展有色金属贸易业务。", {"有色金属贸易"}),
+        ("天山矿业形成水泥、商砼双主业。", {"水泥", "商砼"}),
+        ("天山矿业集水泥、商砼、港口物流于一体。", {"水泥", "商砼", "港口物流"}),
     ],
 )
 def test_businesses_are_cut_as_they_are_told(text, names):
@@ -55,6 +59,31 @@ def test_goods_end_before_the_word_for_them():
         ("天山矿业", "阴极铜"),
         ("天山矿业", "硫酸镍"),
     }
+
+
+def test_a_trade_is_told_by_the_word_for_it():
+    assert told("天山矿业深耕有色金属、建材等传统行业。", "belongs_to") == {
+        ("天山矿业", "有色金属"),
+        ("天山矿业", "建材"),
+    }
+    assert told("天山矿业所处行业为“有色金属”。", "belongs_to") == {("天山矿业", "有色金属")}
+    assert told("天山矿业的客户分布于电力、建材等行业。", "belongs_to") == set()
+
+
+def test_a_place_is_read_once():
+    found = [
+        claim for claim in read(sentence("天山矿业拥有阴极铜、硫酸镍等新材料产品。")) if claim.relation == "produces"
+    ]
+    assert sorted(claim.object.name for claim in found) == ["硫酸镍", "阴极铜"]
+    assert list(beside(found, found[:1])) == found[1:]
+
+
+def test_a_long_list_of_goods_has_no_use_of_each():
+    assert told("天山矿业阴极铜、硫酸镍、电解锌主要用于电缆、电池等行业。", "upstream_of") == set()
+
+
+def test_places_are_no_goods():
+    assert told("天山矿业拥有新疆、阴极铜等重点项目。", "produces") == {("天山矿业", "阴极铜")}
 
 
 def test_a_use_is_told_of_the_goods_before_it():
