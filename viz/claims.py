@@ -63,7 +63,7 @@ def claim_of(fact: Fact, wording: str, names: Mapping[str, str], *, lang: Lang =
 
 
 def label_of(link: Link, lang: Lang = "zh") -> str:
-    """Return the few characters that stand on a line: the value or rating where there is one, else the relation.
+    """Return the few characters that stand on a line: a value with its period, a rating, else the relation.
 
     >>> from kg.query.answers import Link
     >>> label_of(Link("a", "b", "upstream_of", "是…的上游", 0, 1.0, (), ()))
@@ -71,7 +71,7 @@ def label_of(link: Link, lang: Lang = "zh") -> str:
     """
     newest = max(link.facts, key=lambda fact: (fact.last_published_on, fact.id), default=None)
     if newest is not None and newest.relation == _MEASURED and newest.value is not None:
-        return value_text(newest.value, lang)
+        return " ".join(filter(None, (value_text(newest.value, lang), str(newest.valid or ""))))
     if newest is not None and newest.qualifier("rating"):
         return newest.qualifier("rating")
     if link.relation == _MEASURED:

@@ -19,6 +19,7 @@ FONT_PIXELS: Final = 12
 _LINE = 15
 _TOUCH = -1.5
 _STEPS = 24
+_SAME_LINE = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterabl
     for wording in wordings:
         width = ems(wording.text) * FONT_PIXELS
         spots = _visible(boxes[wording.source], boxes[wording.target], wording.curve)
+        if any(label.text == wording.text and _upon(label, spots) for label in labels):
+            continue  # lines that run as one have their common wording once
         best = _freest([Box(x, y, width, _LINE) for x, y in spots], solid, taken)
         if best is not None:
             taken.append(best)
@@ -92,6 +95,10 @@ def _visible(one: Box, other: Box, curve: Curve) -> Sequence[tuple[float, float]
     middle = (len(free) - 1) / 2
     order = sorted(range(len(free)), key=lambda at: (abs(at - middle), at))
     return [free[at] for at in order]
+
+
+def _upon(label: Label, spots: Sequence[tuple[float, float]]) -> bool:
+    return any(hypot(label.x - x, label.y - y) < _SAME_LINE for x, y in spots)
 
 
 def _inside(box: Box, spot: tuple[float, float]) -> bool:

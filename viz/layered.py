@@ -16,7 +16,7 @@ import igraph
 
 from viz.boxes import Box, Face, Head, Placement, ems
 from viz.labels import FONT_PIXELS
-from viz.lanes import Seat, around
+from viz.lanes import Seat, Spot, around
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +29,7 @@ VIEW_HEIGHT: Final = 800
 
 _GAP_X, _GAP_X_MOST, _GAP_Y, _GAP_Y_MOST, _GAP_ROW, _CARD = 84, 220, 28, 64, 6, 12
 _GAP_WITHIN = 44
+_DOOR = 3
 _BEND_HEIGHT, _GAP_BENDS = 14, 6
 _HEAD_ROOM = 46
 _SWEEPS = 24
@@ -278,10 +279,20 @@ def _placement(
     bends = {}
     for index, names in waypoints.items():
         edge = scene.edges[index]
-        ends = (seats[block_of.get(end, end)] for end in (edge.source, edge.target))
-        before, after = around(*ends)
+        source, target = (block_of.get(end, end) for end in (edge.source, edge.target))
+        before, after = around(seats[source], seats[target])
+        if before and source in cards:
+            before.insert(0, _door(boxes[source], cards[source], towards=before[0]))
+        if after and target in cards:
+            after.append(_door(boxes[target], cards[target], towards=after[-1]))
         bends[index] = (*before, *(centres[name] for name in names if name in centres), *after)
     return Placement(boxes, bends, cards, _heads(scene, boxes, cards))
+
+
+def _door(stage: Box, card: Box, *, towards: Spot) -> Spot:
+    """Return the spot beside a card, level with its stage; straight from a lane a link would cross companies."""
+    side = 1 if towards[0] > card.x else -1
+    return round(card.x + side * (card.width / 2 + _DOOR)), stage.y
 
 
 def _seats(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from viz.scene import Scene, SceneEdge
 
 _MOST_WORDED_LINKS = 70  # above this, wordings would hide the lines; the sign alone stays
-_LABEL_CHARACTERS = 12
+_LABEL_CHARACTERS = 24  # a value with its period; an English relation
 _BOW, _MOST_BOW = 0.28, 1.6
 _ROOM_FOR_WORDING = 70
 _CROWD, _PALE = 150, 0.6  # so many links are drawn thinner and paler, so that names stay in front

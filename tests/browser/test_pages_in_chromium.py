@@ -68,6 +68,13 @@ def test_a_page_draws_whole_asks_nobody_and_complains_of_nothing(open_page, name
     assert (opened.requests, opened.complaints, opened.dialogs) == ([], [], [])
 
 
+def test_a_window_of_another_size_keeps_the_whole_picture_in_view(open_page):
+    opened = open_page(PAGES["profile"]())
+    opened.page.set_viewport_size({"width": 760, "height": 560})
+    opened.page.wait_for_timeout(300)
+    assert all(spot["inside"] for spot in opened.page.evaluate(_VIEW))
+
+
 def test_an_empty_page_says_so_without_a_picture(open_page):
     opened = open_page(page(scene_of(ProfileAnswer(samples.product("钙钛矿").entity, (), Subgraph()))))
     assert "没有可画的内容" in opened.page.inner_text("main")

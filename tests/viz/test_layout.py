@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kg.query.answers import ProfileAnswer
+from kg.query.answers import ChainAnswer, Layer, ProfileAnswer, Stage, Subgraph
 from tests.viz import samples
 from viz.boxes import Box, ems, wrap
 from viz.free import push_apart
@@ -94,6 +94,33 @@ def test_a_passing_link_bends_round_the_shapes_between():
         assert not any(Box(x, y, 0, 0).meets(card) for card in placement.cards.values())
 
 
+def _midstream(count: int) -> ChainAnswer:
+    """One good of the upstream that goes into each of many stages, so many that they stand in rows."""
+    raw = samples.product("正极材料", 0)
+    stages = [samples.product(f"电池{at}", 1) for at in range(count)]
+    makers = [[samples.company(f"厂家{at}{n}", 1) for n in range(3)] for at in range(count)]
+    links = [samples.link(raw, stage, "part_of", "是…的组成部分") for stage in stages]
+    links += [
+        samples.link(maker, stage, "produces", "生产")
+        for stage, own in zip(stages, makers, strict=True)
+        for maker in own
+    ]
+    middle = Layer("中游", tuple(Stage(stage, tuple(own)) for stage, own in zip(stages, makers, strict=True)))
+    layers = (Layer("上游", (Stage(raw, ()),)), middle, Layer("下游", ()))
+    nodes = (raw, *stages, *(maker for own in makers for maker in own))
+    return ChainAnswer(raw.entity, layers, Subgraph(nodes, tuple(links)))
+
+
+def test_a_link_enters_a_card_level_with_its_stage_and_crosses_no_company():
+    scene = scene_of(_midstream(9))
+    _, placement = place(scene)
+    entered = {scene.edges[index].target: bends[-1] for index, bends in placement.bends.items() if bends}
+    assert entered, "so many stages stand in rows, and some links go round"
+    for target, (x, y) in entered.items():
+        assert y == placement.boxes[target].y
+        assert x < placement.cards[target].x - placement.cards[target].width / 2
+
+
 def test_same_scene_same_places_in_another_process():
     code = (
         "from tests.viz.test_layout import ANSWERS\n"
@@ -161,6 +188,12 @@ def test_wordings_stand_on_their_line_clear_of_shapes_and_of_one_another():
     shapes = [Box(label.x, label.y, 48, 15) for label in (one, two)]
     assert not shapes[0].meets(shapes[1], -2)
     assert not any(shape.meets(box, -2) for shape in shapes for box in boxes.values())
+
+
+def test_lines_that_run_as_one_have_their_common_wording_once():
+    boxes = {"a": Box(0, 0, 0, 0), "b": Box(300, 0, 100, 40)}
+    same, other = Wording(0, "组成部分", "a", "b", Curve()), Wording(2, "使用", "a", "b", Curve())
+    assert [label.link for label in placed([same, Wording(1, "组成部分", "a", "b", Curve()), other], boxes)] == [0, 2]
 
 
 def test_a_wording_without_room_is_left_out_rather_than_laid_upon_a_name():

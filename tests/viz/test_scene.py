@@ -213,7 +213,7 @@ def test_a_measured_link_is_worded_by_its_newest_value():
     fact = replace(link.facts[0], value=Value(37.9, "%"))
     graph = Subgraph((one, other), (replace(link, facts=(fact,)),))
     (edge,) = scene_of(ProfileAnswer(one.entity, graph.links, graph)).edges
-    assert edge.label == "37.9%"
+    assert edge.label == "37.9% 2024"
     assert edge.evidence[0].claim == "宁德时代 市占率 37.9%（2024）"
 
 

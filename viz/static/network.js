@@ -213,6 +213,10 @@ function start() {
     document.getElementById("state").remove();
     network.redraw(); // lines are drawn before shapes have told their size; the second frame is the right one
   });
+  // a window that changes its size keeps the whole picture in view, until the reader has moved it
+  let moved = false;
+  for (const own of ["zoom", "dragEnd"]) network.on(own, () => (moved = true));
+  network.on("resize", () => moved || requestAnimationFrame(() => fit(false))); // after vis-network has put its own view
   fit(false);
   window.liantu = Object.freeze({ network, data });
 }
