@@ -196,7 +196,8 @@ def _read(view: View, snapshot: Snapshot, rows: Rows) -> dict[int, Fact]:
         batch = wanted[begin : begin + _BATCH]
         ids = snapshot.facts_of(snapshot.edges().take(batch))
         place = dict(zip(ids, batch.tolist(), strict=True))
-        found |= {place[fact.id]: fact for fact in view.facts(ids=ids)}
+        # A fact asked by its id may bring another along: what a judgement on names has made of some of its evidence.
+        found |= {place[fact.id]: fact for fact in view.facts(ids=ids) if fact.id in place}
     return found
 
 

@@ -193,3 +193,19 @@ def test_the_questions_do_see_what_is_published():
     run_week(store, date(2024, 1, 2))
     before, after = answers(store.view(as_of=date(2024, 1, 1))), answers(store.view())
     assert {name for name in before if before[name] == after[name]} == set()
+
+
+def test_a_week_passes_over_a_fact_of_which_a_split_leaves_a_part():
+    """What one document says stays with the old owner, what another says to the new one: one id asked, two facts."""
+    margin = claim(LONGI, "reports", "indicator:毛利率", value=Value(20.0, "%"))
+    store = filled(
+        [
+            paper(0, "2024-01-01", *((f"第{at}句说硅料与隆基。", fact) for at, fact in enumerate(_CLAIMS[:14]))),
+            paper(1, "2024-01-01", ("毛利率20%。", margin), extra=(_NAMES[0],)),
+            paper(2, "2024-01-01", ("隆基毛利率20%。", margin), extra=(Entity(LONGI, Kind.COMPANY, "隆基绿能"),)),
+        ]
+    )
+    verdict, subject, object_, scope = _JUDGEMENTS[3]
+    judge(store, [(Judgement("", verdict, subject, _DAY, READ, object_, by="甲", why="乙", **scope), None)])
+    run_week(store, date(2024, 1, 2))
+    assert themes(store.view())
