@@ -35,7 +35,8 @@ from extraction.patterns import chain, dealings, events, listed, ownership, rati
 from extraction.patterns.causal import CausalReader
 from extraction.patterns.metrics import MetricReader
 from extraction.patterns.pattern import read as read_patterns
-from extraction.patterns.table_facts import Cell, TableReader
+from extraction.patterns.table_facts import TableReader
+from extraction.patterns.table_labels import RowClaim
 from extraction.patterns.table_relations import TableRelations
 from extraction.quantities import find_quantities
 from extraction.sentences import split
@@ -131,10 +132,10 @@ class Extractor:
         company = self._document_subject(document)
         blocks = [block for block in document.blocks if block.kind == BlockKind.TABLE]
         found = [each for block in blocks for each in self._tables.read(document, block, company)]
-        cells = [(each.claim, each.row) for each in found if isinstance(each, Cell)]
+        cells = [(each.claim, each.row) for each in found if isinstance(each, RowClaim)]
         for block in blocks:
             cells += [(each.claim, each.row) for each in self._table_relations.read(document, block, company)]
-        return cells, [each for each in found if not isinstance(each, Cell)]
+        return cells, [each for each in found if not isinstance(each, RowClaim)]
 
     def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
         said = richest([*read_patterns(_PATTERNS, annotated), *listed.sure(annotated), *events.read(annotated)])

@@ -7,33 +7,41 @@ names by periods under an indicator in the corner or the title (渗透率). A ce
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from extraction.annotated import CONTEXT, Annotated, Claim, Ref
-from extraction.dating import find_periods
+from extraction.annotated import CONTEXT, Claim
 from extraction.patterns.metric_subject import DOUBTFUL
-from extraction.patterns.metric_words import MEASURE_HEADS
-from extraction.quantities import find_quantities
-from extraction.sentences import Sentence, normalise
+from extraction.patterns.metric_words import LONGEST_SCOPE, MEASURE_HEADS, SHARES_OF_MARKET
+from extraction.patterns.table_labels import (
+    YEAR,
+    Label,
+    LabelReader,
+    RowClaim,
+    as_sentence,
+    bare_value,
+    caption_of,
+    dated_by,
+    lasts,
+    spread,
+)
 from extraction.tables import placed_rows
-from kg.model import Kind, Modality, Problem, Value
-from kg.period import year
+from kg.model import Kind, Modality, Problem
+from kg.period import Precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from extraction.annotated import Ref
     from extraction.linking import Linker
     from extraction.mentions import Lexicon
     from extraction.patterns.metric_subject import Measured, SubjectFinder
     from extraction.tables import PlacedRow
-    from kg.model import Block, Document
+    from kg.model import Block, Document, Value
     from kg.period import Period
 
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?%?")
-_UNIT = re.compile(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")
-_FORECAST = re.compile(r"\d{2,4}\s*年?\s*[EF](?![A-Za-z])|预测|预计")
 _CHANGE_ROW = re.compile(
     r"(?:[（(]?\+/-[）)]?|YOY|YoY|yoy|同比|增速|增长率|同比增速|同比增长|增速YoY)\s*(?:[（(]%[）)])?(?:[（(]?%[）)]?)?"
 )
@@ -52,73 +60,55 @@ _PLAIN_UNITS = {
 }
 _PLAIN = re.compile(r"[\d.,%+\-—/ ]*|\d{6}\.[A-Z]{2}")
 _NAME_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.REGION, Kind.BUSINESS)
-_YEAR_OF = re.compile(
-    r"(?<!\d)(?P<year>(?:19|20)\d\d) ?年?[AEF]? ?(?=PE|PB|PS|EPS|ROE|EV|P/E|P/B|每股|市盈率|市净率|股息率)"
-)
-_YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
 _NAMING = re.compile(r"品种|名称|简称|产品|公司|标的|规格|型号|指标|项目|种类|品牌|企业|环节")
+_PRICE = re.compile("股价|收盘价|目标价|市值")  # of a day: a caption's year or quarter is not theirs
+_VOLUMES = ("装机量", "出货量", "产量", "销量", "产能")
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
 _SURE = 0.8
 _STILL_OPEN = timedelta(days=31)  # the last month's figures may be told before it ends
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A claim of a cell with the row it is quoted from."""
-
-    claim: Claim
-    row: Annotated
-
-
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """What a column or row head says."""
-
-    text: str
-    unit: str
-    period: Period | None
-    measured: Measured | None
-    forecast: bool
 
 
 class TableReader:
     """Reads the tables of a document; needs the gazetteer for names and for the units of indicators."""
 
     def __init__(self, linker: Linker, subjects: SubjectFinder, lexicon: Lexicon) -> None:
-        self._linker, self._subjects = linker, subjects
+        self._labels, self._subjects = LabelReader(linker, subjects), subjects
         self._units = {term.entity: term.units for term in lexicon.terms.values() if term.kind == Kind.INDICATOR}
-        self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}}
+        named = {term.name: term.units for term in lexicon.terms.values() if term.kind == Kind.INDICATOR}
+        self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}, **named}
 
-    def read(self, document: Document, block: Block, company: Ref | None) -> Iterator[Cell | Problem]:
+    def read(self, document: Document, block: Block, company: Ref | None) -> Iterator[RowClaim | Problem]:
         """Yield the measured cells of one table; `company` is who the report is about."""
         title, rows = placed_rows(document.text, block.start, block.end)
         if len(rows) < 2 or len(rows) > _MOST_ROWS or not 1 < len(rows[0].cells) <= _MOST_COLUMNS:  # noqa: PLR2004
             return
-        labels = [title, *rows[0].cells, *(row.cells[0] for row in rows[1:])]
-        read = dict(zip(labels, self._read_labels(labels, document, company), strict=True))
-        heads = [read[text] for text in rows[0].cells]
+        caption = caption_of(document, block, title)
+        labels = [caption, *rows[0].cells, *(row.cells[0] for row in rows[1:])]
+        read = dict(zip(labels, self._labels.read(labels, document, company), strict=True))
+        heads = spread([read[text] for text in rows[0].cells])
         dated = [head.period is not None and head.measured is None for head in heads[1:]]
         if sum(dated) >= max(2, len(dated) - 1):
-            yield from self._by_period(document, rows, heads, read, read[title], company)
+            yield from self._by_period(document, rows, heads, read, read[caption], company)
         elif any(head.measured for head in heads[1:]):
-            yield from self._by_indicator(document, rows, heads, read[title])
+            above = replace(read[caption], period=dated_by(read[caption], document))
+            yield from self._by_indicator(document, rows, heads, above)
 
     def _by_period(
         self,
         document: Document,
         rows: Sequence[PlacedRow],
-        heads: list[_Head],
-        read: dict[str, _Head],
-        title: _Head,
+        heads: list[Label],
+        read: dict[str, Label],
+        title: Label,
         company: Ref | None,
-    ) -> Iterator[Cell | Problem]:
+    ) -> Iterator[RowClaim | Problem]:
         """Indicators or names down the side, periods along the top."""
         corner = heads[0] if heads[0].measured else title if title.measured else None
         section, last = "", None
-        names = self._names([row.cells[0] for row in rows[1:]], document)
+        names = self._labels.names([row.cells[0] for row in rows[1:]], document, _NAME_KINDS)
         for row, name in zip(rows[1:], names, strict=False):
             label = read[row.cells[0]]
-            if row.cells[1] and all(_YEAR.fullmatch(text) for text in row.cells[1:] if text):
+            if row.cells[1] and all(YEAR.fullmatch(text) for text in row.cells[1:] if text):
                 corner, last = (label if label.measured else None), None  # heads again: another table begins
                 continue
             if not any(row.cells[1:]):
@@ -126,13 +116,15 @@ class TableReader:
                 section = found["name"] if found and not _WHOLE.search(label.text) else ""
                 last = None
                 continue
-            change = _CHANGE_ROW.fullmatch(label.text.replace(" ", "")) is not None
+            change = "yoy" if _CHANGE_ROW.fullmatch(label.text.replace(" ", "")) else ""
             measured = last.measured if change and last else self._of_row(label, corner, name)
             if measured is None or not measured.subject.entity or _TOTAL.search(label.text):
                 last = None  # nobody says whose figures these are
                 continue
             if section and company is not None and measured.subject.entity == company.entity:
                 measured = replace(measured, scope=section)
+            elif not measured.scope and measured.subject.kind in _NAME_KINDS[1:3]:
+                measured = replace(measured, scope=title.place)  # 国内海缆市场规模测算: so are its rows
             lent = (corner or title).unit or heads[0].unit if self._is_lent(measured.indicator, corner) else ""
             named = label if change else replace(label, unit=label.unit or lent, measured=measured)
             last = last if change else named
@@ -141,7 +133,7 @@ class TableReader:
                     continue
                 yield from self._cell(document, row, (start, text), replace(head, measured=measured), named, change)
 
-    def _of_row(self, label: _Head, corner: _Head | None, subject: Ref | None) -> Measured | None:
+    def _of_row(self, label: Label, corner: Label | None, subject: Ref | None) -> Measured | None:
         """The row's own indicator, or the corner's of the name that the row begins with."""
         if label.measured is not None:
             return label.measured
@@ -155,36 +147,48 @@ class TableReader:
         self,
         document: Document,
         rows: Sequence[PlacedRow],
-        heads: list[_Head],
-        title: _Head,
-    ) -> Iterator[Cell | Problem]:
+        heads: list[Label],
+        title: Label,
+    ) -> Iterator[RowClaim | Problem]:
         """Names down the side, indicators along the top; the name is the first cell that is one."""
         columns = self._name_columns(document, rows, heads)
         for number, row in enumerate(rows[1:]):
             if _TOTAL.search(row.cells[0]):
                 continue
             subject: Ref | None = None
+            last: Label | None = None  # the indicator that a bare 同比 behind it is the change of
             for column, (head, (start, _, text)) in enumerate(zip(heads, row.placed, strict=False)):
                 if column in columns:  # the nearest name on the left: two rankings may stand side by side
                     subject = columns[column][number]
                 elif head.measured is None and _NAMING.search(head.text) and not _PLAIN.fullmatch(text):
                     subject = None  # a name that nobody knows
-                if head.measured is None or subject is None or subject.kind == Kind.REGION:
+                if head.measured is not None and subject is not None:
+                    measured = _of_row(head.measured, subject, title, self._subjects)
+                    last = replace(head, measured=measured, period=head.period or _by_caption(head, title))
+                elif not head.change or head.period or (last and last.measured and _is_change(last.measured)):
+                    last = None
+                if last is None or subject is None or subject.kind == Kind.REGION:
                     continue
-                measured = self._subjects.of_names(subject, head.measured.indicator, head.measured.scope)
-                dated = replace(head, measured=measured, period=head.period or title.period)
-                yield from self._cell(document, row, (start, text), dated, title, change=False)
+                change = _change(head.change, last.period) if head.change else ""
+                if change is not None:
+                    yield from self._cell(document, row, (start, text), last, title, change)
 
     def _name_columns(
-        self, document: Document, rows: Sequence[PlacedRow], heads: list[_Head]
+        self, document: Document, rows: Sequence[PlacedRow], heads: list[Label]
     ) -> dict[int, list[Ref | None]]:
-        """Return the columns that hold names, each with the name of every row; half of the cells must be known."""
+        """Return the columns that hold names, each with the name of every row; half of the cells must be known.
+
+        Where a head says that its column names (药品名称), others (靶点) name nothing that is measured.
+        """
         found = {}
+        naming = [at for at, head in enumerate(heads) if head.measured is None and _NAMING.search(head.text)]
         for column, head in enumerate(heads):
+            if naming and column not in naming:
+                continue
             texts = [row.cells[column] if column < len(row.cells) else "" for row in rows[1:]]
             if head.measured is not None or all(_PLAIN.fullmatch(text) for text in texts):
                 continue
-            names = self._names(texts, document)
+            names = self._labels.names(texts, document, _NAME_KINDS)
             if 2 * sum(name is not None for name in names) >= sum(map(bool, texts)):
                 found[column] = names
         return found
@@ -194,25 +198,28 @@ class TableReader:
         document: Document,
         row: PlacedRow,
         cell: tuple[int, str],
-        head: _Head,
-        label: _Head,
-        change: bool,
-    ) -> Iterator[Cell | Problem]:
+        head: Label,
+        label: Label,
+        change: str,
+    ) -> Iterator[RowClaim | Problem]:
         start, text = cell
         found = _NUMBER.fullmatch(text.replace(" ", ""))
         if found is None or head.measured is None:
             return
         unit = "%" if text.endswith("%") or change else head.unit or label.unit or self._usual(head.measured.indicator)
-        value = _value(text.replace(" ", "").rstrip("%"), unit)
+        value = bare_value(text.replace(" ", "").rstrip("%"), unit)
         if value is None:
             message = f"{head.measured.indicator.name}「{text}」 has no unit in its cell, row, column or title"
             yield Problem("unit", message, start, start + len(text))
             return
         if change:
-            value = replace(value, change="yoy")
+            value = replace(value, change=change)
         if not head.measured.subject.entity or not self._fits(head.measured.indicator, value):
             return  # whose it is, neither the table nor the report says
-        ahead = head.period and head.period.end and head.period.end > document.published_on + _STILL_OPEN
+        sure = head.period is not None and head.measured.confidence > DOUBTFUL  # else of when or of what, nothing says
+        ahead = (
+            not head.now and head.period and head.period.end and head.period.end > document.published_on + _STILL_OPEN
+        )
         claim = Claim(
             relation="reports",
             subject=replace(head.measured.subject, start=CONTEXT, end=CONTEXT),
@@ -223,101 +230,67 @@ class TableReader:
             value=value,
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
-            confidence=_SURE * head.measured.subject.score if head.period else DOUBTFUL,  # of when, nothing says
+            confidence=_SURE * head.measured.subject.score if sure else DOUBTFUL,
             modality=Modality.FORECAST if head.forecast or ahead else Modality.ASSERTED,
         )
-        yield Cell(claim, _as_sentence(document, row.start, row.end))
+        yield RowClaim(claim, as_sentence(document, row))
 
-    def _is_lent(self, indicator: Ref, corner: _Head | None) -> bool:
+    def _is_lent(self, indicator: Ref, corner: Label | None) -> bool:
         """Whether a unit of the corner or title is this row's: 百万元 is no unit of a margin or a multiple."""
         if corner is not None:
             return True
-        units = self._units.get(indicator.entity) or next(
-            (u for name, u in self._heads.items() if indicator.name.endswith(name)), ()
-        )
+        units = self._units_of(indicator)
         return "currency" in units and "ratio" not in units
+
+    def _units_of(self, indicator: Ref) -> Sequence[str]:
+        """Return the kinds of unit of an indicator; of a new one those of the word that it ends with."""
+        by_end = (units for name, units in self._heads.items() if indicator.name.endswith(name))
+        return self._units.get(indicator.entity) or next(by_end, ())
 
     def _usual(self, indicator: Ref) -> str:
         """Return the unit that an indicator can only have: a price-earnings ratio needs none said."""
+        if indicator.name.endswith("EPS"):
+            return ""
         return next((unit for name, unit in _PLAIN_UNITS.items() if indicator.name.endswith(name)), "")
 
     def _fits(self, indicator: Ref, value: Value) -> bool:
-        units = self._units.get(indicator.entity) or next(
-            (u for name, u in self._heads.items() if indicator.name.endswith(name)), ()
-        )
+        units = self._units_of(indicator)
         return bool(value.change) or value.unit != "%" or not units or "percent" in units
 
-    def _read_labels(self, labels: list[str], document: Document, company: Ref | None) -> list[_Head]:
-        """Read what every label says: its names, its period, its unit; all in one pass over a text made of them."""
-        lines, refs = self._linked([_UNIT.sub(_without_unit, label) for label in labels], document)
-        return [
-            self._head(label, line, names, document, company)
-            for label, line, names in zip(labels, lines, refs, strict=True)
-        ]
 
-    def _head(self, label: str, line: Sentence, names: list[Ref], document: Document, company: Ref | None) -> _Head:
-        dated = [each for each in find_periods(line.text, document.published_on) if each.role == "stated"]
-        said = _UNIT.search(label)
-        unit = ((said["unit"] or said["bare"]) if said else "").strip()
-        annotated = Annotated(line, tuple(names), tuple(dated), (), subject=company)
-        ends = len(line.text.rstrip("：: "))
-        last = [ref for ref in self._subjects.indicators(annotated) if ref.end == ends or (dated and ref.end <= ends)]
-        measured = self._measured(annotated, last[-1]) if last else None
-        alone = _YEAR.fullmatch(line.text)  # in a head, not in a sentence, a bare 2024 is a year
-        stuck = _YEAR_OF.search(line.text)  # 2024PE, 2025E EPS: the year of a multiple, written on to it
-        period = dated[-1].period if dated else year(int(line.text[:4])) if alone else None
-        period = year(int(stuck["year"])) if period is None and stuck else period
-        return _Head(line.text, _clean_unit(unit), period, measured, _FORECAST.search(label) is not None)
-
-    def _measured(self, annotated: Annotated, indicator: Ref) -> Measured | None:
-        placeholder = Ref("", Kind.INDUSTRY, "", CONTEXT, CONTEXT)
-        found = self._subjects.find(annotated, indicator)
-        if found is not None or annotated.subject is not None:
-            return found
-        return self._subjects.find(replace(annotated, subject=placeholder), indicator)
-
-    def _names(self, texts: Sequence[str], document: Document) -> list[Ref | None]:
-        """Return the one name that each cell is, or None."""
-        lines, refs = self._linked(texts, document)
-        whole = (
-            [ref for ref in names if (ref.start, ref.end) == (0, len(line.text)) and ref.kind in _NAME_KINDS]
-            for line, names in zip(lines, refs, strict=True)
-        )
-        return [names[0] if names else None for names in whole]
-
-    def _linked(self, texts: Sequence[str], document: Document) -> tuple[list[Sentence], list[list[Ref]]]:
-        """Find names in short texts, all in one pass over a text made of them."""
-        joined, lines = "", []
-        for text in texts:
-            plain, start = normalise(text), len(joined)
-            joined += plain + "\n"
-            lines.append(Sentence(start, start + len(plain), plain, tuple(range(start, start + len(plain) + 1))))
-        return lines, self._linker.link(replace(document, text=joined, blocks=()), lines)
+def _of_row(head: Measured, subject: Ref, title: Label, subjects: SubjectFinder) -> Measured:
+    """Return a head's indicator for the name that a row begins with; a share is one of the title's market."""
+    indicator, scope = head.indicator, head.scope
+    if subject.kind == Kind.COMPANY and indicator.about:
+        measured = replace(head, subject=subject, confidence=subject.score)  # a firm's 原煤产量
+    else:
+        measured = subjects.of_names(subject, indicator, scope)
+    if subject.kind == Kind.COMPANY and not indicator.about and not scope:
+        of_market = indicator.name.endswith(SHARES_OF_MARKET)
+        whole = f"{title.place}{title.topic}" if title.topic else ""
+        if whole and (of_market or indicator.name.endswith(_VOLUMES)):
+            measured = replace(measured, scope=whole[:LONGEST_SCOPE])
+        elif of_market:
+            return replace(measured, confidence=DOUBTFUL)  # of which market, nothing says
+    return replace(measured, confidence=DOUBTFUL) if head.confidence <= DOUBTFUL else measured
 
 
-def _value(digits: str, unit: str) -> Value | None:
-    """Read a bare number with the unit of its head: 216142 under 百万元 is 216142百万元."""
-    if not unit:
+def _by_caption(head: Label, caption: Label) -> Period | None:
+    """Return the caption's period where it can be a column's: a price is of a day, 周涨幅 of a week."""
+    if caption.period is None or not lasts(caption.period, head.span):
         return None
-    signed = digits.replace(",", "")
-    read = find_quantities(f"为{signed.lstrip('+-')}{unit}")
-    if len(read) != 1 or read[0].high is not None:
-        return None
-    number = -read[0].number if signed.startswith("-") else read[0].number
-    return Value(number=number, unit=read[0].unit, scale=read[0].scale)
+    of_a_day = head.measured is not None and _PRICE.search(head.measured.indicator.name) and head.period is None
+    return caption.period if not of_a_day or caption.period.precision == Precision.DAY else None
 
 
-def _without_unit(found: re.Match[str]) -> str:
-    """Take a unit out of a label; a bracket that holds a year or a kind (2025E, TTM) stays."""
-    return "" if _clean_unit((found["unit"] or found["bare"]).strip()) else found[0]
+def _change(how: str, period: Period | None) -> str | None:
+    """Return the kind of change that a head tells: 环比 against the quarter, month or week before, as the level is."""
+    if how == "同比":
+        return "yoy"
+    steps = {Precision.QUARTER: "qoq", Precision.MONTH: "mom", Precision.WEEK: "wow"}
+    return steps.get(period.precision) if period else None
 
 
-def _clean_unit(unit: str) -> str:
-    """Keep what can be a unit; 「A股」 or 「2024A」 in brackets is none."""
-    plain = re.sub(r"\s", "", unit)
-    return plain if plain and _value("1", plain) else ""
-
-
-def _as_sentence(document: Document, start: int, end: int) -> Annotated:
-    text = document.text[start:end]
-    return Annotated(Sentence(start, end, text, tuple(range(start, end + 1))), (), (), ())
+def _is_change(measured: Measured) -> bool:
+    """Whether an indicator is a movement itself: a 同比 behind 月涨幅 is the price's."""
+    return measured.indicator.name.endswith(("涨幅", "涨跌幅", "跌幅", "增速", "增长率"))

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from extraction.annotated import CONTEXT, Annotated, Claim, Ref
+from extraction.annotated import CONTEXT, Claim, Ref
 from extraction.dating import find_periods
-from extraction.sentences import Sentence, normalise
+from extraction.patterns.table_labels import RowClaim, as_sentence, linked, whole
+from extraction.sentences import normalise
 from extraction.tables import placed_rows
-from kg.model import Kind
+from kg.model import Kind, Modality
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,14 +54,6 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
 }
 _NAME_HEAD = re.compile(r"(?:公司|单位|企业)?(?:名称|简称)")  # whose, the title says: 前五大客户
 _OF_TITLE = re.compile(r"(?P<side>客户|供应商)")
-
-
-@dataclass(frozen=True, slots=True)
-class RowClaim:
-    """A claim of a row with the row it is quoted from."""
-
-    claim: Claim
-    row: Annotated
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +96,7 @@ class TableRelations:
             return
         grid = self._grid(document, title, rows, columns)
         for number, row in enumerate(grid.rows):
-            annotated = _as_sentence(document, row)
+            annotated = as_sentence(document, row)
             said = [*_trade(grid, number, company), *_makers(grid, number), *_chain(grid, number, rows[0].cells)]
             for claim in said:
                 dated = grid.period if claim.relation == "supplies" else None
@@ -116,25 +109,17 @@ class TableRelations:
         items = [(place, item) for place in places for item in _items(body[place[0]].cells[place[1]])]
         words = _TOPIC.split(title)[0] if _TOPIC.search(title) else ""
         topic_words = re.sub(r"^(?:图表|表格|表|图)?\s*\d*[:：]?\s*", "", normalise(words))
-        lines, refs = self._linked([topic_words, *(item for _, item in items)], document)
-        whole = [_whole(line, names) for line, names in zip(lines, refs, strict=True)]
+        lines, refs = linked(self._linker, [topic_words, *(item for _, item in items)], document)
+        known = [whole(line, names) for line, names in zip(lines, refs, strict=True)]
         names: dict[tuple[int, int], tuple[Ref, ...]] = {}
-        for (place, _), ref in zip(items, whole[1:], strict=True):
+        for (place, _), ref in zip(items, known[1:], strict=True):
             if ref is not None:
                 names[place] = (*names.get(place, ()), ref)
-        topic = whole[0] if whole[0] and whole[0].kind in (Kind.PRODUCT, Kind.INDUSTRY) else None
+        topic = known[0] if known[0] and known[0].kind in (Kind.PRODUCT, Kind.INDUSTRY) else None
         stated = [
             each.period for each in find_periods(normalise(title), document.published_on) if each.role == "stated"
         ]
         return _Grid(title, columns, body, names, topic, stated[-1] if stated else None)
-
-    def _linked(self, texts: Sequence[str], document: Document) -> tuple[list[Sentence], list[list[Ref]]]:
-        joined, lines = "", []
-        for text in texts:
-            plain, start = normalise(text), len(joined)
-            joined += plain + "\n"
-            lines.append(Sentence(start, start + len(plain), plain, tuple(range(start, start + len(plain) + 1))))
-        return lines, self._linker.link(replace(document, text=joined, blocks=()), lines)
 
 
 def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
@@ -237,19 +222,10 @@ def _claim(
             pattern=pattern,
             qualifiers=qualifiers,
             confidence=_SURE * min(subject.score, object_.score),
+            modality=Modality.ASSERTED,  # what is expected in another cell is not expected of these two
         )
 
 
 def _items(cell: str) -> list[str]:
     """Cut an enumeration into its items."""
     return [plain for item in _BETWEEN.split(cell) if (plain := _TAIL.sub("", item.strip()))]
-
-
-def _whole(line: Sentence, names: Sequence[Ref]) -> Ref | None:
-    """Return the one name that a text is."""
-    return next((ref for ref in names if (ref.start, ref.end) == (0, len(line.text))), None)
-
-
-def _as_sentence(document: Document, row: PlacedRow) -> Annotated:
-    text = document.text[row.start : row.end]
-    return Annotated(Sentence(row.start, row.end, text, tuple(range(row.start, row.end + 1))), (), (), ())
