@@ -63,6 +63,8 @@ class Annotated:
     """One sentence, its names in order of place without overlap, and its surroundings.
 
     `subject` is who the sentence is about when it names nobody: the lead-in's, heading's or report's subject.
+    `place` is where its figures are measured when it names no place: its label's, title's or heading's. `firm` says
+    that a heading speaks of one company, `opens` that the sentence begins its paragraph or item.
     """
 
     sentence: Sentence
@@ -71,6 +73,9 @@ class Annotated:
     quantities: tuple[Quantity, ...]
     subject: Ref | None = None
     region: Ref | None = None
+    place: str = ""
+    firm: bool = False
+    opens: bool = False
     period: Period | None = None
     heading: tuple[str, ...] = ()
     risk: bool = False

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from extraction.annotated import CONTEXT, Ref
 from extraction.mentions import indicator_of
+from extraction.places import heading_place, label_place, places_in
 from kg.model import Kind
+from kg.period import Precision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,19 +26,21 @@ _HEADING_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)
 _LEAD_IN = re.compile(r"[^，。；！？：]{2,26}：")
 _LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
 _HEAD_SHARE = 0.25
+_CUT = 0.5  # how sure a heading's subject is when other words of its name stand before it
 _LONGEST_TITLE = 24
 _DAY, _WEEK = timedelta(days=1), timedelta(days=7)
 _SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
+_LABEL_NOT = re.compile(r"[。；！？，：%]")
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _CODE = re.compile(r"[（(][A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?[)）]")
 _GOES_ON = re.compile(r"[A-Za-z0-9]")
 _GENERIC = re.compile(
     r"端|侧|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
     r"|[上下]周|国内|海外|全球|中国|整体|与|及|和|、|的|增长|驱动|回顾|前景|预测|亮点|逻辑|政策|投资|现状|背景|特点|优势|风险|竞争|结构|环比|同比|成长性|盈利|能力|预期|基本面|指标|总结|点评|结果"
-    r"|发展|历程|策略|布局|进展|动态|跟踪|概况|概览|总量|年|月|季|Q\d|H\d|\d|[（）()\s“”\"]"
+    r"|关键|假设|要点|摘要|发展|历程|策略|布局|进展|动态|跟踪|概况|概览|总量|年|月|季|Q\d|H\d|\d|[（）()\s“”\"]"
 )
 _ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 _COMPANY_WORD = re.compile(
@@ -46,12 +50,22 @@ _OWN_COMPANY = re.compile(r"该公司|本公司")
 
 
 @dataclass(frozen=True, slots=True)
+class Title:
+    """A bold line or a label above the lines that follow; `closes` says that it names something unknown."""
+
+    subject: Ref | None = None
+    place: str | None = None
+    period: Period | None = None
+    closes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a block stands under: the subjects of its document, heading and lead-in, the nearest last."""
 
     document: Ref | None = None
     heading: Ref | None = None
-    title: tuple[Ref | None, ...] = ()
+    title: Title | None = None
     lead_in: Ref | None = None
     closed: bool = False
 
@@ -60,7 +74,9 @@ class Surroundings:
         """The nearest subject; a lead-in or bold title that names something unknown hides what is above it."""
         if self.lead_in or self.closed:
             return self.lead_in
-        return self.title[0] if self.title else self.heading or self.document
+        if self.title and (self.title.subject or self.title.closes):
+            return self.title.subject
+        return self.heading or self.document
 
     @property
     def company(self) -> Ref | None:
@@ -93,8 +109,37 @@ def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
 
 
 def is_title(text: str, *, whole: bool) -> bool:
-    """Whether a block is a short line without an end, as a bold title above its items is."""
-    return whole and len(text) <= _LONGEST_TITLE and not _TITLE_NOT.search(_CODE.sub("", text))
+    """Whether a block is a short line without an end, as a bold title or a label (「甲公司：」) above its items is."""
+    if not whole or len(text) > _LONGEST_TITLE:
+        return False
+    return not (_LABEL_NOT.search(text[:-1]) if is_label(text) else _TITLE_NOT.search(_CODE.sub("", text)))
+
+
+def is_label(text: str) -> bool:
+    """Whether a line only introduces what follows it."""
+    return text.endswith(("：", ":"))
+
+
+def read_title(
+    text: str, refs: Sequence[Ref], around: Surroundings, *, periods: Sequence[Dated], lexicon: Lexicon
+) -> Title:
+    """Return what a title says of the lines below it.
+
+    A label that says less than the one above it (「业绩：」 below 「甲公司：」) stands under that one; others end it.
+    Below a firm's heading an unknown label is one of its businesses or products.
+    """
+    words = _ORDINAL.sub("", text).rstrip("：: ")
+    subject, place = heading_subject(text.rstrip("：: "), refs), heading_place(text.rstrip("：: "), refs)
+    stated = [dated.period for dated in periods if dated.role == "stated"]
+    longer = [each for each in stated if each.precision is not Precision.DAY] or stated  # 「中报（截至7月11日）」
+    period = longer[0] if len(longer) == 1 else None
+    unknown = subject is None and bool(_GENERIC.sub("", lexicon.without_heads(words)))
+    if is_label(text) and around.heading and around.heading.kind == Kind.COMPANY:
+        unknown = False
+    above = around.title
+    if not is_label(text) or subject or unknown or above is None:
+        return Title(subject, place, period, closes=unknown)
+    return replace(above, place=above.place if place is None else place, period=period or above.period)
 
 
 def told_weeks(periods: list[Dated], published_on: date, named: Period | None = None) -> list[Dated]:
@@ -140,6 +185,12 @@ def handed_on(text: str, periods: Sequence[Dated], before: Period | None) -> Per
     return single[-1].period if single else before
 
 
+def place_of(text: str, refs: Sequence[Ref]) -> str | None:
+    """Return the place that a line's label names, "" for several, None where it says nothing of places."""
+    match = _LEAD_IN.match(text)
+    return label_place(match[0], [ref for ref in refs if ref.end < match.end()]) if match else None
+
+
 def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:
     """Return the region that a lead-in names (「俄罗斯：…」), or None."""
     match = _LEAD_IN.match(text)
@@ -152,10 +203,21 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
         named = [ref for ref in refs if ref.kind == kind]
         if len({ref.entity for ref in named}) == 1:
             size = len(_ORDINAL.sub("", text))
-            return _understood(named[0]) if (named[0].end - named[0].start) >= _HEAD_SHARE * size else None
+            if (named[0].end - named[0].start) < _HEAD_SHARE * size:
+                return None
+            cut = kind != Kind.COMPANY and _is_cut(text, named[0], refs)
+            return replace(_understood(named[0]), score=_CUT * named[0].score) if cut else _understood(named[0])
         if named:
             return None
     return None
+
+
+def _is_cut(text: str, name: Ref, refs: Sequence[Ref]) -> bool:
+    """Whether a heading names something narrower, of which a known name is only the end: 速冻品 for 冻品."""
+    before = re.split(r"[，：、；（(\s“]|与|和|及", _ORDINAL.sub("", text[: name.start]))[-1]
+    for _, place in places_in(before, [ref for ref in refs if ref.end <= name.start]):
+        before = before.replace(place, "")
+    return bool(_GENERIC.sub("", before))
 
 
 def with_pronouns(text: str, refs: list[Ref], around: Surroundings, *, last_company: Ref | None) -> list[Ref]:

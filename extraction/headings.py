@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from extraction.context import heading_subject
 from extraction.dating import find_periods
 from extraction.modality import is_risk_heading
+from extraction.places import heading_place
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -20,7 +21,20 @@ if TYPE_CHECKING:
 
 _OUTLOOK = re.compile(r"预测|展望|预计|(?<![超及合于])预期|前瞻|目标|规划|假设|测算|弹性测算")
 
-_ENTRY = re.compile(r"[^，。；：\d]{2,6}[：:]\s*")
+# How a heading is numbered says how deep it stands among those with as many marks; one without a number is deepest.
+_RANKS = tuple(
+    re.compile(form)
+    for form in (
+        r"第?[一二三四五六七八九十]+[、.．章节 ]",
+        r"[（(][一二三四五六七八九十]+[)）]",
+        r"\d+[、.．)） ](?!\d)",
+        r"\d+\.\d+(?![.\d])",
+        r"\d+\.\d+\.\d+",
+        r"[（(]\d+[)）]|[①-⑳]",
+    )
+)
+# Under such a heading all figures are of its time, further down as well; an outlook names another year in passing.
+_RESULTS = re.compile("业绩|总览|综述|回顾|总结|表现|数据|行情|财报|年报|中报|[一三]季报|半年报|经营情况")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +45,9 @@ class Heading:
     text: str
     subject: Ref | None = None
     region: Ref | None = None
+    place: str | None = None
     period: Period | None = None
+    firm: bool = False
 
 
 class Headings:
@@ -42,7 +58,7 @@ class Headings:
 
     def enter(self, heading: Heading) -> None:
         """Step below a heading; those of its own depth and deeper are left."""
-        self._stack = [above for above in self._stack if above.level < heading.level]
+        self._stack = [above for above in self._stack if _depth(above) < _depth(heading)]
         self._stack.append(heading)
 
     @property
@@ -57,16 +73,29 @@ class Headings:
 
     @property
     def region(self) -> Ref | None:
-        """The nearest region; 「某地：」 that nobody knows hides what is above it."""
+        """The nearest region; a nearer place that is none (海外, 「某地：」) hides what is above it."""
         for heading in reversed(self._stack):
-            if heading.region or _ENTRY.fullmatch(heading.text):
+            if heading.region or heading.place is not None:
                 return heading.region
         return None
 
     @property
+    def place(self) -> str:
+        """Where figures below are measured: the place that the nearest heading of places is about."""
+        return next((heading.place for heading in reversed(self._stack) if heading.place is not None), "")
+
+    @property
+    def firm(self) -> bool:
+        """Whether a heading names one company."""
+        return any(heading.firm for heading in self._stack)
+
+    @property
     def period(self) -> Period | None:
-        """The period that the nearest heading states."""
-        return self._stack[-1].period if self._stack else None
+        """The period that the nearest heading states, or one further up that all of its results are of."""
+        for at, heading in enumerate(reversed(self._stack)):
+            if heading.period and (at == 0 or (_RESULTS.search(heading.text) and not _OUTLOOK.search(heading.text))):
+                return heading.period
+        return None
 
     @property
     def risk(self) -> bool:
@@ -79,9 +108,23 @@ class Headings:
         return any(_OUTLOOK.search(heading.text) for heading in self._stack)
 
 
+def _depth(heading: Heading) -> tuple[int, int]:
+    text = heading.text.lstrip()
+    return heading.level, next((rank for rank, form in enumerate(_RANKS) if form.match(text)), len(_RANKS))
+
+
 def read_heading(level: int, text: str, names: Sequence[Ref], *, published_on: date) -> Heading:
     """Return what a heading hands down."""
     region = next((ref for ref in names if ref.kind == Kind.REGION), None)
     stated = [dated.period for dated in find_periods(text, published_on) if dated.role == "stated"]
     past = stated[-1] if stated and stated[-1].start and stated[-1].start <= published_on else None
-    return Heading(level, text, heading_subject(text, names), region, past)
+    firms = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
+    return Heading(
+        level,
+        text,
+        subject=heading_subject(text, names),
+        region=region,
+        place=heading_place(text, names),
+        period=past,
+        firm=len(firms) == 1,
+    )

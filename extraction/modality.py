@@ -78,14 +78,16 @@ def read_modality(text: str, start: int, end: int) -> ModalityReading:
 _RISK = re.compile(
     "风险(?:提示|因素|揭示|分析|警示|点|与挑战|及挑战|和挑战)|(?:主要|投资|潜在|下行|核心|相关|经营)风险|[Rr]isk"
 )
-_NOT_RISK = re.compile("风险(?:偏好|管理|溢价|投资|资产|准备|敞口)|[低抗]风险|无风险")
+_NOT_RISK = re.compile(
+    "(?:撤销|解除|取消)(?:退市|其他)?风险|风险(?:偏好|管理|溢价|投资|资产|准备|敞口)|[低抗]风险|无风险"
+)
 
 
 def is_risk_heading(heading: str) -> bool:
     """Whether what stands under a heading tells what could happen: 风险提示, 主要风险, 七、风险."""
-    if _RISK.search(heading):
-        return True
-    return heading.rstrip("：: ").endswith("风险") and not _NOT_RISK.search(heading)
+    if _NOT_RISK.search(heading):
+        return "提示" in heading
+    return _RISK.search(heading) is not None or heading.rstrip("：: ").endswith("风险")
 
 
 def _segment(text: str, start: int, end: int) -> _Span:

@@ -13,11 +13,12 @@ from extraction.chunking import chunk_document
 from extraction.context import (
     Surroundings,
     handed_on,
-    heading_subject,
     is_title,
     lead_in,
     named_week,
     names_another,
+    place_of,
+    read_title,
     region_of,
     told_weeks,
     with_bare_heads,
@@ -49,7 +50,7 @@ from kg.settings import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
+    from datetime import date, datetime
     from pathlib import Path
 
     from extraction.annotated import Claim
@@ -168,8 +169,9 @@ class Extractor:
                 around = Surroundings(base, headings.subject)
                 continue
             if line.first:
-                period, above = headings.period, set()
-                around = self._opened(line, names, around)
+                above = set()
+                around = self._opened(line, names, around, document.published_on)
+                period = (around.title and around.title.period) or headings.period
             named = with_pronouns(text, names, around, last_company=company)
             subject = around.subject if above <= {around.subject.entity if around.subject else ""} else None
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
@@ -183,6 +185,9 @@ class Extractor:
                 quantities=tuple(find_quantities(text)),
                 subject=subject,
                 region=region_of(text, names) or headings.region,
+                place=_first_told(place_of(text, names), around.title.place if around.title else None, headings.place),
+                firm=headings.firm,
+                opens=line.first,
                 period=period,
                 heading=headings.texts,
                 risk=headings.risk,
@@ -193,12 +198,14 @@ class Extractor:
             above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
             company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
 
-    def _opened(self, line: _Line, names: list[Ref], around: Surroundings) -> Surroundings:
+    def _opened(self, line: _Line, names: list[Ref], around: Surroundings, day: date) -> Surroundings:
         """Return the surroundings of a new block: its lead-in, or itself as the title of what follows."""
         text = line.sentence.text
         around = replace(around, lead_in=lead_in(text, names), closed=names_another(text, names, self._lexicon))
         if is_title(text, whole=line.sentence.end == line.block.end):
-            around = replace(around, title=(heading_subject(text, names),))
+            told = find_periods(text, day)
+            title = read_title(text, names, around, periods=told, lexicon=self._lexicon)
+            around = replace(around, title=title, lead_in=None, closed=False)
         return around
 
     def _document_subject(self, document: Document) -> Ref | None:
@@ -259,6 +266,11 @@ def _causal(path: Path | None) -> CausalModel | None:
     from extraction.training.causal_model import CausalModel  # noqa: PLC0415 -- an extra
 
     return CausalModel.load(beside)
+
+
+def _first_told(*places: str | None) -> str:
+    """Return the nearest place; "" is one as well: several are told, and none holds."""
+    return next((place for place in places if place is not None), "")
 
 
 def _kept_text(document: Document) -> str:

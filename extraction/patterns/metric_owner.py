@@ -138,7 +138,8 @@ def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, tol
     words = annotated.text[start:end]
     if _GROUP.search(words):
         return _of_group(annotated, (start, end), region, where, told=told)
-    known = [ref for ref in annotated.refs if ref.start >= start and ref.end <= end and ref.kind in SUBJECT_KINDS]
+    named = [ref for ref in annotated.refs if ref.start >= start and ref.end <= end and ref.name not in NO_NAMES]
+    known = [ref for ref in named if ref.kind in SUBJECT_KINDS]
     if known and known[-1].start == start and known[-1].end == end:
         return Owner(known[-1], region, where, told, tuple(scope))
     if known and known[-1].kind == Kind.COMPANY and known[-1].end == end:

@@ -119,7 +119,8 @@ class SubjectFinder:
         owner = read_owner(annotated, at)
         if last is None or not owner.told or owner.doubt or owner.ref is None or owner.ref.kind not in _COMPOUND_KINDS:
             return None
-        return self._named(owner.ref, last.indicator, 0.9 * _OPEN, owner.scope)
+        sure = 0.9 * _OPEN if said else DOUBTFUL  # of the last sentence's figure, or of another
+        return self._named(owner.ref, last.indicator, sure, owner.scope)
 
     def of_names(self, subject: Ref, indicator: Ref, scope: str = "") -> Measured:
         """Return the indicator of one of several names told in a row."""
@@ -137,10 +138,9 @@ class SubjectFinder:
         if owner.inside and indicator.name.endswith(SHARES_OF_MARKET):
             return None  # somebody's share of the market that is named
         if owner.ref is not None:
-            where = annotated.region.name if annotated.region and owner.ref.kind != Kind.COMPANY else ""
             doubt = owner.doubt or _shadowed(annotated, indicator, owner.ref)
             sure = DOUBTFUL if doubt else _OPEN * owner.ref.score
-            return self._named(owner.ref, indicator, sure, owner.scope or where)
+            return self._named(owner.ref, indicator, sure, owner.scope)
         meant = self._meant(annotated, indicator, said, before)
         if meant is None or annotated.text[indicator.start : indicator.end] == "市场":
             return None
@@ -219,7 +219,11 @@ class SubjectFinder:
                 product = replace(product, confidence=DOUBTFUL)
             return self._of_company(annotated, indicator, begin) or product
         allowed = MACRO_KINDS if indicator.entity in self.macro else SUBJECT_KINDS
-        subjects = [ref for ref in annotated.between(begin, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS]
+        subjects = [
+            ref
+            for ref in annotated.between(begin, indicator.start)
+            if ref.kind in SUBJECT_KINDS | MACRO_KINDS and ref.name not in NO_NAMES
+        ]
         if subjects and subjects[-1].kind not in allowed:
             return None
         if subjects:
@@ -300,7 +304,7 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
     """Return what narrows the indicator, as the source words it right before the name: a region, a venue, a grade.
 
     None when the words before it are more than that: then the name is only the end of some other thing's (保险 in
-    阳光保险). Where the sentence says nothing, the region of its lead-in or heading counts.
+    阳光保险).
     """
     indicator, subject = reading.indicator, reading.subject
     first, last = clause_start(annotated, indicator.start), indicator.start
@@ -312,8 +316,7 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
         last = subject.start  # 中国大陆智能手机5月出货量
     words = NOISE.sub("", without(annotated, first, last)).strip("，、/：（）()的 ")
     if not words or words.isdigit():
-        stands_under = annotated.region if subject.kind not in MACRO_KINDS | {Kind.COMPANY} else None
-        return within[0] if within else stands_under.name if stands_under else ""
+        return within[0] if within else ""
     known = any(words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in NARROWS)
     if not (known or SCOPE_WORDS.fullmatch(words)) or words.endswith(("及", "和", "与", "、", "以及", "-")):
         return None

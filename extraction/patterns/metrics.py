@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, nearest
@@ -20,12 +21,14 @@ from extraction.patterns.metric_words import (
     CONTINUES,
     FILLER,
     MEASURE_HEADS,
+    OF_A_TIME,
     SAME_TIME,
     STARTS_RANGE,
     STEP,
     UNIT_KINDS,
     VAGUE,
 )
+from extraction.places import HOME, places_in
 from extraction.quantities import basis_of
 from kg.ids import entity_id
 from kg.model import Kind, Value
@@ -49,9 +52,9 @@ _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不�
 # What is added to a stock in a period is another figure than the stock.
 _ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
 _NOW = re.compile("目前|当前|现阶段|如今")
-_NEAR = 2  # characters between two sentences of one paragraph
+_SPAN = timedelta(days=366)  # what is told of more than a year dates the one figure behind it
 _OF_A_PLACE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})  # a firm's figure is the firm's
-_WIDE_PLACE = re.compile(r"全球|全国|国内|海外|境外|世界")
+_VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
 
 
 class MetricReader:
@@ -65,16 +68,18 @@ class MetricReader:
         self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}}
         self.subjects = SubjectFinder(lexicon)
         self._before: Measured | None = None
-        self._end = -1
+        self._place = ""  # where the paragraph's figures were measured last
 
     def begin(self) -> None:
         """Forget what was read: a new document begins."""
-        self._before, self._end = None, -1
+        self._before, self._place = None, ""
 
     def read(self, annotated: Annotated) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""
-        if not 0 <= annotated.sentence.start - self._end <= _NEAR:
-            self._before = None
+        if annotated.opens:
+            self._place = ""
+            if self._before:  # the paragraph before may have spoken of something else
+                self._before = replace(self._before, confidence=DOUBTFUL)
         said: Said | None = None
         measured: set[str] = set()
         left_out = None
@@ -93,7 +98,6 @@ class MetricReader:
                 self._before = replace(self._before, confidence=DOUBTFUL)
         elif annotated.text.endswith("："):
             self._before = None  # a new item begins
-        self._end = annotated.sentence.end
 
     def _read(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim, Said]]:
         said: Said | None = None
@@ -190,7 +194,7 @@ class MetricReader:
         """「同比增长29%。」 behind a sentence that told a level."""
         opening = without(annotated, 0, quantity.start)
         follows = quantity.change not in ("", "share") and AFTER_LEVEL.fullmatch(opening)
-        return self._before if follows and annotated.sentence.start - self._end <= _NEAR else None
+        return self._before if follows else None
 
     def _share(
         self, annotated: Annotated, indicators: list[Ref], found: re.Match[str], said: Said | None
@@ -237,7 +241,7 @@ class MetricReader:
     def _claim(
         self, annotated: Annotated, reading: Measured, quantity: Quantity, period: Period | None = None
     ) -> Claim:
-        dated = _last(annotated.periods, quantity.start)
+        reading = self._placed(annotated, reading)
         subject = reading.subject
         start = subject.start if subject.start >= 0 else reading.indicator.start
         indicator = self._as_told(annotated, reading.indicator)
@@ -249,6 +253,8 @@ class MetricReader:
             basis=self._basis.get(indicator.entity, ""),
             high=quantity.high,
         )
+        valid = period or _period(annotated, quantity)
+        undated = valid is None and indicator.name in OF_A_TIME
         return Claim(
             relation="reports",
             subject=subject,
@@ -258,19 +264,29 @@ class MetricReader:
             pattern="metric",
             value=value,
             qualifiers=(("scope", reading.scope),) if reading.scope else (),
-            valid=period or _period(annotated, dated, quantity),
-            confidence=min(reading.confidence, DOUBTFUL) if _unplaced(annotated, reading) else reading.confidence,
+            valid=valid,
+            confidence=min(reading.confidence, DOUBTFUL) if undated else reading.confidence,
         )
 
+    def _placed(self, annotated: Annotated, reading: Measured) -> Measured:
+        """Give a figure that bears no place the one told before it: at home it holds on, abroad it may or may not.
 
-def _unplaced(annotated: Annotated, reading: Measured) -> bool:
-    """Whether a place told before in the sentence may be the figure's, which bears none: 「全球…，服务器规模…」."""
-    if reading.scope or reading.subject.kind not in _OF_A_PLACE:
-        return False
-    head = reading.indicator.start
-    begin = max(annotated.text.rfind(mark, 0, max(head, 0)) for mark in "；。") + 1
-    names = (ref for ref in annotated.refs if ref.kind == Kind.REGION and begin <= ref.start and ref.end <= head)
-    return _WIDE_PLACE.search(annotated.text, begin, max(head, 0)) is not None or any(names)
+        「6月全国冰箱产量904万台，冷柜产量241万台」 are both of the whole country; behind 「美国…」 nobody can say,
+        unless the label or the heading says so.
+        """
+        head = max(reading.indicator.start, 0)
+        begin = max(annotated.text.rfind(mark, 0, head) for mark in "；。") + 1
+        told = [name for _, name in places_in(annotated.text, annotated.refs, start=begin, end=head)] or [self._place]
+        if any(name and name in reading.scope for name in told) or places_in(reading.scope, ()):
+            self._place = reading.scope
+            return reading
+        if told == [""] or set(told) == {annotated.place}:
+            scope = annotated.place if reading.subject.kind in _OF_A_PLACE else ""
+            return replace(reading, scope=reading.scope or scope)
+        if HOME.issuperset(told):
+            return replace(reading, scope=reading.scope or told[-1]) if reading.subject.kind in _OF_A_PLACE else reading
+        of_a_firm = reading.subject.kind not in _OF_A_PLACE and not reading.indicator.name.endswith(_VOLUMES)
+        return reading if of_a_firm else replace(reading, confidence=min(reading.confidence, DOUBTFUL))
 
 
 def _renamed(indicator: Ref, name: str) -> Ref:
@@ -305,12 +321,27 @@ def _unit_kind(unit: str) -> str:
     return UNIT_KINDS.get(unit, "count")
 
 
-def _period(annotated: Annotated, dated: Dated | None, quantity: Quantity) -> Period | None:
-    """Return the period stated last; 目前 behind it, or alone, is the day of the note, which needs no period."""
-    since = dated.end if dated else 0
-    if _NOW.search(annotated.text, since, quantity.start):
+def _period(annotated: Annotated, quantity: Quantity) -> Period | None:
+    """Return the period stated last; 目前 behind it, or alone, is the day of the note, which needs no period.
+
+    A span of years is that of the first figure behind it: 「近三年分红超600亿元，股息率3.4%」.
+    """
+    periods = annotated.periods
+    dated = _last(periods, quantity.start)
+    if dated and _NOW.search(annotated.text, dated.end, quantity.start):
+        return None
+    between = dated and any(dated.end <= each.start < quantity.start for each in annotated.quantities)
+    if dated and between and _is_long(dated.period) and not quantity.change:
+        earlier = tuple(each for each in periods if each is not dated and not _is_long(each.period))
+        dated = _last(earlier, quantity.start)
+        return dated.period if dated else None
+    if dated is None and _NOW.search(annotated.text, 0, quantity.start):
         return None
     return dated.period if dated else annotated.period
+
+
+def _is_long(period: Period) -> bool:
+    return bool(period.start and period.end and period.end - period.start > _SPAN)
 
 
 def _last(periods: tuple[Dated, ...], before: int) -> Dated | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kg.settings import Settings
-from tests.goldens.reports import facts_of
+from tests.goldens.reports import facts_of, names_of, read, report
 
 
 @pytest.mark.parametrize(
@@ -14,10 +14,38 @@ from tests.goldens.reports import facts_of
         ("全球需求回暖，服务器市场规模592亿美元。", False),
         ("山西：焦煤价格965元/吨。", True),  # the place is the figure's scope
         ("焦煤价格965元/吨。", True),
-        ("受海外需求拉动，宁德时代营业收入100亿元。", True),  # a firm's figure is the firm's
+        ("受海外需求拉动，宁德时代2024年营业收入100亿元。", True),  # a firm's figure is the firm's
     ],
 )
 def test_a_place_before_a_figure_that_bears_none_makes_it_doubtful(text, stored):
     facts = [fact for fact in facts_of(text) if fact.relation == "reports" and not fact.value.change]
     assert facts
     assert all((fact.confidence >= Settings().least_confidence) == stored for fact in facts)
+
+
+def told(*lines: str) -> set[tuple[str, str, bool]]:
+    """(indicator, scope, stored) of every level in a report."""
+    reading = read(report(*lines))
+    names = names_of(reading)
+    return {
+        (names[fact.object], fact.qualifier("scope") or "", fact.confidence >= Settings().least_confidence)
+        for fact in reading.facts
+        if fact.relation == "reports" and fact.value and not fact.value.change
+    }
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # at home a place holds on, abroad nobody can say
+        (("6月全国冰箱产量904万台；冷柜产量241万台。",), {("冰箱产量", "全国", True), ("冷柜产量", "全国", True)}),
+        (("6月印度汽车销量30万辆。卡车销量5万辆。",), {("汽车销量", "印度", True), ("卡车销量", "", False)}),
+        # the nearest heading or label of places holds, a headline is none
+        (("# 一、全球储能", "# （一）中国市场", "2024年储能装机量138GW。"), {("储能装机量", "中国", True)}),
+        (("# 全球汽车销售", "2024年汽车销量1724万辆。"), {("汽车销量", "全球", True)}),
+        (("# 一、海外市场", "美国：", "2024年汽车销量1600万辆。"), {("汽车销量", "美国", True)}),
+        (("# 有色：美国对铜加征关税", "7月电解铝产量378万吨。"), {("电解铝产量", "", True)}),
+    ],
+)
+def test_whose_place_a_figure_has(lines, expected):
+    assert told(*lines) == expected
