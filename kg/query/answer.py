@@ -20,7 +20,7 @@ from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.route import Aspect, Route, route
 from kg.query.themes import themes
-from kg.query.wording import ROLES, claim_text, direction_text, path_citations, path_text
+from kg.query.wording import ROLES, claim_text, direction_text, distinct, path_citations, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,7 +112,7 @@ def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
         group = [exposure for exposure in answer.exposed if exposure.role == role]
         if group and answer.paths:
             names = "、".join(_with_code(exposure.node) for exposure in group)
-            cited = tuple(c for exposure in group[:2] for link in exposure.links[:1] for c in link.citations[:1])
+            cited = distinct(c for exposure in group[:2] for link in exposure.links[:1] for c in link.citations[:1])
             lines.append(AnswerLine(f"{named}（按产业链关系，非因果陈述）：{names}", cited))
     if answer.counter:
         lines.append(AnswerLine("也有相反的说法："))
@@ -139,7 +139,7 @@ def _relate(lens: Lens, chosen: Route) -> _Composed:
     lines = [AnswerLine(f"{answer.first.name}与{answer.second.name}的联系：")]
     for path in answer.paths[:_PATHS]:
         text = "；".join(claim_text(lens, link.facts[0]) for link in path.links)
-        lines.append(AnswerLine(text, tuple(c for link in path.links for c in link.citations[:1]), 1))
+        lines.append(AnswerLine(text, distinct(c for link in path.links for c in link.citations[:1]), 1))
     return lines, answer.graph
 
 
@@ -211,9 +211,9 @@ def _plain(entity: Entity) -> Node:
 
 
 def _first_citations(links: Sequence[Link]) -> tuple[Citation, ...]:
-    """Return the newest citation of each of the two strongest links."""
+    """Return the two first sentences, the newest of each link, the strongest link's first."""
     ranked = sorted(links, key=lambda link: (-link.weight, link.source, link.target))
-    return tuple(link.citations[0] for link in ranked[:2] if link.citations)
+    return distinct(link.citations[0] for link in ranked if link.citations)[:2]
 
 
 _COMPOSERS: dict[str, Callable[[Lens, Route], _Composed]] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kg.model import Kind, Modality, Polarity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from kg.model import Fact, Value
     from kg.query.answers import Citation, Link, Path
@@ -74,8 +74,16 @@ def said_of(link: Link, direction: int) -> Fact | None:
     return next((fact for fact, move in moves if not causal or direction in (0, move)), None)
 
 
+def distinct(citations: Iterable[Citation]) -> tuple[Citation, ...]:
+    """Return each sentence once: a list of firms is the evidence of every one of them."""
+    first: dict[tuple[str, str], Citation] = {}
+    for citation in citations:
+        first.setdefault((citation.document, citation.quote), citation)
+    return tuple(first.values())
+
+
 def path_citations(path: Path, direction: int) -> tuple[Citation, ...]:
-    """Return for each link of a causal path the newest citation of the fact that `path_text` words."""
+    """Return the newest citation of each fact that `path_text` words, each sentence once."""
     cited: list[Citation] = []
     for link in path.links:
         fact = said_of(link, direction) or link.facts[0]
@@ -83,7 +91,7 @@ def path_citations(path: Path, direction: int) -> tuple[Citation, ...]:
         own = [citation for citation in link.citations if (citation.document, citation.start) in places]
         cited += (own or link.citations)[:1]
         direction *= link.sign
-    return tuple(cited)
+    return distinct(cited)
 
 
 def _walked(lens: Lens, link: Link, direction: int) -> str:

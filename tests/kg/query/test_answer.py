@@ -11,7 +11,20 @@ from communities.weekly import run_week
 from kg.query.answer import NOTHING, ask
 from kg.query.lens import Lens
 from kg.store.open import open_store
-from tests.kg.query.world import LONGI, MARGIN, PRICE, filled, moves, paper, seen, solar
+from tests.kg.query.world import (
+    LONGI,
+    MARGIN,
+    PRICE,
+    SILICON,
+    TONGWEI,
+    WAFER,
+    claim,
+    filled,
+    moves,
+    paper,
+    seen,
+    solar,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,3 +170,21 @@ def test_who_is_asked_for_is_all_that_is_told(view: View, question: str, holds: 
 
 def test_what_is_asked_for_and_not_known_comes_from_the_text(view: View):
     assert ask(view, "通威股份的供应商有哪些？").door == "words"
+
+
+def test_a_sentence_that_names_several_is_cited_once():
+    said = "隆基绿能与通威股份都生产硅料。"
+    lens = Lens(
+        seen(
+            paper(
+                1,
+                "2024-01-01",
+                ("硅料是硅片的上游。", claim(SILICON, "upstream_of", WAFER)),
+                (said, claim(LONGI, "produces", SILICON)),
+                (said, claim(TONGWEI, "produces", SILICON)),
+            )
+        )
+    )
+    line = next(line for line in ask(lens, "硅片产业链上下游").lines if "通威股份" in line.text)
+    assert "隆基绿能" in line.text
+    assert [citation.quote for citation in line.citations].count(said) == 1
