@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from extraction.annotated import Ref, kind_of
 from extraction.modality import read_modality, speaker_of
 from kg.ids import fact_id
-from kg.model import Entity, Evidence, Fact, Modality, Polarity
+from kg.model import Entity, Evidence, Fact, Kind, Modality, Polarity
+from kg.period import Precision
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from extraction.annotated import Annotated, Claim
+    from extraction.dating import Dated
     from extraction.mentions import Term
     from kg.model import Document
     from kg.period import Period
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
-_STILL_OPEN, _LONG_PAST = timedelta(days=31), timedelta(days=90)
+_DAY, _STILL_OPEN, _LONG_PAST = timedelta(days=1), timedelta(days=31), timedelta(days=90)
 _CLAUSE_MARKS = "。；！？\n"
+_SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # mostly of the figure beside them
 _OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
 _LISTING = (".list", ".list2", ".aside", ".related", ".leader")
 _COULD_HAPPEN = frozenset({"affects", "reports"})  # what a section on risks says of these is what might come
@@ -88,6 +91,8 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
 def _polarity(read: Polarity, claim: Claim) -> Polarity:
     if claim.denied:
         return Polarity.NEGATIVE
+    if claim.pattern.startswith("event."):  # which looks at its trigger alone: 「因业绩不达标，回购注销…」
+        return Polarity.POSITIVE
     # A fall is in the number, what is cancelled in the cause's direction: neither denies the claim.
     return Polarity.POSITIVE if claim.relation in ("reports", "affects") else read
 
@@ -104,6 +109,8 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
         annotated.text[claim.start : claim.end]
     )
     begins = claim.valid.start if claim.valid else None
+    # A span to a later year is no measurement, whatever it is said to have reached (「2024-2027年CAGR达14%」).
+    open_still = open_still or (end - _DAY).year > document.published_on.year
     if modality == Modality.ASSERTED and (open_still or (begins is not None and begins > document.published_on)):
         return Modality.FORECAST
     if modality == Modality.FORECAST and end < document.published_on - _LONG_PAST:
@@ -175,7 +182,7 @@ def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
     if claim.relation in _TIMELESS:
         return None
     stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
-    if claim.relation == "affects":
+    if claim.relation == "affects" or claim.pattern.startswith("event."):
         # 「2025年二季度净利润大增，主要受去年低基数拉动」: what a cause explains comes first; a period in the middle of
         # another clause (「表需偏弱，8月降幅扩大，需求支撑…」) is that clause's
         text = annotated.text
@@ -185,7 +192,27 @@ def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
             if each.start >= claim.start or _leads(text, each.start, each.end, before=claim.start)
         ]
         stated = stated[:1]
+    if not stated:
+        stated = _elsewhere(claim, annotated)
+    if (
+        not stated
+        and claim.relation == "affects"
+        and kind_of(claim.object.about or claim.object.entity) == Kind.COMPANY
+    ):
+        return annotated.period  # a firm's figures are those of the period that the text goes on about
     return stated[-1].period if stated else None
+
+
+def _elsewhere(claim: Claim, annotated: Annotated) -> list[Dated]:
+    """Return the period of another clause that can only be meant: a sentence's only one, or its opening.
+
+    「2025Q1净利润增长32%，成本下降拉动毛利率提升」; 「甲与乙合作：9月19日，…」.
+    """
+    said = [each for each in annotated.periods if each.role == "stated"]
+    if claim.relation == "affects":
+        before = [each for each in said if each.end <= claim.start and each.period.precision not in _SHORT]
+        return before if len({each.period for each in said}) == 1 else []
+    return [each for each in said[:1] if _leads(annotated.text, each.start, each.end, before=claim.start)]
 
 
 def _leads(text: str, start: int, end: int, *, before: int) -> bool:

@@ -44,6 +44,7 @@ _OF_GROUP = re.compile(
     r"(?:厂商|企业|公司|药企|运营商|品牌|龙头|标的|供应商)$"
 )
 _NAME_TAGS = ("n", "l", "i", "b", "j", "eng", "vn", "s", "a", "g", "zg", "an", "ag")
+_CUT = re.compile(r"(?:[A-Za-z0-9]|[年月]期|[级类型]|其[他它])$")  # 「1年期同业存单」 is another thing than all of them
 _JOINERS = frozenset(["和", "与", "及", "、", "/", "以及"])
 _LATIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+/\-]*")
 _MEASURE_TAIL = re.compile(
@@ -99,7 +100,7 @@ def read_owner(annotated: Annotated, end: int, *, alone: bool = False, since: in
     inside = text[: words[at].start].endswith(("在", "于")) if at < last else False
     owner = _owner(annotated, words[at:last], words[last:], told=told)
     # Where a new name begins must be plain, and a clause that names nobody has no other words before its indicator.
-    known = owner.ref is not None and owner.ref in annotated.refs
+    known = owner.ref is not None and owner.ref in annotated.refs and not _CUT.search(text, 0, owner.ref.start)
     doubt = not (opens or alone or known) or (at == 0 and _cut_by_bracket(text, begin))
     return replace(owner, inside=inside, doubt=doubt, scope=owner.scope or _place_before(words, at))
 

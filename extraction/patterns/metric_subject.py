@@ -25,6 +25,7 @@ from extraction.patterns.metric_words import (
     NOISE,
     OF_FIRMS,
     OPENING,
+    RATES,
     SCOPE_WORDS,
     SHARES_OF_MARKET,
     SUBJECT_KINDS,
@@ -32,6 +33,7 @@ from extraction.patterns.metric_words import (
     TAILS,
     VERBAL,
 )
+from extraction.places import places_in
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -106,7 +108,7 @@ class SubjectFinder:
         """
         known = self._carried(annotated, indicator, said) or self._with_subject(annotated, indicator)
         if known is not None and (scope := scope_of(annotated, known)) is not None:
-            return replace(known, scope=scope)
+            return replace(known, scope="" if known.subject.name in scope else scope)
         if indicator.entity in self.macro:
             return None
         opened = self._open(annotated, indicator, said, before)
@@ -119,7 +121,9 @@ class SubjectFinder:
         owner = read_owner(annotated, at)
         if last is None or not owner.told or owner.doubt or owner.ref is None or owner.ref.kind not in _COMPOUND_KINDS:
             return None
-        sure = 0.9 * _OPEN if said else DOUBTFUL  # of the last sentence's figure, or of another
+        # 「利率3%，…新单占比30%」 is of no interest rate
+        whole = said and (said.quantity.change or said.quantity.unit not in RATES)
+        sure = 0.9 * _OPEN if whole else DOUBTFUL  # what the last sentence measured may be another whole
         return self._named(owner.ref, last.indicator, sure, owner.scope)
 
     def of_names(self, subject: Ref, indicator: Ref, scope: str = "") -> Measured:
@@ -147,7 +151,8 @@ class SubjectFinder:
         subject, sure, scope = meant
         if subject.kind == Kind.COMPANY and owner.scope:
             return None  # 「全球出货量」 is not the firm's
-        return self._named(subject, indicator, DOUBTFUL if owner.doubt else sure, owner.scope or scope)
+        lost = owner.scope and scope and not _is_place(annotated, scope)  # 「DPP类颜料价格…，国内自给率」
+        return self._named(subject, indicator, DOUBTFUL if owner.doubt or lost else sure, owner.scope or scope)
 
     def _meant(
         self, annotated: Annotated, indicator: Ref, said: Said | None, before: Measured | None
@@ -195,7 +200,7 @@ class SubjectFinder:
             named = Ref(entity_id(Kind.INDICATOR, head), Kind.INDICATOR, head, indicator.start, indicator.end)
         else:
             named = indicator
-        return Measured(named, subject, confidence, scope[:LONGEST_SCOPE])
+        return Measured(named, subject, confidence, scope[: 2 * LONGEST_SCOPE])
 
     def _carried(self, annotated: Annotated, indicator: Ref, said: Said | None) -> Measured | None:
         """「宁德时代营收3620亿元，归母净利润507亿元」: the second indicator is the first one's subject's."""
@@ -281,6 +286,10 @@ def _lasting(reading: Measured) -> str:
     return "" if reading.subject.kind == Kind.COMPANY or reading.scope.startswith("占") else reading.scope
 
 
+def _is_place(annotated: Annotated, scope: str) -> bool:
+    return bool(places_in(scope, ())) or any(ref.kind in MACRO_KINDS and ref.name in scope for ref in annotated.refs)
+
+
 def _topics(annotated: Annotated, before: int) -> list[Ref]:
     """Return what a sentence has named so far, the owners of its compound indicators among it."""
     named = [ref for ref in annotated.refs if ref.start >= 0 and ref.end <= before]
@@ -314,6 +323,8 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
         first = subject.end
     elif written and subject.kind not in MACRO_KINDS:
         last = subject.start  # 中国大陆智能手机5月出货量
+    amounts = (each.end for each in annotated.quantities if each.end < last and annotated.text[each.end] in "、/")
+    first = max([first, *amounts])
     words = NOISE.sub("", without(annotated, first, last)).strip("，、/：（）()的 ")
     if not words or words.isdigit():
         return within[0] if within else ""

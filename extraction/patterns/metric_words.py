@@ -42,6 +42,7 @@ MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
 # How the last level moved: no indicators of their own.
 CHANGES = frozenset(_TABLE["changes"].split())
 SHARES_OF_MARKET = ("市占率", "市场份额", "份额", "占有率", "市场占有率")
+RATES = ("%", "pct", "bp")
 VAGUE = ("占比", "比重", "持股比例")  # a share of what, the name does not say
 COMPANY_HEADS = (
     "市占率",
@@ -64,7 +65,8 @@ COMPANY_HEADS = (
 )
 # Figures that a firm or a trade has, and a product has not.
 OF_FIRMS = frozenset(_TABLE["of_firms"].split())
-OF_A_TIME = OF_FIRMS - frozenset(_TABLE["at_a_day"].split())  # without a period such a figure says nothing
+AT_A_DAY = frozenset(_TABLE["at_a_day"].split())
+OF_A_TIME = OF_FIRMS - AT_A_DAY  # without a period such a figure says nothing
 AS_TRADE = re.compile(r"[^，。；：]{0,4}?(?:板块|行业|产业|企业|公司|上市|厂商|概念|指数)|[：（]|类")
 CONCENTRATION = re.compile(r"CR\d|前[二三四五六七八九十\d]+")
 OPENING = re.compile(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, nearest
 from extraction.dating import yearly
+from extraction.patterns.metric_doubts import Figure, is_doubtful
 from extraction.patterns.metric_lists import read_lists
 from extraction.patterns.metric_subject import DOUBTFUL, Measured, Said, SubjectFinder, clause_start, without
 from extraction.patterns.metric_words import (
@@ -21,7 +22,7 @@ from extraction.patterns.metric_words import (
     CONTINUES,
     FILLER,
     MEASURE_HEADS,
-    OF_A_TIME,
+    RATES,
     SAME_TIME,
     STARTS_RANGE,
     STEP,
@@ -32,6 +33,7 @@ from extraction.places import HOME, places_in
 from extraction.quantities import basis_of
 from kg.ids import entity_id
 from kg.model import Kind, Value
+from kg.period import Precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from extraction.quantities import Quantity
     from kg.period import Period
 
-_SHARES = ("%", "pct", "bp")
 _SHARE_OF = re.compile(
     r"(?<!市)占(?:到了?|据了?|了)?(?P<whole>[^，。；：、]{0,24}?)(?:的)?(?:比重|比例|比率|比|份额)?"
     r"(?:的|为|达|到|约|近|超|过|仅|将|至|有|最高|最大|，|平均|在|是|逾|不足|左右|或|也|均|高)*+$"
@@ -69,6 +70,8 @@ class MetricReader:
         self.subjects = SubjectFinder(lexicon)
         self._before: Measured | None = None
         self._place = ""  # where the paragraph's figures were measured last
+        self._seen: set[str] = set()  # the places that the paragraph has named
+        self._measured: set[str] = set()  # what it has measured
 
     def begin(self) -> None:
         """Forget what was read: a new document begins."""
@@ -77,11 +80,10 @@ class MetricReader:
     def read(self, annotated: Annotated) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""
         if annotated.opens:
-            self._place = ""
+            self._place, self._seen, self._measured = "", set(), set()
             if self._before:  # the paragraph before may have spoken of something else
                 self._before = replace(self._before, confidence=DOUBTFUL)
         said: Said | None = None
-        measured: set[str] = set()
         left_out = None
         if annotated.quantities:
             found = self.subjects.indicators(annotated)
@@ -90,14 +92,15 @@ class MetricReader:
                 if left_out and left_out.start() < claim.end:
                     continue  # 「剔除甲公司后，营收…」 is of the others
                 said = last
-                measured.add(claim.subject.entity)
+                self._measured.add(claim.subject.entity)
                 yield claim
         if said is not None or annotated.quantities:
             self._before = said.reading if said and not left_out else None
-            if self._before and len(measured) > 1:  # the next sentence's bare figure could be any of theirs
+            if self._before and len(self._measured) > 1:  # the next sentence's bare figure could be any of theirs
                 self._before = replace(self._before, confidence=DOUBTFUL)
         elif annotated.text.endswith("："):
             self._before = None  # a new item begins
+        self._seen |= {name for _, name in places_in(annotated.text, annotated.refs)}
 
     def _read(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim, Said]]:
         said: Said | None = None
@@ -109,7 +112,7 @@ class MetricReader:
             for reading, quantity, period in row.readings:
                 if self._fits(reading.indicator, quantity):
                     said = Said(reading, quantity)
-                    yield self._claim(annotated, reading, quantity, period), said
+                    yield self._claim(annotated, reading, quantity, period=period, listed=True), said
         said = None
         for quantity in annotated.quantities:
             if not any(map(str.isdigit, quantity.text)):
@@ -131,7 +134,7 @@ class MetricReader:
             begun = None
             if measured is not None:
                 said = Said(measured, quantity)
-                yield self._claim(annotated, measured, quantity, period), said
+                yield self._claim(annotated, measured, quantity, period=period), said
                 begun = (measured, quantity) if starts else None
                 resume = quantity.end if starts else 0
 
@@ -181,7 +184,7 @@ class MetricReader:
         if quantity.change:
             return None
         if last.change:  # 「…同比下降16%，仅为11.6亿部」
-            fits = quantity.unit not in _SHARES and self._fits(said.reading.indicator, quantity)
+            fits = quantity.unit not in RATES and self._fits(said.reading.indicator, quantity)
             return said.reading if fits and CONTINUES.fullmatch(gap) else None
         if quantity.unit != last.unit:
             return None
@@ -217,7 +220,7 @@ class MetricReader:
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
-        if not quantity.unit or (quantity.unit in _SHARES and quantity.change):
+        if not quantity.unit or (quantity.unit in RATES and quantity.change):
             return bool(quantity.unit)
         if indicator.name.endswith(("市场规模", "市场空间", "规模", "需求")):
             return True  # in money or in pieces
@@ -239,7 +242,13 @@ class MetricReader:
         return indicator
 
     def _claim(
-        self, annotated: Annotated, reading: Measured, quantity: Quantity, period: Period | None = None
+        self,
+        annotated: Annotated,
+        reading: Measured,
+        quantity: Quantity,
+        *,
+        period: Period | None = None,
+        listed: bool = False,
     ) -> Claim:
         reading = self._placed(annotated, reading)
         subject = reading.subject
@@ -253,8 +262,9 @@ class MetricReader:
             basis=self._basis.get(indicator.entity, ""),
             high=quantity.high,
         )
-        valid = period or _period(annotated, quantity)
-        undated = valid is None and indicator.name in OF_A_TIME
+        dated, told = _period(annotated, reading.indicator, quantity)
+        valid = period or told
+        doubtful = is_doubtful(Figure(annotated, reading, quantity, dated, valid, listed))
         return Claim(
             relation="reports",
             subject=subject,
@@ -265,28 +275,32 @@ class MetricReader:
             value=value,
             qualifiers=(("scope", reading.scope),) if reading.scope else (),
             valid=valid,
-            confidence=min(reading.confidence, DOUBTFUL) if undated else reading.confidence,
+            confidence=min(reading.confidence, DOUBTFUL) if doubtful else reading.confidence,
         )
 
     def _placed(self, annotated: Annotated, reading: Measured) -> Measured:
         """Give a figure that bears no place the one told before it: at home it holds on, abroad it may or may not.
 
         「6月全国冰箱产量904万台，冷柜产量241万台」 are both of the whole country; behind 「美国…」 nobody can say,
-        unless the label or the heading says so.
+        unless the label or the heading says so. Of a firm's figures only volumes are of a place.
         """
+        of_a_firm = reading.subject.kind not in _OF_A_PLACE
         head = max(reading.indicator.start, 0)
         begin = max(annotated.text.rfind(mark, 0, head) for mark in "；。") + 1
         told = [name for _, name in places_in(annotated.text, annotated.refs, start=begin, end=head)] or [self._place]
         if any(name and name in reading.scope for name in told) or places_in(reading.scope, ()):
             self._place = reading.scope
             return reading
+        if of_a_firm and not reading.indicator.name.endswith(_VOLUMES):
+            return reading
         if told == [""] or set(told) == {annotated.place}:
-            scope = annotated.place if reading.subject.kind in _OF_A_PLACE else ""
-            return replace(reading, scope=reading.scope or scope)
+            unsure = bool(self._seen - {annotated.place} - HOME) or (annotated.place not in HOME and self._seen & HOME)
+            if annotated.place and unsure and not of_a_firm:  # the heading's place, or one named since
+                reading = replace(reading, confidence=min(reading.confidence, DOUBTFUL))
+            return replace(reading, scope=reading.scope or annotated.place)
         if HOME.issuperset(told):
-            return replace(reading, scope=reading.scope or told[-1]) if reading.subject.kind in _OF_A_PLACE else reading
-        of_a_firm = reading.subject.kind not in _OF_A_PLACE and not reading.indicator.name.endswith(_VOLUMES)
-        return reading if of_a_firm else replace(reading, confidence=min(reading.confidence, DOUBTFUL))
+            return reading if of_a_firm else replace(reading, scope=reading.scope or told[-1])
+        return replace(reading, confidence=min(reading.confidence, DOUBTFUL))
 
 
 def _renamed(indicator: Ref, name: str) -> Ref:
@@ -321,23 +335,25 @@ def _unit_kind(unit: str) -> str:
     return UNIT_KINDS.get(unit, "count")
 
 
-def _period(annotated: Annotated, quantity: Quantity) -> Period | None:
-    """Return the period stated last; 目前 behind it, or alone, is the day of the note, which needs no period.
+def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[Dated | None, Period | None]:
+    """Return what dates a figure: the period stated last; 目前 behind it, or alone, is the day of the note.
 
-    A span of years is that of the first figure behind it: 「近三年分红超600亿元，股息率3.4%」.
+    A span of years is that of the first figure behind it (「近三年分红超600亿元，股息率3.4%」), and of no percentile.
     """
-    periods = annotated.periods
-    dated = _last(periods, quantity.start)
-    if dated and _NOW.search(annotated.text, dated.end, quantity.start):
-        return None
-    between = dated and any(dated.end <= each.start < quantity.start for each in annotated.quantities)
-    if dated and between and _is_long(dated.period) and not quantity.change:
-        earlier = tuple(each for each in periods if each is not dated and not _is_long(each.period))
-        dated = _last(earlier, quantity.start)
-        return dated.period if dated else None
-    if dated is None and _NOW.search(annotated.text, 0, quantity.start):
-        return None
-    return dated.period if dated else annotated.period
+    dated = _last(annotated.periods, quantity.start)
+    if _NOW.search(annotated.text, dated.end if dated else 0, quantity.start):
+        return None, None
+    if dated is None:
+        return None, annotated.period
+    between = any(dated.end <= each.start < quantity.start for each in annotated.quantities)
+    spot = indicator.name.endswith(("价格", "库存")) and dated.period.precision is Precision.YEAR
+    if spot and between and "，" in annotated.text[dated.end : max(indicator.start, dated.end)]:
+        return None, None  # 「2025年指标5.8万吨，钨精矿价格涨至…」: no price is a whole year's behind another figure
+    if not (_is_long(dated.period) and (between or "分位" in indicator.name)) or quantity.change:
+        return dated, dated.period
+    earlier = tuple(each for each in annotated.periods if each is not dated and not _is_long(each.period))
+    shorter = _last(earlier, quantity.start)
+    return shorter, shorter.period if shorter else None
 
 
 def _is_long(period: Period) -> bool:

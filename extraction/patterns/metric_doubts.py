@@ -1,0 +1,141 @@
+"""Reasons to doubt a measured figure: it may be of another time, thing or firm than its reading says.
+
+A doubtful reading is shown by `liantu extract` and not stored by `liantu ingest` (Settings.least_confidence).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from extraction.patterns.metric_words import AT_A_DAY, COMPANY_HEADS, OF_A_TIME
+from extraction.places import places_in
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from extraction.annotated import Annotated
+    from extraction.dating import Dated
+    from extraction.patterns.metric_subject import Measured
+    from extraction.quantities import Quantity
+    from kg.period import Period
+
+_JOINED = re.compile(r"(?P<before>.)(?:[、/]|和|与|及|以及)$")
+_AMOUNT_END = re.compile(r"[\d%）)元吨辆台套只家个头]")
+_AGAINST = re.compile(
+    r"(?:较|相较于?|相比于?|对比|高于|低于|(?<![同环占对相])比)(?P<what>[^，。；：（）]{0,16}?)"
+    r"(?:的|相比)?(?:同比|环比|大幅|小幅|增|升|提|上|下|降|减|跌|涨|回|扩|收|高|低|多|少|改善|[+-]|$)"
+)
+_BEFORE = re.compile(
+    r"去年|上年|前年|同期|同月|同比|环比|上周|上月|上季度?|上一?[周月季期年日]|前一?[周月季期年日]|前期|此前|之前|以前|[年月周季]?[初末底]|期初|节[前后]|"
+    r"昨日?|前值|上一交易日|年度|单季度?|历史|均值|平均|高点|低点|水平|峰值|疫情|天|个|的|约|[周月季年日Q一二三四\d.\s-]"
+)
+_FISCAL = re.compile(r"财年|财季|FY")
+_EXPECTED_YEAR = re.compile(r"[EAF]$")
+_BUSINESS = re.compile(r"(?:的)?业务")
+_EXCHANGE = re.compile("LME|SHFE|COMEX|NYMEX|CBOT|ICE|上期所|广期所|郑商所|大商所|金交所")
+_TRADED = ("价格", "库存", "结算价", "收盘价", "期货价", "现货价")
+_WHOLE_TRADE = re.compile(r"行业|市场|全国|板块|产业")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its reading; `dated` is the expression that dates it, `listed` says that it stands in a row."""
+
+    annotated: Annotated
+    reading: Measured
+    quantity: Quantity
+    dated: Dated | None
+    valid: Period | None
+    listed: bool
+
+    @property
+    def clause(self) -> str:
+        """The words from the last mark up to the number."""
+        return re.split("[，。；：]", self.annotated.text[: self.quantity.start])[-1]
+
+
+def is_doubtful(figure: Figure) -> bool:
+    """Whether any reason speaks against what was read."""
+    return any(reason(figure) for reason in REASONS)
+
+
+def _undated(figure: Figure) -> bool:
+    """A firm's revenue of no time says nothing."""
+    return figure.valid is None and figure.reading.indicator.name in OF_A_TIME
+
+
+def _of_several(figure: Figure) -> bool:
+    """「光伏、风电投资占比60%」 is of both together."""
+    if figure.listed:
+        return False
+    reading = figure.reading
+    start = reading.subject.start if reading.subject.start >= 0 else reading.indicator.start
+    joined = _JOINED.search(figure.annotated.text, 0, max(start, 0))
+    return joined is not None and not _AMOUNT_END.match(joined["before"])
+
+
+def _against_another(figure: Figure) -> bool:
+    """「较HBM2E+80%」 is no change in time."""
+    if not figure.quantity.change or figure.quantity.change == "share":
+        return False
+    clause = figure.clause
+    for dated in figure.annotated.periods:
+        clause = clause.replace(dated.text, "")
+    told = list(_AGAINST.finditer(clause))
+    return bool(told) and bool(_BEFORE.sub("", told[-1]["what"]))
+
+
+def _of_a_fiscal_year(figure: Figure) -> bool:
+    """A financial year need not be the calendar's: Q1 of 2026 may lie in 2025."""
+    return figure.dated is not None and _FISCAL.search(figure.dated.text) is not None
+
+
+def _behind_a_multiple(figure: Figure) -> bool:
+    """「2025E市盈率10.9倍，股息率4.6%」: the year is the multiple's."""
+    dated, text = figure.dated, figure.annotated
+    if dated is None or figure.reading.indicator.name not in AT_A_DAY or not _EXPECTED_YEAR.search(dated.text):
+        return False
+    return any(dated.end <= each.start < figure.quantity.start for each in text.quantities)
+
+
+def _of_the_heading_s_firm(figure: Figure) -> bool:
+    """Below a heading that names a firm, sales of a product may be the firm's or the whole trade's."""
+    reading, annotated = figure.reading, figure.annotated
+    if not annotated.firm or reading.subject.kind == Kind.COMPANY or places_in(reading.scope, annotated.refs):
+        return False
+    of_firms = reading.indicator.about and reading.indicator.name.endswith(COMPANY_HEADS)
+    return bool(of_firms) and not _WHOLE_TRADE.search(figure.clause)
+
+
+def _of_a_business(figure: Figure) -> bool:
+    """「储能业务营收」 is that of a firm which the line does not name."""
+    subject, indicator = figure.reading.subject, figure.reading.indicator
+    if subject.kind == Kind.COMPANY or not indicator.about:
+        return False
+    behind = indicator.owner_end if indicator.owner_end > 0 else subject.end
+    return behind > 0 and _BUSINESS.match(figure.annotated.text, behind) is not None
+
+
+def _of_an_exchange(figure: Figure) -> bool:
+    """「LME铜价下跌1%，铝价下跌0.7%」: the second is of the same exchange, or of none."""
+    reading, text = figure.reading, figure.annotated.text
+    start = min(each for each in (reading.indicator.start, reading.subject.start, figure.quantity.start) if each >= 0)
+    begin = max(text.rfind(mark, 0, start) for mark in "；。") + 1
+    told = list(_EXCHANGE.finditer(text, begin, start))
+    bears = _EXCHANGE.search(reading.scope + text[start : reading.indicator.end])
+    if not told or bears or not reading.indicator.name.endswith(_TRADED):
+        return False
+    return any(told[-1].end() <= each.start and each.end <= start for each in figure.annotated.quantities)
+
+
+REASONS = (
+    _undated,
+    _of_several,
+    _against_another,
+    _of_a_fiscal_year,
+    _behind_a_multiple,
+    _of_the_heading_s_firm,
+    _of_a_business,
+    _of_an_exchange,
+)

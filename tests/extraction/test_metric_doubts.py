@@ -1,0 +1,48 @@
+"""What makes a figure too doubtful to be stored, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from kg.settings import Settings
+from tests.goldens.reports import read, report
+
+
+def doubted(*lines: str) -> list[bool]:
+    """Whether each measured figure of a report is doubtful, in order of its number."""
+    facts = [fact for fact in read(report(*lines)).facts if fact.relation == "reports"]
+    ordered = sorted(facts, key=lambda fact: fact.value.number if fact.value else 0.0)
+    return [fact.confidence < Settings().least_confidence for fact in ordered]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # no time: a firm's revenue says nothing, its value on the day does
+        (("宁德时代营业收入100亿元。",), [True]),
+        (("宁德时代市值100亿元。",), [False]),
+        (("# 2025年中报总结", "宁德时代营业收入100亿元。"), [False]),
+        # of both together
+        (("2024年螺纹钢、线材产能利用率50%。",), [True]),
+        (("2024年宁德时代收入100亿元、净利润10亿元。",), [False, False]),
+        # against another thing, or against a time
+        (("服务器价格1500美元/台，较笔记本+80%。",), [True, False]),
+        (("碳酸锂价格较上周上涨5%。",), [False]),
+        (("碳酸锂价格较年初上涨5%。",), [False]),
+        (("8月碳酸锂价格同比上涨5%。",), [False]),
+        # a financial year need not be the calendar's
+        (("英伟达2025财年营业收入100亿美元。",), [True]),
+        # the year is the multiple's
+        (("宁德时代2025E市盈率20倍，股息率2%。",), [True, False]),
+        # sales below a firm's heading are the firm's or its trade's
+        (("# 比亚迪电池业务观察与行业展望", "2024年动力电池销量100GWh。"), [True]),
+        (("# 比亚迪电池业务观察与行业展望", "2024年全国动力电池销量100GWh。"), [False]),
+        (("2024年储能业务收入10亿元。",), [True]),
+        (("2024年储能收入10亿元。",), [False]),
+        # of the exchange told before, or of none
+        (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
+        (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),
+    ],
+)
+def test_what_makes_a_figure_doubtful(lines, expected):
+    assert doubted(*lines) == expected
