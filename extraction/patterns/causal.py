@@ -24,6 +24,7 @@ from extraction.patterns.directions import (
     measured_by,
     movement,
 )
+from extraction.patterns.factor_names import expected, scope_before, turned
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -66,14 +67,17 @@ _FAVOURS = frozenset(
 )  # said of a sector as a whole
 _STATES = ("供需", "格局", "供需格局")
 _GOES_ON = re.compile(
-    r"属性|方案|功耗|性能|设备|装备|器件|零部件|理念|消费(?!者|税|电子)"
+    r"排挤|挤出|属性|方案|功耗|性能|设备|装备|器件|零部件|理念|消费(?!者|税|电子)"
 )  # the phrase is about that, not about the name
 _STANDS_FOR = re.compile(r"(?:作为|充当|除|非)$")
 _TRADES = (Kind.INDUSTRY, Kind.THEME)
 _VAGUE = frozenset(("期货", "现货", "科技", "综合", "股市"))  # too wide to move anything or to be moved
-_POLICY = re.compile(
-    r"(?:行业|产业)?(?:支持|扶持|鼓励|调控|补贴)?政策(?:的|持续|进一步|边际|逐步)*(?P<turn>宽松|放松|松绑|优化|支持|加码|趋严|收紧|落地)?"
-)
+# The figure of a measure that is not said.
+_OF_A_FIGURE = re.compile(
+    r"(?:同比|环比|分别|均|为|约|达|至|增长|增加|上升|下降|下滑|减少|上涨|下跌|[+\-])+\d"
+)  # of an unsaid measure
+_DEALT_OUT = re.compile(r"(?:增速|增幅|增长率)?分别为?\s*\d")
+_LAST_YEAR = re.compile(r"(?:去年|上年|前年|上期)[^，。；]{0,16}(?:较多|较少|较高|较低|较大)|基数")
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 
 
@@ -83,6 +87,7 @@ class Factor:
 
     ref: Ref
     direction: int
+    scope: str = ""
 
 
 class CausalReader:
@@ -97,6 +102,8 @@ class CausalReader:
             return
         seen: set[tuple[str, str]] = set()
         for phrases in phrases_of(annotated):
+            if _LAST_YEAR.search(annotated.text, *phrases.cause):
+                continue  # what was last year explains the comparison, not the figure
             causes = self._factors(annotated, phrases.cause, CAUSE_KINDS, phrases.cause_anchor)
             effects = self._factors(annotated, phrases.effect, EFFECT_KINDS, phrases.effect_anchor)
             for cause, effect in product(causes, effects):
@@ -111,7 +118,7 @@ class CausalReader:
         """Bring a phrase down to its factors: the names that stand at its anchor, with their directions."""
         named = [
             ref
-            for ref in map(partial(_policy, annotated.text), annotated.between(*span))
+            for ref in map(partial(_called, annotated.text), annotated.between(*span))
             if ref.kind in kinds and _is_meant(annotated.text, ref)
         ]
         refs = _anchored(annotated.text, named, span, anchor)
@@ -124,10 +131,14 @@ class CausalReader:
         for index in range(len(refs) - 2, -1, -1):  # 「铜价、铝价上涨」: a list shares the direction of its last member
             if moved[index].direction == PLAIN and _listed(annotated.text, refs[index], refs[index + 1]):
                 moved[index] = moved[index + 1]
+        scopes = [scope_before(annotated, ref, span[0]) + each.against for ref, each in zip(refs, moved, strict=True)]
         refs = [_measured(ref, each.word) for ref, each in zip(_shared_head(refs), moved, strict=True)]
-        directions = [each.direction for each in moved]
-        owned = [(self._owned(annotated, ref), direction) for ref, direction in zip(refs, directions, strict=True)]
-        return [Factor(ref, direction) for ref, direction in owned if ref is not None]
+        owned = [self._owned(annotated, ref) for ref in refs]
+        return [
+            Factor(ref, each.direction, scope)
+            for ref, each, scope in zip(owned, moved, scopes, strict=True)
+            if ref is not None and (cause or not _is_a_figures(annotated.text, ref))
+        ]
 
     def _owned(self, annotated: Annotated, ref: Ref) -> Ref | None:
         """Give a bare 毛利率 or 减产 its owner, the name right before it or the understood subject; none, no factor."""
@@ -151,19 +162,21 @@ class CausalReader:
         return compound(annotated.subject, ref)
 
 
+def _is_a_figures(text: str, ref: Ref) -> bool:
+    """Whether an effect is told by a figure of a measure that is not named: 「化学制药同比增长16.6%」."""
+    unmeasured = ref.kind in (*_TRADES, Kind.PRODUCT) and _OF_A_FIGURE.match(text, ref.end)
+    return bool(unmeasured or _DEALT_OUT.match(text, ref.end))
+
+
+def _called(text: str, ref: Ref) -> Ref:
+    """Return what a name means with the word behind it: 集采缓和, 降息预期."""
+    return expected(text, turned(text, ref))
+
+
 def _is_meant(text: str, ref: Ref) -> bool:
     """Whether a phrase is about a name: not one that goes on (硅光方案), stands for another (作为光源) or is vague."""
     vague = ref.name in _VAGUE and ref.kind in _TRADES
     return not (vague or _GOES_ON.match(text, ref.end) or _STANDS_FOR.search(text, 0, ref.start))
-
-
-def _policy(text: str, ref: Ref) -> Ref:
-    """Return the policy that a trade's name leads to: 房地产政策宽松 is neither the trade nor its rise."""
-    match = _POLICY.match(text, ref.end)
-    if match is None or ref.kind not in (*_TRADES, Kind.PRODUCT):
-        return ref
-    name = f"{ref.name}政策{match['turn'] or ''}"
-    return Ref(entity_id(Kind.POLICY, name), Kind.POLICY, name, ref.start, match.end(), ref.entity, ref.score, ref.name)
 
 
 def _measured(ref: Ref, word: str) -> Ref:
@@ -214,6 +227,7 @@ def _anchored(text: str, refs: list[Ref], span: tuple[int, int], anchor: str) ->
         last += 1
     if (
         last + 1 < len(refs)
+        and refs[last].kind in _OWNERS
         and _is_bare(refs[last + 1])
         and _OWNED_GAP.fullmatch(text, refs[last].end, refs[last + 1].start)
     ):
@@ -248,7 +262,12 @@ def _claim(phrases: Phrases, cause: Factor, effect: Factor) -> Claim | None:
     ):
         return None
     explicit = (cause.direction != PLAIN or cause.ref.kind in _FREE_KINDS) + (effect.direction != PLAIN)
-    qualifiers = (("cause_direction", DIRECTION_NAME[cause.direction]), ("effect_direction", DIRECTION_NAME[moved]))
+    told = {
+        "cause_direction": DIRECTION_NAME[cause.direction],
+        "cause_scope": cause.scope,
+        "effect_direction": DIRECTION_NAME[moved],
+        "effect_scope": effect.scope,
+    }
     return Claim(
         relation="affects",
         subject=cause.ref,
@@ -257,7 +276,7 @@ def _claim(phrases: Phrases, cause: Factor, effect: Factor) -> Claim | None:
         end=max(phrases.cause[1], phrases.effect[1]),
         pattern=phrases.name,
         sign=(cause.direction or UP) * moved,
-        qualifiers=qualifiers,
+        qualifiers=tuple((name, said) for name, said in told.items() if said),
         denied=phrases.denied,
         confidence=(0.6, 0.7, 0.85)[explicit] * min(cause.ref.score, effect.ref.score),
     )

@@ -252,6 +252,7 @@ _GOES_ON = re.compile(rf"(?:{_ADVERB})*(?P<word>{_pattern(_MOVES)})")  # 超预�
 _FALLS_SHORT = re.compile(
     r"(?:速度|进度|节奏|程度|情况)?(?:低于预期|不及预期|不达预期|放缓|缓慢|乏力|趋缓|受阻|有限|不佳|延迟|推迟)"
 )
+_AGAINST = re.compile("(?:低|慢|弱|差|逊|高|好|快|强)于预期|不及预期|不达预期|未及预期|超预期")
 _EITHER_WAY = re.compile("(?:大幅|剧烈|的)?(?:波动|变动|变化|震荡|调整)")
 _EASED = re.compile(r"(?:局面|状况|程度|态势)?(?:的|有所|逐步|逐渐|边际|明显|得到|略有|大幅)*(?:缓解|缓和|消退|好转)")
 _VERB_BEFORE = re.compile(
@@ -273,10 +274,11 @@ HANDED_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """Where a name moves and the word that says so ("" where a verb before the name or nothing does)."""
+    """Where a name moves, the word that says so ("" where a verb before the name or nothing does), and against what."""
 
     direction: int
     word: str = ""
+    against: str = ""  # 不及预期: what was expected
 
 
 def movement(text: str, ref: Ref, *, start: int, limit: int, cause: bool) -> Movement:
@@ -285,7 +287,8 @@ def movement(text: str, ref: Ref, *, start: int, limit: int, cause: bool) -> Mov
     match = _THEN[ref.kind == Kind.INDICATOR, cause].match(text, ref.end, stop)
     if match:
         later = _GOES_ON.match(text, match.end(), stop) if match["word"] == "超预期" else None
-        return Movement(_meaning(text, ref, later or match), match["word"])
+        against = _AGAINST.search(text[ref.end : match.end() + 6])
+        return Movement(_meaning(text, ref, later or match), match["word"], against[0] if against else "")
     verb = _VERB_BEFORE.search(text[max(start, ref.start - _BEFORE_SPAN) : ref.start])
     if verb:
         return Movement(UP if verb["up"] else DOWN)

@@ -53,6 +53,7 @@ _OPENINGS = (
 )  # fmt: skip
 _LIST = re.compile(r"[^，。；：！？]{2,160}")
 JOINT = re.compile(r"、|以及|和|及其|及|与")
+_BEHIND = re.compile(r"（[^（）]*）(?:等)?$")
 _NUMBERED = re.compile(r"^(?:（?[0-9一二三四五六七八九十]{1,2}[）.、]|[①-⑳])")
 _LEAD = re.compile(
     r"^(?:以|了|的|等|为|其|各类|各种|多种|多个|一批|一系列|部分|国内外?|全球|先进的?|领先的?|知名的?|相关|自主研发的?|主要|高品质|优质|"
@@ -101,7 +102,11 @@ def _opened(annotated: Annotated) -> Iterator[Claim]:
 
 def _owner(annotated: Annotated, before: int) -> Ref | None:
     """Return the company that the list is of: the last one named before it, else the understood subject."""
-    named = [ref for ref in annotated.refs if ref.kind == Kind.COMPANY and ref.start >= 0 and ref.end <= before]
+    named = [
+        ref
+        for ref in annotated.refs
+        if ref.kind == Kind.COMPANY and ref.start >= 0 and ref.end <= before and not _aside(annotated.text, ref.start)
+    ]
     if named:
         return named[-1]
     subject = annotated.subject
@@ -111,13 +116,20 @@ def _owner(annotated: Annotated, before: int) -> Ref | None:
 def names(text: str, start: int, end: int, *, joint: re.Pattern[str] = JOINT) -> Iterator[tuple[int, int]]:
     """Cut a list at its joints and take from each part what is no name of it: lead-ins, endings, mere words."""
     at, parts = start, []
-    for found in (*joint.finditer(text, start, end), None):
+    joints = [found for found in joint.finditer(text, start, end) if not _aside(text, found.start(), start)]
+    for found in (*joints, None):
         parts.append((at, found.start() if found else end))
         at = found.end() if found else end
     for low, high in parts[:_MOST]:
-        trimmed = _trimmed(text, low, high)
+        bracket = _BEHIND.search(text, low, high)
+        trimmed = _trimmed(text, low, bracket.start() if bracket else high)
         if trimmed is not None:
             yield trimmed
+
+
+def _aside(text: str, at: int, start: int = 0) -> bool:
+    """Whether a place stands in brackets that open behind `start`."""
+    return text.count("（", start, at) > text.count("）", start, at)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -140,7 +140,8 @@ def _claims(
     start, end = masked.origin(match.start()), masked.origin(match.end())
     subjects = slots["s"][-1:] if pattern.name.endswith(".aside") else slots["s"]  # 「A、B（x）」 says x of B
     for subject, object_ in product(subjects, slots["o"]):
-        if subject.entity != object_.entity and not (_cut_short(annotated, subject) or _cut_short(annotated, object_)):
+        same = subject.entity == object_.entity or subject.name.casefold() == object_.name.casefold()
+        if not same and not (_cut_short(annotated, subject) or _cut_short(annotated, object_)):
             yield Claim(
                 relation=pattern.relation,
                 subject=subject,

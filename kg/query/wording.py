@@ -107,8 +107,14 @@ def _moved(lens: Lens, entity_id: str, direction: int) -> str:
 
 
 def _affects(_: Lens, fact: Fact, first: str, second: str) -> str:
-    cause = _moves(fact.subject, fact.qualifier("cause_direction"))
-    return f"{first}{cause} → {second}{_moves(fact.object, fact.qualifier('effect_direction'))}"
+    cause = _scoped(fact, "cause_scope") + _moves(fact.subject, fact.qualifier("cause_direction"))
+    effect = _scoped(fact, "effect_scope") + _moves(fact.object, fact.qualifier("effect_direction"))
+    return f"{first}{cause} → {second}{effect}"
+
+
+def _scoped(fact: Fact, name: str) -> str:
+    """Return what narrows a name (全球, 高速), in brackets."""
+    return f"（{fact.qualifier(name)}）" if fact.qualifier(name) else ""
 
 
 def _moves(entity_id: str, direction: str) -> str:
@@ -120,8 +126,7 @@ def _moves(entity_id: str, direction: str) -> str:
 
 
 def _reports(_: Lens, fact: Fact, first: str, second: str) -> str:
-    scope = f"（{fact.qualifier('scope')}）" if fact.qualifier("scope") else ""
-    return f"{first if first not in second else ''}{second}{scope} {value_text(fact.value)}"
+    return f"{first if first not in second else ''}{second}{_scoped(fact, 'scope')} {value_text(fact.value)}"
 
 
 def _rates(_: Lens, fact: Fact, first: str, second: str) -> str:

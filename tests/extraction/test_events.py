@@ -6,7 +6,7 @@ import pytest
 
 from extraction.patterns.frames import frame_kinds, read_frames
 from extraction.patterns.role_names import role_names
-from kg.model import Modality
+from kg.model import Modality, Polarity
 from kg.relations import vocabulary
 from tests.goldens import reports
 
@@ -31,6 +31,14 @@ TOLD = [
         ("sec:600030.SH", "cuts_stake_in", "sec:601988.SH", 7.88e8, "元"),
     ),
     ("中国中铁为中国铁建提供担保5亿元。", ("sec:601390.SH", "supports", "sec:601186.SH", 5e8, "元")),
+    (
+        "中信证券增持工商银行、中信银行，分别增持5.2亿元、3.3亿元。",
+        ("sec:600030.SH", "raises_stake_in", "sec:601998.SH", 3.3e8, "元"),
+    ),
+    (  # the share is of another clause
+        "国轩高科毛利率升至14%，公告称国轩高科回购股份。",
+        ("sec:002074.SZ", "undergoes", "event:股份回购", None, None),
+    ),
 ]
 EVENTFUL = {kind.relation for kind in frame_kinds().values()} | {"undergoes"}
 SILENT = [
@@ -40,6 +48,11 @@ SILENT = [
     "股票质押率下降。",
     "固定资产投资同比增长。",
     "投资者关注宁德时代。",
+    "中国能建风电项目公示，8个标段已中标。",  # it puts the work out to tender
+    "三一重能毛利率提升，受益于前期高价中标较多。",
+    "根据《许继电气关于控股股东项目中标的公告》，换流阀单价3.75亿元。",
+    "隆基绿能暂停股份回购三个季度。",
+    "通威股份控股股东增持1277万股。",
 ]
 
 
@@ -64,6 +77,24 @@ def test_a_planned_purchase_is_planned_and_keeps_its_sum():
     (fact,) = [fact for fact in reports.facts_of(TOLD[0][0]) if fact.relation == "acquires"]
     assert fact.modality == Modality.PLANNED
     assert fact.qualifier("amount") == "20亿元"
+
+
+@pytest.mark.parametrize(
+    ("text", "modality", "polarity"),
+    [
+        ("隆基绿能实控人提议回购2亿元。", Modality.PLANNED, Polarity.POSITIVE),
+        ("因业绩不达标，隆基绿能回购注销579万股限制性股票。", Modality.ASSERTED, Polarity.POSITIVE),
+        ("隆基绿能终止回购股份。", Modality.ASSERTED, Polarity.NEGATIVE),
+    ],
+)
+def test_an_event_is_denied_and_planned_by_the_words_at_its_trigger(text, modality, polarity):
+    told = {(fact.modality, fact.polarity) for fact in reports.facts_of(text) if fact.relation == "undergoes"}
+    assert told == {(modality, polarity)}
+
+
+def test_an_event_takes_no_period_of_another_clause():
+    facts = reports.facts_of("国轩高科与比亚迪达成合作，首批产线预计2026年下半年启用，国轩高科可认购比亚迪1.6亿股。")
+    assert {fact.valid for fact in facts if fact.relation == "invests_in"} == {None}
 
 
 @pytest.mark.parametrize("kind", frame_kinds().values(), ids=frame_kinds())

@@ -79,3 +79,8 @@ def test_only_a_list_whose_opening_names_it_makes_facts():
     assert {claim.object.name for claim in sure(sentence(named, "天山矿业"))} == {"阴极铜", "硫酸镍"}
     assert list(sure(sentence("天山矿业大力发展港口物流、冷链仓储业务。", "天山矿业"))) == []
     assert list(sure(sentence("天山矿业业务覆盖范围扩大到新疆。", "天山矿业"))) == []
+
+
+def test_what_stands_in_brackets_is_no_item_of_a_list_and_no_owner():
+    text = "甲公司（乙公司子公司）设备齐全，产品覆盖丝杠（磨床、车床等六大工序）和减速器。"
+    assert told(sentence(text, "甲公司", "乙公司"), "produces") == {("甲公司", "丝杠"), ("甲公司", "减速器")}
