@@ -15,7 +15,7 @@ from kg.model import BlockKind
 from kg.settings import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from datetime import date
 
     from extraction.streaming import Line
@@ -23,15 +23,38 @@ if TYPE_CHECKING:
 EXIT_REFUSED = 3
 
 
+def _reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of every command that reads names: how many processes, which recogniser, which master."""
+    for option in (
+        click.option(
+            "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
+        ),
+        click.option("--ner/--no-ner", default=lambda: load().ner, help="是否使用随包的实体识别模型"),
+        click.option(
+            "--workers", type=click.IntRange(0), default=lambda: load().workers, help="并行进程数，0 为处理器数"
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _of_lines(*, explains: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add what a command takes that answers JSON line by line; `explains` is the help of --explain."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        command = _reading(kb_option(command))
+        command = click.option("--explain", is_flag=True, help=explains)(command)
+        file = click.Path(exists=True, dir_okay=False, allow_dash=True)
+        return click.argument("file", type=file, default="-")(command)
+
+    return decorate
+
+
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @kb_option
 @click.option("--date", "day", type=Day(), help="文件没有日期时使用的发表日")
-@click.option("--workers", type=click.IntRange(0), default=lambda: load().workers, help="并行进程数，0 为处理器数")
-@click.option("--ner/--no-ner", default=lambda: load().ner, help="是否使用随包的实体识别模型")
-@click.option(
-    "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
-)
+@_reading
 def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
     """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
@@ -95,14 +118,7 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True), default="-")
-@click.option("--explain", is_flag=True, help="写出每条事实由哪个模式读出、把握多大")
-@click.option("--workers", type=click.IntRange(0), default=lambda: load().workers, help="并行进程数，0 为处理器数")
-@click.option("--ner/--no-ner", default=lambda: load().ner, help="是否使用随包的实体识别模型")
-@click.option(
-    "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
-)
-@kb_option
+@_of_lines(explains="写出每条事实由哪个模式读出、把握多大")
 def extract(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
     """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库，但用其旁所训模型。"""
     from extraction.extracting import Extraction  # noqa: PLC0415 -- imported when called
@@ -117,14 +133,7 @@ def extract(file: str, workers: int, kb: Path, master: Path | None, **options: A
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True), default="-")
-@click.option("--explain", is_flag=True, help="写出每个候选的得分由哪些特征组成")
-@click.option("--workers", type=click.IntRange(0), default=lambda: load().workers, help="并行进程数，0 为处理器数")
-@click.option("--ner/--no-ner", default=lambda: load().ner, help="是否使用随包的实体识别模型")
-@click.option(
-    "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
-)
-@kb_option
+@_of_lines(explains="写出每个候选的得分由哪些特征组成")
 def resolve(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
     """逐行读入 JSON（id、text、date，可有 codes），逐行写出其中的名称各指谁、候选与得分。"""
     from extraction.resolving import Resolving  # noqa: PLC0415 -- imported when called
