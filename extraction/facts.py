@@ -179,7 +179,7 @@ def _quote_span(claim: Claim, annotated: Annotated) -> tuple[int, int]:
 
 def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
     """Return the period of a claim: of a cause its own or the sentence's first, else the last before it ends."""
-    if claim.relation in _TIMELESS:
+    if claim.relation in _TIMELESS or claim.pattern == "metric":  # the reader of figures says of each what dates it
         return None
     stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
     if claim.relation == "affects" or claim.pattern.startswith("event."):

@@ -33,6 +33,7 @@ _RANKS = tuple(
         r"[（(]\d+[)）]|[①-⑳]",
     )
 )
+_DAYS = re.compile(r"[（(](\d{1,2})\.(\d{1,2}) ?[-~—–] ?(\d{1,2})\.(\d{1,2})[)）]")
 # Under such a heading all figures are of its time, further down as well; an outlook names another year in passing.
 _RESULTS = re.compile("业绩|总览|综述|回顾|总结|表现|数据|行情|财报|年报|中报|[一三]季报|半年报|经营情况")
 
@@ -108,6 +109,11 @@ class Headings:
         return any(_OUTLOOK.search(heading.text) for heading in self._stack)
 
 
+def _written_out(text: str) -> str:
+    """Return a heading with the days in its bracket as they are said: （6.9-6.13） is 6月9日-6月13日."""
+    return _DAYS.sub(r"（\1月\2日-\3月\4日）", text)
+
+
 def _depth(heading: Heading) -> tuple[int, int]:
     text = heading.text.lstrip()
     return heading.level, next((rank for rank, form in enumerate(_RANKS) if form.match(text)), len(_RANKS))
@@ -116,7 +122,7 @@ def _depth(heading: Heading) -> tuple[int, int]:
 def read_heading(level: int, text: str, names: Sequence[Ref], *, published_on: date) -> Heading:
     """Return what a heading hands down."""
     region = next((ref for ref in names if ref.kind == Kind.REGION), None)
-    stated = [dated.period for dated in find_periods(text, published_on) if dated.role == "stated"]
+    stated = [each.period for each in find_periods(_written_out(text), published_on) if each.role == "stated"]
     past = stated[-1] if stated and stated[-1].start and stated[-1].start <= published_on else None
     firms = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
     return Heading(

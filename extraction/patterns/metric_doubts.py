@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from extraction.patterns.metric_words import AT_A_DAY, COMPANY_HEADS, OF_A_TIME
 from extraction.places import places_in
 from kg.model import Kind
+from kg.period import Precision
 
 if TYPE_CHECKING:
     from extraction.annotated import Annotated
@@ -117,6 +118,16 @@ def _of_a_business(figure: Figure) -> bool:
     return behind > 0 and _BUSINESS.match(figure.annotated.text, behind) is not None
 
 
+def _of_a_row(figure: Figure) -> bool:
+    """What stands before a name with 、 in it is a row of names, not what narrows it."""
+    return "、" in figure.reading.scope and not figure.reading.scope.startswith("占")
+
+
+def _of_one_year(figure: Figure) -> bool:
+    """A compound rate is that of years."""
+    return figure.quantity.change == "cagr" and figure.valid is not None and figure.valid.precision is Precision.YEAR
+
+
 def _of_an_exchange(figure: Figure) -> bool:
     """「LME铜价下跌1%，铝价下跌0.7%」: the second is of the same exchange, or of none."""
     reading, text = figure.reading, figure.annotated.text
@@ -138,4 +149,6 @@ REASONS = (
     _of_the_heading_s_firm,
     _of_a_business,
     _of_an_exchange,
+    _of_a_row,
+    _of_one_year,
 )

@@ -84,7 +84,8 @@ class SubjectFinder:
     def indicators(self, annotated: Annotated) -> list[Ref]:
         """Return the indicators of a sentence, those whose owner nobody knows among them."""
         known = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
-        out = [_unowned(ref) if ref.owner in NO_NAMES else ref for ref in known]
+        owners = {ref: annotated.text[ref.start : max(ref.owner_end, ref.start)] for ref in known}
+        out = [_unowned(ref) if NO_NAMES & {ref.owner, owners[ref]} else ref for ref in known]
         for match in self._bare.finditer(annotated.text):
             if not any(ref.start < match.end() and match.start() < ref.end for ref in annotated.refs):
                 name = self._heads[match[0]]
@@ -123,7 +124,8 @@ class SubjectFinder:
             return None
         # 「利率3%，…新单占比30%」 is of no interest rate
         whole = said and (said.quantity.change or said.quantity.unit not in RATES)
-        sure = 0.9 * _OPEN if whole else DOUBTFUL  # what the last sentence measured may be another whole
+        # what the last sentence measured may be another whole
+        sure = min(0.9 * _OPEN, last.confidence) if whole else DOUBTFUL
         return self._named(owner.ref, last.indicator, sure, owner.scope)
 
     def of_names(self, subject: Ref, indicator: Ref, scope: str = "") -> Measured:

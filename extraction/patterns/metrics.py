@@ -36,7 +36,7 @@ from kg.model import Kind, Value
 from kg.period import Precision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from extraction.annotated import Annotated, Ref
     from extraction.dating import Dated
@@ -216,7 +216,10 @@ class MetricReader:
             return told
         last = said.reading if said else self._before
         subject = told.subject if told else last.subject if last else None
-        return self.subjects.of_names(subject, whole[-1], "占" + found["whole"]) if subject else None
+        if subject is None:
+            return None
+        reading = self.subjects.of_names(subject, whole[-1], "占" + found["whole"])
+        return reading if told or said else replace(reading, confidence=DOUBTFUL)  # the last sentence's, or another's
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
@@ -340,7 +343,7 @@ def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[D
 
     A span of years is that of the first figure behind it (「近三年分红超600亿元，股息率3.4%」), and of no percentile.
     """
-    dated = _last(annotated.periods, quantity.start)
+    dated = _last((each for each in annotated.periods if not _aside(annotated.text, each, quantity)), quantity.start)
     if _NOW.search(annotated.text, dated.end if dated else 0, quantity.start):
         return None, None
     if dated is None:
@@ -356,11 +359,19 @@ def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[D
     return shorter, shorter.period if shorter else None
 
 
+def _aside(text: str, dated: Dated, quantity: Quantity) -> bool:
+    """Whether a period is that of other words in a bracket: 「配额（5-7月首批）推动价格涨至1904元」."""
+    opened, closed = text.rfind("（", 0, dated.start), text.find("）", dated.end, quantity.start)
+    if opened < 0 or closed < 0 or "）" in text[opened : dated.start]:
+        return False
+    return text[opened + 1 : closed] != text[dated.start : dated.end]
+
+
 def _is_long(period: Period) -> bool:
     return bool(period.start and period.end and period.end - period.start > _SPAN)
 
 
-def _last(periods: tuple[Dated, ...], before: int) -> Dated | None:
+def _last(periods: Iterable[Dated], before: int) -> Dated | None:
     stated = [dated for dated in periods if dated.end <= before and dated.role == "stated"]
     closed = [dated for dated in stated if dated.period.end is not None]  # 「2020年以来…，三季度营收」
     return closed[-1] if closed else stated[-1] if stated else None

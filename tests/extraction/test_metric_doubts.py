@@ -39,6 +39,9 @@ def doubted(*lines: str) -> list[bool]:
         (("# 比亚迪电池业务观察与行业展望", "2024年全国动力电池销量100GWh。"), [False]),
         (("2024年储能业务收入10亿元。",), [True]),
         (("2024年储能收入10亿元。",), [False]),
+        # a compound rate is that of years
+        (("2025年全球储能装机量CAGR14%。",), [True]),
+        (("2025-2030年全球储能装机量CAGR14%。",), [False]),
         # of the exchange told before, or of none
         (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
         (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),

@@ -51,3 +51,33 @@ def told(*lines: str) -> set[tuple[str, str, bool]]:
 )
 def test_whose_place_a_figure_has(lines, expected):
     assert told(*lines) == expected
+
+
+def dated(*lines: str) -> set[tuple[str, str]]:
+    """(indicator, period) of every figure in a report."""
+    reading = read(report(*lines))
+    names = names_of(reading)
+    return {
+        (names[fact.object], str(fact.valid) if fact.valid else "")
+        for fact in reading.facts
+        if fact.relation == "reports"
+    }
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # the nearest heading that states one, or one above it of results
+        (("# 一、2025Q1业绩总览", "# （一）白酒", "白酒收入100亿元。"), {("白酒收入", "2025Q1")}),
+        (("# 一、2025年投资展望", "# （一）白酒", "白酒价格100元/瓶。"), {("白酒价格", "")}),
+        (("# 锂价（6.9-6.13）", "碳酸锂价格6万元/吨。"), {("碳酸锂价格", "2025-06-09…2025-06-13")}),
+        # a label above the lines
+        (("# 一、2018年至今的周期", "2024年数据：", "奶牛存栏下降17%。"), {("奶牛存栏", "2024")}),
+        # the period of other words in a bracket, of a span told of another figure
+        (("首批配额（5-7月发放）下达，尿素价格1904元/吨。",), {("尿素价格", "")}),
+        (("尿素价格（5月）1904元/吨。",), {("尿素价格", "2025-05")}),
+        (("长江电力近三年累计分红600亿元，股息率3.4%。",), {("股息率", "")}),
+    ],
+)
+def test_whose_period_a_figure_has(lines, expected):
+    assert expected <= dated(*lines)
