@@ -96,7 +96,8 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
         return None
     if _GOES_ON.match(text, inside[-1].end):
         return None  # 维生素C is no 维生素
-    return _understood(inside[0])
+    cut = inside[0].kind != Kind.COMPANY and _is_cut(text, inside[0], refs)
+    return replace(_understood(inside[0]), score=_CUT * inside[0].score) if cut else _understood(inside[0])
 
 
 def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:

@@ -101,9 +101,10 @@ def _behind_a_multiple(figure: Figure) -> bool:
 
 
 def _of_the_heading_s_firm(figure: Figure) -> bool:
-    """Below a heading that names a firm, sales of a product may be the firm's or the whole trade's."""
+    """Below a heading or label that names a firm, sales of a product may be the firm's or the whole trade's."""
     reading, annotated = figure.reading, figure.annotated
-    if not annotated.firm or reading.subject.kind == Kind.COMPANY or places_in(reading.scope, annotated.refs):
+    firm = annotated.firm or (annotated.subject is not None and annotated.subject.kind == Kind.COMPANY)
+    if not firm or reading.subject.kind == Kind.COMPANY or places_in(reading.scope, annotated.refs):
         return False
     of_firms = reading.indicator.about and reading.indicator.name.endswith(COMPANY_HEADS)
     return bool(of_firms) and not _WHOLE_TRADE.search(figure.clause)

@@ -25,7 +25,6 @@ from extraction.patterns.metric_words import (
     NOISE,
     OF_FIRMS,
     OPENING,
-    RATES,
     SCOPE_WORDS,
     SHARES_OF_MARKET,
     SUBJECT_KINDS,
@@ -42,7 +41,9 @@ if TYPE_CHECKING:
     from extraction.mentions import Lexicon
     from extraction.quantities import Quantity
 
-_OPEN, _TAKEN_OVER = 0.65, 0.5  # how sure a phrase is, and a subject of the sentence before
+# How sure a way of finding the subject is, by what was right of it in samples read by hand (docs/quality.md).
+_OPEN, _TAKEN_OVER, _UNDERSTOOD_FIRM = 0.65, 0.6, 0.84  # a phrase, the last sentence's subject, a heading's firm
+SHARE = 0.4  # what another thing has of a whole told before: every third one is right
 DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.least_confidence)
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _PART = re.compile(
@@ -84,8 +85,7 @@ class SubjectFinder:
     def indicators(self, annotated: Annotated) -> list[Ref]:
         """Return the indicators of a sentence, those whose owner nobody knows among them."""
         known = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
-        owners = {ref: annotated.text[ref.start : max(ref.owner_end, ref.start)] for ref in known}
-        out = [_unowned(ref) if NO_NAMES & {ref.owner, owners[ref]} else ref for ref in known]
+        out = [_owned(ref, annotated.text[ref.start : max(ref.owner_end, ref.start)]) for ref in known]
         for match in self._bare.finditer(annotated.text):
             if not any(ref.start < match.end() and match.start() < ref.end for ref in annotated.refs):
                 name = self._heads[match[0]]
@@ -122,11 +122,7 @@ class SubjectFinder:
         owner = read_owner(annotated, at)
         if last is None or not owner.told or owner.doubt or owner.ref is None or owner.ref.kind not in _COMPOUND_KINDS:
             return None
-        # 「利率3%，…新单占比30%」 is of no interest rate
-        whole = said and (said.quantity.change or said.quantity.unit not in RATES)
-        # what the last sentence measured may be another whole
-        sure = min(0.9 * _OPEN, last.confidence) if whole else DOUBTFUL
-        return self._named(owner.ref, last.indicator, sure, owner.scope)
+        return self._named(owner.ref, last.indicator, min(SHARE, last.confidence) if said else DOUBTFUL, owner.scope)
 
     def of_names(self, subject: Ref, indicator: Ref, scope: str = "") -> Measured:
         """Return the indicator of one of several names told in a row."""
@@ -250,7 +246,8 @@ class SubjectFinder:
         if any(ref.kind == Kind.INDICATOR and ref.about for ref in annotated.between(begin, indicator.start)):
             return None  # 「全球汽车销量…，预计增速3%」 is not the heading's growth
         traded = indicator.name.startswith(("出口", "进口"))  # of what, a heading's region does not say
-        return Measured(indicator, understood, DOUBTFUL if traded else 0.7 * understood.score)
+        sure = _UNDERSTOOD_FIRM if understood.kind == Kind.COMPANY else 0.7
+        return Measured(indicator, understood, DOUBTFUL if traded else sure * understood.score)
 
     def _of_company(self, annotated: Annotated, indicator: Ref, begin: int) -> Measured | None:
         """A company's own 煤炭产量: it stands right before, or the bullet or section is the company's."""
@@ -264,9 +261,12 @@ class SubjectFinder:
         return Measured(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
 
 
-def _unowned(indicator: Ref) -> Ref:
+def _owned(indicator: Ref, written: str) -> Ref:
     """Return 进口价格 as an indicator of whatever is imported: 进口 owns nothing."""
-    return replace(indicator, entity=entity_id(Kind.INDICATOR, indicator.name), about="", owner="", owner_end=-1)
+    if not NO_NAMES & {indicator.owner, written}:
+        return indicator
+    name = (written or indicator.owner) + indicator.name.removeprefix(indicator.owner)
+    return replace(indicator, entity=entity_id(Kind.INDICATOR, name), name=name, about="", owner="", owner_end=-1)
 
 
 def _of_a_firm(annotated: Annotated, topic: Ref) -> bool:

@@ -15,7 +15,7 @@ from extraction.annotated import Claim, nearest
 from extraction.dating import yearly
 from extraction.patterns.metric_doubts import Figure, is_doubtful
 from extraction.patterns.metric_lists import read_lists
-from extraction.patterns.metric_subject import DOUBTFUL, Measured, Said, SubjectFinder, clause_start, without
+from extraction.patterns.metric_subject import DOUBTFUL, SHARE, Measured, Said, SubjectFinder, clause_start, without
 from extraction.patterns.metric_words import (
     AFTER_LEVEL,
     CHANGES,
@@ -218,8 +218,7 @@ class MetricReader:
         subject = told.subject if told else last.subject if last else None
         if subject is None:
             return None
-        reading = self.subjects.of_names(subject, whole[-1], "占" + found["whole"])
-        return reading if told or said else replace(reading, confidence=DOUBTFUL)  # the last sentence's, or another's
+        return replace(self.subjects.of_names(subject, whole[-1], "占" + found["whole"]), confidence=SHARE)
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
