@@ -325,8 +325,9 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
         first = subject.end
     elif written and subject.kind not in MACRO_KINDS:
         last = subject.start  # 中国大陆智能手机5月出货量
-    amounts = (each.end for each in annotated.quantities if each.end < last and annotated.text[each.end] in "、/")
-    first = max([first, *amounts])
+    # behind 「收入10亿元、」 and 「42家」 the words begin anew
+    told = (each for each in annotated.quantities if each.end < last)
+    first = max([first, *(one.end for one in told if annotated.text[one.end] in "、/" or one.text.endswith("家"))])
     words = NOISE.sub("", without(annotated, first, last)).strip("，、/：（）()的 ")
     if not words or words.isdigit():
         return within[0] if within else ""
