@@ -28,7 +28,8 @@ _LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
 _HEAD_SHARE = 0.25
 _CUT = 0.5  # how sure a heading's subject is when other words of its name stand before it
 _LONGEST_TITLE = 24
-_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
+_DAY, _WEEK, _STILL_NEW = timedelta(days=1), timedelta(days=7), timedelta(days=10)
+_AS_OF = re.compile("截至|截止")
 _SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
@@ -160,12 +161,17 @@ def told_weeks(periods: list[Dated], published_on: date, named: Period | None = 
 
 
 def named_week(periods: Sequence[Dated], published_on: date) -> Period | None:
-    """Return the days that a note names at its top (9月8日-9月12日), when they ended not long before it."""
+    """Return the days that a note names at its top (9月8日-9月12日), when they ended not long before it.
+
+    Where it names none, the last day that its top gives figures of (截至9月12日) stands for its week.
+    """
     for dated in periods:
         start, end = dated.period.start, dated.period.end
         if start and end and _SHORTEST_WEEK <= (end - start).days <= _LONGEST_WEEK and end <= published_on + _DAY:
             return dated.period if published_on - end <= 2 * _WEEK else None
-    return None
+    days = [dated.period for dated in periods if _AS_OF.match(dated.text) and dated.period.precision is Precision.DAY]
+    past = [day for day in days if day.start and published_on - day.start <= _STILL_NEW and day.start <= published_on]
+    return max(past, key=lambda day: day.start or published_on, default=None)
 
 
 def _monday(day: date) -> date:

@@ -115,6 +115,7 @@ _FUTURE_AFTER = re.compile("(?:将|有望|拟|或将|计划)")
 _COMPARED_BEFORE = re.compile(
     "(?:较|相?比|相较于?|对比|相对|相当于|高于|低于|优于|好于|弱于|强于|不及|同比|环比|超过|比起)(?:于|了|上)?$"
 )
+_WITH = re.compile(r"(?:[（(][^（）()]{0,40}[)）])?(?:、|和|与|及|/)")
 _COMPARED_AFTER = re.compile("相比|持平|的?(?:水平|高点|低点|基数|均值|峰值|高位|低位)")
 _AS_OF = re.compile("(?:截至|截止至|截止到|截止|截至到|[Aa]s of |[Aa]s at )$")
 _YEAR_ENDED = re.compile(r"止的?(?:(?:财政|财务|会计)?年度|财年|(?P<n>十二|12|9|九|6|六|3|三)个月)")
@@ -273,6 +274,9 @@ class _Reader:
         if "同" in self.text[max(start, end - 2) : end]:
             return "comparison"
         if _COMPARED_BEFORE.search(self.text[max(0, start - 5) : start]) or _COMPARED_AFTER.match(self.text, end):
+            return "comparison"
+        # 较1Q20（+5%）、2Q20（+3%）: what is joined to a base is a base
+        if self.found and self.found[-1].role == "comparison" and _WITH.fullmatch(self.text, self.found[-1].end, start):
             return "comparison"
         return "stated"
 

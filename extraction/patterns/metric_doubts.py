@@ -36,6 +36,9 @@ _EXPECTED_YEAR = re.compile(r"[EAF]$")
 _BUSINESS = re.compile(r"(?:的)?业务")
 _EXCHANGE = re.compile("LME|SHFE|COMEX|NYMEX|CBOT|ICE|上期所|广期所|郑商所|大商所|金交所")
 _TRADED = ("价格", "库存", "结算价", "收盘价", "期货价", "现货价")
+_AMOUNTS = re.compile(
+    "(?:收入|营收|利润|产量|销量|出货量|[出进]口[量额]|规模|需求|投资|成交额|销售额|金额|装机量|上险量|交付量|保费|订单|价格|库存|销售面积)$"
+)
 _WHOLE_TRADE = re.compile(r"行业|市场|全国|板块|产业")
 
 
@@ -129,6 +132,11 @@ def _of_one_year(figure: Figure) -> bool:
     return figure.quantity.change == "cagr" and figure.valid is not None and figure.valid.precision is Precision.YEAR
 
 
+def _of_another_rate(figure: Figure) -> bool:
+    """「营收同比-1.7%，较2024年下降1.8个百分点」: the second tells how the growth changed, not the revenue."""
+    return figure.quantity.unit in ("pct", "bp") and _AMOUNTS.search(figure.reading.indicator.name) is not None
+
+
 def _of_an_exchange(figure: Figure) -> bool:
     """「LME铜价下跌1%，铝价下跌0.7%」: the second is of the same exchange, or of none."""
     reading, text = figure.reading, figure.annotated.text
@@ -152,4 +160,5 @@ REASONS = (
     _of_an_exchange,
     _of_a_row,
     _of_one_year,
+    _of_another_rate,
 )

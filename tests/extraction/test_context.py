@@ -251,6 +251,10 @@ def test_this_week_of_an_early_note_is_the_week_before(text, published_on, week)
         ("本报告期为9月15日-9月19日。", date(2025, 9, 19), "2025-W38"),
         ("本报告期为6月2日-6月6日。", date(2025, 9, 19), "2025-W38"),  # too long ago to be what it is about
         ("本报告期为1月-8月。", date(2025, 9, 19), "2025-W38"),
+        # no days named: the last day with figures
+        ("截至9月12日，锂价上涨；截至8月29日，库存下降。", date(2025, 9, 19), "2025-W37"),
+        ("截至9月18日，锂价上涨。", date(2025, 9, 19), "2025-W38"),
+        ("截至8月31日，库存下降。", date(2025, 9, 19), "2025-W38"),
     ],
 )
 def test_the_days_a_note_names_say_which_week_it_tells_of(opening, published_on, week):

@@ -322,6 +322,11 @@ def test_what_is_compared_with(text, period):
     assert (found.role, str(found.period)) == ("comparison", period)
 
 
+def test_what_is_joined_to_a_base_is_a_base():
+    found = find_periods("较1Q20（+5%）、2Q20（+3%）加快，3Q20营收增长", PUBLISHED)
+    assert [each.role for each in found] == ["comparison", "comparison", "stated"]
+
+
 def test_the_base_of_a_comparison_gives_no_context():
     assert [p for _, p in shown("较2021年高点回落，一季度企稳")] == ["2021", "2025Q1"]
 

@@ -42,6 +42,9 @@ def doubted(*lines: str) -> list[bool]:
         # a compound rate is that of years
         (("2025年全球储能装机量CAGR14%。",), [True]),
         (("2025-2030年全球储能装机量CAGR14%。",), [False]),
+        # points are of the growth, not of what grew
+        (("上市银行2024年营收同比-1.7%，较2023年下降1.8个百分点。",), [True, False]),
+        (("上市银行2024年净息差同比下降1.8个百分点。",), [False]),
         # of the exchange told before, or of none
         (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
         (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),
