@@ -29,6 +29,7 @@ _LONGEST_QUOTE = 280
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
 _DAY, _STILL_OPEN, _LONG_PAST = timedelta(days=1), timedelta(days=31), timedelta(days=90)
 _CLAUSE_MARKS = "。；！？\n"
+_OF_DATA = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")  # 「8月非农就业数据…」: theirs alone
 _SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # mostly of the figure beside them
 _OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
 _LISTING = (".list", ".list2", ".aside", ".related", ".leader")
@@ -218,6 +219,8 @@ def _elsewhere(claim: Claim, annotated: Annotated) -> list[Dated]:
 def _leads(text: str, start: int, end: int, *, before: int) -> bool:
     """Whether a period opens its sentence, behind no more than a lead-in, and no figure before `before` takes it."""
     if _OPENING.fullmatch(text, 0, start) is None:
+        return False
+    if _OF_DATA.match(text, end):
         return False
     comma = text.find("，", end, before)
     return comma < 0 or not any(letter.isdigit() for letter in text[end:comma])

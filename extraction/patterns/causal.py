@@ -12,7 +12,7 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
-from extraction.annotated import Claim, Ref
+from extraction.annotated import Claim, Ref, kind_of
 from extraction.mentions import indicator_of
 from extraction.patterns.cause_phrases import CAUSE_KINDS, EFFECT_KINDS, phrases_of
 from extraction.patterns.directions import (
@@ -25,6 +25,7 @@ from extraction.patterns.directions import (
     movement,
 )
 from extraction.patterns.factor_names import expected, scope_before, turned
+from extraction.patterns.metric_words import PLACES
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -78,6 +79,9 @@ _OF_A_FIGURE = re.compile(
 )  # of an unsaid measure
 _DEALT_OUT = re.compile(r"(?:增速|增幅|增长率)?分别为?\s*\d")
 _LAST_YEAR = re.compile(r"(?:去年|上年|前年|上期)[^，。；]{0,16}(?:较多|较少|较高|较低|较大)|基数")
+_PRICE = re.compile("(?:其|产品|市场|现货|行业|整体|的)*(?P<head>价格)")
+_OF_MARKET = ("供给", "供应", "产量", "需求", "库存", "产能")
+_CODED = re.compile(r"[（(]\d{3,6}[. ]?[A-Z]{0,2}[)）]")
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 
 
@@ -105,7 +109,10 @@ class CausalReader:
             if _LAST_YEAR.search(annotated.text, *phrases.cause):
                 continue  # what was last year explains the comparison, not the figure
             causes = self._factors(annotated, phrases.cause, CAUSE_KINDS, phrases.cause_anchor)
+            heir = _heir(causes)
             effects = self._factors(annotated, phrases.effect, EFFECT_KINDS, phrases.effect_anchor)
+            alone = heir is not None and _stands_alone(annotated, phrases, heir)
+            effects = effects or (_inherited(annotated.text, phrases, heir) if heir and alone else [])
             for cause, effect in product(causes, effects):
                 claim = _claim(phrases, cause, effect)
                 if claim is not None and (cause.ref.entity, effect.ref.entity) not in seen:
@@ -132,6 +139,10 @@ class CausalReader:
             if moved[index].direction == PLAIN and _listed(annotated.text, refs[index], refs[index + 1]):
                 moved[index] = moved[index + 1]
         scopes = [scope_before(annotated, ref, span[0]) + each.against for ref, each in zip(refs, moved, strict=True)]
+        for at in range(1, len(refs)):  # 「全球智能手机、PC出货量」
+            alike = refs[at - 1].kind == refs[at].kind == Kind.INDICATOR and scopes[at - 1] in PLACES
+            if alike and not scopes[at] and _listed(annotated.text, refs[at - 1], refs[at]):
+                scopes[at] = scopes[at - 1]
         refs = [_measured(ref, each.word) for ref, each in zip(_shared_head(refs), moved, strict=True)]
         owned = [self._owned(annotated, ref) for ref in refs]
         return [
@@ -157,9 +168,40 @@ class CausalReader:
             return compound(before[-1], ref)
         if not needs:
             return ref
-        if before or ref.kind == Kind.EVENT or annotated.subject is None or annotated.subject.kind not in _OWNERS:
+        subject = annotated.subject
+        if before or ref.kind == Kind.EVENT or subject is None or subject.kind not in _OWNERS:
             return None
-        return compound(annotated.subject, ref)
+        if any(_CODED.search(heading) and subject.name not in heading for heading in annotated.heading[-1:]):
+            return None  # it is of the firm in the heading, which nobody knows
+        return compound(subject, ref)
+
+
+def _heir(causes: list[Factor]) -> Ref | None:
+    """Return the one product or trade whose supply, demand or stock is said to be the cause."""
+    owners = {cause.ref.about for cause in causes if cause.ref.name.endswith(_OF_MARKET) and cause.direction}
+    if len(owners) != 1 or len(owners) != len({cause.ref.about for cause in causes}):
+        return None
+    ref = causes[0].ref
+    kind = kind_of(ref.about) if ref.about else Kind.INDICATOR
+    return Ref(ref.about, kind, ref.owner, score=ref.score) if kind in (Kind.PRODUCT, Kind.INDUSTRY) else None
+
+
+def _stands_alone(annotated: Annotated, phrases: Phrases, heir: Ref) -> bool:
+    """Whether cause and effect name no other product or trade: else a price may be that one's."""
+    around = annotated.between(min(phrases.cause[0], phrases.effect[0]), max(phrases.cause[1], phrases.effect[1]))
+    return all((ref.about or ref.entity) == heir.entity for ref in around if ref.kind in (*_OWNERS, Kind.INDICATOR))
+
+
+def _inherited(text: str, phrases: Phrases, heir: Ref) -> list[Factor]:
+    """「碳酸锂供给收缩，推动价格上涨」: the price is that of what is scarce, where it is said to move."""
+    match = _PRICE.match(text, *phrases.effect)
+    if match is None or phrases.trigger.forced:
+        return []
+    ref = compound(
+        heir, Ref(entity_id(Kind.INDICATOR, "价格"), Kind.INDICATOR, "价格", match.start("head"), match.end())
+    )
+    moved = movement(text, ref, start=phrases.effect[0], limit=phrases.effect[1], cause=False)
+    return [Factor(ref, moved.direction, moved.against)] if moved.direction != PLAIN else []
 
 
 def _is_a_figures(text: str, ref: Ref) -> bool:
@@ -289,7 +331,7 @@ def _happens(cause: Factor) -> bool:
 
 def _moves(cause: Factor) -> bool:
     """Whether a factor is said to move, happens, or is a demand."""
-    return _happens(cause) or cause.ref.name.endswith("需求")
+    return _happens(cause) or cause.ref.name.endswith(("需求", "购金量"))
 
 
 def _causes(cause: Factor, effect: Factor) -> bool:

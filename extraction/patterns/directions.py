@@ -314,4 +314,6 @@ def _meaning(text: str, ref: Ref, match: re.Match[str]) -> int:
         if ref.name.endswith(_OF_SUPPLY):
             return DOWN
         return UP if word in ("紧张", "紧缺") else PLAIN
+    if word == "过剩" and ref.name.endswith(_OF_SUPPLY):
+        return UP
     return DOWN if _FALLS_SHORT.match(text, match.end()) else _CAUSE_MOVES[word]

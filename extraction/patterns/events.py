@@ -29,7 +29,7 @@ _PLANNED = re.compile(r"(?:提议|建议|计划|拟|有意|筹划|考虑|有权|
 _DENIED = re.compile(r"(?:并未|未能|没有|尚未|未|不再|终止|放弃|取消|否认)[^，。；：]{0,6}$")
 _SUSPENDED = re.compile(r"(?:暂停|停止|推迟|延期|暂缓)[^，。；：]{0,6}$")
 _NO_EVENT = re.compile(  # what a word behind the trigger makes of it: a price, a count, an account
-    r"(?:较多|较少|价|均价|单价|率|情况|规模|量|结果|候选|占比|名单|专用|股份注销|意愿|力度|预期|节奏)"
+    r"(?:较多|较少|价|均价|单价|率|情况|规模|量|结果|候选|占比|数量|金额|名单|专用|股份注销|意愿|力度|预期|节奏)"
 )
 _PLAN_BEHIND = re.compile(r"(?:[^，。；：]{0,4})(?:计划|方案|预案)")
 _DONE = re.compile(r"(?:完成|实施完毕|届满)")
@@ -39,6 +39,8 @@ _OTHERS = re.compile(  # the doer is somebody behind the name
 )
 _AFTER_COMMA = re.compile(r"，(?:涉及|占|合计|共计?|累计|总|金额|交易|对价|价格|耗资|数量|投资|出资|总价|合同|约|分别)")
 _DEALT = re.compile(r"[^。；]{0,12}?分别[^，。；\d]{0,8}")
+_NOBODY = re.compile("(?:港股|[AH]股|上市|相关|民营|国有|中小|头部|龙头)*(?:公司|企业|银行|机构)")
+_SUM = re.compile(r"[^。；！？]{0,40}?，(?:总|累计|合计)*(?:中标|项目|合同)?总?金额(?:合计|约|为|达|共|超)*")
 _AND = re.compile("、|和|及|以及|，")
 _ROUND = re.compile("融资|募集|领投|跟投")
 _BRACKET = re.compile(r"（[^（）]{0,40}）")
@@ -71,7 +73,9 @@ def _claims(frame: Frame, annotated: Annotated) -> Iterator[Claim]:
         return  # somebody else does it
     others = frame.parties if kind.to == "counterparty" else frame.targets
     others = tuple(ref for ref in others if _near(frame, ref, annotated.text))
+    others = tuple(ref for ref in others if ref.end <= frame.start or "，" not in annotated.text[frame.end : ref.start])
     ends = [(agent, other) for agent, other in product(agents, others) if agent.entity != other.entity]
+    ends = [pair for pair in ends if not any(_NOBODY.fullmatch(ref.name) for ref in pair)]
     if kind.relation and ends:
         dealt = _dealt_out(annotated, others)
         for agent, other in ends:
@@ -108,7 +112,10 @@ def _amount(annotated: Annotated, frame: Frame, ref: Ref, *, alone: bool) -> Qua
     )
     if frame.kind == "funding" and _ROUND.search(annotated.text):
         return None  # the round's, not what this one gives
-    return next((each for each in order if each is not None and _goes_with(frame, each, annotated.text)), None)
+    told = next((each for each in order if each is not None and _goes_with(frame, each, annotated.text)), None)
+    if told is None and (named := _SUM.match(annotated.text, frame.end)):  # 「中标…项目，累计中标金额1.1亿元」
+        return next((each for each in annotated.quantities if each.start == named.end()), None)
+    return told
 
 
 def _goes_with(frame: Frame, amount: Quantity, text: str) -> bool:
@@ -138,7 +145,7 @@ def _dealt_out(annotated: Annotated, others: tuple[Ref, ...]) -> dict[Ref, Quant
 def _claim(frame: Frame, text: str, relation: str, ends: tuple[Ref, Ref], amount: Quantity | None) -> Claim:
     subject, object_ = ends
     behind = _PLAN_BEHIND.match(text, frame.end) and not _DONE.search(text)
-    planned = _PLANNED.search(text, 0, frame.start) or behind
+    planned = _PLANNED.search(text, 0, frame.start) or behind or text[: frame.start].endswith("预")  # 预中标
     places = [ref for ref in ends if ref.start != CONTEXT]
     return Claim(
         relation=relation,

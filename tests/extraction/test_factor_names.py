@@ -35,7 +35,25 @@ def test_a_factor_is_named_with_what_stands_around_it(text, cause, cause_scope, 
     assert (cause, cause_scope, effect, effect_scope) in told
 
 
+INHERITED = [
+    ("碳酸锂供给收缩，推动价格上涨。", ("碳酸锂供给", "碳酸锂价格", "down", "up")),
+    ("铁矿石供给过剩将使得价格下行。", ("铁矿石供给", "铁矿石价格", "up", "down")),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), INHERITED)
+def test_a_bare_price_is_that_of_what_is_scarce(text, expected):
+    reading = read(report(text))
+    names = names_of(reading)
+    told = {
+        (names[fact.subject], names[fact.object], fact.qualifier("cause_direction"), fact.qualifier("effect_direction"))
+        for fact in reading.facts
+    }
+    assert expected in told
+
+
 UNSAID = [
+    "涨幅居前的个股受益于游戏版号政策利好及潮玩概念驱动。",
     "化学制药同比增长16.6%，受益于创新药放量。",  # of what, it does not say
     "管理费用减少12.0%，主要因去年股权激励支出较多。",  # explains the comparison
     "再生铜增长带动精炼铜供给增速分别为2.5%、3.5%。",
@@ -51,3 +69,8 @@ def test_a_measure_that_is_not_named_is_no_effect(text):
 def test_a_firms_cause_has_the_period_of_its_sentence():
     reading = read(report("2025年上半年万华化学毛利率回升，财务费用下降46%，主要因汇兑收益增加。"))
     assert {str(fact.valid) for fact in reading.facts if fact.relation == "affects"} <= {"2025H1"}
+
+
+def test_a_bare_measure_is_not_of_a_firm_above_the_heading():
+    lines = ("# 隆基绿能（601012.SH）", "## 某某电子中国（220 HK）", "铜成本下降拉动毛利率提升0.5个百分点。")
+    assert [fact for fact in read(report(*lines)).facts if fact.relation == "affects"] == []
