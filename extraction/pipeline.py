@@ -43,6 +43,7 @@ from extraction.quantities import find_quantities
 from extraction.sentences import split
 from extraction.training.causal_claims import causal_beside, model_claims, unread
 from extraction.training.rescoring import rescored
+from extraction.training.role_reading import role_claims, roles_beside, unsaid
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from extraction.sentences import Sentence
     from extraction.training.causal_model import CausalModel
     from extraction.training.model import RelationModel
+    from extraction.training.roles import RoleModel
     from kg.model import Block, Document, Fact
     from kg.period import Period
 
@@ -83,6 +85,7 @@ class Extractor:
         ner: bool = True,
         causal: CausalModel | None = None,
         relations: RelationModel | None = None,
+        roles: RoleModel | None = None,
     ) -> None:
         self._master, self._lexicon = master, lexicon_with(load().names)
         self._resolver = Resolver(master)
@@ -91,12 +94,12 @@ class Extractor:
         plain = Linker(self._resolver, self._lexicon, None)
         self._tables = TableReader(plain, self._metrics.subjects, self._lexicon)
         self._table_relations = TableRelations(plain)
-        self._causal_model, self._relation_model = causal, relations  # off unless trained
+        self._causal_model, self._relation_model, self._roles = causal, relations, roles  # off unless trained
 
     @classmethod
     def default(cls, *, master: Path | None = None, ner: bool = True, model: Path | None = None) -> Extractor:
         """Build it on the shipped securities master, or on the user's; `model` is where a trained one would lie."""
-        return cls(Master.load(master), ner=ner, causal=_causal(model), relations=_trained(model))
+        return cls(Master.load(master), ner=ner, causal=_causal(model), relations=_trained(model), roles=_role(model))
 
     def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
         """Read one document whole."""
@@ -104,6 +107,8 @@ class Extractor:
         annotated = self.annotate(document)
         self._metrics.begin()
         claims = [(claim, sentence) for sentence in annotated for claim in self._claims(sentence, document)]
+        if self._roles:
+            claims += unsaid(role_claims(self._roles, document, annotated), claims)
         cells, unclear = self._read_tables(document)
         claims += cells
         facts = merge(to_fact(claim, sentence, document, recorded_at=recorded_at) for claim, sentence in claims)
@@ -271,6 +276,16 @@ def _causal(path: Path | None) -> CausalModel | None:
 def _first_told(*places: str | None) -> str:
     """Return the nearest place; "" is one as well: several are told, and none holds."""
     return next((place for place in places if place is not None), "")
+
+
+def _role(path: Path | None) -> RoleModel | None:
+    """Load the reader of roles that lies with the relation model's place, where there is one."""
+    beside = roles_beside(path) if path else None
+    if beside is None or not beside.exists():
+        return None
+    from extraction.training.roles import RoleModel  # noqa: PLC0415 -- an extra
+
+    return RoleModel.load(beside)
 
 
 def _kept_text(document: Document) -> str:

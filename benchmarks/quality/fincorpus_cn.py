@@ -6,30 +6,27 @@ Liantu's relations are put into the set's words by the table; the names are the 
 from __future__ import annotations
 
 import json
-from datetime import date
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.masters import load_master
 from benchmarks.quality.score import Report, Score
-from extraction.patterns import chain, dealings, ownership, profiles, structure
-from extraction.patterns.pattern import read
+from extraction.annotated import CONTEXT
 from extraction.pipeline import Extractor
-from extraction.training import roles
-from extraction.training.roles import Mark, RoleExample, RoleTagger
-from kg.ids import document_id
-from kg.model import Block, BlockKind, Document
+from extraction.training import role_examples
+from extraction.training.role_examples import RoleExample
+from extraction.training.role_reading import marked, paragraph, readings, role_claims
+from extraction.training.roles import RoleModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchmarks.quality.score import Options
     from extraction.annotated import Annotated, Claim, Ref
 
-DAY = date(2020, 6, 30)  # the sentences are undated; the reports they come from tell of 2019
-_PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
 Triple = tuple[str, str, str]  # subject, the set's relation, object
+Gold = dict[Triple, str]  # each triple with the kind of its object, in the set's words
 # Liantu's relation and the object's kind (any, where empty) → the set's relation, and whether the ends change places.
 WORD: dict[tuple[str, str], tuple[str, bool]] = {
     ("operates", ""): ("开展", False),
@@ -50,32 +47,22 @@ WORD: dict[tuple[str, str], tuple[str, bool]] = {
 }
 
 
-def rows_of(options: Options) -> Iterator[tuple[str, set[Triple]]]:
+def rows_of(options: Options) -> Iterator[tuple[str, Gold]]:
     """Yield each text with its triples."""
     for path in options.files:
         for line in filter(str.strip, path.read_text(encoding="utf-8").splitlines()):
             row: dict[str, Any] = json.loads(line)
-            yield row["text"], {(each["subject"], each["predicate"], each["object"]) for each in row["spo_list"]}
-
-
-def document_of(text: str) -> Document:
-    """Return a text as a document of one paragraph."""
-    block = Block(0, len(text), BlockKind.PARAGRAPH)
-    return Document(id=document_id(text.encode()), title="", published_on=DAY, text=text, blocks=(block,))
-
-
-def claims_of(annotated: Annotated) -> list[Claim]:
-    """Return what is read in a sentence: the loose readings, then what the patterns read beside them."""
-    loose = list(profiles.read(annotated))
-    return [*loose, *profiles.beside(read(_PATTERNS, annotated), loose)]
+            told = row["spo_list"]
+            yield row["text"], {(one["subject"], one["predicate"], one["object"]): one["object_type"] for one in told}
 
 
 def triples_of(extractor: Extractor, text: str) -> set[Triple]:
     """Return what the patterns read in a text, in the set's words."""
     found: set[Triple] = set()
-    for annotated in extractor.annotate(document_of(text)):
-        for claim in claims_of(annotated):
-            triple = _in_set_words(claim, annotated, text)
+    for annotated in extractor.annotate(paragraph(text)):
+        for claim in readings(annotated):
+            written = CONTEXT not in {claim.subject.start, claim.object.start}
+            triple = _in_set_words(claim, annotated, text) if written else None
             if triple is not None:
                 found.add(triple)
     return found
@@ -83,7 +70,7 @@ def triples_of(extractor: Extractor, text: str) -> set[Triple]:
 
 def _in_set_words(claim: Claim, annotated: Annotated, text: str) -> Triple | None:
     word = WORD.get((claim.relation, claim.object.kind.value)) or WORD.get((claim.relation, ""))
-    if word is None or claim.subject.start < 0 or claim.object.start < 0:
+    if word is None:
         return None
     ends = [_spelled(ref, annotated, text) for ref in (claim.subject, claim.object)]
     if word[1]:
@@ -92,6 +79,8 @@ def _in_set_words(claim: Claim, annotated: Annotated, text: str) -> Triple | Non
 
 
 def _spelled(ref: Ref, annotated: Annotated, text: str) -> str:
+    if ref.start == CONTEXT:  # told in another sentence of the text, as it spells it
+        return ref.name
     start, end = annotated.sentence.span(ref.start, ref.end)
     return text[start:end]
 
@@ -112,7 +101,7 @@ def measure(options: Options) -> Report:
     for (_, gold), found in zip(rows, every, strict=True):
         report.texts += 1
         score.add(gold, found)
-        _count_faults(report, gold, found)
+        _count_faults(report, set(gold), found)
     return report
 
 
@@ -137,7 +126,7 @@ def _count_faults(report: Report, gold: set[Triple], found: set[Triple]) -> None
         report.fault("not in the set", " | ".join(triple))
 
 
-# ── with local training: a tagger of roles, fitted on the other texts of the set ──────────────────────────────────────
+# ── with local training: a reader of roles, fitted on the other texts of the set ──────────────────────────────────────
 
 _FOLDS = 5
 _TAUGHT = {
@@ -146,42 +135,34 @@ _TAUGHT = {
     "属于": "belongs_to",
     "位于": "located_in",
     "合作": "partners_with",
-    "投资": "invests_in",
+    "投资": "holds_stake_in",
     "应用于": "upstream_of",
 }
 
 
-def trained(extractor: Extractor, rows: Sequence[tuple[str, set[Triple]]]) -> list[set[Triple]]:
-    """Return the triples of every text, read by a tagger that was fitted on the other folds."""
-    examples = [
-        RoleExample(
-            text,
-            frozenset(roles.Triple(subject, _TAUGHT[word], object_) for subject, word, object_ in gold),
-            tuple(marks_of(extractor, text)),
-        )
-        for text, gold in rows
-    ]
-    words = {relation: word for word, relation in _TAUGHT.items()}
+def trained(extractor: Extractor, rows: Sequence[tuple[str, Gold]]) -> list[set[Triple]]:
+    """Return the triples of every text, read by a model that was fitted on the other folds."""
+    sentences = {text: extractor.annotate(paragraph(text)) for text, _ in rows}
+    examples = marked((_taught(text, gold) for text, gold in rows), lambda document: sentences[document.text])
     found: list[set[Triple]] = [set() for _ in rows]
     for fold in range(_FOLDS):
-        tagger = RoleTagger.fit([example for example in examples if _fold(example.text) != fold])
-        for at, example in enumerate(examples):
-            if _fold(example.text) == fold:
-                told = tagger.read(example.text, example.marks)
-                found[at] = {(each.subject, words[each.relation], each.object) for each in told}
+        model = RoleModel.fit([example for example in examples if _fold(example.text) != fold])
+        for at, (text, _) in enumerate(rows):
+            if _fold(text) == fold:
+                told = role_claims(model, paragraph(text), sentences[text])
+                triples = (_in_set_words(claim, annotated, text) for claim, annotated in told)
+                found[at] = {triple for triple in triples if triple is not None}
     return found
 
 
-def marks_of(extractor: Extractor, text: str) -> Iterator[Mark]:
-    """Yield the names of a text and what the patterns read in it, by place."""
-    for annotated in extractor.annotate(document_of(text)):
-        for ref in annotated.refs:
-            if ref.start >= 0:
-                yield Mark(*annotated.sentence.span(ref.start, ref.end), ref.kind.value)
-        for claim in claims_of(annotated):
-            if claim.object.start >= 0:
-                place = annotated.sentence.span(claim.object.start, claim.object.end)
-                yield Mark(*place, claim.relation, read=True)
+def _taught(text: str, gold: Mapping[Triple, str]) -> RoleExample:
+    """Put the set's triples into Liantu's words; who has a company is its parent."""
+    triples = []
+    for (subject, word, object_), kind in gold.items():
+        is_child = word == "拥有" and kind == "公司企业"
+        ends = (object_, "subsidiary_of", subject) if is_child else (subject, _TAUGHT[word], object_)
+        triples.append(role_examples.Triple(*ends))
+    return RoleExample(text, frozenset(triples))
 
 
 def _fold(text: str) -> int:

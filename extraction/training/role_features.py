@@ -6,14 +6,18 @@ Features are strings for CRFsuite, one list a word.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import rjieba
 
+from kg.model import Kind
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from extraction.training.role_examples import Mark
+    from extraction.training.role_lexicon import Known
 
 LONGEST = 1500  # words of a text that are tagged
 _FAR = 12  # words; a trigger further away is far
@@ -23,17 +27,13 @@ _TRIGGER = re.compile(
     "推出|致力|专注|深耕|打造|形成|为主|方面|市场|客户|区域|地区|省|立足|龙头|企业|公司|在|以|为|围绕|聚焦"
 )
 _JOINTS = frozenset(["和", "及", "以及", "与", "等"])
+_CLAUSE = frozenset("，。；：！？")
+_STOPS = _CLAUSE | {"等"}
+_LIST = 25  # words from a name to the end of its list
+_FIRMS = 4  # of a text, whose order is told
+ACTING = "acting"  # the label of a name that is known only by what it does
+FIRM_LABELS = frozenset([Kind.COMPANY.value, ACTING])
 _NONE = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What is known of text[start:end] before tagging: a name's kind, or the pattern that reads it as an object."""
-
-    start: int
-    end: int
-    label: str
-    read: bool = False  # a reading of a pattern, else a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,16 @@ class Words:
         inside = [at for at in range(len(self.words)) if self.starts[at] < end and self.end(at) > start]
         return range(inside[0], inside[-1] + 1) if inside else range(0)
 
-    def features(self, marks: Sequence[Mark]) -> list[list[str]]:
+    def features(self, marks: Sequence[Mark], known: Sequence[Known]) -> list[list[str]]:
         """Return the features of every word."""
+        out = self._around(marks)
+        self._add_readings(out, marks)
+        self._add_known(out, known)
+        self._add_places(out, marks)
+        return [[*features, *self._list_features(at)] for at, features in enumerate(out)]
+
+    def _around(self, marks: Sequence[Mark]) -> list[list[str]]:
+        """Return of every word itself, its neighbours, and the names and triggers around."""
         names, readings = self._marked(marks)
         behind, ahead = self._triggers()
         joints = _next(self.words, _is_joint)
@@ -81,6 +89,63 @@ class Words:
             )
             before = word if _is_joint(word) else before
         return out
+
+    def _add_readings(self, out: list[list[str]], marks: Sequence[Mark]) -> None:
+        """Add which wording lists a word, and of whom."""
+        for mark in marks:
+            if mark.read:
+                for at, edge in self._edged(mark.start, mark.end):
+                    out[at].append(f"pat={mark.read}{edge}")
+                for at, edge in self._edged(*mark.owner):
+                    out[at].append(f"psub={mark.label}{edge[0]}")
+
+    def _add_known(self, out: list[list[str]], known: Sequence[Known]) -> None:
+        """Add what the longest known name over a word is elsewhere."""
+        free = [True] * len(self.text)
+        surest: dict[str, Known] = {}
+        for each in known:
+            if each.name not in surest or each.count > surest[each.name].count:
+                surest[each.name] = each
+        for each in sorted(surest.values(), key=lambda each: (-len(each.name), each.name)):
+            for start in each.starts:
+                span = slice(start, start + len(each.name))
+                if all(free[span]):
+                    free[span] = [False] * len(each.name)
+                    for at, edge in self._edged(span.start, span.stop):
+                        out[at] += [f"g={each.role}{edge}", f"g={each.role}{edge}{_sureness(each.share)}"]
+
+    def _add_places(self, out: list[list[str]], marks: Sequence[Mark]) -> None:
+        """Add which firm of the text a word names, whether the word came before, and how far on it stands."""
+        firms = sorted((mark.start, mark.end) for mark in marks if mark.label in FIRM_LABELS and not mark.read)
+        for order, place in enumerate(firms[:_FIRMS]):
+            for at in self.covering(*place):
+                out[at].append(f"firm{order}")
+        seen: set[str] = set()
+        for at, word in enumerate(self.words):
+            if len(word) > 1 and word in seen:
+                out[at].append("again")
+            seen.add(word)
+            out[at].append(f"pos{min(at // 8, 6)}")
+
+    def _list_features(self, at: int) -> list[str]:
+        """Return what the list around a word opens with and ends in: 「…等产品」, 「主营：…」."""
+        end = next((to for to in range(at, min(len(self.words), at + _LIST)) if self.words[to] in _STOPS), None)
+        begin = next((to for to in range(at, -1, -1) if self.words[to] in _CLAUSE), -1)
+        out = []
+        if end is not None and self.words[end] == "等":
+            out += [f"etc={_at(self.words, end + 1)}{_at(self.words, end + 2)}", f"etc1={_at(self.words, end + 1)}"]
+        else:
+            out.append(f"endw={self.words[end - 1]}" if end is not None and end > at else "endself")
+        if begin + 1 <= at:
+            out.append(f"cl1={self.words[begin + 1]}")
+        if begin >= 0 and self.words[begin] == "：":
+            out.append(f"colon={_at(self.words, begin - 1)}")
+        return out
+
+    def _edged(self, start: int, end: int) -> list[tuple[int, str]]:
+        """Return the words over a place, each told whether it begins and whether it ends it."""
+        covered = self.covering(start, end)
+        return [(at, f"{'B' if at == covered[0] else 'I'}{'E' if at == covered[-1] else ''}") for at in covered]
 
     def _lexical(self, at: int) -> list[str]:
         word = self.words[at]
@@ -152,10 +217,5 @@ def _shape(word: str) -> str:
     return f"C{min(len(word), 4)}" if word[0].isalnum() else "P"
 
 
-def grouped(spans: Sequence[tuple[str, int, int]]) -> dict[str, list[tuple[int, int]]]:
-    """Return the places of each role, in order."""
-    places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for role, start, end in spans:
-        for part in role.split("+"):
-            places[part].append((start, end))
-    return places
+def _sureness(share: float) -> str:
+    return "hi" if share > 0.6 else "mid" if share > 0.25 else "lo"  # noqa: PLR2004 -- of the texts that hold a name
