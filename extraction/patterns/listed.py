@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, Ref
+from extraction.patterns.pattern import DOUBTFUL
 from kg.ids import entity_id
 from kg.model import Kind
 from kg.relations import vocabulary
@@ -53,6 +54,7 @@ _OPENINGS = (
 )  # fmt: skip
 _LIST = re.compile(r"[^，。；：！？]{2,160}")
 JOINT = re.compile(r"、|以及|和|及其|及|与")
+_OTHERS = re.compile("(?:合作|代理|联名|竞争|竞品|授权|服务|客户)的?$")  # the list is of others
 _BEHIND = re.compile(r"（[^（）]*）(?:等)?$")
 _NUMBERED = re.compile(r"^(?:（?[0-9一二三四五六七八九十]{1,2}[）.、]|[①-⑳])")
 _LEAD = re.compile(
@@ -93,6 +95,8 @@ def _opened(annotated: Annotated) -> Iterator[Claim]:
     text = annotated.text
     for opening in _OPENINGS:
         for match in opening.trigger.finditer(text):
+            if _OTHERS.search(text, 0, match.start()):
+                continue
             subject = _owner(annotated, match.start())
             found = _LIST.match(text, match.end())
             if subject is not None and found is not None:
@@ -150,6 +154,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
 def _claim(annotated: Annotated, opening: Opening, subject: Ref, start: int, end: int) -> Claim:
     known = [ref for ref in annotated.refs if (ref.start, ref.end) == (start, end)]
     name = annotated.text[start:end]
+    cut = not known and len(name) == _SHORTEST  # 有源 of 有源与无源器件
     object_ = known[0] if known else Ref(entity_id(opening.kind, name), opening.kind, name, start, end, score=0.8)
     return Claim(
         relation=opening.relation,
@@ -158,5 +163,5 @@ def _claim(annotated: Annotated, opening: Opening, subject: Ref, start: int, end
         start=min(start, subject.start) if subject.start >= 0 else start,
         end=end,
         pattern=f"listed.{opening.relation}.named",
-        confidence=_SURE * min(subject.score, object_.score),
+        confidence=DOUBTFUL if cut else _SURE * min(subject.score, object_.score),
     )

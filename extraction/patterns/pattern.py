@@ -40,14 +40,18 @@ LETTER_OF_CODE = {
     "R": LETTER[Kind.REGION],
     "Q": QUANTITY_LETTER,
 }
+DOUBTFUL = 0.2  # read, but not stored (Settings.least_confidence)
 _SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
 _ASIDE = "(?:（[^（）]{0,40}）)?"
 _SHORT_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,8}}?"
 _LONG_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,20}}?"
 _REACH = "[^。；！？]{0,40}?"
 _GOES_ON = re.compile(
-    r"(?:零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|专用|用|级|类|化)"
+    r"(?:上游|下游|一体化|复合|零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|专用|用|级|类|化)"
 )
+_CUT = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
+_KNOWN = 0.9  # the score of a name that the gazetteer holds; others were guessed from their letters
+_LISTING = (".list", ".list2")  # what stands before the colon may name a group (香型龙头) as well as a product
 _VALUE_ROLES = ("share", "amount")
 
 
@@ -151,14 +155,21 @@ def _claims(
                 pattern=pattern.name,
                 value=_value(quantities),
                 qualifiers=_qualifiers(pattern, slots, quantities, words),
-                confidence=pattern.confidence * min(subject.score, object_.score),
+                confidence=_confidence(pattern, subject, object_),
                 denied=masked.denied(start, end),
             )
 
 
+def _confidence(pattern: Pattern, subject: Ref, object_: Ref) -> float:
+    """Return how sure a reading is; a guessed label of a list, or a guessed Latin name with an aside, is doubtful."""
+    guessed = pattern.name.endswith(_LISTING) and object_.score < _KNOWN
+    brand = pattern.name.endswith(".aside") and subject.name.isascii() and not subject.entity.startswith("sec:")
+    return DOUBTFUL if guessed or brand else pattern.confidence * min(subject.score, object_.score)
+
+
 def _cut_short(annotated: Annotated, ref: Ref) -> bool:
-    """Whether a product's name goes on behind what was found: 手机 in 手机部件 is not what is made."""
-    return ref.kind == Kind.PRODUCT and ref.end > 0 and _GOES_ON.match(annotated.text, ref.end) is not None
+    """Whether a name goes on behind what was found: 手机 in 手机部件 is not what is made, nor 电子 in 电子材料."""
+    return ref.kind in _CUT and ref.end > 0 and _GOES_ON.match(annotated.text, ref.end) is not None
 
 
 def _value(quantities: dict[str, Quantity]) -> Value | None:

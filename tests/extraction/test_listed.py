@@ -84,3 +84,13 @@ def test_only_a_list_whose_opening_names_it_makes_facts():
 def test_what_stands_in_brackets_is_no_item_of_a_list_and_no_owner():
     text = "甲公司（乙公司子公司）设备齐全，产品覆盖丝杠（磨床、车床等六大工序）和减速器。"
     assert told(sentence(text, "甲公司", "乙公司"), "produces") == {("甲公司", "丝杠"), ("甲公司", "减速器")}
+
+
+def test_a_list_of_partners_is_not_what_a_company_makes():
+    text = "甲公司投资多家企业，合作品牌包括丝杠之家、减速器之家。"
+    assert told(sentence(text, "甲公司"), "produces") == set()
+
+
+def test_an_adjective_cut_out_of_a_pair_is_doubtful():
+    claims = list(sure(sentence("甲公司业务涵盖有源与无源器件。", "甲公司")))
+    assert [claim.object.name for claim in claims if claim.confidence >= 0.5] == ["无源器件"]

@@ -281,3 +281,11 @@ def test_the_ner_model_finds_the_unlisted(with_ner):
     assert ("广东邦普循环科技有限公司", "宁德时代") in {
         (names[fact.subject], names[fact.object]) for fact in reading.facts if fact.relation == "subsidiary_of"
     }
+
+
+@pytest.mark.parametrize(
+    "text", ["福斯特布局电子材料。", "再升科技布局光伏上游材料。", "中一科技布局锂金属复合负极材料。"]
+)
+def test_a_name_that_goes_on_is_not_what_a_company_does(text):
+    told = {fact.object for fact in facts_of(text) if fact.relation in ("operates", "produces")}
+    assert not told & {"industry:电子", "product:光伏", "industry:光伏", "product:金属", "product:锂"}
