@@ -31,6 +31,7 @@ _JOINED = re.compile(
 )
 _NO_PARTY = re.compile(
     r"法院|检察院|仲裁|交易所|交易中心|证监会|证监局|新闻|日报|时报|晚报|财经|^(?:上市公司|公司|子公司|董事会)$"
+    r"|(?:型|[港A美B]股|型股权|龙头|头部|同行|上市|民营)公司$"
 )
 _REPORTER = re.compile(r"(?:APP)?(?:网|报)?(?:讯|消息|获悉|报道|记者|数据|统计|显示)")
 _COURT_WORK = frozenset({"lawsuit", "judgement"})
@@ -59,6 +60,9 @@ _ISSUER = re.compile(
 )
 _OF_ISSUER = re.compile(r"[^，。；]{0,16}?(?:公司|股份|股票|股权|[A-Z]?股|不超过|合计)")
 _PER_SHARE = re.compile(r"(?:每股|收盘价|均价|股价|价格区间)[^，。；]{0,6}$")
+_WARES = re.compile(
+    r"[^，。；、股]{0,10}(?:容量|产品|设备|服务|算力|芯片|飞机|电力|货物|原料)(?!公司|业务|资产|集团|股份)"
+)
 _NEW_CLAUSE = re.compile(r"[；、]|，.*，|，(?!以|分别为|包括)")
 _NEAR = 14
 
@@ -212,6 +216,8 @@ class _Reader:
         marked = [*held, *to, *source, *passive, *at]
         plain = [ref for ref in self.left if ref not in marked]
         behind = [ref for ref in self.right if ref not in (*marked, *holders) and ref.start < roof]
+        if self.kind == "acquisition":  # whose wares are bought is not bought
+            behind = [ref for ref in behind if not _WARES.match(self.text, ref.end)]
         agents = self._with_joined(passive[-1:]) or self._group(plain[::-1])
         parties = self._with_joined([*to, *source, *holders, *at][:1])
         targets = held[:1]
