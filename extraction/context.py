@@ -43,6 +43,9 @@ _GENERIC = re.compile(
     r"|[上下]周|国内|海外|全球|中国|整体|与|及|和|、|的|增长|驱动|回顾|前景|预测|亮点|逻辑|政策|投资|现状|背景|特点|优势|风险|竞争|结构|环比|同比|成长性|盈利|能力|预期|基本面|指标|总结|点评|结果"
     r"|关键|假设|产销|经营|动态|情况|要点|摘要|发展|历程|策略|布局|进展|动态|跟踪|概况|概览|总量|年|月|季|Q\d|H\d|\d|[（）()\s“”\"]"
 )
+_BEHIND = re.compile(
+    "板块|产业链?|赛道|环节|领域|概念|标的|指数|端|价格|库存|供给|供应|需求|产量|销量|产能|消费|出口|进口|类|品种|产品|业务|线|装机|出货|行情|电池级|工业级"
+)
 _ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 _COMPANY_WORD = re.compile(
     r"(?:(?<=^)|(?<=[，。；：、（“]))(?:该公司|本公司|公司)(?=[^，。；：、）”的]|的)(?!债|层面|治理|法|基本面|方面|业绩分化)"
@@ -69,6 +72,7 @@ class Surroundings:
     title: Title | None = None
     lead_in: Ref | None = None
     closed: bool = False
+    place: str | None = None  # that the label of the paragraph names
 
     @property
     def subject(self) -> Ref | None:
@@ -97,7 +101,7 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
         return None
     if _GOES_ON.match(text, inside[-1].end):
         return None  # 维生素C is no 维生素
-    cut = inside[0].kind != Kind.COMPANY and _is_cut(text, inside[0], refs)
+    cut = is_cut(match[0], inside[0], refs) or is_part(match[0], inside[0])
     return replace(_understood(inside[0]), score=_CUT * inside[0].score) if cut else _understood(inside[0])
 
 
@@ -212,19 +216,27 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
             size = len(_ORDINAL.sub("", text))
             if (named[0].end - named[0].start) < _HEAD_SHARE * size:
                 return None
-            cut = kind != Kind.COMPANY and _is_cut(text, named[0], refs)
+            cut = is_cut(text, named[0], refs)
             return replace(_understood(named[0]), score=_CUT * named[0].score) if cut else _understood(named[0])
         if named:
             return None
     return None
 
 
-def _is_cut(text: str, name: Ref, refs: Sequence[Ref]) -> bool:
-    """Whether a heading names something narrower, of which a known name is only the end: 速冻品 for 冻品."""
+def is_cut(text: str, name: Ref, refs: Sequence[Ref]) -> bool:
+    """Whether a heading or label names something narrower, of which a known name is only the end: 速冻品 for 冻品."""
+    if name.kind == Kind.COMPANY:
+        return False
     before = re.split(r"[，：、；（(\s“]|与|和|及", _ORDINAL.sub("", text[: name.start]))[-1]
     for _, place in places_in(before, [ref for ref in refs if ref.end <= name.start]):
         before = before.replace(place, "")
     return bool(_GENERIC.sub("", before))
+
+
+def is_part(label: str, name: Ref) -> bool:
+    """Whether a label names another thing, of which a known name is only the beginning: 锂电化学品 for 锂电."""
+    behind = re.split(r"[，：:、；（(\s”]|与|和|及|&", label[name.end :])[0]
+    return name.kind != Kind.COMPANY and bool(_BEHIND.sub("", _GENERIC.sub("", behind)))
 
 
 def with_pronouns(text: str, refs: list[Ref], around: Surroundings, *, last_company: Ref | None) -> list[Ref]:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from extraction.annotated import Ref
     from kg.period import Period
 
-_OUTLOOK = re.compile(r"预测|展望|预计|(?<![超及合于])预期|前瞻|目标|规划|假设|测算|弹性测算")
+_OUTLOOK = re.compile(
+    r"预测|展望|预计|(?:盈利|业绩|增长|销量|景气度|需求)预期(?!升|修复|增强|改善|落空)|前瞻|目标|规划|假设|测算|弹性测算"
+)
 
 # How a heading is numbered says how deep it stands among those with as many marks; one without a number is deepest.
 _RANKS = tuple(
@@ -94,7 +96,8 @@ class Headings:
     def period(self) -> Period | None:
         """The period that the nearest heading states, or one further up that all of its results are of."""
         for at, heading in enumerate(reversed(self._stack)):
-            if heading.period and (at == 0 or (_RESULTS.search(heading.text) and not _OUTLOOK.search(heading.text))):
+            of_all = _RESULTS.search(heading.text) or heading.text.rstrip().endswith(("）", ")"))
+            if heading.period and (at == 0 or (of_all and not _OUTLOOK.search(heading.text))):
                 return heading.period
         return None
 

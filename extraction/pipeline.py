@@ -190,8 +190,8 @@ class Extractor:
                 quantities=tuple(find_quantities(text)),
                 subject=subject,
                 region=region_of(text, names) or headings.region,
-                place=_first_told(place_of(text, names), around.title.place if around.title else None, headings.place),
-                firm=headings.firm,
+                place=_first_told(around.place, around.title.place if around.title else None, headings.place),
+                firm=headings.firm or (around.subject is not None and around.subject.kind == Kind.COMPANY),
                 opens=line.first,
                 period=period,
                 heading=headings.texts,
@@ -206,11 +206,16 @@ class Extractor:
     def _opened(self, line: _Line, names: list[Ref], around: Surroundings, day: date) -> Surroundings:
         """Return the surroundings of a new block: its lead-in, or itself as the title of what follows."""
         text = line.sentence.text
-        around = replace(around, lead_in=lead_in(text, names), closed=names_another(text, names, self._lexicon))
+        around = replace(
+            around,
+            lead_in=lead_in(text, names),
+            closed=names_another(text, names, self._lexicon),
+            place=place_of(text, names),
+        )
         if is_title(text, whole=line.sentence.end == line.block.end):
             told = find_periods(text, day)
             title = read_title(text, names, around, periods=told, lexicon=self._lexicon)
-            around = replace(around, title=title, lead_in=None, closed=False)
+            around = replace(around, title=title, lead_in=None, closed=False, place=None)
         return around
 
     def _document_subject(self, document: Document) -> Ref | None:

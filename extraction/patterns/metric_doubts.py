@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from extraction.context import is_cut, is_part
 from extraction.patterns.metric_words import AT_A_DAY, COMPANY_HEADS, OF_A_TIME
 from extraction.places import places_in
 from kg.model import Kind
@@ -106,8 +107,7 @@ def _behind_a_multiple(figure: Figure) -> bool:
 def _of_the_heading_s_firm(figure: Figure) -> bool:
     """Below a heading or label that names a firm, sales of a product may be the firm's or the whole trade's."""
     reading, annotated = figure.reading, figure.annotated
-    firm = annotated.firm or (annotated.subject is not None and annotated.subject.kind == Kind.COMPANY)
-    if not firm or reading.subject.kind == Kind.COMPANY or places_in(reading.scope, annotated.refs):
+    if not annotated.firm or reading.subject.kind == Kind.COMPANY or places_in(reading.scope, annotated.refs):
         return False
     of_firms = reading.indicator.about and reading.indicator.name.endswith(COMPANY_HEADS)
     return bool(of_firms) and not _WHOLE_TRADE.search(figure.clause)
@@ -125,6 +125,15 @@ def _of_a_business(figure: Figure) -> bool:
 def _of_a_row(figure: Figure) -> bool:
     """What stands before a name with 、 in it is a row of names, not what narrows it."""
     return "、" in figure.reading.scope and not figure.reading.scope.startswith("占")
+
+
+def _of_a_cut_label(figure: Figure) -> bool:
+    """「L3自动驾驶：渗透率15%」 is not of all of them."""
+    subject, text = figure.reading.subject, figure.annotated.text
+    colon = text.find("：", max(subject.end, 0))
+    if subject.start < 0 or not 0 <= colon < figure.quantity.start or figure.reading.indicator.start < colon:
+        return False
+    return is_cut(text, subject, figure.annotated.refs) or is_part(text[: colon + 1], subject)
 
 
 def _of_one_year(figure: Figure) -> bool:
@@ -159,6 +168,7 @@ REASONS = (
     _of_a_business,
     _of_an_exchange,
     _of_a_row,
+    _of_a_cut_label,
     _of_one_year,
     _of_another_rate,
 )

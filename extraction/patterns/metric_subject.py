@@ -158,7 +158,7 @@ class SubjectFinder:
         """Return whom a clause without a name speaks of: the sentence's, the heading's, the last sentence's subject."""
         topics = _topics(annotated, indicator.start)
         if said is not None:
-            others = any(ref.start >= said.quantity.end for ref in topics)
+            others = any(ref.start >= said.quantity.end for ref in topics) or _of_another(said.reading, indicator)
             return said.reading.subject, DOUBTFUL if others else said.reading.confidence, _lasting(said.reading)
         understood = annotated.subject
         if understood and understood.kind == Kind.COMPANY and {ref.entity for ref in topics} <= {understood.entity}:
@@ -212,6 +212,7 @@ class SubjectFinder:
             return None
         # 「甲公司挖掘机收入…，毛利率35%」 is the product's or the firm's
         sure = DOUBTFUL if reading.indicator.about and indicator.name in OF_FIRMS else reading.confidence
+        sure = DOUBTFUL if _of_another(reading, indicator) else sure
         return replace(reading, indicator=indicator, scope="", confidence=sure)
 
     def _with_subject(self, annotated: Annotated, indicator: Ref) -> Measured | None:
@@ -274,6 +275,12 @@ def _of_a_firm(annotated: Annotated, topic: Ref) -> bool:
     if topic.kind == Kind.COMPANY:
         return False
     return topic.kind != Kind.INDUSTRY or not AS_TRADE.match(annotated.text, topic.end)
+
+
+def _of_another(said: Measured, indicator: Ref) -> bool:
+    """「海运费下降15%，毛利率提升」: what a firm earns is not the thing's whose price was told."""
+    thing = said.subject.kind == Kind.PRODUCT
+    return thing and indicator.name in OF_FIRMS and not said.indicator.name.endswith(tuple(OF_FIRMS))
 
 
 def _shadowed(annotated: Annotated, indicator: Ref, owner: Ref) -> bool:

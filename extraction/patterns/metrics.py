@@ -33,7 +33,7 @@ from extraction.places import HOME, places_in
 from extraction.quantities import basis_of
 from kg.ids import entity_id
 from kg.model import Kind, Value
-from kg.period import Precision
+from kg.period import Precision, year
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -146,7 +146,9 @@ class MetricReader:
         if spanned := _spanned(annotated, quantity):
             return spanned[-1]
         told = [dated for dated in annotated.periods if dated.end <= first.start and dated.role == "stated"]
-        return told[0].period if told else None
+        if told:
+            return told[0].period
+        return _last_year(annotated.period)  # 「2015-2024年…。其中份额从21%增至29%」 ends in 2024
 
     def _reading_for(
         self, annotated: Annotated, indicators: list[Ref], quantity: Quantity, said: Said | None, resume: int
@@ -364,6 +366,10 @@ def _aside(text: str, dated: Dated, quantity: Quantity) -> bool:
     if opened < 0 or closed < 0 or "）" in text[opened : dated.start]:
         return False
     return text[opened + 1 : closed] != text[dated.start : dated.end]
+
+
+def _last_year(period: Period | None) -> Period | None:
+    return year(period.end.year - 1) if period and period.end and _is_long(period) else period
 
 
 def _is_long(period: Period) -> bool:

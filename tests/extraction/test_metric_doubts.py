@@ -45,6 +45,13 @@ def doubted(*lines: str) -> list[bool]:
         # points are of the growth, not of what grew
         (("上市银行2024年营收同比-1.7%，较2023年下降1.8个百分点。",), [True, False]),
         (("上市银行2024年净息差同比下降1.8个百分点。",), [False]),
+        # a label that names a part of a known name's things, or another thing
+        (("L3自动驾驶：2027年渗透率15%。",), [True]),
+        (("自动驾驶：2027年渗透率15%。",), [False]),
+        (("锂电化学品：2024年产量15万吨。",), [True]),
+        # a firm's profits are not a product's
+        (("2025Q1海运价格100元/吨，毛利率提升1%。",), [True, False]),
+        (("宁德时代：2025H1营收10亿元。比亚迪扩产；2025H1储能收入6亿元。",), [True, False]),
         # of the exchange told before, or of none
         (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
         (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),
