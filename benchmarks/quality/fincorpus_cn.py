@@ -90,7 +90,8 @@ def measure(options: Options) -> Report:
     master, about = load_master(options)
     extractor = Extractor(master)
     score = Score("triples, relation and both names exact", at_least=0.38)
-    report = Report([score], notes=[about])
+    by_relation = {word: Score(word) for word in _TAUGHT}
+    report = Report([score, *by_relation.values()], notes=[about])
     rows = list(islice(rows_of(options), options.limit or None))
     if options.train:  # the set has one labelled part: whatever is named, folds of the measured texts are held out
         score.at_least = 0.55
@@ -101,6 +102,8 @@ def measure(options: Options) -> Report:
     for (_, gold), found in zip(rows, every, strict=True):
         report.texts += 1
         score.add(gold, found)
+        for word, each in by_relation.items():
+            each.add(*({triple for triple in triples if triple[1] == word} for triples in (gold, found)))
         _count_faults(report, set(gold), found)
     return report
 
