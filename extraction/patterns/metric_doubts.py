@@ -32,6 +32,7 @@ _BEFORE = re.compile(
     r"去年|上年|前年|同期|同月|同比|环比|上周|上月|上季度?|上一?[周月季期年日]|前一?[周月季期年日]|前期|此前|之前|以前|[年月周季]?[初末底]|期初|节[前后]|"
     r"昨日?|前值|上一交易日|年度|单季度?|历史|均值|平均|高点|低点|水平|峰值|疫情|天|个|的|约|[周月季年日Q一二三四\d.\s-]"
 )
+_GUESSED = 0.8  # the linker's certainty of a name that no list holds
 _FISCAL = re.compile(r"财年|财季|FY")
 _EXPECTED_YEAR = re.compile(r"[EAF]$")
 _BUSINESS = re.compile(r"(?:的)?业务")
@@ -136,6 +137,12 @@ def _of_a_cut_label(figure: Figure) -> bool:
     return is_cut(text, subject, figure.annotated.refs) or is_part(text[: colon + 1], subject)
 
 
+def _of_a_guessed_name(figure: Figure) -> bool:
+    """A product that only the model of names knows is every second time a piece of another name."""
+    subject = figure.reading.subject
+    return subject.kind in (Kind.PRODUCT, Kind.INDUSTRY) and subject.score <= _GUESSED
+
+
 def _of_one_year(figure: Figure) -> bool:
     """A compound rate is that of years."""
     return figure.quantity.change == "cagr" and figure.valid is not None and figure.valid.precision is Precision.YEAR
@@ -169,6 +176,7 @@ REASONS = (
     _of_an_exchange,
     _of_a_row,
     _of_a_cut_label,
+    _of_a_guessed_name,
     _of_one_year,
     _of_another_rate,
 )

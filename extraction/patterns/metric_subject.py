@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 # How sure a way of finding the subject is, by what was right of it in samples read by hand (docs/quality.md).
 _OPEN, _TAKEN_OVER, _UNDERSTOOD_FIRM = 0.65, 0.6, 0.84  # a phrase, the last sentence's subject, a heading's firm
+_TOPIC = 0.45  # what another clause of the sentence has named: two of three are right
 SHARE = 0.4  # what another thing has of a whole told before: every third one is right
 DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.least_confidence)
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
@@ -166,7 +167,7 @@ class SubjectFinder:
         if topics:  # one of several: nobody can say which
             single = len({ref.entity for ref in topics}) == 1
             another = indicator.name in OF_FIRMS and _of_a_firm(annotated, topics[-1])
-            return (topics[-1], DOUBTFUL if another else 0.8 * _OPEN * topics[-1].score, "") if single else None
+            return (topics[-1], DOUBTFUL if another else _TOPIC * topics[-1].score, "") if single else None
         if before is not None:
             subject = replace(before.subject, start=CONTEXT, end=CONTEXT)
             plain = OPENING.fullmatch(without(annotated, 0, indicator.start))  # else of something that nobody knows
