@@ -81,6 +81,9 @@ _DEALT_OUT = re.compile(r"(?:增速|增幅|增长率)?分别为?\s*\d")
 _LAST_YEAR = re.compile(r"(?:去年|上年|前年|上期)[^，。；]{0,16}(?:较多|较少|较高|较低|较大)|基数")
 _PRICE = re.compile("(?:其|产品|市场|现货|行业|整体|的)*(?P<head>价格)")
 _OF_MARKET = ("供给", "供应", "产量", "需求", "库存", "产能")
+_AS_A_WHOLE = re.compile(
+    r"(?:（[^（）]*）|行业|板块|产业链|产业|环节|企业|公司|厂商|龙头|个股|股|等|和|及|与|的|发展|整体|相关|市场|领域|赛道|类)*(?:[，。；：！、]|形成|构成|带来|产生|起到|有|$)"
+)
 _CODED = re.compile(r"[（(]\d{3,6}[. ]?[A-Z]{0,2}[)）]")
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 
@@ -148,7 +151,8 @@ class CausalReader:
         return [
             Factor(ref, each.direction, scope)
             for ref, each, scope in zip(owned, moved, scopes, strict=True)
-            if ref is not None and (cause or not _is_a_figures(annotated.text, ref))
+            if ref is not None and (cause or anchor != "start" or each.direction or _ends(annotated.text, ref))
+            if cause or not _is_a_figures(annotated.text, ref)
         ]
 
     def _owned(self, annotated: Annotated, ref: Ref) -> Ref | None:
@@ -202,6 +206,11 @@ def _inherited(text: str, phrases: Phrases, heir: Ref) -> list[Factor]:
     )
     moved = movement(text, ref, start=phrases.effect[0], limit=phrases.effect[1], cause=False)
     return [Factor(ref, moved.direction, moved.against)] if moved.direction != PLAIN else []
+
+
+def _ends(text: str, ref: Ref) -> bool:
+    """Whether an effect that is said to move nowhere is a trade or product as a whole: not 「稀土关键战略价值」."""
+    return ref.kind not in (*_TRADES, Kind.PRODUCT) or _AS_A_WHOLE.match(text, ref.end) is not None
 
 
 def _is_a_figures(text: str, ref: Ref) -> bool:

@@ -107,9 +107,16 @@ def _moved(lens: Lens, entity_id: str, direction: int) -> str:
 
 
 def _affects(_: Lens, fact: Fact, first: str, second: str) -> str:
-    cause = _scoped(fact, "cause_scope") + _moves(fact.subject, fact.qualifier("cause_direction"))
-    effect = _scoped(fact, "effect_scope") + _moves(fact.object, fact.qualifier("effect_direction"))
+    cause = _factor_moves(fact, "cause", fact.subject)
+    effect = _factor_moves(fact, "effect", fact.object)
     return f"{first}{cause} → {second}{effect}"
+
+
+def _factor_moves(fact: Fact, end: str, entity_id: str) -> str:
+    """Return what narrows a factor and where it moves; a happening that falls short of what was expected says so."""
+    scope = fact.qualifier(f"{end}_scope") or ""
+    moved = _moves(entity_id, fact.qualifier(f"{end}_direction"))
+    return _scoped(fact, f"{end}_scope") + ("" if "预期" in scope and moved == "缓和" else moved)
 
 
 def _scoped(fact: Fact, name: str) -> str:
