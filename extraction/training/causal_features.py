@@ -122,10 +122,10 @@ class Characters:
 
     def __init__(self, text: str, lexicon: Lexicon) -> None:
         self.text = text[:LONGEST]
-        self._names = names_in(self.text, lexicon)
+        self.names = names_in(self.text, lexicon)
         self._candidates = Candidates.of(self.text)
         self._edges = _word_places(self.text)
-        self._kinds = _spread(self.text, [(name, name.kind.value) for name in self._names])
+        self._kinds = _spread(self.text, [(name, name.kind.value) for name in self.names])
         self._plain = [self._of_place(at) for at in range(len(self.text))]
         self._part = _counted(self.text)
 
@@ -144,7 +144,7 @@ class Characters:
         return (
             []
             if move is None
-            else [*owners_of(self.text, move, self._names), *region_of_move(self.text, move, self._names)]
+            else [*owners_of(self.text, move, self.names), *region_of_move(self.text, move, self.names)]
         )
 
     def features(self, pair: Pair, side: int) -> list[list[str]]:
@@ -154,15 +154,15 @@ class Characters:
         marked: list[tuple[Name, str]] = []
         for mark, move in (("o", other), ("m", mine)):
             if move is not None:
-                marked += [(name, mark) for name in owners_of(self.text, move, self._names)]
-                marked += [(name, f"{mark}r") for name in region_of_move(self.text, move, self._names)]
+                marked += [(name, mark) for name in owners_of(self.text, move, self.names)]
+                marked += [(name, f"{mark}r") for name in region_of_move(self.text, move, self.names)]
         owned = _spread(self.text, marked)
         own, others = pair[side], pair[1 - side]
         out = []
         for at, plain in enumerate(self._plain):
             kind, edge, whose = self._kinds[at], self._edges[at], owned[at]
             far, off = self._far(at, mine), self._far(at, other)
-            part, part_off = self._parts(at, mine), self._parts(at, other)
+            part, part_off = self.parts(at, mine), self.parts(at, other)
             out.append(
                 [
                     *plain,
@@ -183,6 +183,18 @@ class Characters:
             )
         return out
 
+    def kind_at(self, at: int, length: int) -> str:
+        """Return the kind of the name that stands at text[at:at + length], or nothing."""
+        return next((n.kind.value for n in self.names if n.start == at and n.end == at + length), "")
+
+    def is_word(self, start: int, end: int) -> str:
+        """Write whether text[start:end] begins and ends with a word."""
+        return f"{self._edges[start] in 'BS':d}{self._edges[end - 1] in 'ES':d}"
+
+    def parts(self, at: int, move: Move | None) -> str:
+        """Write how many marks of a clause lie between a movement's word and a place, at most three."""
+        return "x" if move is None else str(max(-3, min(3, self._part[at] - self._part[move.head[0]])))
+
     def _of_place(self, at: int) -> list[str]:
         text = f"###{self.text}###"
         a, b, c, d, e, f = tuple(text[at + 1 : at + 7])
@@ -195,9 +207,6 @@ class Characters:
         distance = at - move.head[0]
         step = next((index for index, most in enumerate(_STEPS) if abs(distance) <= most), len(_STEPS))
         return f"{'+' if distance > 0 else '-'}{step}"
-
-    def _parts(self, at: int, move: Move | None) -> str:
-        return "x" if move is None else str(max(-3, min(3, self._part[at] - self._part[move.head[0]])))
 
 
 def _spread(text: str, named: Sequence[tuple[Name, str]]) -> list[str]:

@@ -51,6 +51,7 @@ class Pair:
     left: str
     middle: str
     right: str
+    places: tuple[tuple[int, int], tuple[int, int]]  # of the two names in the text
     first_kind: Kind = Kind.COMPANY
     second_kind: Kind = Kind.COMPANY
     swapped: bool = False  # the caller's first name stands second
@@ -80,6 +81,7 @@ def pair_of(text: str, one: str, other: str, *, kinds: tuple[Kind, Kind] = (Kind
         _marked(text[: low[0]], first, second),
         _marked(text[low[1] : high[0]], first, second),
         _marked(text[max(low[1], high[1]) :], first, second),
+        (low, high),
         first_kind=kinds[swapped],
         second_kind=kinds[not swapped],
         swapped=swapped,

