@@ -60,6 +60,21 @@ def test_a_number_is_worded_as_it_is_written(value: Value | None, text: str):
     [
         (moves(PRICE, COST, -1, -1), "硅料价格下降 → 电池片成本下降"),
         (moves(CUT, PRICE, 0, 1), "限产 → 硅料价格上升"),
+        (
+            claim(
+                CUT,
+                "affects",
+                PRICE,
+                sign=1,
+                qualifiers=(
+                    ("cause_direction", "down"),
+                    ("cause_scope", "不及预期"),
+                    ("effect_direction", "down"),
+                    ("effect_scope", "国内"),
+                ),
+            ),
+            "限产（不及预期） → 硅料价格（国内）下降",
+        ),
         (claim(LONGI, "produces", MODULE), "隆基绿能 生产 组件"),
         (claim(SILICON, "upstream_of", WAFER), "硅料 是 硅片 的上游"),
         (claim(TONGWEI, "supplies", LONGI, qualifiers=(("product", "硅料"),)), "通威股份 供应 隆基绿能：硅料"),
