@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 # A note in Chinese that names no place speaks of China: a figure may take these over from the words before it.
 HOME = frozenset({"国内", "我国", "全国", "中国", "中国大陆", "大陆", "境内", "中国境内"})
+ABROAD = re.compile(
+    "LME|COMEX|NYMEX|CBOT|ICE|WTI|布伦特|伦敦|伦(?=[铜铝锌铅镍锡金银])"
+)  # exchanges that are not at home
 _WIDE = re.compile("全球|全世界|世界|海外|境外|国外|国内|我国|全国|中国境内|中国大陆|中国|境内|港股|美股|A股|H股")
 _ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 _ENTRY = re.compile(r"[^，。；：\d]{2,6}[：:]\s*")

@@ -33,6 +33,8 @@ _BEFORE = re.compile(
     r"昨日?|前值|上一交易日|年度|单季度?|历史|均值|平均|高点|低点|水平|峰值|疫情|天|个|的|约|[周月季年日Q一二三四\d.\s-]"
 )
 _GUESSED = 0.8  # the linker's certainty of a name that no list holds
+_AFTERWARDS = re.compile("(?:以上|以下|左右)?(?:之?后|以后|时(?!间))(?!续|期|市)")
+_EARNED = ("收入", "利润", "利润总额", "毛利率", "净利率", "费用率", "费用")
 _FISCAL = re.compile(r"财年|财季|FY")
 _EXPECTED_YEAR = re.compile(r"[EAF]$")
 _BUSINESS = re.compile(r"(?:的)?业务")
@@ -67,8 +69,11 @@ def is_doubtful(figure: Figure) -> bool:
 
 
 def _undated(figure: Figure) -> bool:
-    """A firm's revenue of no time says nothing."""
-    return figure.valid is None and figure.reading.indicator.name in OF_A_TIME
+    """A firm's revenue of no time says nothing, and of a day it is that of the report told on that day."""
+    name, valid = figure.reading.indicator.name, figure.valid
+    return (valid is None and name in OF_A_TIME) or (
+        valid is not None and valid.precision is Precision.DAY and name in OF_A_TIME and name.endswith(_EARNED)
+    )
 
 
 def _of_several(figure: Figure) -> bool:
@@ -137,6 +142,11 @@ def _of_a_cut_label(figure: Figure) -> bool:
     return is_cut(text, subject, figure.annotated.refs) or is_part(text[: colon + 1], subject)
 
 
+def _is_a_threshold(figure: Figure) -> bool:
+    """「渗透率超过20%后，增速放缓」 measures nothing."""
+    return _AFTERWARDS.match(figure.annotated.text, figure.quantity.end) is not None
+
+
 def _of_a_guessed_name(figure: Figure) -> bool:
     """A product that only the model of names knows is every second time a piece of another name."""
     subject = figure.reading.subject
@@ -176,6 +186,7 @@ REASONS = (
     _of_an_exchange,
     _of_a_row,
     _of_a_cut_label,
+    _is_a_threshold,
     _of_a_guessed_name,
     _of_one_year,
     _of_another_rate,

@@ -29,7 +29,7 @@ from extraction.patterns.metric_words import (
     UNIT_KINDS,
     VAGUE,
 )
-from extraction.places import HOME, places_in
+from extraction.places import ABROAD, HOME, places_in
 from extraction.quantities import basis_of
 from kg.ids import entity_id
 from kg.model import Kind, Value
@@ -303,7 +303,8 @@ class MetricReader:
                 reading = replace(reading, confidence=min(reading.confidence, DOUBTFUL))
             return replace(reading, scope=reading.scope or annotated.place)
         if HOME.issuperset(told):
-            return reading if of_a_firm else replace(reading, scope=reading.scope or told[-1])
+            name = annotated.text[min(head, max(reading.subject.start, 0) or head) : reading.indicator.end]
+            return reading if of_a_firm or ABROAD.search(name) else replace(reading, scope=reading.scope or told[-1])
         return replace(reading, confidence=min(reading.confidence, DOUBTFUL))
 
 

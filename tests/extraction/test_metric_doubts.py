@@ -22,6 +22,7 @@ def doubted(*lines: str) -> list[bool]:
         (("宁德时代营业收入100亿元。",), [True]),
         (("宁德时代市值100亿元。",), [False]),
         (("# 2025年中报总结", "宁德时代营业收入100亿元。"), [False]),
+        (("宁德时代2025年8月15日公布财报，营业收入100亿元。",), [True]),
         # of both together
         (("2024年螺纹钢、线材产能利用率50%。",), [True]),
         (("2024年宁德时代收入100亿元、净利润10亿元。",), [False, False]),
@@ -52,6 +53,8 @@ def doubted(*lines: str) -> list[bool]:
         # a firm's profits are not a product's
         (("2025Q1海运价格100元/吨，毛利率提升1%。",), [True, False]),
         (("宁德时代：2025H1营收10亿元。比亚迪扩产；2025H1储能收入6亿元。",), [True, False]),
+        # a threshold
+        (("2024年锂电渗透率超过20%后，增速放缓。",), [True]),
         # of the exchange told before, or of none
         (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
         (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),

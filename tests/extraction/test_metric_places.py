@@ -44,6 +44,8 @@ def told(*lines: str) -> set[tuple[str, str, bool]]:
         (("# 一、全球储能", "# （一）中国市场", "2024年储能装机量138GW。"), {("储能装机量", "中国", True)}),
         (("# 全球汽车销售", "2024年汽车销量1724万辆。"), {("汽车销量", "全球", True)}),
         (("# 一、海外市场", "美国：", "2024年汽车销量1600万辆。"), {("汽车销量", "美国", True)}),
+        # an exchange abroad is not at home
+        (("国内铝锭库存10万吨；LME铜库存15万吨。",), {("铝锭库存", "国内", True), ("伦铜库存", "", True)}),
         # a label is that of its whole paragraph
         (("中国大陆市场：政策减弱。2024年汽车销量3000万辆。",), {("汽车销量", "中国大陆", True)}),
         # behind another place of the paragraph the heading's is unsure
