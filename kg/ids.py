@@ -58,8 +58,22 @@ def fact_id(fact: Fact) -> str:
 
 def fact_id_of(subject: bytes, relation: bytes, object_: bytes, *, claim: bytes) -> str:
     """Return the id of a claim; `claim` is the `claim_key` of any fact that claims the same, the rest `id_part`s."""
-    joined = subject + relation + object_ + claim
-    return "fact:" + hashlib.blake2b(joined, digest_size=_DIGEST_BYTES).hexdigest()
+    return "fact:" + claim_digest(subject, relation, object_, claim=claim).hex()
+
+
+def claim_digest(subject: bytes, relation: bytes, object_: bytes, *, claim: bytes) -> bytes:
+    """Return the digest that `fact_id_of` writes in hex."""
+    return hashlib.blake2b(subject + relation + object_ + claim, digest_size=_DIGEST_BYTES).digest()
+
+
+def fact_ids(digests: bytes) -> list[str]:
+    """Return the fact ids of joined digests.
+
+    >>> fact_ids(bytes(16)) == ["fact:" + 32 * "0"]
+    True
+    """
+    written, width = digests.hex(), 2 * _DIGEST_BYTES
+    return ["fact:" + written[place : place + width] for place in range(0, len(written), width)]
 
 
 def id_part(text: str) -> bytes:
@@ -85,6 +99,12 @@ def claim_key_around_value(fact: Fact) -> tuple[bytes, bytes]:
 def value_key(value: Value) -> bytes:
     """Return what a value gives to `claim_key`."""
     return _joined(_value_parts(value))
+
+
+def number_key(number: float) -> bytes:
+    """Return what the number of a value gives to `value_key`, which begins with it."""
+    written = b"%.10g" % number
+    return len(written).to_bytes(8, "big") + written
 
 
 def community_id(level: int, members: Iterable[str]) -> str:

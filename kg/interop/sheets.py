@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from kg.ids import document_id
-from kg.interop.claims import BadRow
+from kg.interop.wording import BadRow
 from kg.model import Document
-from kg.store.sheet import Row, Sheet
+from kg.store.sheet import Rows, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import date, datetime
     from typing import Any
 
-    from kg.interop.claims import Claims
+    from kg.interop.claims import Claim, Claims, End
     from kg.model import Entity
 
 ROWS = 10_000  # of a sheet at most: a document that can still be shown and removed
 _WAITING = 400_000  # rows held back at most, when a file goes back and forth between days
+_IDLE = 20_000  # rows of other days after which a day is taken to be over: most files go by day
 EXTRACTOR = "import/1"
 
 
@@ -41,12 +44,11 @@ class Refused(NamedTuple):
 
 @dataclass(slots=True)
 class _Page:
-    """Rows that wait to become a sheet."""
+    """Rows that wait to become a sheet; `last` is the number of the latest among all rows."""
 
     lines: list[str] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    entities: dict[str, Entity] = field(default_factory=dict)
-    end: int = 0  # of the text so far
+    claims: list[Claim] = field(default_factory=list)
+    last: int = 0
 
 
 class Sheets:
@@ -59,72 +61,75 @@ class Sheets:
 
     def of(self, rows: Iterable[Written]) -> Iterator[Sheet | Refused]:
         """Go through rows; those of one day and source lie in one sheet, in the order of the file."""
-        for written in rows:
+        for number, written in enumerate(rows):
             try:
                 if written.fault:
                     raise BadRow(written.fault)  # noqa: TRY301 - one way for all faults of a row
-                place, page = self._add(written)
+                claim = self._claims.claim(written.row)
             except BadRow as fault:
                 yield Refused(written.where, str(fault))
                 continue
-            if len(page.rows) >= ROWS:
-                yield self._closed(place)
+            page = self._pages.get(claim.like.place)
+            if page is None:
+                page = self._pages[claim.like.place] = _Page()
+            page.lines.append(written.text)
+            page.claims.append(claim)
+            page.last = number
+            self._waiting += 1
+            if len(page.claims) >= ROWS:
+                yield self._closed(claim.like.place)
             elif self._waiting >= _WAITING:
                 yield from self.rest()
+            if number % _IDLE == 0:
+                yield from self.rest(before=number - _IDLE)
         yield from self.rest()
 
-    def rest(self) -> Iterator[Sheet]:
-        """Close all that waits, by day and source."""
-        for place in sorted(self._pages):
+    def rest(self, *, before: int | None = None) -> Iterator[Sheet]:
+        """Close all that waits, by day and source; or only what no row has come to since that number."""
+        for place in sorted(place for place, page in self._pages.items() if before is None or page.last < before):
             yield self._closed(place)
-
-    def _add(self, written: Written) -> tuple[tuple[date, str], _Page]:
-        row, text = written.row, written.text
-        day = self._claims.day(row.get("published_on"))
-        fact, one, relation, other, negative, said = self._claims.claim(row, day)
-        sure = _confidence(row.get("confidence"))
-        source = str(row.get("source") or "")
-        place = day, source
-        page = self._pages.get(place)
-        if page is None:
-            page = self._pages[place] = _Page()
-        start, end = page.end, page.end + len(text)
-        speaker = str(row.get("speaker") or source)
-        page.lines.append(text)
-        page.rows.append(Row(fact, one.id, relation, other.id, negative, said, start, end, speaker, sure))
-        page.end = end + 1
-        for side in (one, other):
-            if not side.plain:
-                page.entities.setdefault(side.id, side.entity)
-        self._waiting += 1
-        return place, page
 
     def _closed(self, place: tuple[date, str]) -> Sheet:
         day, source = place
         page = self._pages.pop(place)
-        self._waiting -= len(page.rows)
+        self._waiting -= len(page.claims)
         text = "\n".join(page.lines)
-        title = f"{source or self._name} {day}"
         head = "\n".join((self._name, source, str(day), text))
         document = Document(
             id=document_id(head.encode()),
-            title=title,
+            title=f"{source or self._name} {day}",
             published_on=day,
             text=text,
             kind="graph",
             publisher=source,
             path=self._name,
         )
-        return Sheet(document, tuple(page.entities.values()), tuple(page.rows), self._recorded_at, EXTRACTOR)
+        rows, entities = _columns(page)
+        return Sheet(document, tuple(entities.values()), rows, self._recorded_at, EXTRACTOR)
 
 
-def _confidence(value: object) -> float:
-    if value is None or value == "":
-        return 1.0
-    try:
-        sure = float(str(value))
-    except ValueError:
-        raise BadRow(f"confidence {value!r} is not a number") from None
-    if not 0 < sure <= 1:
-        raise BadRow(f"confidence {value!r} is not above 0 and at most 1")
-    return sure
+def _columns(page: _Page) -> tuple[Rows, dict[str, Entity]]:
+    """Return the rows of a page, and the entities that their ids do not tell all of."""
+    digests, subjects, objects, likes, texts, sure = zip(*page.claims, strict=True)
+    places: dict[str, int] = {}
+    entities: dict[str, Entity] = {}
+    place: dict[End, int] = {}
+    for end in dict.fromkeys(chain.from_iterable(zip(subjects, objects, strict=True))):
+        place[end] = places.setdefault(end.id, len(places))
+        if not end.plain:
+            entities.setdefault(end.id, end.entity)
+    stops = array("I", [stop - 1 for stop in accumulate(len(line) + 1 for line in page.lines)])
+    rows = Rows(
+        digests=b"".join(digests),
+        ends=tuple(places),
+        subjects=array("I", map(place.__getitem__, subjects)),
+        objects=array("I", map(place.__getitem__, objects)),
+        relations=[like.relation.name for like in likes],
+        negatives=[like.negative for like in likes],
+        claims=texts,
+        starts=array("I", (0, *(stop + 1 for stop in stops[:-1]))),
+        stops=stops,
+        speakers=[like.speaker for like in likes],
+        confidences=array("d", sure),
+    )
+    return rows, entities

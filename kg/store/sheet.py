@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import zlib
+from array import array
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
+from kg.ids import digest, fact_ids
 from kg.model import Evidence, Reading
 from kg.store import codec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from kg.model import Document, Entity, Fact
     from kg.store.port import Writer
+
+_HEAD = len("fact:")
 
 
 class Row(NamedTuple):
@@ -32,6 +38,73 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows column by column, so that they travel between processes and into tables without being looked at one by one.
+
+    Attributes:
+        digests: of the facts' ids, 16 bytes a row.
+        ends: the entities that rows are about, each once.
+        subjects: places in `ends`, one a row; `objects` too.
+        relations: one a row, as are `negatives`, `claims`, `starts`, `stops`, `speakers` and `confidences`.
+    """
+
+    digests: bytes
+    ends: Sequence[str]
+    subjects: array[int]
+    objects: array[int]
+    relations: Sequence[str]
+    negatives: Sequence[bool]
+    claims: Sequence[str]
+    starts: array[int]
+    stops: array[int]
+    speakers: Sequence[str]
+    confidences: array[float]
+
+    @staticmethod
+    def of(rows: Iterable[Row]) -> Rows:
+        """Take rows apart."""
+        given = list(rows)
+        facts, subjects, relations, objects, negatives, claims, starts, stops, speakers, sure = (
+            zip(*given, strict=True) if given else [()] * len(Row._fields)
+        )
+        ends = list(dict.fromkeys((*subjects, *objects)))
+        place = {identity: number for number, identity in enumerate(ends)}
+        return Rows(
+            digests=bytes.fromhex("".join(fact[_HEAD:] for fact in facts)),
+            ends=ends,
+            subjects=array("I", [place[end] for end in subjects]),
+            objects=array("I", [place[end] for end in objects]),
+            relations=relations,
+            negatives=negatives,
+            claims=claims,
+            starts=array("I", starts),
+            stops=array("I", stops),
+            speakers=speakers,
+            confidences=array("d", sure),
+        )
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.claims)
+
+    def __iter__(self) -> Iterator[Row]:
+        """Go through the rows."""
+        return map(
+            Row,
+            fact_ids(self.digests),
+            map(self.ends.__getitem__, self.subjects),
+            self.relations,
+            map(self.ends.__getitem__, self.objects),
+            self.negatives,
+            self.claims,
+            self.starts,
+            self.stops,
+            self.speakers,
+            self.confidences,
+        )
+
+
+@dataclass(frozen=True)
 class Sheet:
     """A document whose text holds the rows, so that every quote can be checked (DESIGN §1.6).
 
@@ -40,9 +113,26 @@ class Sheet:
 
     document: Document
     entities: tuple[Entity, ...]
-    rows: tuple[Row, ...]
+    rows: Rows
     recorded_at: datetime
     extractor: str
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The text and what lies along it as stores of one file keep it; worked out where it is first asked for."""
+        return zlib.compress(codec.body_out(self.document, ()).encode(), 1)
+
+    @cached_property
+    def stamp(self) -> str:
+        """A hash of all that a compiled graph may depend on, as `kg.store.journal.content` tells it of others."""
+        said = (f"{entity.id} {entity.kind} {entity.about}" for entity in self.entities)
+        told = (self.rows.digests.hex(), "\n".join(self.rows.speakers), self.rows.confidences.tobytes().hex())
+        return digest((f"{self.document.published_on} {self.recorded_at} {self.extractor}", *said, "|rows", *told))
+
+    def work_out(self) -> None:
+        """Work out now, in the process that reads, what would be asked for in the one that writes."""
+        assert self.packed
+        assert self.stamp
 
     def reading(self) -> Reading:
         """Return the same as any other document is written."""

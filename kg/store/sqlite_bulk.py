@@ -10,10 +10,14 @@ import json
 import re
 import zlib
 from contextlib import contextmanager
-from operator import itemgetter
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
-from kg.ids import normal_name
+import numpy as np
+
+from kg.errors import DocumentError
+from kg.ids import fact_ids, normal_name
 from kg.store import codec, journal, schema
 from kg.store.prepared import bare_entity, utc
 from kg.store.schema import DAY_ROOM, first_key, microseconds
@@ -22,12 +26,13 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from kg.model import Entity
-    from kg.store.sheet import Row, Sheet
+    from numpy.typing import NDArray
 
-Said = tuple[str, str, "Row", tuple[object, ...]]
+    from kg.model import Entity
+    from kg.store.sheet import Sheet
 
 ROWS_AT_ONCE = 250_000
+_NO_WORDS = zlib.compress(b"", 1)
 _CACHE = -1_048_576  # KB: the indexes of ten million facts stay in memory while they grow
 
 
@@ -39,17 +44,26 @@ _INDEXES = {
 
 
 def batches(sheets: Iterable[Sheet]) -> Iterator[list[Sheet]]:
-    """Put sheets together until there are rows enough for a transaction."""
+    """Put sheets together until there are rows enough for a transaction.
+
+    Raises:
+        DocumentError: what the sheets raise, once those before have been handed on.
+    """
     batch: list[Sheet] = []
-    rows = 0
-    for sheet in sheets:
-        batch.append(sheet)
-        rows += len(sheet.rows)
-        if rows >= ROWS_AT_ONCE:
-            yield batch
-            batch, rows = [], 0
+    rows, fault = 0, None
+    try:
+        for sheet in sheets:
+            batch.append(sheet)
+            rows += len(sheet.rows)
+            if rows >= ROWS_AT_ONCE:
+                yield batch
+                batch, rows = [], 0
+    except DocumentError as error:  # what came before shall be written
+        fault = error
     if batch:
         yield batch
+    if fault:
+        raise fault
 
 
 @contextmanager
@@ -96,7 +110,7 @@ class Loader:
             self._insert_profiles(fresh)
             _insert_facts(self._connection, self._entities, fresh)
         for _, sheet in fresh:
-            journal.note(self._connection, sheet.document.id, said=_content(sheet))
+            journal.note(self._connection, sheet.document.id, said=(sheet.stamp,))
         return new
 
     def finish(self) -> None:
@@ -107,14 +121,20 @@ class Loader:
     def _insert_profiles(self, sheets: list[tuple[int, Sheet]]) -> None:
         """Write what the sheets say of entities, as kg/store/prepared.py makes it of documents without mentions."""
         described = [{entity.id for entity in sheet.entities} for _, sheet in sheets]
-        bare = [_used(sheet) - own for (_, sheet), own in zip(sheets, described, strict=True)]
+        bare = [_bare(sheet, own) for (_, sheet), own in zip(sheets, described, strict=True)]
         self._know_entities(set().union(*described, *bare))
         self._know_bare(set().union(*bare))
-        appearances = set()
+        profiles, documents = [], []
         for (document, sheet), others in zip(sheets, bare, strict=True):
-            appearances |= {(self._profile(entity), document) for entity in dict.fromkeys(sheet.entities)}
-            appearances |= {(self._implied[identity], document) for identity in others}
-        self._connection.executemany("INSERT INTO appearance (profile, document) VALUES (?, ?)", sorted(appearances))
+            own = list(map(self._profile, dict.fromkeys(sheet.entities)))
+            profiles.append(np.fromiter((*own, *map(self._implied.__getitem__, others)), np.int64))
+            documents.append(np.full(len(profiles[-1]), document))
+        one, other = np.concatenate(profiles), np.concatenate(documents)
+        order = np.lexsort((other, one))
+        self._connection.executemany(
+            "INSERT INTO appearance (profile, document) VALUES (?, ?)",
+            zip(one[order].tolist(), other[order].tolist(), strict=True),
+        )
 
     def _know_entities(self, ids: set[str]) -> None:
         wanted = sorted(ids - self._entities.keys())
@@ -173,19 +193,15 @@ def _insert_document(connection: sqlite3.Connection, sheet: Sheet) -> int:
     )
     connection.execute(
         "INSERT INTO body (document, content, terms) VALUES (?, ?, ?)",
-        (key, _pack(codec.body_out(document, ())), _pack("")),
+        (key, sheet.packed, _NO_WORDS),
     )
     return key
 
 
-def _pack(text: str) -> bytes:
-    return zlib.compress(text.encode(), 1)
-
-
-def _used(sheet: Sheet) -> set[str]:
-    used = {row.subject for row in sheet.rows} | {row.object for row in sheet.rows}
-    used.update(entity.about for entity in sheet.entities if entity.about)
-    return used
+def _bare(sheet: Sheet, described: set[str]) -> list[str]:
+    """Return what a sheet uses and does not describe, each once."""
+    about = {entity.about for entity in sheet.entities} - {""} - described
+    return [*(end for end in sheet.rows.ends if end not in described), *sorted(about.difference(sheet.rows.ends))]
 
 
 def _names(entity: Entity) -> Iterator[tuple[str, int]]:
@@ -195,62 +211,124 @@ def _names(entity: Entity) -> Iterator[tuple[str, int]]:
 
 
 def _insert_facts(connection: sqlite3.Connection, entities: dict[str, int], sheets: list[tuple[int, Sheet]]) -> None:
-    said = [item for document, sheet in sheets for item in _evidence(document, sheet)]
-    said.sort(key=itemgetter(0))
-    claims = _claims(said)
+    """Write facts and evidence by id; a fact of several rows is looked at by itself, all others column by column."""
+    said = _Said.of(sheets)
     first: int = connection.execute("SELECT coalesce(max(key), 0) + 1 FROM fact").fetchone()[0]
+    leaders = said.order[said.leader[said.order] == said.order]
+    keys = np.empty(len(said.order), np.int64)
+    keys[leaders] = np.arange(first, first + len(leaders))
+    ends = [np.array([entities[end] for end in sheet.rows.ends], np.int64) for _, sheet in sheets]
+    subjects, objects = (
+        np.concatenate([known[getattr(sheet.rows, side)] for known, (_, sheet) in zip(ends, sheets, strict=True)])
+        for side in ("subjects", "objects")
+    )
+    facts = list(
+        zip(
+            *(keys.tolist(), said.facts, subjects.tolist()),
+            *([item for _, sheet in sheets for item in sheet.rows.relations], objects.tolist()),
+            *([item for _, sheet in sheets for item in sheet.rows.negatives], said.claims),
+            strict=True,
+        )
+    )
     before = connection.total_changes
     connection.executemany(
         "INSERT INTO fact (key, id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING",
-        [
-            (key, row.fact, entities[row.subject], row.relation, entities[row.object], row.negative, claim)
-            for key, ((_, claim), row) in enumerate(claims.items(), start=first)
-        ],
+        map(facts.__getitem__, leaders.tolist()),
     )
-    if connection.total_changes - before == len(claims):
-        keys = {claim: key for key, claim in enumerate(claims, start=first)}
-    else:
-        keys = _known(connection, {fact for fact, _ in claims})
+    if connection.total_changes - before < len(leaders):
+        _take_known(connection, said, leaders, keys=keys)
+    keys = keys[said.leader]
+    rows = list(zip(keys.tolist(), *_evidence(sheets, said.places), strict=True))
     connection.executemany(
         "INSERT INTO evidence "
         '(fact, document, place, start, "end", quote, recorded_at, speaker, confidence, extractor) '
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(keys[fact, claim], *rest) for fact, claim, _, rest in said],
+        map(rows.__getitem__, said.order.tolist()),
     )
 
 
-def _claims(said: list[Said]) -> dict[tuple[str, str], Row]:
-    """Return the claims, by fact and wording, each with a row that states it."""
-    claims: dict[tuple[str, str], Row] = {}
-    for fact, claim, row, _ in said:
-        claims.setdefault((fact, claim), row)
-    return claims
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the rows of several sheets state, one after another.
+
+    Attributes:
+        facts: the ids; `claims` how they are worded: by the first row of a sheet that states the fact.
+        places: how many rows of the sheet stated the fact before.
+        leader: for each row the first row of the same fact in the same words.
+        order: the rows by fact.
+    """
+
+    facts: list[str]
+    claims: list[str]
+    places: list[int]
+    leader: NDArray[np.int64]
+    order: NDArray[np.int64]
+
+    @staticmethod
+    def of(sheets: list[tuple[int, Sheet]]) -> _Said:
+        """Look at the rows of sheets."""
+        digests = b"".join(sheet.rows.digests for _, sheet in sheets)
+        head = np.frombuffer(digests, ">u8")[::2]
+        order = np.argsort(head, kind="stable")
+        ordered = head[order]
+        twice = np.zeros(len(order) + 1, bool)
+        twice[1:-1] = ordered[1:] == ordered[:-1]
+        said = _Said(
+            facts=fact_ids(digests),
+            claims=[claim for _, sheet in sheets for claim in sheet.rows.claims],
+            places=[0] * len(order),
+            leader=np.arange(len(order)),
+            order=order,
+        )
+        owner = np.repeat(np.arange(len(sheets)), [len(sheet.rows) for _, sheet in sheets])
+        said._join(np.sort(order[twice[1:] | twice[:-1]]).tolist(), owner)
+        return said
+
+    def _join(self, rows: list[int], owner: NDArray[np.int64]) -> None:
+        """Settle rows, in their order, whose facts others may state too."""
+        worded: dict[tuple[int, str], tuple[str, int]] = {}
+        leaders: dict[tuple[str, str], int] = {}
+        for row in rows:
+            fact, sheet = self.facts[row], int(owner[row])
+            claim, place = worded.get((sheet, fact), (self.claims[row], 0))
+            worded[sheet, fact] = claim, place + 1
+            self.claims[row], self.places[row] = claim, place
+            self.leader[row] = leaders.setdefault((fact, claim), row)
 
 
-def _evidence(document: int, sheet: Sheet) -> Iterator[Said]:
-    """Yield (fact, claim, row, rest of the evidence's columns); the first row of a fact says how it is worded."""
-    text, extractor = sheet.document.text, sheet.extractor
-    read = microseconds(utc(sheet.recorded_at))
-    known: dict[str, tuple[str, int]] = {}
-    for row in sheet.rows:
-        fact, _, _, _, _, worded, start, end, speaker, confidence = row
-        claim, place = known.get(fact, (worded, 0))
-        known[fact] = claim, place + 1
-        rest = document, place, start, end, text[start:end], read, speaker, confidence, extractor
-        yield fact, claim, row, rest
-
-
-def _known(connection: sqlite3.Connection, facts: set[str]) -> dict[tuple[str, str], int]:
+def _take_known(
+    connection: sqlite3.Connection, said: _Said, leaders: NDArray[np.int64], *, keys: NDArray[np.int64]
+) -> None:
+    """Give the facts that were there already their keys."""
+    first = int(keys[leaders[0]])
+    made = np.fromiter(
+        (key for (key,) in connection.execute("SELECT key FROM fact WHERE key >= ?", (first,))), np.int64
+    )
+    there = leaders[~np.isin(keys[leaders], made)].tolist()
     rows = connection.execute(
-        "SELECT id, claim, key FROM fact WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(facts)),)
+        "SELECT id, claim, key FROM fact WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted({said.facts[row] for row in there})),),
     )
-    return {(fact, claim): key for fact, claim, key in rows}
+    known = {(fact, claim): key for fact, claim, key in rows}
+    for row in there:
+        keys[row] = known[said.facts[row], said.claims[row]]
 
 
-def _content(sheet: Sheet) -> Iterator[str]:
-    """Yield all that a compiled graph may depend on, as `journal.content` does of other documents."""
-    yield f"{sheet.document.published_on} {sheet.recorded_at} {sheet.extractor}"
-    for entity in sheet.entities:
-        yield f"{entity.id} {entity.kind} {entity.about}"
-    yield "\n".join([f"{row.fact} {row.speaker} {row.confidence!r}" for row in sheet.rows])
+def _evidence(sheets: list[tuple[int, Sheet]], places: list[int]) -> Iterator[Iterable[Any]]:
+    """Yield the columns of the evidence but for the fact; the sheets' own are as long as need be."""
+    rows = [sheet.rows for _, sheet in sheets]
+    yield (document for document, sheet in sheets for _ in range(len(sheet.rows)))
+    yield places
+    yield (start for each in rows for start in each.starts)
+    yield (stop for each in rows for stop in each.stops)
+    yield (
+        text[start:stop]
+        for _, sheet in sheets
+        for text in (sheet.document.text,)
+        for start, stop in zip(sheet.rows.starts, sheet.rows.stops, strict=True)
+    )
+    yield (read for _, sheet in sheets for read in repeat(microseconds(utc(sheet.recorded_at)), len(sheet.rows)))
+    yield (speaker for each in rows for speaker in each.speakers)
+    yield (sure for each in rows for sure in each.confidences)
+    yield (name for _, sheet in sheets for name in repeat(sheet.extractor, len(sheet.rows)))

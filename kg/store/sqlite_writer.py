@@ -53,12 +53,14 @@ class SqliteWriter:
         with sqlite_bulk.unreferenced(self._connection):
             with self._transaction() as connection:
                 loader = sqlite_bulk.Loader(connection)
-            for batch in sqlite_bulk.batches(sheets):
+            try:
+                for batch in sqlite_bulk.batches(sheets):
+                    with self._transaction():
+                        new = loader.insert(batch)
+                    yield from zip(batch, new, strict=True)
+            finally:
                 with self._transaction():
-                    new = loader.insert(batch)
-                yield from zip(batch, new, strict=True)
-            with self._transaction():
-                loader.finish()
+                    loader.finish()
 
     def remove(self, document_id: str) -> bool:
         """Take a document out, and what only it said."""

@@ -11,7 +11,7 @@ from kg.model import Document, Entity, Fact, Kind, Polarity, Value
 from kg.period import quarter
 from kg.store import codec, sqlite_bulk
 from kg.store.memory import MemoryStore
-from kg.store.sheet import Row, Sheet, load
+from kg.store.sheet import Row, Rows, Sheet, load
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, fact, reading, reported
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def sheet(number: int, published: int, *claims: Fact, entities: tuple[Entity, ..
         )
         start += len(line) + 1
     document = Document(f"doc:{number}", f"表{number}", day(published), "\n".join(lines), kind="graph")
-    return Sheet(document, entities, tuple(rows), READ, "t/1")
+    return Sheet(document, entities, Rows.of(rows), READ, "t/1")
 
 
 SHEETS = (

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 ROOT = Path(__file__).parents[2]
-NAMES = (*works.WORKS, "files")
+NAMES = (*works.WORKS, "files", "import")
 _IN_A_ROW = 8  # kills before a work is let run to its end and compared
 
 

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING
 
 from kg.graph import archive
 from kg.graph.snapshot import Snapshot
+from kg.interop import importing
+from kg.interop.claims import Claims
 from kg.interop.dumping import dump
+from kg.interop.importing import Import
 from kg.judgement import Judgement, Verdict
 from kg.model import Community, Run
 from kg.relations import vocabulary
+from kg.store import sqlite_bulk
 from kg.store.migrations import STEPS
 from kg.store.open import open_store
 from tests.contracts.readings import BYD, CATL, LITHIUM, READ, day, denied, fact, reading, reported
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS = 80
 _AGAIN = 1000
+_ROWS = "rows.jsonl"
 _STARTED = "ready"
 
 
@@ -98,6 +103,12 @@ def _read_files(store: Store, base: Path) -> None:
     ingest(store, Job((base.parent.parent / "reports",), datetime(2026, 1, 1, tzinfo=UTC), workers=1, ner=False))
 
 
+def _import(store: Store, base: Path) -> None:
+    """Import the rows of an existing graph, read by a process of its own."""
+    importing.WORTH_A_PROCESS, sqlite_bulk.ROWS_AT_ONCE = 0, 200
+    Import("jsonl", Claims(vocabulary()), READ).run(base.parent.parent / _ROWS, store, refuse=print)
+
+
 WORKS: dict[str, Callable[[Store], None]] = {
     "insertion": _insert,
     "removal": _remove,
@@ -116,6 +127,13 @@ def prepare(work: str, base: Path) -> None:
             head = f"---\ntitle: 第{number}篇\npublishedAt: 2025-08-{number + 1:02}\n---\n"
             body = f"宁德时代向特斯拉供应磷酸铁锂电池。硅料价格下跌推动光伏组件价格下降。2024年出货{number}GWh。\n"
             (folder / f"{number}.md").write_text(head + body * 12, encoding="utf-8")
+    elif work == "import":
+        rows = (
+            f'{{"subject":"公司{number % 90}","subject_kind":"company","relation":"uses","object":"产品{number % 700}",'
+            f'"object_kind":"product","published_on":"2025-{1 + number // 250:02}-{1 + number % 25:02}"}}\n'
+            for number in range(3000)
+        )
+        (base.parent.parent / _ROWS).write_text("".join(rows), encoding="utf-8")
     elif work != "insertion":
         filled(base)
     if work == "migration":
@@ -137,6 +155,8 @@ def run(work: str, base: Path) -> None:
     with closing(open_store(base, create=True)) as store:
         if work == "files":
             _read_files(store, base)
+        elif work == "import":
+            _import(store, base)
         else:
             WORKS[work](store)
 

@@ -13,11 +13,12 @@ from click.testing import CliRunner
 
 from kg.cli import root
 from kg.errors import DocumentError
-from kg.ids import fact_id
-from kg.interop import sheets
-from kg.interop.claims import BadRow, Claims, parse_period
+from kg.ids import fact_id, fact_ids
+from kg.interop import importing, sheets
+from kg.interop.claims import Claims
 from kg.interop.dumping import dump
 from kg.interop.importing import Import
+from kg.interop.wording import BadRow, parse_period
 from kg.model import Modality, Polarity, Value
 from kg.period import Period, day, half, month, quarter, year
 from kg.relations import vocabulary
@@ -258,13 +259,13 @@ def test_rows_that_differ_in_the_number_alone_are_written_as_facts_are(change: d
     claims = Claims(vocabulary())
     row = GOOD | {"relation": "reports", "object": "毛利率", "object_kind": "indicator"} | change
     for number in (row.get("value"), 7, -0.0, 1 / 3) if row.get("value") else (None,):
-        claim = claims.claim(row | {"value": number}, date(2024, 3, 1))
-        ends = (claim.subject.id, claim.relation, claim.object.id)
-        told = codec.claim_in(claim.fact, ends, claim.text, evidence=())
-        assert fact_id(told) == claim.fact
+        claim = claims.claim(row | {"value": number})
+        ends = (claim.subject.id, claim.like.relation.name, claim.object.id)
+        told = codec.claim_in("", ends, claim.text, evidence=())
+        assert [fact_id(told)] == fact_ids(claim.digest)
         assert codec.claim_out(told) == claim.text
         assert (told.value.number if told.value else None) == (None if number is None else float(str(number)))
-        assert claim.negative == (told.polarity is Polarity.NEGATIVE)
+        assert claim.like.negative == (told.polarity is Polarity.NEGATIVE)
 
 
 def test_the_bulk_way_gives_the_same_dump_as_the_ordinary_writer(tmp_path: Path):
@@ -282,3 +283,29 @@ def test_the_bulk_way_gives_the_same_dump_as_the_ordinary_writer(tmp_path: Path)
         Import("jsonl", Claims(vocabulary()), READ).run(path, store, refuse=print)
         assert list(dump(store)) == list(dump(reference))
         assert store.stats()["facts"] == 37
+
+
+def test_a_process_that_reads_ahead_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    rows = [GOOD | {"object": f"产品{n}", "published_on": f"2024-03-{1 + n % 9:02}"} for n in range(200)]
+    path = written(tmp_path / "a.jsonl", *rows, "{", GOOD | {"sign": 3})
+    here, (tally, _), told = run(path)
+    monkeypatch.setattr(importing, "WORTH_A_PROCESS", 0)
+    there, (again, _), said = run(path)
+    assert (tally, told) == (again, said)
+    assert list(dump(here)) == list(dump(there))
+    quads = tmp_path / "quads"
+    quads.mkdir()
+    test_quadruples_of_ids(quads)  # what is left out is counted there and told here
+
+
+def test_what_comes_before_a_fault_of_the_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = written(tmp_path / "a.jsonl", *(GOOD | {"object": f"产品{number}"} for number in range(12_000)))
+    with path.open("ab") as file:
+        file.write(b"\xff\xff\n")
+    for bytes_worth in (0, 10**9):
+        monkeypatch.setattr(importing, "WORTH_A_PROCESS", bytes_worth)
+        with closing(open_store(tmp_path / f"{bytes_worth}.liantu", create=True)) as store:
+            with pytest.raises(DocumentError, match="not UTF-8"):
+                Import("jsonl", Claims(vocabulary()), READ).run(path, store, refuse=print)
+            assert store.stats()["facts"] == sheets.ROWS
+            assert not list(store.breaches())
