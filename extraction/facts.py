@@ -190,7 +190,9 @@ def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
         stated = [
             each
             for each in stated
-            if each.start >= claim.start or _leads(text, each.start, each.end, before=claim.start)
+            if each.start >= claim.start
+            or _leads(text, each.start, each.end, before=claim.start)
+            or (each.end <= claim.start and "，" not in text[each.end : claim.start])
         ]
         stated = stated[:1]
     if not stated:

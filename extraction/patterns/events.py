@@ -28,6 +28,7 @@ _PAID = frozenset({"buyback", "bid", "contract", "guarantee", "funding"})  # tol
 _PLANNED = re.compile(r"(?:提议|建议|计划|拟|有意|筹划|考虑|有权|可以?)[^，。；：]{0,14}$")
 _DENIED = re.compile(r"(?:并未|未能|没有|尚未|未|不再|终止|放弃|取消|否认)[^，。；：]{0,6}$")
 _SUSPENDED = re.compile(r"(?:暂停|停止|推迟|延期|暂缓)[^，。；：]{0,6}$")
+_CANCELLED = re.compile(r"注销[^，。；]{0,10}$")
 _NO_EVENT = re.compile(  # what a word behind the trigger makes of it: a price, a count, an account
     r"(?:较多|较少|价|均价|单价|率|情况|规模|量|结果|候选|占比|数量|金额|名单|专用|股份注销|意愿|力度|预期|节奏)"
 )
@@ -59,7 +60,8 @@ def read(annotated: Annotated) -> Iterator[Claim]:
 def _is_told(frame: Frame, text: str) -> bool:
     """Whether a trigger tells an event: not a title's (《…》), not 中标价, not one that is put off."""
     titled = text.count("《", 0, frame.start) > text.count("》", 0, frame.start)
-    return not (titled or _NO_EVENT.match(text, frame.end) or _SUSPENDED.search(text, 0, frame.start))
+    held = frame.kind == "buyback" and _CANCELLED.search(text, 0, frame.start)  # shares that were bought back before
+    return not (titled or held or _NO_EVENT.match(text, frame.end) or _SUSPENDED.search(text, 0, frame.start))
 
 
 def _claims(frame: Frame, annotated: Annotated) -> Iterator[Claim]:
@@ -76,6 +78,7 @@ def _claims(frame: Frame, annotated: Annotated) -> Iterator[Claim]:
     others = tuple(ref for ref in others if ref.end <= frame.start or "，" not in annotated.text[frame.end : ref.start])
     ends = [(agent, other) for agent, other in product(agents, others) if agent.entity != other.entity]
     ends = [pair for pair in ends if not any(_NOBODY.fullmatch(ref.name) for ref in pair)]
+    ends = [pair for pair in ends if not _side_by_side(*pair, annotated.text)]
     if kind.relation and ends:
         dealt = _dealt_out(annotated, others)
         for agent, other in ends:
@@ -89,6 +92,12 @@ def _claims(frame: Frame, annotated: Annotated) -> Iterator[Claim]:
             if agent.kind == Kind.COMPANY:
                 amount = _amount(annotated, frame, agent, alone=len(agents) <= 1)
                 yield _claim(frame, annotated.text, "undergoes", (agent, event), amount)
+
+
+def _side_by_side(agent: Ref, other: Ref, text: str) -> bool:
+    """Whether two names are told as one party: 「获甲、乙等投资」, or the one is the other's apposition."""
+    first, second = sorted((agent, other), key=lambda ref: ref.start)
+    return re.fullmatch(r"\s*(?:、|和|及|与)?\s*", text[first.end : second.start]) is not None
 
 
 def _near(frame: Frame, ref: Ref, text: str) -> bool:
