@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kg.model import Entity
     from kg.store.sheet import Sheet
 
-ROWS_AT_ONCE = 250_000
+ROWS_AT_ONCE, ROWS_AT_MOST = 250_000, 1_000_000
 _NO_WORDS = zlib.compress(b"", 1)
 _CACHE = -1_048_576  # KB: the indexes of ten million facts stay in memory while they grow
 
@@ -46,18 +46,21 @@ _INDEXES = {
 def batches(sheets: Iterable[Sheet]) -> Iterator[list[Sheet]]:
     """Put sheets together until there are rows enough for a transaction.
 
+    A transaction writes a page of the index over ids for nearly each page that there is, so that many rows take larger
+    ones: a quarter of what went before, within bounds.
+
     Raises:
         DocumentError: what the sheets raise, once those before have been handed on.
     """
     batch: list[Sheet] = []
-    rows, fault = 0, None
+    rows, before, fault = 0, 0, None
     try:
         for sheet in sheets:
             batch.append(sheet)
             rows += len(sheet.rows)
-            if rows >= ROWS_AT_ONCE:
+            if rows >= max(ROWS_AT_ONCE, min(before // 4, ROWS_AT_MOST)):
                 yield batch
-                batch, rows = [], 0
+                batch, rows, before = [], 0, before + rows
     except DocumentError as error:  # what came before shall be written
         fault = error
     if batch:
