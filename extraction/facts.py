@@ -55,7 +55,10 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
     reading = read_modality(annotated.text, claim.start, claim.end)
     if claim.pattern.endswith(_LISTING):  # 「隔膜：A、B」 places a company, whatever is expected of it
         reading = replace(reading, modality=Modality.ASSERTED)
-    at_risk = annotated.risk and claim.relation in _COULD_HAPPEN and reading.modality != Modality.RUMOURED
+    if claim.relation == "reports" and claim.subject.kind != Kind.COMPANY and reading.cue.endswith("将"):
+        reading = replace(reading, modality=Modality.FORECAST)  # 「2026年市场规模将达1380亿」 is nobody's plan
+    over = claim.relation == "reports" and claim.valid is not None and _is_over(claim.valid, document)
+    at_risk = annotated.risk and claim.relation in _COULD_HAPPEN and reading.modality != Modality.RUMOURED and not over
     read = Modality.CONDITIONAL if at_risk else _timed(reading.modality, claim, annotated, document)
     modality = claim.modality or read
     subject, object_ = claim.subject, claim.object
@@ -96,6 +99,10 @@ def _polarity(read: Polarity, claim: Claim) -> Polarity:
         return Polarity.POSITIVE
     # A fall is in the number, what is cancelled in the cause's direction: neither denies the claim.
     return Polarity.POSITIVE if claim.relation in ("reports", "affects") else read
+
+
+def _is_over(period: Period, document: Document) -> bool:
+    return period.end is not None and period.end <= document.published_on
 
 
 def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Document) -> Modality:

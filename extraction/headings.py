@@ -23,6 +23,7 @@ _OUTLOOK = re.compile(
     r"预测|展望|预计|(?:盈利|业绩|增长|销量|景气度|需求)预期(?!升|修复|增强|改善|落空)|前瞻|目标|规划|假设|测算|弹性测算"
 )
 
+_LOOKS_BACK = re.compile("回顾|总结|跟踪")  # 「回顾与展望」 tells of both: the words of a line decide
 # How a heading is numbered says how deep it stands among those with as many marks; one without a number is deepest.
 _RANKS = tuple(
     re.compile(form)
@@ -109,7 +110,7 @@ class Headings:
     @property
     def outlook(self) -> bool:
         """Whether any heading looks ahead: figures below are expected, not measured."""
-        return any(_OUTLOOK.search(heading.text) for heading in self._stack)
+        return any(_OUTLOOK.search(each.text) and not _LOOKS_BACK.search(each.text) for each in self._stack)
 
 
 def _written_out(text: str) -> str:

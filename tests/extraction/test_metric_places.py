@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kg.model import Modality
 from kg.settings import Settings
 from tests.goldens.reports import facts_of, names_of, read, report
 
@@ -87,3 +88,18 @@ def dated(*lines: str) -> set[tuple[str, str]]:
 )
 def test_whose_period_a_figure_has(lines, expected):
     assert expected <= dated(*lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "modality"),
+    [
+        (("2026年全球服务器市场规模将达1380亿美元。",), Modality.FORECAST),
+        (("# 七、数据总结与展望", "8月服务器市场规模100亿美元。"), Modality.ASSERTED),
+        (("# 七、展望", "服务器市场规模100亿美元。"), Modality.FORECAST),
+        (("# 风险提示", "2025年一季度铜价格同比上涨15%。"), Modality.ASSERTED),
+        (("# 风险提示", "铜价格上涨15%。"), Modality.CONDITIONAL),
+        (("2024-2027年全球铯需求CAGR达14%。",), Modality.FORECAST),
+    ],
+)
+def test_how_certain_a_figure_is(lines, modality):
+    assert {fact.modality for fact in facts_of(*lines) if fact.relation == "reports"} == {modality}
