@@ -18,13 +18,19 @@ from kg.graph import archive
 from kg.graph.snapshot import Snapshot
 from kg.interop.claims import Claims
 from kg.interop.importing import Import
+from kg.query.chain import chain
+from kg.query.impact import impact
+from kg.query.relate import relate
 from kg.relations import vocabulary
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kg.store.port import Store, View
 
 _READ = datetime(2026, 1, 1, tzinfo=UTC)
+_ASKED = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)  # by falling numbers of facts
 _DAYS = (date(2022, 6, 30), date(2024, 6, 30))
 
 
@@ -98,8 +104,30 @@ def views(path: Path) -> list[Figure]:
             later = _timed(store.view(as_of=day))
             figures.append(Figure(f"View(as_of={day}), first use", f"{first:.3f} s", "≤ 1 s", first <= 1))
             figures.append(Figure(f"View(as_of={day}), later", f"{later * 1000:.2f} ms", "≤ 10 ms", later <= 0.01))
-        figures += [*memory(Snapshot.compile(store.view(), vocabulary())), *_after_commit(store)]
+        figures += [*memory(Snapshot.compile(store.view(), vocabulary())), *_questions(store), *_after_commit(store)]
     return figures
+
+
+def _questions(store: Store) -> list[Figure]:
+    """Ask about entities of very many facts and of few, the graph being there; in processor seconds."""
+    with store.reader() as view:
+        asked: dict[str, Callable[[int], object]] = {
+            "chain of a product": lambda number: chain(view, f"product{number}"),
+            "what an indicator moves": lambda number: impact(view, f"indicator{number}"),
+            "a company and a product": lambda number: relate(view, f"company{number}", f"product{number}"),
+        }
+        figures = []
+        for name, ask in asked.items():
+            spent = sorted(_spent(ask, number) for number in _ASKED)
+            told = f"p50 {spent[len(spent) // 2] * 1000:.0f} ms, slowest {spent[-1] * 1000:.0f} ms"
+            figures.append(Figure(f"{name}, {len(_ASKED)} asked", told))
+    return figures
+
+
+def _spent(ask: Callable[[int], object], number: int) -> float:
+    began = time.process_time()
+    ask(number)
+    return time.process_time() - began
 
 
 def memory(snapshot: Snapshot) -> list[Figure]:
