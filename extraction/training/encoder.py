@@ -165,7 +165,8 @@ class _Layer:
         """Return what each token makes of itself; GELU in its tanh form (Hendrycks and Gimpel 2016)."""
         wide = states @ self.widening[0] + self.widening[1]
         slope = np.float32((2 / np.pi) ** 0.5)
-        bent = wide * (1 + np.tanh(slope * (wide + np.float32(0.044715) * wide**3))) / 2
+        cube = wide * wide * wide  # many times faster than a power
+        bent = wide * (1 + np.tanh(slope * (wide + np.float32(0.044715) * cube))) / 2
         fed: Floats = bent @ self.narrowing[0] + self.narrowing[1]
         return fed
 
