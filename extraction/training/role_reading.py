@@ -107,9 +107,15 @@ def role_claims(
 def unsaid(
     placed: Iterable[tuple[Claim, Annotated]], said: Sequence[tuple[Claim, Annotated]]
 ) -> list[tuple[Claim, Annotated]]:
-    """Return the claims about two ends that no pattern relates anywhere in the document."""
+    """Return the claims about two ends that no pattern relates, nor lists the one of another, in the document."""
     ends = {frozenset((claim.subject.entity, claim.object.entity)) for claim, _ in said}
-    return [each for each in placed if frozenset((each[0].subject.entity, each[0].object.entity)) not in ends]
+    listed = {(claim.relation, listed_name(claim).entity) for claim, _ in said}
+    return [
+        (claim, home)
+        for claim, home in placed
+        if frozenset((claim.subject.entity, claim.object.entity)) not in ends
+        and (claim.relation, listed_name(claim).entity) not in listed
+    ]
 
 
 def _placed(role: Role, inside: Sequence[Annotated], start: int) -> tuple[Claim, Annotated] | None:
