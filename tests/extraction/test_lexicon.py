@@ -62,7 +62,16 @@ def surfaces_of(kind: str) -> set[str]:
 
 
 def test_every_file_of_the_folder_is_known():
-    others = {"companies", "event_frames", "factor_kinds", "firms", "macro_indicators", "measuring", "stopwords"}
+    others = {
+        "companies",
+        "event_frames",
+        "factor_kinds",
+        "firms",
+        "macro_indicators",
+        "measuring",
+        "profiles",
+        "stopwords",
+    }
     known = {stem for stem, _, _ in SCHEMAS.values()} | others
     assert {path.stem for path in LEXICON.glob("*.yaml")} == known
 
