@@ -61,7 +61,7 @@ def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterabl
     """
     solid = [*(box for box in boxes.values() if box.width), *cards]
     taken: list[Box] = []
-    labels = []
+    labels: list[Label] = []
     for wording in wordings:
         width = ems(wording.text) * FONT_PIXELS
         spots = _visible(boxes[wording.source], boxes[wording.target], wording.curve)
