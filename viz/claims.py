@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kg.model import Modality, Polarity
+from kg.query.wording import factor_moves, scoped
 from kg.query.wording import value_text as value_in_chinese
 from viz.wording import Lang, word
 
@@ -71,7 +72,8 @@ def label_of(link: Link, lang: Lang = "zh") -> str:
     """
     newest = max(link.facts, key=lambda fact: (fact.last_published_on, fact.id), default=None)
     if newest is not None and newest.relation == _MEASURED and newest.value is not None:
-        return " ".join(filter(None, (value_text(newest.value, lang), str(newest.valid or ""))))
+        parts = (scoped(newest, "scope"), value_text(newest.value, lang), str(newest.valid or ""))
+        return " ".join(filter(None, parts))
     if newest is not None and newest.qualifier("rating"):
         return newest.qualifier("rating")
     if link.relation == _MEASURED:
@@ -87,13 +89,12 @@ def value_text(value: Value, lang: Lang = "zh") -> str:
 
 
 def _body(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang) -> str:
-    subject = names.get(fact.subject, fact.subject) + _turn(fact, "cause_direction", lang)
-    target = names.get(fact.object, fact.object) + _turn(fact, "effect_direction", lang)
+    subject, target = names.get(fact.subject, fact.subject), names.get(fact.object, fact.object)
     if fact.relation == "affects":
-        return f"{subject} → {target}"
+        return f"{subject}{_turn(fact, 'cause', lang)} → {target}{_turn(fact, 'effect', lang)}"
     if fact.relation == _MEASURED:
         owner = "" if subject in target else f"{subject} "
-        return f"{owner}{target} {value_text(fact.value, lang) if fact.value else ''}".strip()
+        return f"{owner}{target}{scoped(fact, 'scope')} {value_text(fact.value, lang) if fact.value else ''}".strip()
     if _OBJECT_STANDS_AT in wording:
         head, tail = wording.split(_OBJECT_STANDS_AT, 1)
         return f"{subject}{head}{target}{tail}"
@@ -126,9 +127,8 @@ def citation_evidence(citation: Citation, claim: str = "") -> SceneEvidence:
     )
 
 
-def _turn(fact: Fact, qualifier: str, lang: Lang) -> str:
-    stated = fact.qualifier(qualifier)
-    if not stated:
-        return ""
-    shown = word(stated, lang)
-    return f" {shown}" if lang == "en" else shown
+def _turn(fact: Fact, end: str, lang: Lang) -> str:
+    stated = fact.qualifier(f"{end}_direction")
+    if lang == "zh":
+        return factor_moves(fact, end)
+    return scoped(fact, f"{end}_scope") + (f" {word(stated, lang)}" if stated else "")

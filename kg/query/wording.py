@@ -107,19 +107,20 @@ def _moved(lens: Lens, entity_id: str, direction: int) -> str:
 
 
 def _affects(_: Lens, fact: Fact, first: str, second: str) -> str:
-    cause = _factor_moves(fact, "cause", fact.subject)
-    effect = _factor_moves(fact, "effect", fact.object)
-    return f"{first}{cause} → {second}{effect}"
+    return f"{first}{factor_moves(fact, 'cause')} → {second}{factor_moves(fact, 'effect')}"
 
 
-def _factor_moves(fact: Fact, end: str, entity_id: str) -> str:
-    """Return what narrows a factor and where it moves; a happening that falls short of what was expected says so."""
+def factor_moves(fact: Fact, end: str) -> str:
+    """Return what narrows the factor at one `end` (cause, effect) and where it moves, as it stands behind its name.
+
+    A happening that falls short of what was expected says only that.
+    """
     scope = fact.qualifier(f"{end}_scope") or ""
-    moved = _moves(entity_id, fact.qualifier(f"{end}_direction"))
-    return _scoped(fact, f"{end}_scope") + ("" if "预期" in scope and moved == "缓和" else moved)
+    moved = _moves(fact.subject if end == "cause" else fact.object, fact.qualifier(f"{end}_direction"))
+    return scoped(fact, f"{end}_scope") + ("" if "预期" in scope and moved == "缓和" else moved)
 
 
-def _scoped(fact: Fact, name: str) -> str:
+def scoped(fact: Fact, name: str) -> str:
     """Return what narrows a name (全球, 高速), in brackets."""
     return f"（{fact.qualifier(name)}）" if fact.qualifier(name) else ""
 
@@ -133,7 +134,7 @@ def _moves(entity_id: str, direction: str) -> str:
 
 
 def _reports(_: Lens, fact: Fact, first: str, second: str) -> str:
-    return f"{first if first not in second else ''}{second}{_scoped(fact, 'scope')} {value_text(fact.value)}"
+    return f"{first if first not in second else ''}{second}{scoped(fact, 'scope')} {value_text(fact.value)}"
 
 
 def _rates(_: Lens, fact: Fact, first: str, second: str) -> str:

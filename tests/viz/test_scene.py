@@ -8,7 +8,7 @@ import pytest
 from kg.model import Kind, Modality, Polarity, Value
 from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, ProfileAnswer, RelateAnswer, Stage, Subgraph
 from tests.viz import samples
-from viz.claims import claim_of
+from viz.claims import claim_of, label_of
 from viz.columns import SceneCaption
 from viz.scene import MOST_NODES, scene_of
 
@@ -230,3 +230,17 @@ def test_an_unscored_answer_still_has_sizes():
     scene = scene_of(ProfileAnswer(nodes[0].entity, graph.links, graph))
     assert all(node.size >= 13 for node in scene.nodes)
     assert scene.edges[0].width > 0
+
+
+def test_what_narrows_a_factor_or_a_figure_stands_behind_its_name():
+    cause, effect = samples.thing(Kind.POLICY, "集采"), samples.product("组件毛利率")
+    link = samples.link(cause, effect, "affects", "使")
+    names = {cause.entity.id: "集采", effect.entity.id: "组件毛利率"}
+    scopes = (("cause_direction", "down"), ("effect_direction", "up"), ("effect_scope", "海外"))
+    assert claim_of(replace(link.facts[0], qualifiers=scopes), "使", names).startswith(
+        "集采缓和 → 组件毛利率（海外）上升"
+    )
+    narrowed = replace(link.facts[0], relation="reports", value=Value(37.9, "%"), qualifiers=(("scope", "全球"),))
+    measured = replace(link, relation="reports", facts=(narrowed,))
+    assert claim_of(narrowed, "的", names) == "集采 组件毛利率（全球） 37.9%（2024）"
+    assert label_of(measured) == "（全球） 37.9% 2024"
