@@ -90,7 +90,7 @@ class TableReader:
         if sum(dated) >= max(2, len(dated) - 1):
             yield from self._by_period(document, rows, heads, read, read[caption], company)
         elif any(head.measured for head in heads[1:]):
-            above = replace(read[caption], period=dated_by(read[caption], document))
+            above = replace(read[caption], period=dated_by(read[caption]))
             yield from self._by_indicator(document, rows, heads, above)
 
     def _by_period(

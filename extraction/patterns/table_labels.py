@@ -85,6 +85,7 @@ class Label:
     span: str = ""  # 周 of 周涨幅
     bare: bool = False  # nothing but a period
     change: str = ""  # 同比 or 环比: of the indicator it names, else of the one before
+    periods: tuple[Period, ...] = ()  # all that it names
 
 
 class LabelReader:
@@ -142,6 +143,7 @@ class LabelReader:
             span["span"] if span else "",
             alone is not None or (period is not None and not _left_over(cut, None, None)),
             ("环比" if changed["how"] == "环比" else "同比") if changed else "",
+            tuple(each.period for each in dated),
         )
 
     def _measured(self, label: Annotated) -> Measured | None:
@@ -195,9 +197,9 @@ def lasts(period: Period | None, span: str) -> bool:
     return least <= (period.end - period.start).days <= most
 
 
-def dated_by(caption: Label, document: Document) -> Period | None:
+def dated_by(caption: Label) -> Period | None:
     """Return the one period, a year at most, that a caption names for the columns that name none."""
-    said = {each.period for each in _stated(caption.text, document)}
+    said = set(caption.periods)
     period = said.pop() if len(said) == 1 else None
     if period is None or period.start is None or period.end is None:
         return None

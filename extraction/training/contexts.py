@@ -34,8 +34,8 @@ _MOST = 12_000  # pairs that are compared with: the solution takes their number 
 class ContextMachine:
     """The pairs that others are compared with, (pairs, numbers), and what each says of the labels, (pairs, labels)."""
 
-    known: NDArray[np.float16]
-    says: NDArray[np.float16]
+    known: Floats
+    says: Floats
     bias: Floats
     middle: Floats
     spread: Floats
@@ -48,26 +48,28 @@ class ContextMachine:
         step = -(-len(pairs) // _MOST)
         contexts, wanted = contexts_of(encoder, pairs[::step]), wanted[::step]
         middle, spread = contexts.mean(axis=0), contexts.std(axis=0) + np.float32(1e-6)
-        known = _scaled(contexts, middle, spread).astype(np.float16)
+        known = _halved(_scaled(contexts, middle, spread)).astype(np.float32)
         kernel, bias = _kernel(known, known), wanted.mean(axis=0)
         kernel[np.diag_indices_from(kernel)] += _RIDGE
         says = solve(kernel, wanted - bias, assume_a="pos", overwrite_a=True)
-        return cls(known, says.astype(np.float16), bias, middle, spread)
+        return cls(known, _halved(says).astype(np.float32), bias, middle, spread)
 
     def margins(self, encoder: Encoder, pairs: Sequence[Pair]) -> Floats:
         """Return (pairs, labels) margins."""
         new = _scaled(contexts_of(encoder, pairs), self.middle, self.spread)
-        margins: Floats = _kernel(new, self.known) @ self.says.astype(np.float32) + self.bias
+        margins: Floats = _kernel(new, self.known) @ self.says + self.bias
         return margins
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what `of` makes the machine from again."""
-        return {f"context_{name}": getattr(self, name) for name in self.__slots__}
+        """Return what `of` makes the machine from again; the two large ones lose nothing at half their width."""
+        whole = {name: getattr(self, name) for name in self.__slots__}
+        whole |= {name: _halved(whole[name]) for name in ("known", "says")}
+        return {f"context_{name}": array for name, array in whole.items()}
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> ContextMachine:
         """Make a machine of its arrays, whatever stands beside them."""
-        return cls(**{name: arrays[f"context_{name}"] for name in cls.__slots__})
+        return cls(**{name: arrays[f"context_{name}"].astype(np.float32) for name in cls.__slots__})
 
 
 def contexts_of(encoder: Encoder, pairs: Sequence[Pair]) -> Floats:
@@ -85,6 +87,10 @@ def contexts_of(encoder: Encoder, pairs: Sequence[Pair]) -> Floats:
     return contexts
 
 
+def _halved(numbers: NDArray[Any]) -> NDArray[np.float16]:
+    return numbers.astype(np.float16)
+
+
 def _scaled(contexts: Floats, middle: Floats, spread: Floats) -> Floats:
     scaled: Floats = (contexts - middle) / (spread * np.float32(contexts.shape[1] ** 0.5))
     return scaled
@@ -92,7 +98,7 @@ def _scaled(contexts: Floats, middle: Floats, spread: Floats) -> Floats:
 
 def _kernel(new: NDArray[Any], known: NDArray[Any]) -> Floats:
     """Return the Gaussian kernel of every new pair with every known one."""
-    new, known = new.astype(np.float32), known.astype(np.float32)
-    apart = (new * new).sum(axis=1)[:, None] + (known * known).sum(axis=1) - 2 * new @ known.T
+    new, known = new.astype(np.float32, copy=False), known.astype(np.float32, copy=False)
+    apart = (new * new).sum(axis=1)[:, None] + np.einsum("ij,ij->i", known, known) - 2 * new @ known.T
     kernel: Floats = np.exp(-_SHARPNESS * apart)
     return kernel

@@ -73,6 +73,7 @@ class RelationModel:
         contexts: ContextMachine | None = None,
     ) -> None:
         self.labels, self._columns, self._idf, self._weights = list(labels), columns, idf, weights
+        self._wide_weights = weights.astype(np.float32)  # once: a sentence asks for a few rows of it
         self._contexts = contexts
         self._encoder = Encoder.installed() if contexts else None
         self.trained_on, self.examples = "", 0
@@ -103,7 +104,7 @@ class RelationModel:
         if not pairs:
             return []
         features = _weighed(_counted(pairs), self._columns, self._idf)
-        weights = self._weights.astype(np.float32)
+        weights = self._wide_weights
         margins = np.asarray(features @ weights[:, :-1].T) + weights[:, -1]
         if self._contexts and self._encoder:
             margins += _CONTEXT * self._contexts.margins(self._encoder, pairs)

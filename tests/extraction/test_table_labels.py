@@ -116,6 +116,13 @@ def test_this_week_in_a_head_is_the_week_that_the_note_tells_of():
     assert {period for *_, period in found} == {"2025-W24"}
 
 
+def test_this_week_in_a_caption_is_the_week_that_a_heading_names():
+    rows = table("表1：本周涨幅居前", "公司 | 周涨跌幅", "宁德时代 | 3.1%", "比亚迪 | -1.2%")
+    reading = read(report("# 价格跟踪（2025.05.26-06.01）", rows, day=date(2025, 6, 5)))
+    periods = {str(fact.valid) for fact in reading.facts if fact.value}
+    assert periods == {"2025-W22"}
+
+
 def test_a_rise_within_the_year_is_no_forecast():
     reading = read(report(table("公司 | 年内涨幅", "宁德时代 | 12.5%", "比亚迪 | 30.1%"), day=date(2025, 6, 16)))
     assert {(str(fact.valid), fact.modality) for fact in reading.facts if fact.value} == {
