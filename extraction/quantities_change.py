@@ -42,9 +42,10 @@ _DOWN = frozenset(DOWN)
 _ABOUT = "了|约|近|超过|超|逾|幅度|幅|大约|不到|不足|最高|最多|至多|至少|分别|均|各|仅|再|将近|接近|高达|多达"
 _FILLER = f"(?:{_ABOUT}|有望|累计|平均|或| )"
 _LOOSE = f"(?:{_ABOUT}|达到|达|为|在|[=:： （])"
+_NO_VERB = "(?<!新)(?!(?<=涨)跌)"  # 新增 is a thing, 涨跌幅 has no direction
 # A verb may stand right before the number; before a percentage also with 达 or 为, never with 至: that is a level.
-_VERB = re.compile(f"(?<!新)(?P<word>{_WORDS}){_FILLER}{{0,4}}$")
-_VERB_LOOSE = re.compile(f"(?<!新)(?P<word>{_WORDS}){_LOOSE}{{0,4}}$")
+_VERB = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_FILLER}{{0,4}}$")
+_VERB_LOOSE = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_LOOSE}{{0,4}}$")
 _NOUN = re.compile(f"(?P<word>{_NOUNS}){_LOOSE}{{0,4}}$")
 _NOUN_ANYWHERE = re.compile(f"(?P<word>{_NOUNS})")
 _KIND = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in KINDS))

@@ -34,6 +34,8 @@ _BEFORE = re.compile(
 )
 _GUESSED = 0.8  # the linker's certainty of a name that no list holds
 _AFTERWARDS = re.compile("(?:以上|以下|左右)?(?:之?后|以后|时(?!间))(?!续|期|市)")
+_BOUND = re.compile("[≥≤<>＜＞] ?$")
+_RETURN = re.compile("收益率|净利率|净利润率|ROE|ROA")
 _EARNED = ("收入", "利润", "利润总额", "毛利率", "净利率", "费用率", "费用")
 _FISCAL = re.compile(r"财年|财季|FY")
 _EXPECTED_YEAR = re.compile(r"[EAF]$")
@@ -143,8 +145,9 @@ def _of_a_cut_label(figure: Figure) -> bool:
 
 
 def _is_a_threshold(figure: Figure) -> bool:
-    """「渗透率超过20%后，增速放缓」 measures nothing."""
-    return _AFTERWARDS.match(figure.annotated.text, figure.quantity.end) is not None
+    """「渗透率超过20%后，增速放缓」 and 「市值≥100亿元的公司」 measure nothing."""
+    text, quantity = figure.annotated.text, figure.quantity
+    return _AFTERWARDS.match(text, quantity.end) is not None or _BOUND.search(text[: quantity.start]) is not None
 
 
 def _of_a_guessed_name(figure: Figure) -> bool:
@@ -161,6 +164,20 @@ def _of_one_year(figure: Figure) -> bool:
 def _of_another_rate(figure: Figure) -> bool:
     """「营收同比-1.7%，较2024年下降1.8个百分点」: the second tells how the growth changed, not the revenue."""
     return figure.quantity.unit in ("pct", "bp") and _AMOUNTS.search(figure.reading.indicator.name) is not None
+
+
+def _of_a_loss_or_a_fall(figure: Figure) -> bool:
+    """「净资产收益率-1.4%」 may be the rate itself, below nothing, or by how much it fell."""
+    rate = _RETURN.search(figure.reading.indicator.name)
+    return rate is not None and figure.quantity.change == "change" and figure.quantity.number < 0
+
+
+def _of_a_bracket(figure: Figure) -> bool:
+    """「大公司（市值百亿元）上涨75%」: what a bracket measures is not what rises behind it."""
+    text, indicator = figure.annotated.text, figure.reading.indicator
+    opened = text.rfind("（", 0, max(indicator.start, 0))
+    closed = text.find("）", indicator.end, figure.quantity.start)
+    return opened >= 0 and closed >= 0 and "）" not in text[opened : indicator.start]
 
 
 def _of_an_exchange(figure: Figure) -> bool:
@@ -183,6 +200,8 @@ REASONS = (
     _behind_a_multiple,
     _of_the_heading_s_firm,
     _of_a_business,
+    _of_a_loss_or_a_fall,
+    _of_a_bracket,
     _of_an_exchange,
     _of_a_row,
     _of_a_cut_label,

@@ -345,6 +345,9 @@ def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[D
 
     A span of years is that of the first figure behind it (「近三年分红超600亿元，股息率3.4%」), and of no percentile.
     """
+    behind = _bracketed(annotated, quantity.end)
+    if behind is not None:
+        return behind, behind.period
     dated = _last((each for each in annotated.periods if not _aside(annotated.text, each, quantity)), quantity.start)
     if _NOW.search(annotated.text, dated.end if dated else 0, quantity.start):
         return None, None
@@ -359,6 +362,15 @@ def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[D
     earlier = tuple(each for each in annotated.periods if each is not dated and not _is_long(each.period))
     shorter = _last(earlier, quantity.start)
     return shorter, shorter.period if shorter else None
+
+
+def _bracketed(annotated: Annotated, end: int) -> Dated | None:
+    """Return what stands alone in a bracket right behind a figure: 「市占率71%（2024年）」."""
+    text = annotated.text
+    for dated in annotated.periods:
+        if dated.role == "stated" and text[end : dated.start] == "（" and text[dated.end : dated.end + 1] == "）":
+            return dated
+    return None
 
 
 def _aside(text: str, dated: Dated, quantity: Quantity) -> bool:

@@ -55,6 +55,11 @@ def doubted(*lines: str) -> list[bool]:
         (("宁德时代：2025H1营收10亿元。比亚迪扩产；2025H1储能收入6亿元。",), [True, False]),
         # a threshold
         (("2024年锂电渗透率超过20%后，增速放缓。",), [True]),
+        # what bounds a class, and what a bracket measures
+        (("大型锂电公司（2024年底市值≥50亿港元）2024年平均上涨12%。",), [True, True]),
+        # a rate below nothing or a fall of it
+        (("宁德时代2025H1净资产收益率-0.7%。",), [True]),
+        (("宁德时代2025H1净资产收益率5.3%。",), [False]),
         # of the exchange told before, or of none
         (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
         (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),
