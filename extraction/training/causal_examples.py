@@ -10,10 +10,10 @@ for is kept and never found. Roles are product, region and industry.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from extraction.training.labelled import labelled_lines
 from kg.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -41,25 +41,12 @@ def read_causal_examples(path: Path) -> list[CausalExample]:
         DocumentError: a line is no such object; it is named.
     """
     examples = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if line.strip():
-            try:
-                examples.append(_example(json.loads(line)))
-            except (KeyError, TypeError, ValueError) as error:
-                where = f"{path.name} line {number}"
-                raise DocumentError(where, f"no labelled text ({error})", "see docs/extraction.md, Causal") from error
+    for where, row in labelled_lines(path):
+        try:
+            examples.append(_example(row))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DocumentError(where, f"no labelled text ({error})", "see docs/extraction.md, Causal") from error
     return examples
-
-
-def is_causal(path: Path) -> bool:
-    """Whether the first line of a labelled file is about causes, as other files are about relations."""
-    with path.open(encoding="utf-8") as lines:
-        first = next((line for line in lines if line.strip()), "{}")
-    try:
-        record = json.loads(first)
-    except ValueError:
-        return False
-    return isinstance(record, dict) and "causes" in record
 
 
 def hash_of(examples: Iterable[CausalExample]) -> str:

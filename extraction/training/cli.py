@@ -27,11 +27,10 @@ def train(files: tuple[Path, ...], kb: Path) -> None:
 
     三种标注各训一个：公司间的关系，因果（含 causes 的行），三元组（含 triples 的行）。
     """
-    from extraction.training.causal_examples import is_causal  # noqa: PLC0415 -- imported when called
-    from extraction.training.role_examples import is_roles  # noqa: PLC0415 -- imported when called
+    from extraction.training.labelled import holds  # noqa: PLC0415 -- imported when called
 
-    causal = [file for file in files if is_causal(file)]
-    roles = [file for file in files if is_roles(file)]
+    causal = [file for file in files if holds(file, "causes")]
+    roles = [file for file in files if holds(file, "triples")]
     pairs = [file for file in files if file not in (*causal, *roles)]
     try:
         if pairs:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from extraction.training.labelled import labelled_lines
 from kg.errors import DocumentError
 from kg.model import Kind
 from kg.relations import vocabulary
@@ -45,18 +46,10 @@ def read_examples(path: Path) -> list[Example]:
     Raises:
         DocumentError: with the line, what is wrong with it, and what to do.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DocumentError(str(path), f"cannot be read: {error}", "give a UTF-8 file of JSON lines") from error
-    return [_example(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+    return [_example(row, where) for where, row in labelled_lines(path)]
 
 
-def _example(line: str, where: str) -> Example:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DocumentError(where, f"not JSON: {error.msg}", "write one JSON object a line") from error
+def _example(row: Any, where: str) -> Example:
     if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in ("text", "subject", "object")):
         raise DocumentError(where, "no text, subject or object", "give all three as strings")
     relation = row.get("relation") or ""

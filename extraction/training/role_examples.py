@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from extraction.training.labelled import labelled_lines
 from kg.errors import DocumentError
 from kg.relations import vocabulary
 
@@ -55,35 +56,16 @@ class RoleExample:
     marks: tuple[Mark, ...] = ()
 
 
-def is_roles(path: Path) -> bool:
-    """Whether the first line of a labelled file holds triples, as other files hold pairs or causes."""
-    with path.open(encoding="utf-8") as lines:
-        first = next((line for line in lines if line.strip()), "{}")
-    try:
-        record = json.loads(first)
-    except ValueError:
-        return False
-    return isinstance(record, dict) and "triples" in record
-
-
 def read_role_examples(path: Path) -> list[RoleExample]:
     """Read a file of labelled lines.
 
     Raises:
         DocumentError: with the line, what is wrong with it, and what to do.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DocumentError(str(path), f"cannot be read: {error}", "give a UTF-8 file of JSON lines") from error
-    return [_example(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+    return [_example(row, where) for where, row in labelled_lines(path)]
 
 
-def _example(line: str, where: str) -> RoleExample:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DocumentError(where, f"not JSON: {error.msg}", "write one JSON object a line") from error
+def _example(row: Any, where: str) -> RoleExample:
     if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not isinstance(row.get("triples"), list):
         raise DocumentError(
             where, "no text or no triples", 'write {"text": …, "triples": [[subject, relation, object]]}'
