@@ -125,7 +125,7 @@ def test_labelled_lines_are_read(tmp_path):
 def test_a_bad_line_is_named(line, tmp_path):
     path = tmp_path / "labelled.jsonl"
     path.write_text(line, encoding="utf-8")
-    with pytest.raises(DocumentError, match="labelled.jsonl:1"):
+    with pytest.raises(DocumentError, match=r"labelled\.jsonl:1"):
         read_causal_examples(path)
 
 
