@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
+_SAME_CLAUSE = re.compile("，?[^，；。：]*")
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
 _DAY, _STILL_OPEN, _LONG_PAST = timedelta(days=1), timedelta(days=31), timedelta(days=90)
 _CLAUSE_MARKS = "。；！？\n"
@@ -111,6 +112,12 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
     if claim.relation == "reports" and annotated.outlook and modality == Modality.ASSERTED:
         past = end is not None and end <= document.published_on
         return Modality.ASSERTED if past else Modality.FORECAST
+    if (
+        claim.relation not in ("reports", "affects")
+        and modality == Modality.ASSERTED
+        and _ahead(claim, annotated, document)
+    ):
+        return Modality.PLANNED if claim.subject.kind == Kind.COMPANY else Modality.FORECAST
     if claim.relation != "reports" or end is None:
         return modality
     open_still = end > document.published_on + _STILL_OPEN and not _REACHED.search(
@@ -124,6 +131,17 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
     if modality == Modality.FORECAST and end < document.published_on - _LONG_PAST:
         return Modality.ASSERTED
     return modality
+
+
+def _ahead(claim: Claim, annotated: Annotated, document: Document) -> bool:
+    """Whether the claim's own clause is dated after the note: 「甲公司2026年四季度量产固态电池」, told in 2025."""
+    return not claim.pattern.endswith(_LISTING) and any(
+        dated.role == "stated"
+        and dated.end <= claim.end
+        and (dated.period.start or document.published_on) > document.published_on
+        and (dated.start >= claim.start or _SAME_CLAUSE.fullmatch(annotated.text, dated.end, claim.start))
+        for dated in annotated.periods
+    )
 
 
 def richest(claims: Iterable[Claim]) -> list[Claim]:
