@@ -76,17 +76,19 @@ def read_ahead(source: Source, left_out: LeftOut, *, name: str) -> Iterator[Item
 def _read(source: Source, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who writes ends this process
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    waiting: queue.Queue[list[Item] | _End] = queue.Queue(_AHEAD)
+    waiting: queue.Queue[list[Item] | _End | None] = queue.Queue(_AHEAD)
     sender = threading.Thread(target=_send, args=(waiting, pipe))
     sender.start()
     left_out = LeftOut()
     faults: list[tuple[str, str, str]] = []
+    end: _End | None = None
     try:
         with no_cycles():
             for load in _loads(_until_fault(source.items(left_out), faults)):
                 waiting.put(load)
+        end = _End(left_out, faults[0] if faults else None)
     finally:
-        waiting.put(_End(left_out, faults[0] if faults else None))
+        waiting.put(end)  # without a last word the pipe just ends: half a file must not pass for a whole one
     sender.join()
 
 
@@ -115,9 +117,11 @@ def _loads(items: Iterator[Item]) -> Iterator[list[Item]]:
         yield load
 
 
-def _send(waiting: queue.Queue[list[Item] | _End], pipe: Connection) -> None:
+def _send(waiting: queue.Queue[list[Item] | _End | None], pipe: Connection) -> None:
     while True:
         load = waiting.get()
+        if load is None:
+            return
         try:
             pipe.send(load)
         except BrokenPipeError:
