@@ -103,3 +103,8 @@ def test_whose_period_a_figure_has(lines, expected):
 )
 def test_how_certain_a_figure_is(lines, modality):
     assert {fact.modality for fact in facts_of(*lines) if fact.relation == "reports"} == {modality}
+
+
+def test_a_long_run_of_letters_before_an_indicator_is_read_in_no_time():
+    """A nested repetition would try 2^200 ways to cut the letters before it gives up: the test would not end."""
+    assert not facts_of("A" * 200 + "与手机出货量12亿部。")
