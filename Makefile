@@ -49,7 +49,7 @@ imports: $(VENV)/.dev
 	@$(BIN)/lint-imports
 
 tests: $(VENV)/.dev
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 doctests: $(VENV)/.dev
 	@$(BIN)/pytest --doctest-modules $(DOCTESTED)
