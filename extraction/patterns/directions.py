@@ -262,7 +262,7 @@ _VERB_BEFORE = re.compile(
 _BEFORE_SPAN, _AFTER_SPAN = 8, 16
 # What may stand between a cause and its trigger: movement, adverbs, a figure, an aside.
 TAIL = re.compile(
-    r"(?:（[^（）]*）|\d[\d.,]*(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*"
+    r"(?:（[^（）]*）|\d[\d.,]*+(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*"
     rf"|{_ADVERB}|{_ANY_MOVE}"
     r"|并未|并没有|没有|尚未|未能|未|难以|不会|无法|等|因素|影响|政策|趋势|背景|，|有效|直接|强力|共同|主要|亦|进而|从而|继而|最终|又|同时|能够|可|能|有力|对|强劲|温和)*"
 )
