@@ -64,7 +64,8 @@ class Annotated:
 
     `subject` is who the sentence is about when it names nobody: the lead-in's, heading's or report's subject.
     `place` is where its figures are measured when it names no place: its label's, title's or heading's. `firm` says
-    that a heading speaks of one company, `opens` that the sentence begins its paragraph or item.
+    that a heading speaks of one company, `opens` that the sentence begins its paragraph or item, `estimated` that it
+    goes on about a period which the sentence before marked as estimated (2025E).
     """
 
     sentence: Sentence
@@ -80,6 +81,7 @@ class Annotated:
     heading: tuple[str, ...] = ()
     risk: bool = False
     outlook: bool = False
+    estimated: bool = False
     date_problems: tuple[Problem, ...] = ()
 
     @property

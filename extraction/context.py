@@ -28,18 +28,20 @@ _LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
 _HEAD_SHARE = 0.25
 _CUT = 0.5  # how sure a heading's subject is when other words of its name stand before it
 _LONGEST_TITLE = 24
+_HEADING_LABEL = re.compile("[^：:。；]{2,20}[：:]")
 _DAY, _WEEK, _STILL_NEW = timedelta(days=1), timedelta(days=7), timedelta(days=10)
 _AS_OF = re.compile("截至|截止")
 _SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
+_YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
 _LABEL_NOT = re.compile(r"[。；！？，：%]")
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _CODE = re.compile(r"[（(][A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?[)）]")
 _GOES_ON = re.compile(r"[A-Za-z0-9]")
 _GENERIC = re.compile(
-    r"端|侧|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
+    r"端|侧|业务|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
     r"|[上下]周|国内|海外|全球|中国|整体|与|及|和|、|的|增长|驱动|回顾|前景|预测|亮点|逻辑|政策|投资|现状|背景|特点|优势|风险|竞争|结构|环比|同比|成长性|盈利|能力|预期|基本面|指标|总结|点评|结果"
     r"|关键|假设|产销|经营|动态|情况|要点|摘要|发展|历程|策略|布局|进展|动态|跟踪|概况|概览|总量|年|月|季|Q\d|H\d|\d|[（）()\s“”\"]"
 )
@@ -84,6 +86,12 @@ class Surroundings:
         return self.heading or self.document
 
     @property
+    def firm(self) -> bool:
+        """Whether the line or the bold title above it is about one company."""
+        titled = self.title.subject if self.title else None
+        return any(each is not None and each.kind == Kind.COMPANY for each in (self.subject, titled))
+
+    @property
     def company(self) -> Ref | None:
         """The nearest subject that is a company, when nothing nearer is of another kind."""
         subject = self.subject
@@ -114,10 +122,15 @@ def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
     return bool(_GENERIC.sub("", lexicon.without_heads(words)))
 
 
-def is_title(text: str, *, whole: bool) -> bool:
-    """Whether a block is a short line without an end, as a bold title or a label (「甲公司：」) above its items is."""
+def is_title(text: str, *, whole: bool, names: Sequence[Ref] = ()) -> bool:
+    """Whether a block is a short line without an end, as a bold title or a label (「甲公司：」) above its items is.
+
+    One that names a firm may name a year as well: 「甲公司2025年中报」.
+    """
     if not whole or len(text) > _LONGEST_TITLE:
         return False
+    if any(ref.kind == Kind.COMPANY for ref in names):
+        text = _YEAR.sub("", text)
     return not (_LABEL_NOT.search(text[:-1]) if is_label(text) else _TITLE_NOT.search(_CODE.sub("", text)))
 
 
@@ -196,6 +209,12 @@ def handed_on(text: str, periods: Sequence[Dated], before: Period | None) -> Per
     return single[-1].period if single else before
 
 
+def is_estimate(periods: Sequence[Dated], before: bool) -> bool:
+    """Whether the period handed on was marked as estimated: 「25H1E收入…。净利润…」."""
+    stated = [dated for dated in periods if dated.role == "stated"]
+    return stated[-1].text.endswith("E") if stated else before
+
+
 def place_of(text: str, refs: Sequence[Ref]) -> str | None:
     """Return the place that a line's label names, "" for several, None where it says nothing of places."""
     match = _LEAD_IN.match(text)
@@ -209,7 +228,13 @@ def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:
 
 
 def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
-    """Return the one company, product or industry that a heading is about, or None."""
+    """Return the one company, product or industry that a heading is about, or None.
+
+    What stands before a colon is what it is about: 「氧化铝：现货价格微涨」.
+    """
+    label = _HEADING_LABEL.match(text)
+    if label and any(ref.end <= label.end() and ref.kind in _HEADING_KINDS for ref in refs):
+        text, refs = text[: label.end() - 1], [ref for ref in refs if ref.end < label.end()]
     for kind in _HEADING_KINDS:
         named = [ref for ref in refs if ref.kind == kind]
         if len({ref.entity for ref in named}) == 1:

@@ -28,7 +28,8 @@ EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
 _SAME_CLAUSE = re.compile("，?[^，；。：]*")
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
-_DAY, _STILL_OPEN, _LONG_PAST = timedelta(days=1), timedelta(days=31), timedelta(days=90)
+_DONE = re.compile("已")  # what a year is said to reach long before its end, it has not reached
+_DAY, _STILL_OPEN, _LONG_PAST, _FAR = timedelta(days=1), timedelta(days=31), timedelta(days=90), timedelta(days=120)
 _CLAUSE_MARKS = "。；！？\n"
 _OF_DATA = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")  # 「8月非农就业数据…」: theirs alone
 _SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # mostly of the figure beside them
@@ -109,6 +110,8 @@ def _is_over(period: Period, document: Document) -> bool:
 def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Document) -> Modality:
     """Judge by the calendar: a value for a period not yet over is no measurement, for one long past no forecast."""
     end = claim.valid.end if claim.valid else None
+    if claim.relation == "reports" and annotated.estimated and modality == Modality.ASSERTED:
+        return Modality.FORECAST
     if claim.relation == "reports" and annotated.outlook and modality == Modality.ASSERTED:
         past = end is not None and end <= document.published_on
         return Modality.ASSERTED if past else Modality.FORECAST
@@ -120,7 +123,8 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
         return Modality.PLANNED if claim.subject.kind == Kind.COMPANY else Modality.FORECAST
     if claim.relation != "reports" or end is None:
         return modality
-    open_still = end > document.published_on + _STILL_OPEN and not _REACHED.search(
+    reached = _REACHED if end <= document.published_on + _FAR else _DONE
+    open_still = end > document.published_on + _STILL_OPEN and not reached.search(
         annotated.text[claim.start : claim.end]
     )
     begins = claim.valid.start if claim.valid else None

@@ -139,7 +139,12 @@ CUES = (
         Modality.FORECAST,
         hedge=True,
     ),
-    Cue("estimate mark", r"(?<![A-Za-z0-9])(?:20)?\d\dE(?![A-Za-z0-9])", "2025E收入", Modality.FORECAST),
+    Cue(
+        "estimate mark",
+        r"(?<![A-Za-z0-9])(?:(?:20)?\d\d|(?:(?:20)?\d\d年? ?)?[QH][1-4]|[1-4][QH]\d\d)E(?![A-Za-z0-9])",
+        "2025E收入",
+        Modality.FORECAST,
+    ),
 )
 
 # Words behind the claim, in its own clause, that make it conditional or a rumour.

@@ -13,6 +13,7 @@ from extraction.chunking import chunk_document
 from extraction.context import (
     Surroundings,
     handed_on,
+    is_estimate,
     is_title,
     lead_in,
     named_week,
@@ -160,6 +161,7 @@ class Extractor:
         around, company = Surroundings(base), base
         period: Period | None = None
         above: set[str] = set()
+        estimated = False
         year_end = fiscal_year_end(document.text)
         opening = [
             dated
@@ -174,7 +176,7 @@ class Extractor:
                 around = Surroundings(base, headings.subject)
                 continue
             if line.first:
-                above = set()
+                above, estimated = set(), False
                 around = self._opened(line, names, around, document.published_on)
                 period = (around.title and around.title.period) or headings.period
             named = with_pronouns(text, names, around, last_company=company)
@@ -191,15 +193,16 @@ class Extractor:
                 subject=subject,
                 region=region_of(text, names) or headings.region,
                 place=_first_told(around.place, around.title.place if around.title else None, headings.place),
-                firm=headings.firm or (around.subject is not None and around.subject.kind == Kind.COMPANY),
+                firm=headings.firm or around.firm,
                 opens=line.first,
                 period=period,
                 heading=headings.texts,
                 risk=headings.risk,
                 outlook=headings.outlook,
+                estimated=estimated and not any(dated.role == "stated" for dated in periods),
                 date_problems=tuple(wrong),
             )
-            period = handed_on(text, periods, period)
+            period, estimated = handed_on(text, periods, period), is_estimate(periods, estimated)
             above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
             company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
 
@@ -212,7 +215,7 @@ class Extractor:
             closed=names_another(text, names, self._lexicon),
             place=place_of(text, names),
         )
-        if is_title(text, whole=line.sentence.end == line.block.end):
+        if is_title(text, whole=line.sentence.end == line.block.end, names=names):
             told = find_periods(text, day)
             title = read_title(text, names, around, periods=told, lexicon=self._lexicon)
             around = replace(around, title=title, lead_in=None, closed=False, place=None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from extraction.context import is_cut, is_part
-from extraction.patterns.metric_words import AT_A_DAY, COMPANY_HEADS, OF_A_TIME
+from extraction.patterns.metric_words import AT_A_DAY, COMPANY_HEADS, OF_A_TIME, OF_FIRMS, SHARES_OF_MARKET
 from extraction.places import places_in
 from kg.model import Kind
 from kg.period import Precision
@@ -46,6 +46,18 @@ _AMOUNTS = re.compile(
     "(?:收入|营收|利润|产量|销量|出货量|[出进]口[量额]|规模|需求|投资|成交额|销售额|金额|装机量|上险量|交付量|保费|订单|价格|库存|销售面积)$"
 )
 _WHOLE_TRADE = re.compile(r"行业|市场|全国|板块|产业")
+_SUMMED = re.compile("累计|累积|总共|合计")
+_HELD = re.compile("(?<!新增)装机|保有量|用户|门店|存栏|库存|产能|订单|规模")  # what has added up by a day
+_ONE_MONTH = re.compile("当月|单月|当季|单季")
+_SAME_PERIOD = re.compile("(?<![年月周季])(?<!较)(?<!比)(?<!与)(?<!于)同期(?!相比|的?(?:水平|高|低))")
+_BARE_PRICE = re.compile("(?:平均)?(?:单价|均价|价格)")
+_BARE_SHARE = re.compile("(?:(?:国内|全球)?市场)?(?:份额|占有率)|市占率")
+_LABEL = re.compile("[^，。；：]{2,12}：")
+_NATIONAL_FIRM = re.compile(
+    "(?:^|[，。；：])中国(?!市场|地区|区|大陆|境内|企业|公司|厂商)[一-鿿]{2,4}?"
+    "(?<!行业)(?<!板块)(?<!市场)(?:实现)?(?:营业?收入?|收入|归母净利|净利润|总?市值|毛利率)"
+)
+_ONE_STEP = frozenset({Precision.MONTH, Precision.WEEK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,7 @@ class Figure:
     dated: Dated | None
     valid: Period | None
     listed: bool
+    traded: bool = False  # the figure before was one of imports or exports
 
     @property
     def clause(self) -> str:
@@ -117,8 +130,9 @@ def _of_the_heading_s_firm(figure: Figure) -> bool:
     reading, annotated = figure.reading, figure.annotated
     if not annotated.firm or reading.subject.kind == Kind.COMPANY or places_in(reading.scope, annotated.refs):
         return False
-    of_firms = reading.indicator.about and reading.indicator.name.endswith(COMPANY_HEADS)
-    return bool(of_firms) and not _WHOLE_TRADE.search(figure.clause)
+    name = reading.indicator.name
+    of_firms = (reading.indicator.about and name.endswith(COMPANY_HEADS)) or name in OF_FIRMS
+    return of_firms and (name.endswith(_EARNED) or not _WHOLE_TRADE.search(figure.clause))
 
 
 def _of_a_business(figure: Figure) -> bool:
@@ -192,7 +206,56 @@ def _of_an_exchange(figure: Figure) -> bool:
     return any(told[-1].end() <= each.start and each.end <= start for each in figure.annotated.quantities)
 
 
+def _of_a_sum(figure: Figure) -> bool:
+    """「7月废铝累计进口117万吨」 is of January to July, 「6月出口4万吨，累计同比下降5%」 as well."""
+    if figure.valid is None or figure.valid.precision not in _ONE_STEP or _HELD.search(figure.reading.indicator.name):
+        return False
+    text, at = figure.annotated.text, figure.quantity.start
+    begin = max(text.rfind(mark, 0, at) for mark in "；。：，（") + 1
+    return _SUMMED.search(text, begin, at) is not None
+
+
+def _of_one_month(figure: Figure) -> bool:
+    """「当月出口3万吨」 behind 1-4月 is not of all four."""
+    valid = figure.valid
+    return valid is not None and valid.precision is Precision.RANGE and _ONE_MONTH.search(figure.clause) is not None
+
+
+def _of_the_same_period(figure: Figure) -> bool:
+    """「财产险公司同期…」 is of the period of one of the sentences before."""
+    return figure.dated is None and _SAME_PERIOD.search(figure.annotated.text, 0, figure.quantity.start) is not None
+
+
+def _of_trade(figure: Figure) -> bool:
+    """「出口量250万台；均价69美元」 is the price of what is exported."""
+    return figure.traded and _BARE_PRICE.match(figure.clause) is not None
+
+
+def _of_somebody(figure: Figure) -> bool:
+    """A thing's share of the market is mostly that of whoever is spoken of: 「某公司：干法设备市占率60%」."""
+    reading, text = figure.reading, figure.annotated.text
+    if reading.subject.kind == Kind.COMPANY or not reading.indicator.name.endswith(SHARES_OF_MARKET):
+        return False
+    label = _LABEL.match(text)
+    above = label is not None and label.end() <= figure.reading.indicator.start and reading.subject.name not in label[0]
+    return above or _BARE_SHARE.match(figure.clause) is not None
+
+
+def _of_a_national_firm(figure: Figure) -> bool:
+    """「中国某某营收202亿元」 is mostly a firm's."""
+    subject, head = figure.reading.subject, figure.reading.indicator.name.removeprefix(figure.reading.subject.name)
+    if subject.kind == Kind.COMPANY or head not in OF_FIRMS:
+        return False
+    return _NATIONAL_FIRM.search(figure.annotated.text, 0, figure.quantity.start) is not None
+
+
 REASONS = (
+    _of_a_sum,
+    _of_one_month,
+    _of_the_same_period,
+    _of_trade,
+    _of_somebody,
+    _of_a_national_firm,
     _undated,
     _of_several,
     _against_another,

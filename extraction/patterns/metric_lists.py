@@ -14,7 +14,7 @@ from extraction.annotated import Ref, nearest
 from extraction.dating import yearly
 from extraction.patterns.metric_owner import read_owner
 from extraction.patterns.metric_subject import Said, without
-from extraction.patterns.metric_words import AFTER_LEVEL, FILLER
+from extraction.patterns.metric_words import AFTER_LEVEL, FILLER, VAGUE
 from extraction.quantities import align, find_lists
 from kg.model import Problem
 
@@ -87,6 +87,8 @@ def _paired(
     indicator = nearest(indicators, row.start)
     if indicator is None or not FILLER.fullmatch(without(annotated, indicator.end, row.start)):
         return []
+    if indicator.name.endswith(VAGUE):
+        return []  # 「食品/医疗/用品占比43%/22%/26%」: of what
     named = _indicators_in_row(annotated, indicators, indicator, len(row.items))
     if len(named) == len(row.items):
         first = finder.find(annotated, named[0])

@@ -31,12 +31,15 @@ from extraction.patterns.metric_words import (
     SUPPOSED,
     TAILS,
     VERBAL,
+    WHOLLY,
 )
 from extraction.places import places_in
 from kg.ids import entity_id
 from kg.model import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from extraction.annotated import Annotated
     from extraction.mentions import Lexicon
     from extraction.quantities import Quantity
@@ -231,7 +234,8 @@ class SubjectFinder:
         ]
         if subjects and subjects[-1].kind not in allowed:
             return None
-        if subjects:
+        own = _own_figure(annotated, indicator, subjects)
+        if subjects and not own:
             subject = subjects[-1]
             gap = without(annotated, subject.end, indicator.start)
             aside = (
@@ -245,7 +249,9 @@ class SubjectFinder:
         opening = without(annotated, clause_start(annotated, indicator.start), indicator.start)
         if understood is None or not OPENING.fullmatch(opening):
             return None
-        if any(ref.kind == Kind.INDICATOR and ref.about for ref in annotated.between(begin, indicator.start)):
+        if not own and any(
+            ref.kind == Kind.INDICATOR and ref.about for ref in annotated.between(begin, indicator.start)
+        ):
             return None  # 「全球汽车销量…，预计增速3%」 is not the heading's growth
         traded = indicator.name.startswith(("出口", "进口"))  # of what, a heading's region does not say
         sure = _UNDERSTOOD_FIRM if understood.kind == Kind.COMPANY else 0.7
@@ -276,6 +282,14 @@ def _of_a_firm(annotated: Annotated, topic: Ref) -> bool:
     if topic.kind == Kind.COMPANY:
         return False
     return topic.kind != Kind.INDUSTRY or not AS_TRADE.match(annotated.text, topic.end)
+
+
+def _own_figure(annotated: Annotated, indicator: Ref, subjects: Sequence[Ref]) -> bool:
+    """Whether a figure can only be the labelled firm's: 「甲公司：绿电装机38GW，股息率6%」."""
+    firm = annotated.subject
+    if firm is None or firm.kind != Kind.COMPANY or indicator.name not in WHOLLY:
+        return False
+    return {ref.entity for ref in subjects} == {firm.entity}
 
 
 def _of_another(said: Measured, indicator: Ref) -> bool:

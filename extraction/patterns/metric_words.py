@@ -66,6 +66,8 @@ COMPANY_HEADS = (
 # Figures that a firm or a trade has, and a product has not.
 OF_FIRMS = frozenset(_TABLE["of_firms"].split())
 AT_A_DAY = frozenset(_TABLE["at_a_day"].split())
+# Of those, what no product or business of a firm has.
+WHOLLY = frozenset(_TABLE["wholly"].split())
 OF_A_TIME = OF_FIRMS - AT_A_DAY  # without a period such a figure says nothing
 AS_TRADE = re.compile(r"[^，。；：]{0,4}?(?:板块|行业|产业|企业|公司|上市|厂商|概念|指数)|[：（]|类")
 CONCENTRATION = re.compile(r"CR\d|前[二三四五六七八九十\d]+")

@@ -52,6 +52,7 @@ _ADJUSTED = {"净利润": "扣非归母净利润", "归母净利润": "扣非归
 _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不考虑|若不计|以外的|之外的")
 # What is added to a stock in a period is another figure than the stock.
 _ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
+_TRADE = re.compile("[进出]口")
 _NOW = re.compile("目前|当前|现阶段|如今")
 _SPAN = timedelta(days=366)  # what is told of more than a year dates the one figure behind it
 _OF_A_PLACE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})  # a firm's figure is the firm's
@@ -72,15 +73,16 @@ class MetricReader:
         self._place = ""  # where the paragraph's figures were measured last
         self._seen: set[str] = set()  # the places that the paragraph has named
         self._measured: set[str] = set()  # what it has measured
+        self._traded = False  # whether imports or exports were measured last
 
     def begin(self) -> None:
         """Forget what was read: a new document begins."""
-        self._before, self._place = None, ""
+        self._before, self._place, self._traded = None, "", False
 
     def read(self, annotated: Annotated) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""
         if annotated.opens:
-            self._place, self._seen, self._measured = "", set(), set()
+            self._place, self._seen, self._measured, self._traded = "", set(), set(), False
             if self._before:  # the paragraph before may have spoken of something else
                 self._before = replace(self._before, confidence=DOUBTFUL)
         said: Said | None = None
@@ -268,7 +270,8 @@ class MetricReader:
         )
         dated, told = _period(annotated, reading.indicator, quantity)
         valid = period or told
-        doubtful = is_doubtful(Figure(annotated, reading, quantity, dated, valid, listed))
+        doubtful = is_doubtful(Figure(annotated, reading, quantity, dated, valid, listed, self._traded))
+        self._traded = _TRADE.search(indicator.name) is not None or (self._traded and doubtful)
         return Claim(
             relation="reports",
             subject=subject,

@@ -280,3 +280,8 @@ def test_entities_do_not_depend_on_the_order_of_the_names():
         Ref("org:甲", Kind.COMPANY, "甲", 3, 4),
     ]
     assert entities_of(refs, {}, {}) == entities_of(refs[::-1], {}, {})
+
+
+def test_what_a_year_reaches_long_before_its_end_is_expected():
+    (early,) = [f for f in read(report("2026年AIPC渗透率达35%。")).facts if f.relation == "reports"]
+    assert early.modality == Modality.FORECAST

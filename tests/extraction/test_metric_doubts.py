@@ -31,6 +31,24 @@ def doubted(*lines: str) -> list[bool]:
         (("碳酸锂价格较上周上涨5%。",), [False]),
         (("碳酸锂价格较年初上涨5%。",), [False]),
         (("8月碳酸锂价格同比上涨5%。",), [False]),
+        # added up since January, or of the one month
+        (("2025年7月废铝累计进口117万吨。",), [True]),
+        (("2025年7月废铝进口20万吨，累计同比下降5%。",), [True, False]),
+        (("2025年1-7月废铝累计进口117万吨。",), [False]),
+        (("2025年5月全国充电桩累计保有量1400万台。",), [False]),
+        (("2025年1-4月废铝进口70万吨。当月进口80万吨。",), [False, True]),
+        # of one of the periods told before
+        (("2025年1-7月动力电池装机量50GWh。同期储能电池装机量60GWh。",), [False, True]),
+        (("2025年7月动力电池装机量50GWh，较去年同期增长3%。",), [False, False]),
+        # what is traded has another price
+        (("2025年5月交换机出口量250万台；均价69美元/台。",), [True, False]),
+        (("2025年5月交换机产量250万台；均价69美元/台。",), [False, False]),
+        # a share of the market is mostly a firm's
+        (("某某诺尔：干法电极设备市占率60%。",), [True]),
+        (("2024年新能源乘用车销量180万辆，市场份额达到32%。",), [True, False]),
+        (("2024年全球新能源乘用车市占率32%。",), [False]),
+        # what looks like a firm of the country
+        (("# 黄金珠宝：2024年分化", "中国某某营收202亿元，归母净利润3亿元。"), [True, True]),
         # a financial year need not be the calendar's
         (("英伟达2025财年营业收入100亿美元。",), [True]),
         # the year is the multiple's
