@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-STEPS = (schema.VERSION_1, schema.VERSION_2, journal.STEP, schema.VERSION_4, schema.VERSION_5, schema.VERSION_6)
+STEPS = (
+    *(schema.VERSION_1, schema.VERSION_2, journal.STEP, schema.VERSION_4),
+    *(schema.VERSION_5, schema.VERSION_6, schema.VERSION_7),
+)
 
 
 def version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> int:

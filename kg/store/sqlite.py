@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kg.relations import vocabulary
-from kg.store import sqlite_checks
+from kg.store import schema, sqlite_checks
 from kg.store.connections import Connections, Pinned, connect, make_ready, one_state
 from kg.store.faults import telling
 from kg.store.judged import JudgedView, Overlay
@@ -103,6 +103,8 @@ class SqliteStore:
     def writer(self) -> Iterator[SqliteWriter]:
         """Return the one writer."""
         with writing(self._path), closing(connect(self._path)) as connection:
+            with telling(self._path):
+                schema.complete(connection)
             plain = self._plain(Pinned(self._path, connection), None, None)
             # Nothing is kept of what the writer sees: it may be rolled back and its revision given to another state.
             seen = JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))

@@ -1,17 +1,15 @@
 """Many rows into a SQLite base at once: the rows of `kg/store/sqlite_writer.py` for sheets, in large transactions.
 
-Facts go in sorted by id, so that the index over ids is walked once per transaction and not jumped about in; keys are
-given here, so that evidence needs no look-up unless a fact was known already.
+Keys are given here, so that evidence needs no look-up unless a fact was known already; a base without facts is filled
+without its secondary indexes, which are built at the end from sorted rows.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import zlib
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +18,11 @@ from kg.errors import DocumentError
 from kg.ids import fact_ids, normal_name
 from kg.store import codec, journal, schema
 from kg.store.prepared import bare_entity, utc
-from kg.store.schema import DAY_ROOM, first_key, microseconds
+from kg.store.schema import DAY_ROOM, INDEXES, first_key, microseconds
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -33,14 +31,9 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE, ROWS_AT_MOST = 250_000, 1_000_000
 _NO_WORDS = zlib.compress(b"", 1)
+_BY_KEY = "SELECT id, claim, key FROM fact WHERE key IN (SELECT value FROM json_each(?))"
+_BY_ID = "SELECT id, claim, key FROM fact WHERE id IN (SELECT value FROM json_each(?))"
 _CACHE = -1_048_576  # KB: the indexes of ten million facts stay in memory while they grow
-
-
-# A base without facts is in no need of these while it is filled; the unique ones stay.
-_INDEXES = {
-    found[1]: found[0].replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS")
-    for found in re.finditer(r"CREATE INDEX (\w+) ON (?:fact|evidence|appearance|profile_name) [^;]+", schema.VERSION_1)
-}
 
 
 def batches(sheets: Iterable[Sheet]) -> Iterator[list[Sheet]]:
@@ -69,38 +62,31 @@ def batches(sheets: Iterable[Sheet]) -> Iterator[list[Sheet]]:
         raise fault
 
 
-@contextmanager
-def unreferenced(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let SQLite look up no row that another refers to: the loader takes every key it writes from a row it has seen.
-
-    Within a transaction this changes nothing (`Writer.together`): then each reference is looked up as ever.
-    """
-    connection.execute("PRAGMA foreign_keys = OFF")
-    try:
-        yield
-    finally:
-        connection.execute("PRAGMA foreign_keys = ON")
-
-
 class Loader:
     """Writes batches of sheets; keys that it has given or met once are not looked up again.
 
-    An empty base is filled without its secondary indexes, which are built at the end from sorted rows. Should the
-    process be killed in between, the next load builds them; until then questions are only slower.
+    Should the process be killed before the indexes are there, whoever writes next builds them (`schema.complete`);
+    until then questions are only slower.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._entities: dict[str, int] = {}
-        self._implied: dict[str, int] = {}
+        self._place: dict[str, int] = {}  # of an entity in the two columns below
+        self._entities = np.empty(0, np.int64)
+        self._implied = np.empty(0, np.int64)  # the profile of one that is used and not described, or 0
+        self._written: list[_Written] = []
         connection.execute(f"PRAGMA cache_size = {_CACHE}")
         connection.execute("PRAGMA wal_autocheckpoint = 65536")
-        self._bare = connection.execute("SELECT 1 FROM fact LIMIT 1").fetchone() is None
+        self._last = self._last_fact()
+        self._empty = self._last == 0
 
     def insert(self, sheets: list[Sheet]) -> list[bool]:
         """Write sheets within a transaction; say which were new."""
-        if self._bare:
-            for name in _INDEXES:
+        if (last := self._last_fact()) != self._last:  # somebody else's: only the index knows of those
+            self._last, self._empty = last, False
+            schema.complete(self._connection)
+        if self._empty:
+            for name in INDEXES:
                 self._connection.execute(f"DROP INDEX IF EXISTS {name}")
         fresh: list[tuple[int, Sheet]] = []
         new: list[bool] = []
@@ -110,27 +96,47 @@ class Loader:
             if known is None:
                 fresh.append((_insert_document(self._connection, sheet), sheet))
         if fresh:
-            self._insert_profiles(fresh)
-            _insert_facts(self._connection, self._entities, fresh)
+            self._know(fresh)
+            self._insert_appearances(fresh)
+            self._insert_facts(fresh)
+            self._last = self._last_fact()
         for _, sheet in fresh:
             journal.note(self._connection, sheet.document.id, said=(sheet.stamp,))
         return new
 
-    def finish(self) -> None:
-        """Build the indexes that are missing, within a transaction."""
-        for statement in _INDEXES.values():
-            self._connection.execute(statement)
+    def _last_fact(self) -> int:
+        last: int = self._connection.execute("SELECT coalesce(max(key), 0) FROM fact").fetchone()[0]
+        return last
 
-    def _insert_profiles(self, sheets: list[tuple[int, Sheet]]) -> None:
+    def _know(self, sheets: list[tuple[int, Sheet]]) -> None:
+        """Learn the keys of the entities of sheets; make those that are missing."""
+        ids: set[str] = set()
+        for _, sheet in sheets:
+            ids.update(sheet.rows.ends, *((entity.id, entity.about) for entity in sheet.entities))
+        wanted = sorted(ids - self._place.keys() - {""})
+        self._connection.executemany(
+            "INSERT INTO entity (id) VALUES (?) ON CONFLICT DO NOTHING", ((identity,) for identity in wanted)
+        )
+        found = dict(
+            self._connection.execute(
+                "SELECT id, key FROM entity WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+            ).fetchall()
+        )
+        self._place.update(zip(wanted, range(len(self._place), len(self._place) + len(wanted)), strict=True))
+        self._entities = np.append(self._entities, np.array([found[identity] for identity in wanted], np.int64))
+        self._implied = np.append(self._implied, np.zeros(len(wanted), np.int64))
+
+    def _places(self, ids: Collection[str]) -> NDArray[np.int64]:
+        return np.fromiter(map(self._place.__getitem__, ids), np.int64, len(ids))
+
+    def _insert_appearances(self, sheets: list[tuple[int, Sheet]]) -> None:
         """Write what the sheets say of entities, as kg/store/prepared.py makes it of documents without mentions."""
-        described = [{entity.id for entity in sheet.entities} for _, sheet in sheets]
-        bare = [_bare(sheet, own) for (_, sheet), own in zip(sheets, described, strict=True)]
-        self._know_entities(set().union(*described, *bare))
-        self._know_bare(set().union(*bare))
+        bare = [self._places(_bare(sheet)) for _, sheet in sheets]
+        self._imply(np.unique(np.concatenate(bare)))
         profiles, documents = [], []
         for (document, sheet), others in zip(sheets, bare, strict=True):
             own = list(map(self._profile, dict.fromkeys(sheet.entities)))
-            profiles.append(np.fromiter((*own, *map(self._implied.__getitem__, others)), np.int64))
+            profiles.append(np.concatenate([np.array(own, np.int64), self._implied[others]]))
             documents.append(np.full(len(profiles[-1]), document))
         one, other = np.concatenate(profiles), np.concatenate(documents)
         order = np.lexsort((other, one))
@@ -139,34 +145,27 @@ class Loader:
             zip(one[order].tolist(), other[order].tolist(), strict=True),
         )
 
-    def _know_entities(self, ids: set[str]) -> None:
-        wanted = sorted(ids - self._entities.keys())
-        self._connection.executemany(
-            "INSERT INTO entity (id) VALUES (?) ON CONFLICT DO NOTHING", ((identity,) for identity in wanted)
-        )
-        found = self._connection.execute(
-            "SELECT id, key FROM entity WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
-        )
-        self._entities.update(found.fetchall())
-
-    def _know_bare(self, ids: set[str]) -> None:
+    def _imply(self, places: NDArray[np.int64]) -> None:
         """Learn the profiles of entities that are used and not described; make those that are missing."""
-        wanted = {identity: bare_entity(identity) for identity in sorted(ids - self._implied.keys())}
+        missing = set(places[self._implied[places] == 0].tolist())
+        wanted = {identity: bare_entity(identity) for identity, place in self._place.items() if place in missing}
         records = {identity: codec.entity_out(entity) for identity, entity in wanted.items()}
+        keys = self._entities[self._places(records)].tolist()
         self._connection.executemany(
             "INSERT INTO profile (entity, implied, record) VALUES (?, 1, ?) ON CONFLICT DO NOTHING",
-            ((self._entities[identity], record) for identity, record in records.items()),
+            zip(keys, records.values(), strict=True),
         )
         found = self._connection.execute(
-            "SELECT t.id, p.record, p.key FROM entity AS t JOIN profile AS p ON p.entity = t.key "
-            "WHERE p.implied AND t.id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(wanted)),),
+            "SELECT entity, record, key FROM profile WHERE implied AND entity IN (SELECT value FROM json_each(?))",
+            (json.dumps(keys),),
         )
-        self._implied.update((identity, key) for identity, record, key in found if record == records[identity])
-        self._name((self._implied[identity], entity) for identity, entity in wanted.items())
+        made = {(entity, record): key for entity, record, key in found}
+        profiles = [made[said] for said in zip(keys, records.values(), strict=True)]
+        self._implied[self._places(records)] = profiles
+        self._name(zip(profiles, wanted.values(), strict=True))
 
     def _profile(self, entity: Entity) -> int:
-        row = (self._entities[entity.id], codec.entity_out(entity))
+        row = (int(self._entities[self._place[entity.id]]), codec.entity_out(entity))
         known = "SELECT key FROM profile WHERE entity = ? AND NOT implied AND record = ?"
         found = self._connection.execute(known, row).fetchone()
         if found is not None:
@@ -179,6 +178,55 @@ class Loader:
         self._connection.executemany(
             "INSERT INTO profile_name (folded, profile, name, code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             ((normal_name(name), key, name, code) for key, entity in profiles for name, code in _names(entity)),
+        )
+
+    def _insert_facts(self, sheets: list[tuple[int, Sheet]]) -> None:
+        """Write facts and evidence; a fact of several rows is looked at by itself, all others column by column."""
+        said = _Said.of(sheets)
+        leads = said.leader == np.arange(len(said.leader))
+        keys = np.zeros(len(leads), np.int64)
+        for row, key in self._known(said, leads):
+            keys[row], leads[row] = key, False
+        keys[leads] = np.arange(np.count_nonzero(leads)) + self._last + 1
+        if self._empty:
+            self._written.append(_Written.of(said.heads[leads], self._last + 1))
+        self._write_facts(sheets, said, keys, leads)
+        _write_evidence(self._connection, sheets, keys[said.leader].tolist(), said.places)
+
+    def _known(self, said: _Said, leads: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+        """Yield the rows whose facts are there already, with the facts' keys."""
+        rows = np.flatnonzero(leads)
+        if self._empty:
+            alike = [each.alike(said.heads[rows]) for each in self._written]
+            keys = np.concatenate([rows[:0], *(keys for _, keys in alike)]).tolist()
+            rows = rows[np.concatenate([rows[:0], *(places for places, _ in alike)])]
+            found = self._connection.execute(_BY_KEY, (json.dumps(keys),))
+        else:
+            ids = [said.facts[row] for row in rows.tolist()]
+            found = self._connection.execute(_BY_ID, (json.dumps(ids),))
+        known = {(fact, claim): key for fact, claim, key in found}
+        for row in rows.tolist() if known else ():
+            key = known.get((said.facts[row], said.claims[row]))
+            if key is not None:
+                yield row, key
+
+    def _write_facts(
+        self, sheets: list[tuple[int, Sheet]], said: _Said, keys: NDArray[np.int64], leads: NDArray[np.bool_]
+    ) -> None:
+        ends = [self._entities[self._places(sheet.rows.ends)] for _, sheet in sheets]
+        subjects, objects = (
+            np.concatenate([known[getattr(sheet.rows, side)] for known, (_, sheet) in zip(ends, sheets, strict=True)])
+            for side in ("subjects", "objects")
+        )
+        rows = zip(
+            *(keys.tolist(), said.facts, subjects.tolist()),
+            *(_chained(sheets, "relations"), objects.tolist()),
+            *(_chained(sheets, "negatives"), said.claims),
+            strict=True,
+        )
+        self._connection.executemany(
+            "INSERT INTO fact (key, id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            rows if leads.all() else compress(rows, leads.tolist()),
         )
 
 
@@ -201,8 +249,11 @@ def _insert_document(connection: sqlite3.Connection, sheet: Sheet) -> int:
     return key
 
 
-def _bare(sheet: Sheet, described: set[str]) -> list[str]:
+def _bare(sheet: Sheet) -> Collection[str]:
     """Return what a sheet uses and does not describe, each once."""
+    if not sheet.entities:
+        return sheet.rows.ends
+    described = {entity.id for entity in sheet.entities}
     about = {entity.about for entity in sheet.entities} - {""} - described
     return [*(end for end in sheet.rows.ends if end not in described), *sorted(about.difference(sheet.rows.ends))]
 
@@ -213,42 +264,52 @@ def _names(entity: Entity) -> Iterator[tuple[str, int]]:
     yield from ((code, 1) for code in entity.codes)
 
 
-def _insert_facts(connection: sqlite3.Connection, entities: dict[str, int], sheets: list[tuple[int, Sheet]]) -> None:
-    """Write facts and evidence by id; a fact of several rows is looked at by itself, all others column by column."""
-    said = _Said.of(sheets)
-    first: int = connection.execute("SELECT coalesce(max(key), 0) + 1 FROM fact").fetchone()[0]
-    leaders = said.order[said.leader[said.order] == said.order]
-    keys = np.empty(len(said.order), np.int64)
-    keys[leaders] = np.arange(first, first + len(leaders))
-    ends = [np.array([entities[end] for end in sheet.rows.ends], np.int64) for _, sheet in sheets]
-    subjects, objects = (
-        np.concatenate([known[getattr(sheet.rows, side)] for known, (_, sheet) in zip(ends, sheets, strict=True)])
-        for side in ("subjects", "objects")
-    )
-    facts = list(
-        zip(
-            *(keys.tolist(), said.facts, subjects.tolist()),
-            *([item for _, sheet in sheets for item in sheet.rows.relations], objects.tolist()),
-            *([item for _, sheet in sheets for item in sheet.rows.negatives], said.claims),
-            strict=True,
+def _chained(sheets: list[tuple[int, Sheet]], column: str) -> Iterator[Any]:
+    return chain.from_iterable(getattr(sheet.rows, column) for _, sheet in sheets)
+
+
+def _write_evidence(
+    connection: sqlite3.Connection, sheets: list[tuple[int, Sheet]], facts: list[int], places: list[int]
+) -> None:
+    done = 0
+    for document, sheet in sheets:
+        rows, text, size = sheet.rows, sheet.document.text, len(sheet.rows)
+        here = slice(done, done + size)
+        done += size
+        read = microseconds(utc(sheet.recorded_at))
+        connection.executemany(
+            "INSERT INTO evidence "
+            '(fact, document, place, start, "end", quote, recorded_at, speaker, confidence, extractor) '
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            zip(
+                *(facts[here], repeat(document, size), places[here], rows.starts, rows.stops),
+                map(text.__getitem__, map(slice, rows.starts, rows.stops)),
+                *(repeat(read, size), rows.speakers, rows.confidences, repeat(sheet.extractor, size)),
+                strict=True,
+            ),
         )
-    )
-    before = connection.total_changes
-    connection.executemany(
-        "INSERT INTO fact (key, id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO NOTHING",
-        map(facts.__getitem__, leaders.tolist()),
-    )
-    if connection.total_changes - before < len(leaders):
-        _take_known(connection, said, leaders, keys=keys)
-    keys = keys[said.leader]
-    rows = list(zip(keys.tolist(), *_evidence(sheets, said.places), strict=True))
-    connection.executemany(
-        "INSERT INTO evidence "
-        '(fact, document, place, start, "end", quote, recorded_at, speaker, confidence, extractor) '
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        map(rows.__getitem__, said.order.tolist()),
-    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What one transaction wrote of facts, while there is no index over their ids: what these begin with, sorted."""
+
+    heads: NDArray[np.uint64]
+    keys: NDArray[np.int64]
+
+    @staticmethod
+    def of(heads: NDArray[np.uint64], first: int) -> _Written:
+        """Take facts in the order of their keys."""
+        order = np.argsort(heads, kind="stable")
+        return _Written(heads[order], order + first)
+
+    def alike(self, heads: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return positions of `heads` that facts written begin with, and these facts' keys, pair by pair."""
+        low, high = (np.searchsorted(self.heads, heads, side) for side in ("left", "right"))
+        there = np.flatnonzero(high > low)
+        pairs = [(place, key) for place in there.tolist() for key in self.keys[low[place] : high[place]].tolist()]
+        both = np.array(pairs, np.int64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,33 +317,29 @@ class _Said:
     """What the rows of several sheets state, one after another.
 
     Attributes:
+        heads: the first 8 bytes of the digests.
         facts: the ids; `claims` how they are worded: by the first row of a sheet that states the fact.
         places: how many rows of the sheet stated the fact before.
         leader: for each row the first row of the same fact in the same words.
-        order: the rows by fact.
     """
 
+    heads: NDArray[np.uint64]
     facts: list[str]
     claims: list[str]
     places: list[int]
     leader: NDArray[np.int64]
-    order: NDArray[np.int64]
 
     @staticmethod
     def of(sheets: list[tuple[int, Sheet]]) -> _Said:
         """Look at the rows of sheets."""
         digests = b"".join(sheet.rows.digests for _, sheet in sheets)
-        head = np.frombuffer(digests, ">u8")[::2]
-        order = np.argsort(head, kind="stable")
-        ordered = head[order]
+        heads = np.frombuffer(digests, ">u8")[::2].astype(np.uint64)
+        order = np.argsort(heads, kind="stable")
+        ordered = heads[order]
         twice = np.zeros(len(order) + 1, bool)
         twice[1:-1] = ordered[1:] == ordered[:-1]
         said = _Said(
-            facts=fact_ids(digests),
-            claims=[claim for _, sheet in sheets for claim in sheet.rows.claims],
-            places=[0] * len(order),
-            leader=np.arange(len(order)),
-            order=order,
+            heads, fact_ids(digests), list(_chained(sheets, "claims")), [0] * len(order), np.arange(len(order))
         )
         owner = np.repeat(np.arange(len(sheets)), [len(sheet.rows) for _, sheet in sheets])
         said._join(np.sort(order[twice[1:] | twice[:-1]]).tolist(), owner)
@@ -298,40 +355,3 @@ class _Said:
             worded[sheet, fact] = claim, place + 1
             self.claims[row], self.places[row] = claim, place
             self.leader[row] = leaders.setdefault((fact, claim), row)
-
-
-def _take_known(
-    connection: sqlite3.Connection, said: _Said, leaders: NDArray[np.int64], *, keys: NDArray[np.int64]
-) -> None:
-    """Give the facts that were there already their keys."""
-    first = int(keys[leaders[0]])
-    made = np.fromiter(
-        (key for (key,) in connection.execute("SELECT key FROM fact WHERE key >= ?", (first,))), np.int64
-    )
-    there = leaders[~np.isin(keys[leaders], made)].tolist()
-    rows = connection.execute(
-        "SELECT id, claim, key FROM fact WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted({said.facts[row] for row in there})),),
-    )
-    known = {(fact, claim): key for fact, claim, key in rows}
-    for row in there:
-        keys[row] = known[said.facts[row], said.claims[row]]
-
-
-def _evidence(sheets: list[tuple[int, Sheet]], places: list[int]) -> Iterator[Iterable[Any]]:
-    """Yield the columns of the evidence but for the fact; the sheets' own are as long as need be."""
-    rows = [sheet.rows for _, sheet in sheets]
-    yield (document for document, sheet in sheets for _ in range(len(sheet.rows)))
-    yield places
-    yield (start for each in rows for start in each.starts)
-    yield (stop for each in rows for stop in each.stops)
-    yield (
-        text[start:stop]
-        for _, sheet in sheets
-        for text in (sheet.document.text,)
-        for start, stop in zip(sheet.rows.starts, sheet.rows.stops, strict=True)
-    )
-    yield (read for _, sheet in sheets for read in repeat(microseconds(utc(sheet.recorded_at)), len(sheet.rows)))
-    yield (speaker for each in rows for speaker in each.speakers)
-    yield (sure for each in rows for sure in each.confidences)
-    yield (name for _, sheet in sheets for name in repeat(sheet.extractor, len(sheet.rows)))

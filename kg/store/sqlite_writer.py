@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kg.ids import normal_name
 from kg.model import MentionStatus, Polarity
-from kg.store import codec, journal, sqlite_bulk
+from kg.store import codec, journal, schema, sqlite_bulk
 from kg.store.faults import telling
 from kg.store.identities import examined
 from kg.store.prepared import prepare
@@ -50,17 +50,16 @@ class SqliteWriter:
 
     def load(self, sheets: Iterable[Sheet]) -> Iterator[tuple[Sheet, bool]]:
         """Write sheets, many rows in a transaction."""
-        with sqlite_bulk.unreferenced(self._connection):
-            with self._transaction() as connection:
-                loader = sqlite_bulk.Loader(connection)
-            try:
-                for batch in sqlite_bulk.batches(sheets):
-                    with self._transaction():
-                        new = loader.insert(batch)
-                    yield from zip(batch, new, strict=True)
-            finally:
+        with self._transaction() as connection:
+            loader = sqlite_bulk.Loader(connection)
+        try:
+            for batch in sqlite_bulk.batches(sheets):
                 with self._transaction():
-                    loader.finish()
+                    new = loader.insert(batch)
+                yield from zip(batch, new, strict=True)
+        finally:
+            with self._transaction():
+                schema.complete(connection)
 
     def remove(self, document_id: str) -> bool:
         """Take a document out, and what only it said."""
@@ -246,8 +245,8 @@ def _insert_facts(
 ) -> None:
     claims = [codec.claim_out(fact) for fact in facts]
     connection.executemany(
-        "INSERT INTO fact (id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO NOTHING",
+        "INSERT INTO fact (id, subject, relation, object, negative, claim) SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
+        "WHERE NOT EXISTS (SELECT 1 FROM fact WHERE id = ?1 AND claim = ?6)",
         (
             (f.id, entities[f.subject], f.relation, entities[f.object], f.polarity is Polarity.NEGATIVE, claim)
             for f, claim in zip(facts, claims, strict=True)

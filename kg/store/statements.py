@@ -57,11 +57,17 @@ APPEARANCES = f"""
     JOIN document AS d ON d.key = a.document
     WHERE p.entity IN {_JUDGED} AND {VISIBLE} ORDER BY d.key, p.key
 """
+# Who is mentioned in a document appears in it. CROSS JOIN fixes the order of the loops: from appearances outwards.
 LINKED = f"""
-    SELECT d.id, coalesce(c.id, ''), m.record FROM mention AS m
-    JOIN document AS d ON d.key = m.document
+    SELECT d.id, coalesce(c.id, ''), m.record
+    FROM (
+        SELECT DISTINCT p.entity, a.document FROM profile AS p CROSS JOIN appearance AS a ON a.profile = p.key
+        WHERE p.entity IN {_JUDGED}
+    ) AS b
+    CROSS JOIN document AS d ON d.key = b.document
+    CROSS JOIN mention AS m ON m.document = b.document AND m.entity = b.entity
     LEFT JOIN chunk AS c ON c.key = m.chunk
-    WHERE m.entity IN {_JUDGED} AND {VISIBLE} ORDER BY m.document, m.place
+    WHERE {VISIBLE} ORDER BY m.document, m.place
 """
 
 # ── documents and passages ─────────────────────────────────────────────────────────────────────────────────────────
@@ -85,10 +91,15 @@ MENTIONS = f"""
     WHERE d.id = :id AND {VISIBLE} ORDER BY m.place
 """
 MENTIONING = f"""
-    SELECT c.id, d.id, c.record FROM mention AS m
-    JOIN chunk AS c ON c.key = m.chunk
-    JOIN document AS d ON d.key = m.document
-    WHERE m.entity = (SELECT key FROM entity WHERE id = :id) AND {VISIBLE}
+    SELECT c.id, d.id, c.record
+    FROM (
+        SELECT DISTINCT p.entity, a.document FROM profile AS p CROSS JOIN appearance AS a ON a.profile = p.key
+        WHERE p.entity = (SELECT key FROM entity WHERE id = :id)
+    ) AS b
+    CROSS JOIN document AS d ON d.key = b.document
+    CROSS JOIN mention AS m ON m.document = b.document AND m.entity = b.entity
+    CROSS JOIN chunk AS c ON c.key = m.chunk
+    WHERE {VISIBLE}
     GROUP BY c.key ORDER BY count(*) DESC, d.key >> {DAY_BITS} DESC, c.id LIMIT :limit
 """
 VISIBLE_DOCUMENTS = f"SELECT d.key, 0 FROM document AS d WHERE {VISIBLE}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,12 +11,15 @@ import pytest
 from kg.ids import fact_id
 from kg.model import Document, Entity, Fact, Kind, Polarity, Value
 from kg.period import quarter
-from kg.store import codec, sqlite_bulk
+from kg.store import codec, schema, sqlite_bulk
 from kg.store.memory import MemoryStore
+from kg.store.open import open_store
 from kg.store.sheet import Row, Rows, Sheet, load
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, fact, reading, reported
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kg.store.port import Store
 
 
@@ -83,13 +88,42 @@ def test_loading_beside_what_is_there_and_removing_again(store: Store):
 
 
 def test_an_empty_base_gets_its_indexes_back(tmp_path: object):
-    from kg.store.open import open_store  # noqa: PLC0415
-
     for name, sheets in (("a", SHEETS), ("b", ())):
         store = open_store(f"{tmp_path}/{name}.liantu", create=True)
         with store.writer() as writer:
             list(load(writer, sheets))
             names = {row[0] for row in writer._connection.execute("SELECT name FROM sqlite_schema WHERE type='index'")}  # type: ignore[attr-defined]
         store.close()
-        assert names >= set(sqlite_bulk._INDEXES)
-        assert len(sqlite_bulk._INDEXES) >= 6
+        assert names >= set(schema.INDEXES)
+        assert len(schema.INDEXES) >= 6
+
+
+def test_a_writer_builds_what_a_killed_load_left_out(tmp_path: Path):
+    path = tmp_path / "killed.liantu"
+    with closing(open_store(path, create=True)) as store, store.writer() as writer:
+        list(load(writer, SHEETS[:2]))
+    with closing(sqlite3.connect(path)) as connection:
+        for name in schema.INDEXES:
+            connection.execute(f"DROP INDEX {name}")
+    with closing(open_store(path)) as store, store.writer() as writer:
+        for item in SHEETS:
+            writer.write(item.reading())
+        reference = MemoryStore()
+        with reference.writer() as other:
+            assert all(other.write(item.reading()) for item in SHEETS)
+        assert seen(store) == seen(reference)
+    with closing(sqlite3.connect(path)) as connection:
+        names = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type='index'")}
+    assert names >= set(schema.INDEXES)
+
+
+def test_what_is_written_between_two_loads_of_one_run_is_known(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sqlite_bulk, "ROWS_AT_ONCE", 1)
+    between = reading(9, 2, reported(22, valid=quarter(2024, 1)), fact(CATL, "uses", LITHIUM))
+    reference = MemoryStore()
+    for each in (store, reference):
+        with each.writer() as writer:
+            for number, _ in enumerate(load(writer, SHEETS)):
+                if number == 1:
+                    writer.write(between)
+    assert seen(store) == seen(reference)

@@ -23,7 +23,7 @@ from kg.model import Community, Entity, Kind, ValueClass
 from kg.store.faults import translated
 from kg.store.migrations import STEPS, migrate
 from kg.store.open import open_store
-from kg.store.schema import VERSION_5, VERSION_6
+from kg.store.schema import VERSION_5, VERSION_6, VERSION_7
 from kg.store.sqlite import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, day, fact, reading, reported
 
@@ -351,6 +351,34 @@ def test_a_passage_of_a_schema_without_classes_is_plain(tmp_path: Path):
         kept = store.view().chunks("doc:1")
     assert [chunk.value_class for chunk in (first, second)] == [ValueClass.CAUSAL, ValueClass.REPEATED]
     assert kept == [replace(chunk, value_class=ValueClass.PLAIN) for chunk in (first, second)]
+
+
+def test_facts_and_mentions_of_a_schema_that_indexed_each_by_itself_are_kept(tmp_path: Path):
+    """The sixth schema's own tables, filled with what today's hold, take the last step."""
+    path, now = tmp_path / "old.liantu", tmp_path / "now.liantu"
+    with closing(SqliteStore(now, create=True)) as store, store.writer() as writer:
+        for number in range(4):
+            writer.write(reading(number, number))
+        held = list(store.view().facts()), store.view().chunks_mentioning(CATL, 9), rows(now)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, path, STEPS[: STEPS.index(VERSION_7)])
+        connection.execute("ATTACH ? AS now", (str(now),))
+        for table in (
+            *("entity", "document", "body", "chunk", "mention", "profile", "profile_name", "appearance"),
+            *("fact", "evidence", "change"),
+        ):
+            connection.execute(f"INSERT INTO {table} SELECT * FROM now.{table}")  # noqa: S608 - ours
+        connection.execute("UPDATE state SET revision = (SELECT revision FROM now.state)")
+    with closing(SqliteStore(path)) as store:
+        kept = list(store.view().facts()), store.view().chunks_mentioning(CATL, 9)
+        breaches = {breach.invariant for breach in store.breaches()}
+        with store.writer() as writer:
+            assert not writer.write(reading(1, 1))
+    assert kept == held[:2]
+    assert breaches == {"index"}  # the word index was not copied
+    with closing(sqlite3.connect(path)) as connection, closing(sqlite3.connect(now)) as other:
+        tables = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'word%' ORDER BY name"
+        assert connection.execute(tables).fetchall() == other.execute(tables).fetchall()
 
 
 def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_anew(tmp_path: Path):
