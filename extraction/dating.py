@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from extraction.dating_english import ENGLISH
-from extraction.dating_forms import NO_LETTER, PARTS, TO, YEAR, Groups, Part, numbered
+from extraction.dating_forms import NO_LETTER, PARTS, TO, YEAR, Groups, Part, numbered, unnamed
 from extraction.dating_frame import Frame, Impossible, Reading, add_months, last_day, number_of, span
 from extraction.dating_relative import RELATIVE
 from extraction.dating_written import WRITTEN, century
@@ -77,18 +77,24 @@ _YEAR_LIST = (
     rf"(?:年(?![期龄以版来])|E{NO_LETTER})"
 )
 
-# One scan: a first character that can begin a date, then the tables in order.
-_STARTERS = "[\\d今去前明后本上下近过最未年周月季昨这十二一三四五六七八九首第半中全同当“「FQHYJSOASNDMaeflntpyWi]"
+# One scan: the tables in order.
 _SCAN = re.compile(
-    f"(?={_STARTERS})(?:"
-    + numbered([_YEAR_LIST], "l")
+    numbered([_YEAR_LIST], "l")
     + "|"
     + numbered((form.pattern for form in _FORMS), "f")
     + "|"
     + numbered((lead.pattern for lead in LEADS), "y")
     + f"|{_GUARD}(?:"
     + numbered((part.pattern for part in _BARE), "p")
-    + "))"
+    + ")"
+)
+# Where the scan is worth while: a first character that can begin a date, then the tables without what must not stand
+# before. Such alternatives begin with a letter, by which the engine passes over most of them at once.
+_STARTERS = "今去前明后本上下近过最未年周月季昨这十二一三四五六七八九首第半中全同当“「FQHYJSOASNDMaeflntpyWi"
+_NOT_BEHIND = re.compile(r"\(\?<[!=][^()]*\)")
+_ALL = (_YEAR_LIST, *(each.pattern for each in (*_FORMS, *LEADS, *_BARE)))
+_LIKELY = re.compile(
+    f"(?:(?<!\\d)(?=\\d)|(?=[{_STARTERS}]))(?:" + "|".join(_NOT_BEHIND.sub("", unnamed(each)) for each in _ALL) + ")"
 )
 _AFTER_YEAR = re.compile(numbered((part.pattern for part in PARTS), "p"))
 _FORM_GROUPS = tuple(re.compile(form.pattern) for form in _FORMS)
@@ -146,6 +152,8 @@ def read_dates(
     """Return dates and impossible dates of one sentence in one pass; arguments as in `find_periods`."""
     if not _FIRST_YEAR < published_on.year < _LAST_YEAR:
         return [], [Problem("date", f"{published_on}：不像发布日", 0, len(text))] if text else []
+    if not _LIKELY.search(text):
+        return [], []
     reader = _Reader(text, Frame(published_on, context, fiscal_year_end))
     reader.run()
     return [
@@ -172,8 +180,10 @@ class _Reader:
 
     def run(self) -> None:
         position = 0
-        while match := _SCAN.search(self.text, position):
-            position = max(self._take(match), match.start() + 1)
+        while likely := _LIKELY.search(self.text, position):
+            position = likely.start() + 1
+            if match := _SCAN.match(self.text, likely.start()):
+                position = max(self._take(match), position)
 
     def _take(self, match: re.Match[str]) -> int:
         """Read one match and return where to go on."""
@@ -210,7 +220,8 @@ class _Reader:
     def _read(self, match: re.Match[str]) -> tuple[int, Reading]:
         group = match.lastgroup or ""
         index, start = int(group[1:]), match.start()
-        frame = self.frame.shifted(context=self.frame.context, ahead=self._ahead(start, match.end()))
+        ahead = self._ahead(start, match.end())
+        frame = replace(self.frame, ahead=ahead) if ahead else self.frame
         if group[0] == "f":
             return match.end(), _FORMS[index].read(frame, _groups(_FORM_GROUPS[index], self.text, start))
         if group[0] == "p":

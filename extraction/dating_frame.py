@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import calendar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -46,10 +46,6 @@ class Frame:
     context: Period | None = None
     fiscal_year_end: int = 12
     ahead: str = ""
-
-    def shifted(self, *, context: Period | None, ahead: str) -> Frame:
-        """Return the frame for the next expression of the same sentence."""
-        return replace(self, context=context, ahead=ahead)
 
     @property
     def today(self) -> date:

@@ -175,8 +175,11 @@ def merge(facts: Iterable[Fact]) -> list[Fact]:
 def entities_of(refs: Sequence[Ref], names: dict[str, Entity], anchors: Mapping[str, Term]) -> list[Entity]:
     """Return the entities that references name; `names` holds issuers, `anchors` gazetteer entries by id."""
     found: dict[str, Entity] = {}
-    for ref in sorted(set(refs), key=lambda ref: (not ref.about, ref.entity, ref.name)):
-        found.setdefault(ref.entity, names.get(ref.entity) or Entity(ref.entity, ref.kind, ref.name, about=ref.about))
+    for _, entity, name, about, kind in sorted(
+        {(not ref.about, ref.entity, ref.name, ref.about, ref.kind) for ref in refs}
+    ):
+        if entity not in found:
+            found[entity] = names.get(entity) or Entity(entity, kind, name, about=about)
     for ref in refs:  # what a name is about exists as well, and what that is about, up to the widest trade
         about, owner = ref.about, ref.owner
         while about and owner and about not in found:

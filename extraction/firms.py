@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ import rjieba
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from extraction.ner import Span
 
@@ -74,9 +74,10 @@ def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
         text: one sentence.
         spans: what the NER model found in it.
     """
-    tokens = [(word, start, end) for word, start, end in rjieba.tokenize(text, "default", hmm=False)]
     bodies = [(span.start, span.end) for span in spans if span.label == "ORG"]
-    found = [*_marked(text, tokens), *_english(text), *_legal(text, tokens, bodies), *_named(text, tokens, bodies)]
+    found = [*_marked(text), *_english(text), *_legal(text, bodies), *_named(text, bodies)]
+    if not found:
+        return []
     kept: list[Firm] = []
     for firm in sorted(found, key=lambda each: (not each.sure, each.start - each.end, each.start)):
         if not any(firm.start < other.end and other.start < firm.end for other in kept):
@@ -84,13 +85,13 @@ def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
     return sorted(kept, key=lambda each: each.start)
 
 
-def _marked(text: str, tokens: Sequence[_Token]) -> Iterator[Firm]:
+def _marked(text: str) -> Iterator[Firm]:
     """Names with a trading mark; the exchange leaves two characters of most, three where they are one word."""
-    edges = {end for _, _, end in tokens}
     for match in _MARKED.finditer(text):
         start, end = match.span()
         at = match.start("marked")
         if at >= 0 and match.end("marked") - at == 3:  # noqa: PLR2004 - a third character that may belong to the text
+            edges = {end for _, _, end in _tokens(text)}
             end = at + 2 if at + 2 in edges or at + 3 not in edges else at + 3
         yield Firm(start, end, sure=True)
 
@@ -101,7 +102,7 @@ def _english(text: str) -> Iterator[Firm]:
         yield Firm(match.start(), match.end(), sure=True)
 
 
-def _legal(text: str, tokens: Sequence[_Token], bodies: Sequence[tuple[int, int]]) -> Iterator[Firm]:
+def _legal(text: str, bodies: Sequence[tuple[int, int]]) -> Iterator[Firm]:
     """Names that end in a legal form, read back to where they begin.
 
     有限公司 stands only in names; before 公司 alone there may be anything, so there the model has to agree.
@@ -111,11 +112,18 @@ def _legal(text: str, tokens: Sequence[_Token], bodies: Sequence[tuple[int, int]
         limited = "有限" in match[0]
         if not limited and match.end() not in begins:
             continue
+        tokens = _tokens(text)
         if any(start < match.start() and end == match.end() and word in _words().stops for word, start, end in tokens):
             continue  # 子公司, 分公司: no form but a word
         start = max(_begin(text, tokens, match.start()), begins.get(match.end(), 0))
         if start < match.start() and is_proper(text[start : match.start()]):
             yield Firm(start, match.end(), sure=limited)
+
+
+@lru_cache(maxsize=64)
+def _tokens(text: str) -> tuple[_Token, ...]:
+    """Cut a sentence into words; asked for only where one holds a mark or a form of a firm, which most do not."""
+    return tuple((word, start, end) for word, start, end in rjieba.tokenize(text, "default", hmm=False))
 
 
 def _begin(text: str, tokens: Sequence[_Token], at: int) -> int:
@@ -140,8 +148,11 @@ def _balanced(text: str, begin: int, at: int) -> int:
     return begin + place + 1
 
 
-def _named(text: str, tokens: Sequence[_Token], bodies: Iterable[tuple[int, int]]) -> Iterator[Firm]:
+def _named(text: str, bodies: Sequence[tuple[int, int]]) -> Iterator[Firm]:
     """Names the model found, without what belongs to the company (子公司, 董事会) and without mere words."""
+    if not bodies:
+        return
+    tokens = _tokens(text)
     known = {(start, end) for _, start, end in tokens}
     for begin, stop in bodies:
         part = _PART.match(text[begin:stop])

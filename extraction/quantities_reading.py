@@ -19,6 +19,7 @@ _FIRST = re.compile(_ELEMENT)
 _RANGE = re.compile(rf"{_ELEMENT} ?(?:[-~—–]|至|到) ?(?P<sign2>{_SIGN})?{_SECOND}")
 _ITEM = rf"(?:{_SIGN})?{NUMBER}(?:{SCALE})?"
 _SHARED = re.compile(rf"{NUMBER}(?:{SCALE})?(?: ?(?:[/、]|和|及|与|以及) ?{_ITEM}){{1,24}}(?P<unit>{UNIT})?")
+_JOINT = re.compile(" ?(?:(?P<to>[-~—–至到])|(?P<with>[/、和及与以]))")
 _PARTS = re.compile(rf"(?P<sign>{_SIGN})?(?P<n>{NUMBER})(?P<scale>{SCALE})?")
 _CURRENCIES = {
     "US$": "美元",
@@ -30,6 +31,7 @@ _CURRENCIES = {
     "RMB": "元",
     "USD": "美元",
 }
+_CURRENCY_ENDS = {name[-1] for name in _CURRENCIES} | {" "}
 _CURRENCY = re.compile(r"(?P<c>US\$|HK\$|\$|¥|￥|€|RMB|USD) ?$")
 
 _SCAN = re.compile(rf"(?P<digits>(?<![\d.]){NUMBER})|{WORD}")
@@ -58,12 +60,13 @@ def scan(text: str) -> Iterator[Raw]:
 def _read_digits(text: str, start: int) -> list[Raw]:
     if _named(text, start):
         return []
-    ranged = _RANGE.match(text, start)
-    if ranged and (item := _ranged(text, ranged)):
-        return [item]
     single = _FIRST.match(text, start)
     assert single is not None
-    if not single["unit"] and (shared := _SHARED.match(text, start)) and (items := _shared(text, shared)):
+    joint = _JOINT.match(text, single.end())  # most numbers stand alone, and need not be read as two or as many
+    if joint and joint["to"] and (ranged := _RANGE.match(text, start)) and (item := _ranged(text, ranged)):
+        return [item]
+    listed = joint and joint["with"] and not single["unit"]
+    if listed and (shared := _SHARED.match(text, start)) and (items := _shared(text, shared)):
         return items
     item = _single(text, single)
     return [item] if item else []
@@ -163,6 +166,8 @@ def _sign_before(text: str, start: int) -> str:
 
 
 def _currency(text: str, start: int) -> str:
+    if text[start - 1 : start] not in _CURRENCY_ENDS:
+        return ""
     found = _CURRENCY.search(text[max(0, start - 4) : start])
     return _CURRENCIES[found["c"]] if found else ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 SCALES = {
     "万亿": 1e12, "千亿": 1e11, "百亿": 1e10, "十亿": 1e9, "亿": 1e8, "千万": 1e7, "百万": 1e6, "十万": 1e5, "万": 1e4,
@@ -112,6 +113,7 @@ _FOLDED_PER = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=1024)
 def fold_unit(text: str) -> str:
     """Return the one spelling of a unit; "" stays ""."""
     unit, slash, per = text.strip().partition("/")

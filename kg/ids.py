@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kg.simplified import simplified
@@ -43,6 +44,7 @@ def entity_id(kind: Kind, name: str) -> str:
     return f"{prefix}:{normal_name(name)}"
 
 
+@lru_cache(maxsize=8192)  # a document says the same names again and again
 def normal_name(name: str) -> str:
     """Fold width, case, spaces and traditional characters, so that one name is one string."""
     return simplified("".join(unicodedata.normalize("NFKC", name).casefold().split()))

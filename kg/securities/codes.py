@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kg.securities.errors import InvalidCode
 from kg.securities.schemes import ashare, foreign, hongkong, usa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _MAINLAND = frozenset({"SH", "SZ", "BJ"})
 _BOARD_B = ("200", "201", "900")
@@ -120,6 +124,8 @@ _IN_TEXT = re.compile(
     re.VERBOSE,
 )
 
+_MAY_BEGIN = re.compile("[0-9A-Za-z纳纽][0-9A-Za-z]*")
+
 
 def find_codes(text: str) -> list[tuple[int, int, Code]]:
     """All codes in running text with their places, left to right.
@@ -131,7 +137,7 @@ def find_codes(text: str) -> list[tuple[int, int, Code]]:
     ['300750.SZ', '002709.SZ']
     """
     found = []
-    for match in _IN_TEXT.finditer(text):
+    for match in _spelled(text):
         spelling = match[0].strip()
         if match.lastgroup == "usa":
             spelling = re.sub(r"^(?:NASDAQ|NYSE|Nasdaq|纳斯达克|纽交所)\s?[:：]\s?", "", spelling)
@@ -141,6 +147,18 @@ def find_codes(text: str) -> list[tuple[int, int, Code]]:
         if code is not None:
             found.append((match.end() - len(match[0].lstrip()), match.end(), code))
     return found
+
+
+def _spelled(text: str) -> Iterator[re.Match[str]]:
+    """Yield what looks like a code; nearly all of a text is passed over, for none begins with a Chinese character."""
+    end = 0
+    for run in _MAY_BEGIN.finditer(text):
+        start = run.start()
+        blank = text[start - 1 : start].isspace()  # one may stand behind a bracket
+        match = (_IN_TEXT.match(text, start - 1) if blank else None) or _IN_TEXT.match(text, start)
+        if match and start >= end:
+            yield match
+            end = match.end()
 
 
 def _parse_bare_number(plain: str) -> Code | None:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from kg.simplified import simplified
@@ -115,6 +116,7 @@ _CLASS = re.compile(r"(?<=[一-鿿])(?:-(?:[SWUBPRDV]|SW|UW|UR|WD|SB)|A|退|\(�
 _SHORTEST_STRIPPED = 3
 
 
+@lru_cache(maxsize=8192)  # a document says the same names again and again
 def name_key(text: str) -> str:
     """The form names are compared in: width and traditional characters folded, Latin small, no spaces by Chinese.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from kg.securities.context import Document
-from kg.securities.features import CONSIDERED, LINKED, MARGIN, Case, weigh
+from kg.securities.features import CONSIDERED, LINKED, MARGIN, Case, cuts_longer_word, inside_longer_name, weigh
 from kg.securities.finder import Finder, Hit
 from kg.securities.records import name_key
 from kg.simplified import simplified
@@ -115,6 +115,8 @@ class Resolver:
 
     def _lone_codes(self, document: Document, found: Sequence[Resolution]) -> list[Resolution]:
         """Codes that no mention stands in front of or holds."""
+        if not document.codes:
+            return []
         taken: set[int] = set()
         for mention in found:
             bracket = document.bracket_behind(mention.end)
@@ -189,8 +191,8 @@ class _Reading:
         if self._master.word_kind(hit.name_key) not in _SURE_KINDS:
             return False
         issuer, name = entries[0]
-        _, shares = weigh(self._case(place, issuer, name, alone=True))
-        return shares.get("cuts_longer_word", 0.0) > -LINKED / 2 and shares.get("inside_longer_name", 0.0) > -LINKED / 2
+        case = self._case(place, issuer, name, alone=True)
+        return min(cuts_longer_word(case), inside_longer_name(case)) > -LINKED / 2
 
     def _options(self, place: int) -> list[tuple[Issuer, Name | None]]:
         """The issuers of the name, of the code behind it and of the document's own short form."""
@@ -198,8 +200,9 @@ class _Reading:
         options: list[tuple[Issuer, Name | None]] = list(self._master.entries(hit.name_key))
         known = {issuer.id for issuer, _ in options}
         # SK海力士（000660）: a bare number is read with the name before it, not as the mainland code it also is.
-        settled = any(self._case(place, issuer, name, alone=True).code_fits for issuer, name in options)
-        others = [self._master.by_code(str(code)) for code in bracket.codes] if bracket and not settled else []
+        others: list[Issuer | None] = []
+        if bracket and not any(self._case(place, issuer, name, alone=True).code_fits for issuer, name in options):
+            others += [self._master.by_code(str(code)) for code in bracket.codes]
         others.append(self._taught.get(hit.name_key))
         options += [(issuer, None) for issuer in others if issuer is not None and issuer.id not in known]
         return options

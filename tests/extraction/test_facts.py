@@ -277,6 +277,8 @@ def test_entities_do_not_depend_on_the_order_of_the_names():
     refs = [
         Ref("product:铜箔", Kind.PRODUCT, "铜箔", 0, 2),
         Ref("product:铜箔", Kind.PRODUCT, "铜箔", 5, 7, "industry:锂电池", 1.0, "锂电池"),
+        Ref("indicator:风电装机", Kind.INDICATOR, "风电装机", 9, 13, "product:风电", 1.0, "风电", 11),
+        Ref("indicator:风电装机", Kind.INDICATOR, "风电装机", 15, 19, "industry:风电", 1.0, "风电", 17),
         Ref("org:甲", Kind.COMPANY, "甲", 3, 4),
     ]
     assert entities_of(refs, {}, {}) == entities_of(refs[::-1], {}, {})
