@@ -56,7 +56,7 @@ class _Lead:
 
 
 LEADS = (
-    _Lead("year", rf"(?<![\dA-Za-z])(?P<y>{YEAR})年(?![期龄版])", "2024年"),
+    _Lead("year", rf"(?<![\dA-Za-z])(?P<y>{YEAR})年(?![龄版]|期(?!间))", "2024年"),
     _Lead("forecast year", rf"(?<![\d.A-Za-z])(?P<y>{YEAR}|\d\d)(?:[EF]|A(?!股)){NO_LETTER}", "2025E"),
     _Lead("loose year", rf"(?<![\d.A-Za-z])(?P<loose>{YEAR}|\d\d)(?=[前首第一二三四上下全半QHW ])", "24Q3"),
     _Lead("short year", r"(?<![\dA-Za-z])(?P<short>\d\d)年", "24年"),
@@ -210,7 +210,8 @@ class _Reader:
         items = [(item.start(), item.end(), century(item[0].rstrip("年E"))) for item in _YEAR_ITEM.finditer(listed)]
         years = [year for _, _, year in items]
         low, high = self.frame.today.year - _LOOKS_BACK, self.frame.today.year + _LOOKS_ON
-        if years != sorted(set(years)) or not (low <= years[0] and years[-1] <= high):
+        believed = all(low <= year <= high or end - start > len("25年") for start, end, year in items)
+        if years != sorted(set(years)) or not believed:
             return False
         role = self._role(begin, begin + len(listed))
         for start, end, year in items:

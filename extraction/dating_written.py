@@ -36,9 +36,16 @@ def _years(frame: Frame, g: Groups) -> Reading:
     first, last = century(g["y"]), century(g["y2"])
     if not first < last <= frame.today.year + 50:  # 2060 is the last target year in use
         return None
-    if len(g["y"]) == 2 and not (abs(first - frame.today.year) < 10 and first % 10):  # noqa: PLR2004 - 10-15年 is a duration
+    if len(g["y"]) == 2 and not _believed(first, last, frame.today.year):  # noqa: PLR2004 - two digits
         return None
     return periods.years(first, last)
+
+
+def _believed(first: int, last: int, today: int) -> bool:
+    """Whether two digits are years: 10-15年 and 20-25年 are durations, 20-22年 in a note of 2021 is not."""
+    if first % 10:
+        return abs(first - today) < 10  # noqa: PLR2004 - a decade
+    return abs(first - today) <= 1 and last - first <= 3  # noqa: PLR2004 - as far as forecasts go
 
 
 def _written_day(_: Frame, g: Groups) -> Reading:
