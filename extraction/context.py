@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from extraction.annotated import CONTEXT, Ref
+from extraction.annotated import CONTEXT, Ref, bare
 from extraction.mentions import indicator_of
 from extraction.places import heading_place, label_place, places_in
 from kg.model import Kind
@@ -235,6 +235,7 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
     label = _HEADING_LABEL.match(text)
     if label and any(ref.end <= label.end() and ref.kind in _HEADING_KINDS for ref in refs):
         text, refs = text[: label.end() - 1], [ref for ref in refs if ref.end < label.end()]
+    refs = [seen for ref in refs if (seen := bare(ref)) is not None]  # 氧化铝库存 is about 氧化铝
     for kind in _HEADING_KINDS:
         named = [ref for ref in refs if ref.kind == kind]
         if len({ref.entity for ref in named}) == 1:

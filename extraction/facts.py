@@ -30,10 +30,14 @@ _SAME_CLAUSE = re.compile("，?[^，；。：]*")
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
 _DONE = re.compile("已")  # what a year is said to reach long before its end, it has not reached
 _DAY, _STILL_OPEN, _LONG_PAST, _FAR = timedelta(days=1), timedelta(days=31), timedelta(days=90), timedelta(days=120)
+_FIRST_REPORTS = timedelta(days=9)  # after a quarter's end; before that there are forecasts of it
+_RESULTS = ("收入", "利润", "毛利率", "净利率", "费用率")
+_REPORTED = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
 _CLAUSE_MARKS = "。；！？\n"
 _OF_DATA = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")  # 「8月非农就业数据…」: theirs alone
 _SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # mostly of the figure beside them
 _OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
+_OF_THEIR_CLAUSE = ("event.", "invests.", "acquires.", "partners.", "supply.", "holds.")
 _LISTING = (".list", ".list2", ".aside", ".related", ".leader")
 _COULD_HAPPEN = frozenset({"affects", "reports"})  # what a section on risks says of these is what might come
 _TIMELESS = frozenset(
@@ -127,6 +131,8 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
     open_still = end > document.published_on + _STILL_OPEN and not reached.search(
         annotated.text[claim.start : claim.end]
     )
+    if modality == Modality.ASSERTED and _too_early(claim, document):
+        return Modality.FORECAST
     begins = claim.valid.start if claim.valid else None
     # A span to a later year is no measurement, whatever it is said to have reached (「2024-2027年CAGR达14%」).
     open_still = open_still or (end - _DAY).year > document.published_on.year
@@ -135,6 +141,14 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
     if modality == Modality.FORECAST and end < document.published_on - _LONG_PAST:
         return Modality.ASSERTED
     return modality
+
+
+def _too_early(claim: Claim, document: Document) -> bool:
+    """Whether a firm's figure of a quarter or longer is told before any firm reports one: it is a preview's."""
+    if claim.subject.kind != Kind.COMPANY or claim.valid is None or claim.valid.end is None:
+        return False
+    of_results = claim.object.name.endswith(_RESULTS) and claim.valid.precision in _REPORTED
+    return of_results and document.published_on - _FIRST_REPORTS < claim.valid.end <= document.published_on
 
 
 def _ahead(claim: Claim, annotated: Annotated, document: Document) -> bool:
@@ -215,7 +229,7 @@ def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
     if claim.relation in _TIMELESS or claim.pattern == "metric":  # the reader of figures says of each what dates it
         return None
     stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
-    if claim.relation == "affects" or claim.pattern.startswith("event."):
+    if claim.relation == "affects" or claim.pattern.startswith(_OF_THEIR_CLAUSE):
         # 「2025年二季度净利润大增，主要受去年低基数拉动」: what a cause explains comes first; a period in the middle of
         # another clause (「表需偏弱，8月降幅扩大，需求支撑…」) is that clause's
         text = annotated.text

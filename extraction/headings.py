@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from extraction.context import heading_subject
@@ -23,6 +23,7 @@ _OUTLOOK = re.compile(
     r"预测|展望|预计|(?:盈利|业绩|增长|销量|景气度|需求)预期(?!升|修复|增强|改善|落空)|前瞻|目标|规划|假设|测算|弹性测算"
 )
 
+_LONGEST_NAME = 8  # characters of a heading that is a firm's name and nothing else
 _LOOKS_BACK = re.compile("回顾|总结|跟踪")  # 「回顾与展望」 tells of both: the words of a line decide
 # How a heading is numbered says how deep it stands among those with as many marks; one without a number is deepest.
 _RANKS = tuple(
@@ -52,6 +53,7 @@ class Heading:
     place: str | None = None
     period: Period | None = None
     firm: bool = False
+    closes: bool = False  # it names something that nobody knows: what is above it is not meant below it
 
 
 class Headings:
@@ -62,6 +64,9 @@ class Headings:
 
     def enter(self, heading: Heading) -> None:
         """Step below a heading; those of its own depth and deeper are left."""
+        beside = next((each for each in self._stack if _depth(each) == _depth(heading)), None)
+        if beside and _only_a_firm(beside) and heading.subject is None and len(heading.text) <= _LONGEST_NAME:
+            heading = replace(heading, firm=True, closes=True)  # one firm after the other, and this one is in no list
         self._stack = [above for above in self._stack if _depth(above) < _depth(heading)]
         self._stack.append(heading)
 
@@ -72,8 +77,8 @@ class Headings:
 
     @property
     def subject(self) -> Ref | None:
-        """The nearest subject."""
-        return next((heading.subject for heading in reversed(self._stack) if heading.subject), None)
+        """The nearest subject; a heading that names something unknown hides what is above it."""
+        return next((each.subject for each in reversed(self._stack) if each.subject or each.closes), None)
 
     @property
     def region(self) -> Ref | None:
@@ -111,6 +116,12 @@ class Headings:
     def outlook(self) -> bool:
         """Whether any heading looks ahead: figures below are expected, not measured."""
         return any(_OUTLOOK.search(each.text) and not _LOOKS_BACK.search(each.text) for each in self._stack)
+
+
+def _only_a_firm(heading: Heading) -> bool:
+    if heading.closes:
+        return True
+    return heading.firm and heading.subject is not None and len(heading.text) <= _LONGEST_NAME
 
 
 def _written_out(text: str) -> str:

@@ -63,3 +63,11 @@ def label_place(label: str, refs: Sequence[Ref]) -> str | None:
     """Return the one place that a label of a line names (「美国：…」), "" for several, None for none."""
     told = {name for _, name in places_in(label, refs)}
     return None if not told else told.pop() if len(told) == 1 else ""
+
+
+def narrowed(place: str, scope: str, *, longest: int) -> str:
+    """Return what narrows a figure, the place of its label or heading in front: 美国商业, for 商业 below 美国."""
+    own = scope.isascii() or scope.startswith("占") or ABROAD.search(scope) or len(place + scope) > longest
+    if scope and (place in HOME or own):
+        return scope
+    return place + scope

@@ -69,7 +69,9 @@ _NAMES = {
 }
 _TYPES = {name: kind for kind, name in _NAMES.items()}
 _SUFFIX = re.compile("行业|产品|业(?!务|绩)|板块|产业|地区")
-_TRADE = re.compile("业$|板块$|养殖$|房地产$|地产$|基建$")
+_TRADE = re.compile(
+    "(?:业|板块|养殖|房地产|地产|基建|电力|屠宰|化工|焦化|炼油|加工|海运|航运|旅游|快递|航空|物流|造纸|运输|纺织|行业)$"
+)
 _TIED = 3.5  # points from which a further pair of a text is told; the best of a text always is
 
 

@@ -57,6 +57,10 @@ _NATIONAL_FIRM = re.compile(
     "(?:^|[，。；：])中国(?!市场|地区|区|大陆|境内|企业|公司|厂商)[一-鿿]{2,4}?"
     "(?<!行业)(?<!板块)(?<!市场)(?:实现)?(?:营业?收入?|收入|归母净利|净利润|总?市值|毛利率)"
 )
+_INSIDE = re.compile("在[^，。；]{1,12}中的?(?:渗透率|份额|市占率|占有率)")
+_DESCRIBED = re.compile(
+    "(?:[为是系][^，。；]{0,12}(?:企业|公司|厂商|龙头|供应商|生产商)|[^，。；]{2,8}(?:企业|公司|厂商)之一)，$"
+)
 _ONE_STEP = frozenset({Precision.MONTH, Precision.WEEK})
 
 
@@ -249,7 +253,27 @@ def _of_a_national_firm(figure: Figure) -> bool:
     return _NATIONAL_FIRM.search(figure.annotated.text, 0, figure.quantity.start) is not None
 
 
+def _of_another_in_it(figure: Figure) -> bool:
+    """「某某芯片在AI手机中渗透率达20%」 is the chip's."""
+    reading, text = figure.reading, figure.annotated.text
+    if not reading.indicator.name.endswith(("渗透率", *SHARES_OF_MARKET)):
+        return False
+    begin = max(text.rfind(mark, 0, figure.quantity.start) for mark in "，。；：") + 1
+    return _INSIDE.search(text, begin, figure.quantity.start) is not None
+
+
+def _of_a_described_firm(figure: Figure) -> bool:
+    """「…某某为唯一的企业，产能3万吨」: what follows is that firm's."""
+    reading, text = figure.reading, figure.annotated.text
+    if reading.subject.kind == Kind.COMPANY or not reading.indicator.name.endswith(COMPANY_HEADS):
+        return False
+    before = text[: figure.quantity.start - len(figure.clause)]
+    return _DESCRIBED.search(before) is not None and reading.subject.name not in figure.clause
+
+
 REASONS = (
+    _of_another_in_it,
+    _of_a_described_firm,
     _of_a_sum,
     _of_one_month,
     _of_the_same_period,

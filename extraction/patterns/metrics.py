@@ -21,6 +21,7 @@ from extraction.patterns.metric_words import (
     CHANGES,
     CONTINUES,
     FILLER,
+    LONGEST_SCOPE,
     MEASURE_HEADS,
     RATES,
     SAME_TIME,
@@ -29,7 +30,7 @@ from extraction.patterns.metric_words import (
     UNIT_KINDS,
     VAGUE,
 )
-from extraction.places import ABROAD, HOME, places_in
+from extraction.places import ABROAD, HOME, narrowed, places_in
 from extraction.quantities import basis_of
 from kg.ids import entity_id
 from kg.model import Kind, Value
@@ -304,7 +305,7 @@ class MetricReader:
             unsure = bool(self._seen - {annotated.place} - HOME) or (annotated.place not in HOME and self._seen & HOME)
             if annotated.place and unsure and not of_a_firm:  # the heading's place, or one named since
                 reading = replace(reading, confidence=min(reading.confidence, DOUBTFUL))
-            return replace(reading, scope=reading.scope or annotated.place)
+            return replace(reading, scope=narrowed(annotated.place, reading.scope, longest=LONGEST_SCOPE))
         if HOME.issuperset(told):
             name = annotated.text[min(head, max(reading.subject.start, 0) or head) : reading.indicator.end]
             return reading if of_a_firm or ABROAD.search(name) else replace(reading, scope=reading.scope or told[-1])
@@ -354,8 +355,9 @@ def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[D
     dated = _last((each for each in annotated.periods if not _aside(annotated.text, each, quantity)), quantity.start)
     if _NOW.search(annotated.text, dated.end if dated else 0, quantity.start):
         return None, None
-    if dated is None:
-        return None, annotated.period
+    if dated is None:  # years told before date a change over them, and no figure that follows
+        carried = annotated.period
+        return None, None if carried and _is_long(carried) and not quantity.change else carried
     between = any(dated.end <= each.start < quantity.start for each in annotated.quantities)
     spot = indicator.name.endswith(("价格", "库存")) and dated.period.precision is Precision.YEAR
     if spot and between and "，" in annotated.text[dated.end : max(indicator.start, dated.end)]:

@@ -26,9 +26,10 @@ _WIDE_REGION = re.compile(
 _LIST = re.compile(r"(?:、|和|及|与|以及|或)")
 _CLAUSE = re.compile(r"[，。；,;！？：:#\n]")
 _NAMES = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME})
+_OWN_NOTHING = frozenset({"环保", "贸易", "大宗商品"})  # 环保 is what curbs, 贸易 what is at odds
 # Words that stand where a name would and are none.
 _NO_NAME = re.compile(
-    r"(?:[0-9.%\-—~]+|市场|行业|公司|企业|产品|国内|国际|国内外|全国|国外|海外|内外|外盘|内盘|下游|上游|终端|主要|整体|相关|部分|主产区|产区|现货|期货|进口|出口|"
+    r"(?:[0-9.%\-—~]+|[一二三四]季度|Q[1-4]|短期内|周内|年内|判断|是因为|促进|支持|到来|大规模|率先|总体|成交|主动|担忧|同样|榨季|隔夜|盘中|今日|昨日|本轮|主因|利好|逐渐|步入|产生|年初|一批|因|下|上|亦|呈现|整个|看涨|下调|上调|装置|集中|冬季|夏季|春季|秋季|各类|旺盛|这|涨|跌|低迷|延续|供需|最高|地|散发|蔓延|被动|外围|商品|高炉|电炉|发展|市场|行业|公司|企业|产品|国内|国际|国内外|全国|国外|海外|内外|外盘|内盘|下游|上游|终端|主要|整体|相关|部分|主产区|产区|现货|期货|进口|出口|"
     r"本周|上周|本月|上月|今年|去年|明年|近期|目前|当前|同期|季度|年度|月份?|年|周|日|全年|上半年|下半年|前期|后期|短期|以前|以来|初|底|末|中|后|前|时|"
     r"的|了|在|是|对|与|和|及|受|因|因为|由于|导致|造成|引起|引发|使|使得|致使|促使|促|推动|带动|拉动|刺激|支撑|助推|推升|提振|拖累|其|该|我国|当地|各地|"
     r"价格|库存|供应|供给|需求|产量|产能|销量|销售|成本|利润|营业|收入|毛利|大幅|持续|继续|进一步|明显|单位|综合|平均|原料|原材料|环比|同比|影响|增加|减少|"
@@ -40,7 +41,9 @@ _FORMS = re.compile(
     "市场|行业|产品|的|现货|期货|平均|整体|综合|销售|采购|进口|国内|出厂|批发|零售|收购|终端|生产|总|新增|社会|市场的|日均|日|月|年|均|最新|主力|合约|港口|企业|工厂|厂家|下游|上游|原料|快速|大幅|持续|明显|显著|小幅|出现|进一步|继续|逐步|逐渐|再次|再度|大量|普遍|均|也|略有|有所|长期|短期|将|会|或|已|仍|的确|近期|目前|维持|较为|稳步|迅速|不断|全面|整体|本身|相关"
 )
 _NO_LETTERS = re.compile(r"[^\u4e00-\u9fffA-Za-z0-9\-]|元|吨")
-_FORM_OF = re.compile("原料药|副产品|类产品|种子|饲料|制品|[片粉矿煤缆板管料箔浆纱线](?![价格量])")
+_FORM_OF = re.compile(
+    "原料药|副产品|类产品|种子|饲料|制品|原材料|原料(?!药)|单体|切片|短纤|薄膜|膜|品(?![种牌类])|[片粉矿煤缆板管料箔浆纱线](?![价格量])"
+)
 _LEADING = re.compile(r"[受对因使令给自](?=.)")  # a preposition that the cutter left on the name
 _MOST_WORDS, _LONGEST_NAME = 3, 8
 _OWNED_EVENTS, _BESIDE = frozenset({"curb", "animal_disease"}), 3
@@ -63,7 +66,11 @@ def names_in(text: str, lexicon: Lexicon) -> list[Name]:
 
 
 def _bare(text: str, lexicon: Lexicon) -> Sequence[Found]:
-    return [found for found in lexicon.find(text) if found.term.kind in _NAMES or found.term.kind == Kind.REGION]
+    return [
+        found
+        for found in lexicon.find(text)
+        if (found.term.kind in _NAMES or found.term.kind == Kind.REGION) and found.term.name not in _OWN_NOTHING
+    ]
 
 
 def owners_of_link(text: str, link: Link, names: Sequence[Name]) -> tuple[list[Name], list[Name]]:
@@ -94,12 +101,25 @@ def owners_of(text: str, move: Move, names: Sequence[Name]) -> list[Name]:
         for name in names
         if name.kind in _NAMES and begin <= name.start and name.end <= head and head - name.end <= _REACH
     ]
-    word = _word_before(text, begin, head)
-    if not near and word:
-        near = [word]
+    word = _unknown_name(text, begin, head, names)
+    if word and (not near or (near[-1].end < word.start and _LIST.fullmatch(text, near[-1].end, word.start))):
+        near = [*near, word]
     elif near and (form := _FORM_OF.match(text, near[-1].end, head)):  # 多晶硅 and 片 are one thing
         near[-1] = Name(near[-1].start, form.end(), Kind.PRODUCT)
-    return _listed(text, near)
+    near = _listed(text, near)
+    if near and _LIST.fullmatch(text, near[0].start - 1, near[0].start):
+        first = _unknown_name(text, begin, near[0].start - 1, names)
+        near = [first, *near] if first else near
+    return near
+
+
+def _unknown_name(text: str, begin: int, end: int, names: Sequence[Name]) -> Name | None:
+    """Return the name that no list holds right before `end`, a region in front of it left out (印度 of 印度糖)."""
+    word = _word_before(text, begin, end)
+    places = [name for name in names if word and name.kind == Kind.REGION and name.start == word.start]
+    if word is None or not places:
+        return word
+    return Name(places[0].end, word.end, word.kind) if places[0].end < word.end else None
 
 
 def _named_before(text: str, move: Move, names: Sequence[Name]) -> list[Name]:

@@ -47,7 +47,7 @@ _SHORT_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,8}}?"
 _LONG_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,20}}?"
 _REACH = "[^。；！？]{0,40}?"
 _GOES_ON = re.compile(
-    r"(?:上游|下游|一体化|复合|零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|专用|用|级|类|化)"
+    r"(?:上游|下游|一体化|复合|零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|制氢|专用|用|级|类|化)"
 )
 _CUT = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 _KNOWN = 0.9  # the score of a name that the gazetteer holds; others were guessed from their letters

@@ -287,3 +287,42 @@ def test_entities_do_not_depend_on_the_order_of_the_names():
 def test_what_a_year_reaches_long_before_its_end_is_expected():
     (early,) = [f for f in read(report("2026年AIPC渗透率达35%。")).facts if f.relation == "reports"]
     assert early.modality == Modality.FORECAST
+
+
+def figures(*lines: str, **about: object) -> list[tuple[str, str, str, Modality]]:
+    facts = [fact for fact in facts_of(*lines, relation="reports", **about) if fact.evidence[0].confidence >= 0.5]
+    return [(fact.subject, fact.object, str(fact.valid), fact.modality) for fact in facts]
+
+
+def test_a_firm_s_quarter_told_days_after_its_end_is_a_preview_s():
+    line = "宁德时代2025Q2营业收入100亿元。"
+    assert [each[3] for each in figures(line, day=date(2025, 7, 8))] == [Modality.FORECAST]
+    assert [each[3] for each in figures(line, day=date(2025, 7, 30))] == [Modality.ASSERTED]
+
+
+def test_an_estimated_period_makes_the_sentence_behind_it_expected_as_well():
+    told = figures("宁德时代：2025年H1E收入100亿元，同比增长3%。净利润10亿元。", day=date(2025, 8, 14))
+    assert {each[3] for each in told} == {Modality.FORECAST}
+
+
+def test_years_told_before_do_not_date_a_figure_behind_them():
+    (_, second) = figures("2015-2024年水泥产能增长12%。螺纹钢产能10亿吨。", day=date(2025, 6, 1))
+    assert second[2] == "None"
+
+
+def test_a_heading_is_about_what_stands_before_its_colon_or_whose_figure_it_names():
+    assert figures("# 工业金属", "## 氧化铝：期货带动交仓需求，现货价格微涨", "库存388万吨。")[0][0] == "product:氧化铝"
+    assert figures("# 油气数据跟踪", "## （二）原油供给", "2025年5月产量1846万吨。")[0][0] == "product:原油"
+
+
+def test_a_firm_that_nobody_knows_is_not_the_trade_above_it():
+    lines = ("# 基础化工", "### 宁德时代", "2024年营业收入10亿元。", "### 某某新材", "2024年营业收入4亿元。")
+    assert [each[0] for each in figures(*lines)] == ["sec:300750.SZ"]
+
+
+def test_what_only_a_firm_has_is_the_labelled_firm_s():
+    told = figures("宁德时代：储能装机38GW，2024年净利润100亿元，股息率6%。")
+    assert [each[:2] for each in told[-2:]] == [
+        ("sec:300750.SZ", "indicator:净利润"),
+        ("sec:300750.SZ", "indicator:股息率"),
+    ]

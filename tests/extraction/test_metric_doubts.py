@@ -47,6 +47,10 @@ def doubted(*lines: str) -> list[bool]:
         (("某某诺尔：干法电极设备市占率60%。",), [True]),
         (("2024年新能源乘用车销量180万辆，市场份额达到32%。",), [True, False]),
         (("2024年全球新能源乘用车市占率32%。",), [False]),
+        # of another thing in what is named, or of a firm that the clause before describes
+        (("2024年某某芯片在人形机器人中渗透率达20%。",), [True]),
+        (("2024年人形机器人渗透率达20%。",), [False]),
+        (("国内碳纤维需求35万吨，某某为唯一的企业，产能3万吨。",), [True, False]),
         # what looks like a firm of the country
         (("# 黄金珠宝：2024年分化", "中国某某营收202亿元，归母净利润3亿元。"), [True, True]),
         # a financial year need not be the calendar's
