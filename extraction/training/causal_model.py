@@ -1,8 +1,7 @@
 """A causal model fitted on labelled text: which movements are cause and effect, and whose they are.
 
-Three parts, minutes on two cores. A logistic regression weighs the links that the untrained reader finds; a text says a
-pair of types, not where, so that after a first fit only the surest link of each labelled pair stays positive (as in
-multiple-instance learning, Andrews et al. 2002). Two linear-chain CRFs (Lafferty et al. 2001; averaged perceptron,
+Three parts, minutes on two cores. The links that the untrained reader finds compete with one another (`causal_links`).
+Two linear-chain CRFs (Lafferty et al. 2001; averaged perceptron,
 Collins 2002) tag products, regions and trades of the cause and of the effect, and the names of the text are weighed
 for the same (`causal_names`): a name that is tagged counts for more. Needs the extra `train`.
 """
@@ -21,23 +20,20 @@ import numpy as np
 
 from extraction.mentions import shipped_lexicon
 from extraction.training.causal_examples import hash_of
-from extraction.training.causal_features import LONGEST, WIDTH, Candidates, Characters, pair_of
+from extraction.training.causal_features import LONGEST, WIDTH, Characters
+from extraction.training.causal_links import LinkModel
 from extraction.training.causal_names import NameModel
-from extraction.training.logistic import log_odds, matrix, weights
 from kg.errors import KgError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from extraction.patterns.move_pairs import Link
     from extraction.training.causal_examples import Argument, CausalExample, Pair
 
-VERSION = 2
-TOLD = 0.4  # probability from which a further pair of a text is told
+VERSION = 3
+TOLD = 0.25  # share among the pairs of a text from which a further one is told, by a fifth of the train part held out
 _SIDES = 2
-_C_FIRST, _C = 0.03, 0.08  # inverse regularisation of the first fit and of the last
 _TAGGER = {"max_iterations": 10, "feature.minfreq": 2}
 _SEED = 0
 _AFTER = 6  # a name behind its factor's word counts as this many characters further away
@@ -48,7 +44,7 @@ _TAGGED, _UNNAMED, _ARGUMENT = 2.0, -2.2, -0.6
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A pair that the model reads, the link it is read from and its probability, 0 … 1."""
+    """A pair that the model reads, the link it is likeliest read from and its probability, 0 … 1."""
 
     pair: Pair
     link: Link
@@ -58,23 +54,18 @@ class Told:
 class CausalModel:
     """A fitted model; `data_hash` is the SHA-256 of what it was fitted on."""
 
-    def __init__(
-        self, weights: NDArray[np.float32], taggers: tuple[bytes, bytes], names: NameModel, data_hash: str
-    ) -> None:
-        self.weights, self.taggers, self.names, self.data_hash = weights, taggers, names, data_hash
+    def __init__(self, links: LinkModel, taggers: tuple[bytes, bytes], names: NameModel, data_hash: str) -> None:
+        self.links, self.taggers, self.names, self.data_hash = links, taggers, names, data_hash
         self._lexicon = shipped_lexicon()
         self._tagging = [_opened(tagger) for tagger in taggers]
 
     def read(self, text: str) -> list[Told]:
-        """Return the pairs of a text that are sure enough, the surest first; the surest of all in any case."""
-        candidates = Candidates.of(text)
-        best: dict[Pair, Told] = {}
-        for link, columns in zip(candidates.links, candidates.columns(), strict=True):
-            told = Told(pair_of(link), link, _probability(self.weights, columns))
-            if told.pair not in best or told.probability > best[told.pair].probability:
-                best[told.pair] = told
-        ranked = sorted(best.values(), key=lambda told: (-told.probability, told.pair))
-        return [told for rank, told in enumerate(ranked) if rank == 0 or told.probability >= TOLD]
+        """Return the pairs of a text that are likely among them, the likeliest first; the likeliest in any case."""
+        return [
+            Told(each.pair, each.link, float(1.0 / (1.0 + np.exp(-each.log_odds))))
+            for rank, each in enumerate(self.links.weigh(text))
+            if rank == 0 or each.share >= TOLD
+        ]
 
     def arguments(self, text: str, pairs: Iterable[Pair]) -> dict[Pair, tuple[set[Argument], set[Argument]]]:
         """Return the arguments of the cause and of the effect of each pair of a text."""
@@ -93,7 +84,7 @@ class CausalModel:
 
     def save(self, path: Path) -> None:
         """Write the model as one NumPy archive without pickles."""
-        columns = np.flatnonzero(self.weights)
+        columns = np.flatnonzero(self.links.weights)
         arrays: dict[str, Any] = {
             f"tagger{side}": np.frombuffer(tagger, dtype=np.uint8) for side, tagger in enumerate(self.taggers)
         }
@@ -103,7 +94,8 @@ class CausalModel:
                 version=np.array(VERSION),
                 data_hash=np.array(self.data_hash),
                 columns=columns.astype(np.int32),
-                values=self.weights[columns],
+                values=self.links.weights[columns],
+                none=np.array(self.links.none),
                 **arrays,
                 **self.names.arrays(),
             )
@@ -122,7 +114,8 @@ class CausalModel:
                 weights = np.zeros(WIDTH + 1, dtype=np.float32)
                 weights[stored["columns"]] = stored["values"]
                 taggers = (stored["tagger0"].tobytes(), stored["tagger1"].tobytes())
-                return cls(weights, taggers, NameModel.of(stored), str(stored["data_hash"]))
+                links = LinkModel(weights, float(stored["none"]))
+                return cls(links, taggers, NameModel.of(stored), str(stored["data_hash"]))
         except (OSError, EOFError, BadZipFile, KeyError, ValueError) as error:
             raise KgError(f"{path}: no causal model ({error}); fit it again") from error
 
@@ -135,34 +128,7 @@ def fit(examples: Sequence[CausalExample]) -> CausalModel:
         ImportError: the extra `train` is not installed.
     """
     taggers = _fit_tagger(examples, 0), _fit_tagger(examples, 1)
-    return CausalModel(_fit_pairs(examples), taggers, NameModel.fit(examples), hash_of(examples))
-
-
-def _fit_pairs(examples: Sequence[CausalExample]) -> NDArray[np.float32]:
-    columns: list[NDArray[np.int64]] = []
-    pairs: list[tuple[int, Pair]] = []
-    for index, example in enumerate(examples):
-        candidates = Candidates.of(example.text)
-        columns += candidates.columns()
-        pairs += [(index, pair_of(link)) for link in candidates.links]
-    labels = np.fromiter((pair in examples[index].pairs for index, pair in pairs), dtype=bool, count=len(pairs))
-    if not labels.any() or labels.all():
-        raise KgError("no causal pair of the labelled texts can be learned: are their types Liantu's kinds of factor?")
-    rows = matrix(columns, WIDTH)
-    guess = weights(rows, labels, _C_FIRST)
-    first = rows @ guess[:-1].astype(np.float64)
-    surest: dict[tuple[int, Pair], int] = {}
-    for row in np.flatnonzero(labels):
-        known = surest.get(pairs[row])
-        if known is None or first[row] > first[known]:
-            surest[pairs[row]] = int(row)
-    kept = ~labels
-    kept[list(surest.values())] = True
-    return weights(rows[kept], labels[kept], _C)
-
-
-def _probability(fitted: NDArray[np.float32], columns: NDArray[np.int64]) -> float:
-    return float(1.0 / (1.0 + np.exp(-log_odds(fitted, columns))))
+    return CausalModel(LinkModel.fit(examples), taggers, NameModel.fit(examples), hash_of(examples))
 
 
 def _fit_tagger(examples: Sequence[CausalExample], side: int) -> bytes:
