@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 10.0
 _SMALLEST_PAGE = 512
+_LOG = 8192, 65536  # pages of the log, 32 and 256 MB
 
 
 class Lender(Protocol):
@@ -150,4 +151,13 @@ def _tune(connection: sqlite3.Connection) -> None:
     # costs the last documents of an ingest that is resumed anyway, and saves one fsync per document.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
-    connection.execute("PRAGMA wal_autocheckpoint = 8192")  # 32 MB: fewer waits for the disk during an ingest
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG[0]}")
+
+
+def let_log_grow(connection: sqlite3.Connection) -> None:
+    """Let the log have as many pages as the base before it is folded in.
+
+    A document touches pages all over a large base, and the same ones again soon: a longer log folds each in less often.
+    """
+    pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
+    connection.execute(f"PRAGMA wal_autocheckpoint = {min(max(pages, _LOG[0]), _LOG[1])}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kg.store.prepared import Prepared
 
 _KEPT = 1024  # commits; whoever is further behind compiles anew
+_SWEPT = 64  # the first of them lie pages away from the last: they go together
 
 STEP = """
 CREATE TABLE change (
@@ -80,7 +81,8 @@ def note(
     before = connection.execute("SELECT stamp FROM change WHERE revision = ?", (revision - 1,)).fetchone()
     stamp = digest([before[0] if before else "", str(revision), document_id, gone or "", *said])
     connection.execute("INSERT INTO change VALUES (?, ?, ?, ?)", (revision, stamp, document_id, gone))
-    connection.execute("DELETE FROM change WHERE revision <= ?", (revision - _KEPT,))
+    if revision % _SWEPT == 0:
+        connection.execute("DELETE FROM change WHERE revision <= ?", (revision - _KEPT,))
 
 
 def content(reading: Prepared) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kg.ids import normal_name
 from kg.model import MentionStatus, Polarity
 from kg.store import codec, journal, schema, sqlite_bulk
+from kg.store.connections import let_log_grow
 from kg.store.faults import telling
 from kg.store.identities import examined
 from kg.store.prepared import prepare
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kg.store.sheet import Sheet
 
 
+_LOOKED_AFTER = 500  # documents
 _WHOLE = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
 _PART = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
 
@@ -37,12 +39,16 @@ class SqliteWriter:
 
     def __init__(self, connection: sqlite3.Connection, path: Path, seen: View) -> None:
         self._connection, self._path, self._seen = connection, path, seen
+        self._written = 0
 
     def write(self, reading: Reading) -> bool:
         """Write a document whole or not at all."""
         with self._transaction() as connection:
             if _key_of(connection, reading.document.id) is not None:
                 return False
+            if self._written % _LOOKED_AFTER == 0:
+                let_log_grow(connection)
+            self._written += 1
             prepared = prepare(reading)
             _insert(connection, prepared)
             journal.note(connection, reading.document.id, said=journal.content(prepared))
