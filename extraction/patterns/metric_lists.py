@@ -14,12 +14,12 @@ from extraction.annotated import Ref, nearest
 from extraction.dating import yearly
 from extraction.patterns.metric_owner import read_owner
 from extraction.patterns.metric_subject import Said, without
-from extraction.patterns.metric_words import AFTER_LEVEL, FILLER, VAGUE
+from extraction.patterns.metric_words import AFTER_LEVEL, CONTINUES, FILLER, VAGUE
 from extraction.quantities import align, find_lists
 from kg.model import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from extraction.annotated import Annotated
     from extraction.dating import Dated
@@ -28,62 +28,77 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _JOINER = re.compile(r"(?:[、/]|和|及|与|以及)$")
+_AND = str.maketrans("", "", "和及与、/")  # between the years of a row
 _JOINED = re.compile(r"(?:[、/，]|和|及|与|以及|的)*(?:同比|环比)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Where a list stands and what each of its numbers measures; empty where it cannot be paired."""
-
-    start: int
-    end: int
-    readings: tuple[tuple[Measured, Quantity, Period | None], ...] = ()
+Readings = list[tuple["Measured", "Quantity", "Period | None"]]
 
 
-def read_lists(
-    annotated: Annotated, indicators: Sequence[Ref], subjects: SubjectFinder, *, before: Measured | None
-) -> Iterator[Row]:
-    """Yield the lists of a sentence in order."""
-    last: Row | None = None
-    for row in find_lists(annotated.text, annotated.quantities):
-        readings = _following(annotated, row, last) or _paired(
-            annotated, row, indicators, _Finder(subjects, last, before)
+class RowReader:
+    """Reads the lists of one sentence, each where it stands: what was said before it may say what it measures."""
+
+    def __init__(self, annotated: Annotated, indicators: Sequence[Ref], finder: Finder) -> None:
+        self._annotated, self._indicators, self._finder = annotated, indicators, finder
+        self._rows = {row.start: row for row in find_lists(annotated.text, annotated.quantities)}
+        self._last: tuple[int, Readings] = (0, [])
+
+    def at(self, start: int) -> QuantityList | None:
+        """Return the list that begins at an offset."""
+        return self._rows.get(start)
+
+    def read(self, row: QuantityList, *, said: Said | None) -> Readings:
+        """Return what each number measures; empty where the row cannot be paired."""
+        end, last = self._last
+        told = Said(last[-1][0], last[-1][1]) if last else None
+        readings = (
+            _following(self._annotated, row, end, last)
+            or _paired(self._annotated, row, self._indicators, replace(self._finder, said=told))
+            or self._goes_on(row, said or told)
         )
-        last = Row(row.start, row.end, tuple(readings))
-        yield last
+        self._last = row.end, readings
+        return readings
+
+    def _goes_on(self, row: QuantityList, said: Said | None) -> Readings:
+        """「…达10亿元，预计2026年和2030年将分别达到20亿元和30亿元」: the same indicator in other years."""
+        said, first = said or self._finder.before, row.items[0]
+        if said is None:
+            return []
+        start = max(said.quantity.end, 0) if said is not self._finder.before else 0
+        words = AFTER_LEVEL if first.change else CONTINUES
+        like = first.change not in {"", "share"} or (not first.change and first.unit == said.quantity.unit)
+        if not like or not words.fullmatch(without(self._annotated, start, row.start).translate(_AND)):
+            return []
+        pairs = _with_years(self._annotated, row, since=start)
+        return [(said.reading, quantity, period) for period, quantity in pairs]
 
 
-def _following(
-    annotated: Annotated, row: QuantityList, last: Row | None
-) -> list[tuple[Measured, Quantity, Period | None]]:
+def _following(annotated: Annotated, row: QuantityList, end: int, last: Readings) -> Readings:
     """「…达526、654、755亿元，同增2%、24%、16%」: the second list tells the changes of the first."""
-    if last is None or len(last.readings) != len(row.items) or not row.items[0].change:
+    if len(last) != len(row.items) or not row.items[0].change:
         return []
-    if not AFTER_LEVEL.fullmatch(without(annotated, last.end, row.start)):
+    if not AFTER_LEVEL.fullmatch(without(annotated, end, row.start).translate(_AND)):
         return []
-    return [
-        (reading, quantity, period) for (reading, _, period), quantity in zip(last.readings, row.items, strict=True)
-    ]
+    own: list[Period | None] = [period for period, _ in _with_years(annotated, row, since=end)]
+    own = own or [period for _, _, period in last]
+    return [(told[0], quantity, period) for told, quantity, period in zip(last, row.items, own, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Finder:
-    """Whom an indicator of this list can mean: `last` is the list before it, `before` the sentence before."""
+class Finder:
+    """Whom an indicator of a list can mean: `said` is the list before it, `before` the sentence before."""
 
     subjects: SubjectFinder
-    last: Row | None
-    before: Measured | None
+    before: Said | None
+    said: Said | None = None
 
     def find(self, annotated: Annotated, indicator: Ref) -> Measured | None:
-        told = self.last.readings[-1] if self.last and self.last.readings else None
-        return self.subjects.find(
-            annotated, indicator, said=Said(told[0], told[1]) if told else None, before=self.before
-        )
+        """Return the indicator with its subject, or None where nobody can be meant."""
+        before = self.before.reading if self.before else None
+        return self.subjects.find(annotated, indicator, said=self.said, before=before)
 
 
-def _paired(
-    annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], finder: _Finder
-) -> list[tuple[Measured, Quantity, Period | None]]:
+def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], finder: Finder) -> Readings:
     indicator = nearest(indicators, row.start)
     if indicator is None or not FILLER.fullmatch(without(annotated, indicator.end, row.start)):
         return []
@@ -110,8 +125,8 @@ def _paired(
     return [(first, quantity, period) for period, quantity in pairs] if first else []
 
 
-def _with_years(annotated: Annotated, row: QuantityList) -> list[tuple[Period, Quantity]]:
-    stated = [dated for dated in annotated.periods if dated.end <= row.start and dated.role == "stated"]
+def _with_years(annotated: Annotated, row: QuantityList, *, since: int = 0) -> list[tuple[Period, Quantity]]:
+    stated = [each for each in annotated.periods if since <= each.start < row.start and each.role == "stated"]
     if not stated:
         return []
     years = yearly(stated[-1])

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from extraction.quantities import Quantity
 
 # How sure a way of finding the subject is, by what was right of it in samples read by hand (docs/quality.md).
-_OPEN, _TAKEN_OVER, _UNDERSTOOD_FIRM = 0.65, 0.6, 0.84  # a phrase, the last sentence's subject, a heading's firm
+_OPEN, TAKEN_OVER, _UNDERSTOOD_FIRM = 0.65, 0.6, 0.84  # a phrase, the last sentence's subject, a heading's firm
 _TOPIC = 0.45  # what another clause of the sentence has named: two of three are right
 SHARE = 0.4  # what another thing has of a whole told before: every third one is right
 DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.least_confidence)
@@ -174,7 +174,7 @@ class SubjectFinder:
         if before is not None:
             subject = replace(before.subject, start=CONTEXT, end=CONTEXT)
             plain = OPENING.fullmatch(without(annotated, 0, indicator.start))  # else of something that nobody knows
-            return subject, min(_TAKEN_OVER if plain else DOUBTFUL, before.confidence), _lasting(before)
+            return subject, min(TAKEN_OVER if plain else DOUBTFUL, before.confidence), _lasting(before)
         return (understood, 0.6 * understood.score, "") if understood is not None else None
 
     def part(self, annotated: Annotated, said: Said, *, start: int, end: int) -> Measured | None:

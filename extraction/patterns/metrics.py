@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 from extraction.annotated import Claim, nearest
 from extraction.dating import yearly
 from extraction.patterns.metric_doubts import Figure, is_doubtful
-from extraction.patterns.metric_lists import read_lists
-from extraction.patterns.metric_subject import DOUBTFUL, SHARE, Measured, Said, SubjectFinder, clause_start, without
+from extraction.patterns.metric_follows import SHARE_OF, Follower, doubted
+from extraction.patterns.metric_lists import Finder, RowReader
+from extraction.patterns.metric_subject import DOUBTFUL, Measured, Said, SubjectFinder, clause_start, without
 from extraction.patterns.metric_words import (
-    AFTER_LEVEL,
     CHANGES,
-    CONTINUES,
     FILLER,
     LONGEST_SCOPE,
     MEASURE_HEADS,
@@ -45,10 +44,6 @@ if TYPE_CHECKING:
     from extraction.quantities import Quantity
     from kg.period import Period
 
-_SHARE_OF = re.compile(
-    r"(?<!市)占(?:到了?|据了?|了)?(?P<whole>[^，。；：、]{0,24}?)(?:的)?(?:比重|比例|比率|比|份额)?"
-    r"(?:的|为|达|到|约|近|超|过|仅|将|至|有|最高|最大|，|平均|在|是|逾|不足|左右|或|也|均|高)*+$"
-)
 _ADJUSTED = {"净利润": "扣非归母净利润", "归母净利润": "扣非归母净利润", "ROE": "扣非ROE"}
 _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不考虑|若不计|以外的|之外的")
 # What is added to a stock in a period is another figure than the stock.
@@ -70,7 +65,8 @@ class MetricReader:
         self._basis = {term.entity: term.basis for term in lexicon.terms.values() if term.basis}
         self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}}
         self.subjects = SubjectFinder(lexicon)
-        self._before: Measured | None = None
+        self._follower = Follower(self.subjects, self._fits)
+        self._before: Said | None = None  # what the sentence before measured last
         self._place = ""  # where the paragraph's figures were measured last
         self._seen: set[str] = set()  # the places that the paragraph has named
         self._measured: set[str] = set()  # what it has measured
@@ -84,8 +80,7 @@ class MetricReader:
         """Yield the measured claims of one sentence."""
         if annotated.opens:
             self._place, self._seen, self._measured, self._traded = "", set(), set(), False
-            if self._before:  # the paragraph before may have spoken of something else
-                self._before = replace(self._before, confidence=DOUBTFUL)
+            self._before = doubted(self._before)  # the paragraph before may have spoken of something else
         said: Said | None = None
         left_out = None
         if annotated.quantities:
@@ -98,30 +93,26 @@ class MetricReader:
                 self._measured.add(claim.subject.entity)
                 yield claim
         if said is not None or annotated.quantities:
-            self._before = said.reading if said and not left_out else None
-            if self._before and len(self._measured) > 1:  # the next sentence's bare figure could be any of theirs
-                self._before = replace(self._before, confidence=DOUBTFUL)
+            self._before = said if not left_out else None
+            if len(self._measured) > 1:  # the next sentence's bare figure could be any of theirs
+                self._before = doubted(self._before)
         elif annotated.text.endswith("："):
             self._before = None  # a new item begins
         self._seen |= {name for _, name in places_in(annotated.text, annotated.refs)}
 
     def _read(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim, Said]]:
         said: Said | None = None
-        resume = 0
+        resume = listed = 0
         begun: tuple[Measured, Quantity] | None = None
-        listed: set[int] = set()
-        for row in read_lists(annotated, indicators, self.subjects, before=self._before):
-            listed |= set(range(row.start, row.end))
-            for reading, quantity, period in row.readings:
-                if self._fits(reading.indicator, quantity):
-                    said = Said(reading, quantity)
-                    yield self._claim(annotated, reading, quantity, period=period, listed=True), said
-        said = None
+        rows = RowReader(annotated, indicators, Finder(self.subjects, self._before))
         for quantity in annotated.quantities:
-            if not any(map(str.isdigit, quantity.text)):
+            if quantity.start < listed or not any(map(str.isdigit, quantity.text)):
                 continue  # 「总市值(百万元)」 names a unit
-            if quantity.start in listed:
-                said = None
+            if row := rows.at(quantity.start):
+                for reading, item, period in rows.read(row, said=said):
+                    if self._fits(reading.indicator, item):
+                        yield self._claim(annotated, reading, item, period=period, listed=True), Said(reading, item)
+                said, listed = None, row.end
                 continue
             starts = STARTS_RANGE.match(annotated.text, quantity.end)
             spanned = _spanned(annotated, quantity)
@@ -131,6 +122,7 @@ class MetricReader:
             measured: Measured | None
             if begun and begun[1].end == resume and begun[1].unit == quantity.unit:
                 measured, period = begun[0], self._ended(annotated, begun[1], quantity)
+                quantity = _of_one_kind(begun[1], quantity)  # noqa: PLW2901 - 「占比从42%升至52%」: both are shares
             else:
                 measured = self._reading_for(annotated, indicators, quantity, said, resume)
                 period = spanned[0] if starts and spanned else spanned[-1] if resume and spanned else None
@@ -157,13 +149,14 @@ class MetricReader:
         self, annotated: Annotated, indicators: list[Ref], quantity: Quantity, said: Said | None, resume: int
     ) -> Measured | None:
         """Return whose indicator a number measures; `resume` is where a range's first number ended."""
-        if quantity.change == "share" and (told := _SHARE_OF.search(annotated.text, 0, quantity.start)):
-            return self._share(annotated, indicators, told, said)
+        before = self._before.reading if self._before else None
+        if quantity.change == "share" and (told := SHARE_OF.search(annotated.text, 0, quantity.start)):
+            return self._follower.share(annotated, indicators, told, said=said, before=before)
         indicator = nearest(indicators, quantity.start)
         if said and (indicator is None or said.quantity.end > indicator.end):
-            return self._follows(annotated, said, quantity)
+            return self._follower.follows(annotated, said, quantity)
         if indicator is None:
-            return self._elliptical(annotated, quantity)
+            return self._follower.goes_on(annotated, self._before, quantity)
         if indicator.name.endswith(VAGUE):
             return None
         gap = without(annotated, max(indicator.end, resume), quantity.start)
@@ -174,56 +167,7 @@ class MetricReader:
             return None
         if not self._fits(indicator, quantity):
             return None
-        return self.subjects.find(annotated, indicator, said=said, before=self._before)
-
-    def _follows(self, annotated: Annotated, said: Said, quantity: Quantity) -> Measured | None:
-        """Return the reading of the number before, where this one tells its change, its next level or a part of it."""
-        last = said.quantity
-        gap = without(annotated, last.end, quantity.start)
-        if quantity.change not in ("", "share"):
-            if last.change == "share" and quantity.unit == "%":
-                return None  # 「…28.8亿元，占欧洲42%，同比下降8%」: the sum fell, or the share
-            if AFTER_LEVEL.fullmatch(gap):
-                return said.reading if last.change != quantity.change else None
-            return self.subjects.part(annotated, said, start=last.end, end=quantity.start)
-        if quantity.change:
-            return None
-        if last.change:  # 「…同比下降16%，仅为11.6亿部」
-            fits = quantity.unit not in RATES and self._fits(said.reading.indicator, quantity)
-            return said.reading if fits and CONTINUES.fullmatch(gap) else None
-        if quantity.unit != last.unit:
-            return None
-        dated = any(last.end <= each.start < quantity.start for each in annotated.periods)
-        if dated and CONTINUES.fullmatch(gap):
-            return said.reading
-        return self.subjects.part(annotated, said, start=last.end, end=quantity.start)
-
-    def _elliptical(self, annotated: Annotated, quantity: Quantity) -> Measured | None:
-        """「同比增长29%。」 behind a sentence that told a level."""
-        opening = without(annotated, 0, quantity.start)
-        follows = quantity.change not in ("", "share") and AFTER_LEVEL.fullmatch(opening)
-        return self._before if follows else None
-
-    def _share(
-        self, annotated: Annotated, indicators: list[Ref], found: re.Match[str], said: Said | None
-    ) -> Measured | None:
-        """「…，占全球手机出货量的64.1%」: a share of the last indicator's subject, or of the thing named before 占."""
-        whole = [
-            ref
-            for ref in indicators
-            if found.start("whole") <= ref.start < found.end("whole") and ref.name not in VAGUE
-        ]
-        inner = [ref for ref in indicators if ref.end == found.start()]
-        if inner and not found["whole"]:  # 5G手机出货量占比
-            return self.subjects.find(annotated, inner[-1], said=said, before=self._before)
-        told = self.subjects.share(annotated, found.start(), said=said, before=self._before)
-        if not whole:
-            return told
-        last = said.reading if said else self._before
-        subject = told.subject if told else last.subject if last else None
-        if subject is None:
-            return None
-        return replace(self.subjects.of_names(subject, whole[-1], "占" + found["whole"]), confidence=SHARE)
+        return self.subjects.find(annotated, indicator, said=said, before=before)
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
@@ -314,6 +258,11 @@ class MetricReader:
 
 def _renamed(indicator: Ref, name: str) -> Ref:
     return replace(indicator, entity=entity_id(Kind.INDICATOR, name), name=name)
+
+
+def _of_one_kind(first: Quantity, second: Quantity) -> Quantity:
+    """Return the end of a range told as its beginning is."""
+    return replace(second, change="share") if first.change == "share" and not second.change else second
 
 
 def _dated_start(annotated: Annotated, quantity: Quantity) -> bool:

@@ -1,0 +1,59 @@
+"""Figures that name no indicator, and rows told of several years."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.goldens.reports import facts_of
+
+
+def told(text: str) -> list[tuple[float, str, str, str]]:
+    """(number, unit, change, period) of every figure."""
+    found = [fact for fact in facts_of(text) if fact.relation == "reports" and fact.value]
+    return [(fact.value.number, fact.value.unit, fact.value.change, str(fact.valid)) for fact in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [
+        (  # the level behind its change
+            "2024年硅料板块净利率提升1.8pct至15.3%。",
+            [(1.8, "pct", "change", "2024"), (15.3, "%", "", "2024")],
+        ),
+        (  # a share at both ends of a range
+            "智能手机出货量占比从2023年的42%提升至2024年的52%。",
+            [(42, "%", "share", "2023"), (52, "%", "share", "2024")],
+        ),
+        (  # the next sentence's level and growth
+            "2023年智能手机市场规模达到10亿元。预计2027年将达到20亿元，2023-2027年CAGR将达到19%。",
+            [(1e9, "元", "", "2023"), (2e9, "元", "", "2027"), (19, "%", "cagr", "2023-01-01…2027-12-31")],
+        ),
+        (
+            "2023年智能手机市场规模达到10亿元，预计到2027年和2035年将分别达到20亿元和30亿元。",
+            [(1e9, "元", "", "2023"), (2e9, "元", "", "2027"), (3e9, "元", "", "2035")],
+        ),
+        (  # the second row tells its own years
+            "2027年、2035年智能手机市场规模将分别达到20亿元和30亿元，2023-2027年、2027-2035年CAGR分别为19%和5%。",
+            [
+                (2e9, "元", "", "2027"),
+                (3e9, "元", "", "2035"),
+                (19, "%", "cagr", "2023-01-01…2027-12-31"),
+                (5, "%", "cagr", "2027-01-01…2035-12-31"),
+            ],
+        ),
+    ],
+)
+def test_what_follows_a_figure_is_of_the_same_indicator(text, figures):
+    assert told(text) == figures
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2023年智能手机市场规模达到10亿元。预计2027年将达到20万台。",  # another unit
+        "2023年智能手机市场规模达到10亿元。将达到20亿元。",  # nobody says when
+        "2023年智能手机市场规模达到10亿元。平板电脑产线预计2027年将投入20亿元。",  # another thing
+    ],
+)
+def test_a_bare_level_goes_on_only_with_a_year_and_in_the_same_unit(text):
+    assert [number for number, *_ in told(text)] == [1e9]
