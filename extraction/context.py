@@ -35,6 +35,7 @@ _SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
+_LATIN_BREAK = re.compile(r"(?<=[A-Za-z]) $")
 _YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
 _LABEL_NOT = re.compile(r"[。；！？，：%]")
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
@@ -253,7 +254,8 @@ def is_cut(text: str, name: Ref, refs: Sequence[Ref]) -> bool:
     """Whether a heading or label names something narrower, of which a known name is only the end: 速冻品 for 冻品."""
     if name.kind == Kind.COMPANY:
         return False
-    before = re.split(r"[，：、；（(\s“]|与|和|及", _ORDINAL.sub("", text[: name.start]))[-1]
+    words = _LATIN_BREAK.sub("", _ORDINAL.sub("", text[: name.start]))  # 「IP 玩具」 is written with a space
+    before = re.split(r"[，：、；（(\s“]|与|和|及", words)[-1]
     for _, place in places_in(before, [ref for ref in refs if ref.end <= name.start]):
         before = before.replace(place, "")
     return bool(_GENERIC.sub("", before))

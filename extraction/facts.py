@@ -30,6 +30,7 @@ _SAME_CLAUSE = re.compile("，?[^，；。：]*")
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
 _DONE = re.compile("已")  # what a year is said to reach long before its end, it has not reached
 _DAY, _STILL_OPEN, _LONG_PAST, _FAR = timedelta(days=1), timedelta(days=31), timedelta(days=90), timedelta(days=120)
+_IN_A_NAME = re.compile("[若如拟将望未不无非]")
 _FIRST_REPORTS = timedelta(days=9)  # after a quarter's end; before that there are forecasts of it
 _RESULTS = ("收入", "利润", "毛利率", "净利率", "费用率")
 _REPORTED = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
@@ -58,7 +59,7 @@ _TIMELESS = frozenset(
 
 def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_at: datetime) -> Fact:
     """Build the fact that a claim states, with its one piece of evidence."""
-    reading = read_modality(annotated.text, claim.start, claim.end)
+    reading = read_modality(_without_cues(annotated), claim.start, claim.end)
     if claim.pattern.endswith(_LISTING):  # 「隔膜：A、B」 places a company, whatever is expected of it
         reading = replace(reading, modality=Modality.ASSERTED)
     if claim.relation == "reports" and claim.subject.kind != Kind.COMPANY and reading.cue.endswith("将"):
@@ -96,6 +97,15 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
         evidence=(evidence,),
     )
     return replace(fact, id=fact_id(fact))
+
+
+def _without_cues(annotated: Annotated) -> str:
+    """Return the sentence with the firms blanked whose names hold a word of doubt: 若 of 若羽臣 is no condition."""
+    text = annotated.text
+    for ref in annotated.refs:
+        if ref.kind == Kind.COMPANY and ref.start >= 0 and _IN_A_NAME.search(text, ref.start, ref.end):
+            text = text[: ref.start] + "\0" * (ref.end - ref.start) + text[ref.end :]
+    return text
 
 
 def _polarity(read: Polarity, claim: Claim) -> Polarity:

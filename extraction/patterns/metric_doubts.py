@@ -61,6 +61,9 @@ _INSIDE = re.compile("在[^，。；]{1,12}中的?(?:渗透率|份额|市占率|
 _DESCRIBED = re.compile(
     "(?:[为是系][^，。；]{0,12}(?:企业|公司|厂商|龙头|供应商|生产商)|[^，。；]{2,8}(?:企业|公司|厂商)之一)，$"
 )
+_PRESENTED = re.compile("(?:^|[，。；：])(?!公司|其)[一-鿿]{2,6}(?:为|是)[^，。；]{2,16}，(?:20\\d\\d年|上半年|全年)?$")
+_RISE = re.compile("(?:^|预期|预计|[年月周]|Q[1-4]|季度)[涨跌]幅")
+_PRICED = ("价格", "价", "指数", "涨跌幅", "涨幅", "跌幅", "汇率", "运价")
 _ONE_STEP = frozenset({Precision.MONTH, Precision.WEEK})
 
 
@@ -262,18 +265,26 @@ def _of_another_in_it(figure: Figure) -> bool:
     return _INSIDE.search(text, begin, figure.quantity.start) is not None
 
 
-def _of_a_described_firm(figure: Figure) -> bool:
-    """「…某某为唯一的企业，产能3万吨」: what follows is that firm's."""
+def _of_what_is_described(figure: Figure) -> bool:
+    """「…某某为唯一的企业，产能3万吨」 and 「某某为新品，收入3亿元」: what follows is that one's."""
     reading, text = figure.reading, figure.annotated.text
-    if reading.subject.kind == Kind.COMPANY or not reading.indicator.name.endswith(COMPANY_HEADS):
-        return False
     before = text[: figure.quantity.start - len(figure.clause)]
-    return _DESCRIBED.search(before) is not None and reading.subject.name not in figure.clause
+    if not reading.indicator.name.endswith(COMPANY_HEADS) or reading.subject.name in figure.clause:
+        return False
+    if reading.subject.kind == Kind.COMPANY:  # that the heading or label names
+        return reading.subject.start < 0 and _PRESENTED.search(before) is not None
+    return _DESCRIBED.search(before) is not None
+
+
+def _of_a_price(figure: Figure) -> bool:
+    """「订单显著增加，预期涨幅8%」: prices and indices have a 涨幅."""
+    return _RISE.search(figure.clause) is not None and not figure.reading.indicator.name.endswith(_PRICED)
 
 
 REASONS = (
     _of_another_in_it,
-    _of_a_described_firm,
+    _of_what_is_described,
+    _of_a_price,
     _of_a_sum,
     _of_one_month,
     _of_the_same_period,

@@ -215,7 +215,7 @@ class SubjectFinder:
         if reading.indicator.about == reading.subject.entity:
             return None
         # 「甲公司挖掘机收入…，毛利率35%」 is the product's or the firm's
-        sure = DOUBTFUL if reading.indicator.about and indicator.name in OF_FIRMS else reading.confidence
+        sure = DOUBTFUL if reading.indicator.about and indicator.name in OF_FIRMS - WHOLLY else reading.confidence
         sure = DOUBTFUL if _of_another(reading, indicator) else sure
         return replace(reading, indicator=indicator, scope="", confidence=sure)
 

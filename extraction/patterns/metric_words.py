@@ -62,6 +62,11 @@ COMPANY_HEADS = (
     "产能利用率",
     "单价",
     "销售量",
+    "装机量",
+    "交付量",
+    "GMV",
+    "NBV",
+    "新业务价值",
 )
 # Figures that a firm or a trade has, and a product has not.
 OF_FIRMS = frozenset(_TABLE["of_firms"].split())

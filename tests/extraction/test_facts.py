@@ -326,3 +326,8 @@ def test_what_only_a_firm_has_is_the_labelled_firm_s():
         ("sec:300750.SZ", "indicator:净利润"),
         ("sec:300750.SZ", "indicator:股息率"),
     ]
+
+
+def test_a_word_of_doubt_inside_a_name_doubts_nothing():
+    (fact,) = facts_of("若羽臣2024年营业收入10亿元。", relation="reports")
+    assert (fact.subject, fact.modality) == ("sec:003010.SZ", Modality.ASSERTED)

@@ -51,6 +51,9 @@ def doubted(*lines: str) -> list[bool]:
         (("2024年某某芯片在人形机器人中渗透率达20%。",), [True]),
         (("2024年人形机器人渗透率达20%。",), [False]),
         (("国内碳纤维需求35万吨，某某为唯一的企业，产能3万吨。",), [True, False]),
+        (("# 泡泡玛特", "新品中，某某人为成长最快的新品，2025年上半年收入3.3亿元。"), [True]),
+        # prices have a 涨幅
+        (("企业级SSD订单显著增加，2025年Q4预期涨幅8%。",), [True]),
         # what looks like a firm of the country
         (("# 黄金珠宝：2024年分化", "中国某某营收202亿元，归母净利润3亿元。"), [True, True]),
         # a financial year need not be the calendar's
