@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -127,6 +128,7 @@ _JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?、?(?:以及|和|及|�
 _DENIAL = re.compile(
     r"并未|并没有|没有|尚未|未能|未曾|并不|不再|终止|否认|取消|未(?=[向与和对被由从收供采持参投签获达])"
 )
+_DENIED = re.compile(f"(?={_DENIAL.pattern})")
 _TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
 
 
@@ -151,6 +153,9 @@ class _Builder:
 
     def build(self) -> Masked:
         position, upcoming = 0, 0
+        marked = {ref.start for ref in self.refs} | self.skip.keys() | self.quantity.keys()
+        marked |= {place.start() for place in _DENIED.finditer(self.source)}
+        stops = sorted({*marked, len(self.source)})
         while position < len(self.source):
             while upcoming < len(self.refs) and self.refs[upcoming].start < position:
                 upcoming += 1
@@ -164,8 +169,10 @@ class _Builder:
                 self.denials.append(position)
                 position = denial.end()
             else:
-                self._emit(self.source[position], position)
-                position += 1
+                stop = stops[bisect_right(stops, position)]
+                self.out += self.source[position:stop]
+                self.starts += range(position, stop)
+                position = stop
         starts = (*self.starts, len(self.source))
         return Masked("".join(self.out), self.groups, starts, self.quantities, tuple(self.denials))
 

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from extraction.cleaning import line_reason
@@ -100,7 +101,7 @@ def _repeated(chunks: Sequence[Chunk]) -> list[bool]:
     for number, chunk in enumerate(chunks):
         plain = _IGNORED.sub("", chunk.text.lower())
         shingles = {plain[at : at + _SHINGLE] for at in range(len(plain) - _SHINGLE + 1)}
-        shared = Counter(holder for shingle in shingles for holder in holders[shingle])
+        shared = Counter(chain.from_iterable(holders[shingle] for shingle in holders.keys() & shingles))
         again = len(plain) >= _SHORTEST_COPY and any(
             count >= _SAME_PASSAGE * len(shingles) and figures[number] <= figures[holder]
             for holder, count in shared.items()

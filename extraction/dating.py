@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from extraction.alternatives import Alternatives
 from extraction.dating_english import ENGLISH
-from extraction.dating_forms import NO_LETTER, PARTS, TO, YEAR, Groups, Part, numbered, unnamed
+from extraction.dating_forms import NO_LETTER, PARTS, TO, YEAR, Groups, Part, numbered
 from extraction.dating_frame import Frame, Impossible, Reading, add_months, last_day, number_of, span
 from extraction.dating_relative import RELATIVE
 from extraction.dating_written import WRITTEN, century
@@ -77,24 +79,16 @@ _YEAR_LIST = (
     rf"(?:年(?![期龄以版来])|E{NO_LETTER})"
 )
 
-# One scan: the tables in order.
-_SCAN = re.compile(
-    numbered([_YEAR_LIST], "l")
-    + "|"
-    + numbered((form.pattern for form in _FORMS), "f")
-    + "|"
-    + numbered((lead.pattern for lead in LEADS), "y")
-    + f"|{_GUARD}(?:"
-    + numbered((part.pattern for part in _BARE), "p")
-    + ")"
-)
-# Where the scan is worth while: a first character that can begin a date, then the tables without what must not stand
-# before. Such alternatives begin with a letter, by which the engine passes over most of them at once.
+# One scan: a first character that can begin a date, then the tables in order.
 _STARTERS = "今去前明后本上下近过最未年周月季昨这十二一三四五六七八九首第半中全同当“「FQHYJSOASNDMaeflntpyWi"
-_NOT_BEHIND = re.compile(r"\(\?<[!=][^()]*\)")
-_ALL = (_YEAR_LIST, *(each.pattern for each in (*_FORMS, *LEADS, *_BARE)))
-_LIKELY = re.compile(
-    f"(?:(?<!\\d)(?=\\d)|(?=[{_STARTERS}]))(?:" + "|".join(_NOT_BEHIND.sub("", unnamed(each)) for each in _ALL) + ")"
+_SCAN = Alternatives(
+    {
+        "l0": _YEAR_LIST,
+        **{f"f{number}": form.pattern for number, form in enumerate(_FORMS)},
+        **{f"y{number}": lead.pattern for number, lead in enumerate(LEADS)},
+        **{f"p{number}": f"{_GUARD}(?:{part.pattern})" for number, part in enumerate(_BARE)},
+    },
+    first=rf"(?:(?<!\d)(?=\d)|(?=[{_STARTERS}]))",
 )
 _AFTER_YEAR = re.compile(numbered((part.pattern for part in PARTS), "p"))
 _FORM_GROUPS = tuple(re.compile(form.pattern) for form in _FORMS)
@@ -152,13 +146,16 @@ def read_dates(
     """Return dates and impossible dates of one sentence in one pass; arguments as in `find_periods`."""
     if not _FIRST_YEAR < published_on.year < _LAST_YEAR:
         return [], [Problem("date", f"{published_on}：不像发布日", 0, len(text))] if text else []
-    if not _LIKELY.search(text):
-        return [], []
-    reader = _Reader(text, Frame(published_on, context, fiscal_year_end))
+    found, problems = _read(text, Frame(published_on, context, fiscal_year_end))
+    return list(found), list(problems)
+
+
+@lru_cache(maxsize=2048)  # the top of a note is looked at for each of its tables
+def _read(text: str, frame: Frame) -> tuple[tuple[Dated, ...], tuple[Problem, ...]]:
+    reader = _Reader(text, frame)
     reader.run()
-    return [
-        Dated(found.start, found.end, text[found.start : found.end], found.period, found.role) for found in reader.found
-    ], reader.problems
+    dated = (Dated(each.start, each.end, text[each.start : each.end], each.period, each.role) for each in reader.found)
+    return tuple(dated), tuple(reader.problems)
 
 
 def yearly(dated: Dated) -> list[Period]:
@@ -180,10 +177,8 @@ class _Reader:
 
     def run(self) -> None:
         position = 0
-        while likely := _LIKELY.search(self.text, position):
-            position = likely.start() + 1
-            if match := _SCAN.match(self.text, likely.start()):
-                position = max(self._take(match), position)
+        while match := _SCAN.search(self.text, position):
+            position = max(self._take(match), match.start() + 1)
 
     def _take(self, match: re.Match[str]) -> int:
         """Read one match and return where to go on."""

@@ -151,11 +151,10 @@ PARTS = (
 )
 
 
-def unnamed(pattern: str) -> str:
-    """Return a pattern with its groups unnamed, so that it may stand beside others."""
+def _plain(pattern: str) -> str:
     return re.sub(r"\(\?P<\w+>", "(?:", pattern)
 
 
 def numbered(patterns: Iterable[str], prefix: str) -> str:
     """Join patterns into one alternation whose outer group names the one that matched by its index."""
-    return "|".join(f"(?P<{prefix}{i}>{unnamed(pattern)})" for i, pattern in enumerate(patterns))
+    return "|".join(f"(?P<{prefix}{i}>{_plain(pattern)})" for i, pattern in enumerate(patterns))

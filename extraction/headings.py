@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from extraction.context import heading_subject
@@ -57,30 +58,29 @@ class Heading:
 
 
 class Headings:
-    """The headings above the line that is read, the nearest last."""
+    """The headings above the line that is read, the nearest last; what they say is worked out once for all lines."""
 
-    def __init__(self) -> None:
-        self._stack: list[Heading] = []
+    def __init__(self, stack: tuple[Heading, ...] = ()) -> None:
+        self._stack = stack
 
-    def enter(self, heading: Heading) -> None:
+    def below(self, heading: Heading) -> Headings:
         """Step below a heading; those of its own depth and deeper are left."""
         beside = next((each for each in self._stack if _depth(each) == _depth(heading)), None)
         if beside and _only_a_firm(beside) and heading.subject is None and len(heading.text) <= _LONGEST_NAME:
             heading = replace(heading, firm=True, closes=True)  # one firm after the other, and this one is in no list
-        self._stack = [above for above in self._stack if _depth(above) < _depth(heading)]
-        self._stack.append(heading)
+        return Headings((*(above for above in self._stack if _depth(above) < _depth(heading)), heading))
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The headings from the top down."""
         return tuple(heading.text for heading in self._stack)
 
-    @property
+    @cached_property
     def subject(self) -> Ref | None:
         """The nearest subject; a heading that names something unknown hides what is above it."""
         return next((each.subject for each in reversed(self._stack) if each.subject or each.closes), None)
 
-    @property
+    @cached_property
     def region(self) -> Ref | None:
         """The nearest region; a nearer place that is none (海外, 「某地：」) hides what is above it."""
         for heading in reversed(self._stack):
@@ -88,17 +88,17 @@ class Headings:
                 return heading.region
         return None
 
-    @property
+    @cached_property
     def place(self) -> str:
         """Where figures below are measured: the place that the nearest heading of places is about."""
         return next((heading.place for heading in reversed(self._stack) if heading.place is not None), "")
 
-    @property
+    @cached_property
     def firm(self) -> bool:
         """Whether a heading names one company."""
         return any(heading.firm for heading in self._stack)
 
-    @property
+    @cached_property
     def period(self) -> Period | None:
         """The period that the nearest heading states, or one further up that all of its results are of."""
         for at, heading in enumerate(reversed(self._stack)):
@@ -107,12 +107,12 @@ class Headings:
                 return heading.period
         return None
 
-    @property
+    @cached_property
     def risk(self) -> bool:
         """Whether the nearest heading is one of risks."""
         return bool(self._stack) and is_risk_heading(self._stack[-1].text)
 
-    @property
+    @cached_property
     def outlook(self) -> bool:
         """Whether any heading looks ahead: figures below are expected, not measured."""
         return any(_OUTLOOK.search(each.text) and not _LOOKS_BACK.search(each.text) for each in self._stack)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -123,14 +123,13 @@ class Lexicon:
 
     def find(self, text: str) -> list[Found]:
         """Return the gazetteer names in a normalised sentence, on word edges where the name is short."""
-        edges: set[int] | None = None
         found = []
         for start, end, index in self._automaton.find(text):
             spelling = self._spellings[index]
             if _cuts_latin(text, start, end):
                 continue
             if len(spelling) < _ALWAYS_WHOLE:
-                edges = word_edges(text) if edges is None else edges
+                edges = word_edges(text)
                 begins = start in edges or text[start - 1] in _FUNCTION_WORDS  # 主要系硅料 is cut 系硅料
                 ends = end in edges or self._head_re.match(text, end)  # 黄金市场均价 is cut 黄金市场
                 if not (begins and ends):
@@ -154,9 +153,11 @@ class Lexicon:
 
     def compound(self, text: str, base: Ref) -> Ref | None:
         """Return the compound indicator that begins with `base`, or None: 碳酸锂 + 价格, 铜 + 价."""
+        if base.kind not in _COMPOUND_KINDS:
+            return None
         bridge = _BRIDGE.match(text, base.end)
         match = self._head_re.match(text, bridge.end() if bridge else base.end)
-        if match is None or base.kind not in _COMPOUND_KINDS or _continues(text, match.end()):
+        if match is None or _continues(text, match.end()):
             return None
         return indicator_of(base, self.heads[match[0]].name, start=base.start, end=match.end())
 
@@ -187,10 +188,8 @@ class Lexicon:
     def short_compounds(self, text: str) -> list[Ref]:
         """Return the compound indicators written as one word: 铜价, 猪价, 油价."""
         found = []
-        edges: set[int] | None = None
         for match in self._short_re.finditer(text):
-            edges = word_edges(text) if edges is None else edges
-            if match.start() not in edges or text[match.end() : match.end() + 1] in _PRICE_GOES_ON:
+            if match.start() not in word_edges(text) or text[match.end() : match.end() + 1] in _PRICE_GOES_ON:
                 continue  # no 水价 in 胶水价格, no 铜价 in 铜价格
             product, head = self.short_forms[match[0]]
             term = self.terms.get(product)
@@ -229,12 +228,10 @@ def _any_of(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))) or r"(?!)")
 
 
-def word_edges(text: str) -> set[int]:
+@lru_cache(maxsize=64)  # a sentence is asked about more than once
+def word_edges(text: str) -> frozenset[int]:
     """Return the offsets at which rjieba begins or ends a word."""
-    edges = {0}
-    for _, start, end in rjieba.tokenize(text):
-        edges.update((start, end))
-    return edges
+    return frozenset({0, *(end for _, _, end in rjieba.tokenize(text))})
 
 
 def _cuts_latin(text: str, start: int, end: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from extraction.alternatives import Alternatives
 from extraction.modality_cues import (
     CARRIES_ON,
     CONDITION_BEHIND,
@@ -51,7 +52,7 @@ _STRENGTH = {
     Modality.FORECAST: 1,
     Modality.ASSERTED: 0,
 }
-_CUE = re.compile("|".join(f"(?P<c{i}>{cue.pattern})" for i, cue in enumerate(CUES)))
+_CUE = Alternatives({f"c{i}": cue.pattern for i, cue in enumerate(CUES)})
 _NEGATION = re.compile("|".join(pattern for _, pattern, _ in NEGATIONS))
 _STOP = re.compile("[。；;！!？?\n]")
 _COMMA = re.compile("[，,：:]")

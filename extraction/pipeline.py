@@ -172,7 +172,9 @@ class Extractor:
         for line, names in zip(lines, refs, strict=True):
             text = line.sentence.text
             if line.block.kind == BlockKind.HEADING:
-                headings.enter(read_heading(line.block.level, text, names, published_on=document.published_on))
+                headings = headings.below(
+                    read_heading(line.block.level, text, names, published_on=document.published_on)
+                )
                 around = Surroundings(base, headings.subject)
                 continue
             if line.first:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kg import simplified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〇"
 _WIDE_MARKS = "\u3001-\u303f\uff01-\uff60“”‘’…"
@@ -59,6 +59,8 @@ _LOOSE = re.compile(
     # a sign set apart (同比 - 1.3%, 9 月 1 日 - 9 月 5 日) belongs to its number; A - B keeps its blanks
     rf"|(?<=[\w%)]) (?=[+-] [{_HAN}\d])|(?<= [+-]) (?=[{_HAN}\d])|(?<=[{_HAN}{_WIDE_MARKS}\d%][+-]) (?=[{_HAN}\d])",
 )
+
+_TOUCHED = re.compile(rf"[`*{_INVISIBLE} ,;:!?()–—]")  # a text with none of these is what it should be
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +211,20 @@ def _runs_on(block: str, place: int) -> bool:
 
 def _sentence(block: str, span: tuple[int, int], base: int) -> Sentence:
     text, kept = _normalise(block[span[0] : span[1]])
-    shift = base + span[0]
-    return Sentence(shift, base + span[1], text, (*(shift + place for place in kept), base + span[1]))
+    start, end = base + span[0], base + span[1]
+    return Sentence(start, end, text, (*map(start.__add__, kept), end))
 
 
-def _normalise(raw: str) -> tuple[str, list[int]]:
+def _normalise(raw: str) -> tuple[str, Sequence[int]]:
     """Return the normalised text and, for each of its characters, the offset in `raw`.
 
     Deletions that can bring marks together come first, decisions look through one blank, blanks go last: that order
     makes a second pass find nothing.
     """
-    text, places = raw.translate(_WIDTH), list(range(len(raw)))
+    text = raw.translate(_WIDTH)
+    if not _TOUCHED.search(text):
+        return text, range(len(text))
+    places = list(range(len(raw)))
     text, places = _delete(text, places, _spans(_MARKUP, text))
     text, places = _delete(text, places, _spans(_REPEATED_BLANKS, text))
     text, places = _delete(text, places, _spans(_BULLETS, text))

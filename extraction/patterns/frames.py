@@ -100,8 +100,14 @@ class Frame:
 @cache
 def frame_kinds() -> dict[str, FrameKind]:
     """Return the kinds of event that are read, by name, in the order of the file."""
+    return {name: _kind(name, entry) for name, entry in _entries().items()}
+
+
+@cache
+def _entries() -> dict[str, dict[str, str]]:
     text = resources.files("extraction").joinpath("lexicon/event_frames.yaml").read_text(encoding="utf-8")
-    return {name: _kind(name, entry) for name, entry in yaml.load(text, Loader=yaml.CSafeLoader).items()}
+    entries: dict[str, dict[str, str]] = yaml.load(text, Loader=yaml.CSafeLoader)
+    return entries
 
 
 def _kind(name: str, entry: dict[str, str]) -> FrameKind:
@@ -109,6 +115,12 @@ def _kind(name: str, entry: dict[str, str]) -> FrameKind:
     right = f"(?!{entry['not_right']})" if "not_right" in entry else ""
     pattern = re.compile(f"{left}(?:{entry['triggers']}){right}")
     return FrameKind(name, entry["event"], entry.get("relation", ""), entry.get("to", "target"), pattern)
+
+
+@cache
+def _any_trigger() -> re.Pattern[str]:
+    """Return what finds the words of all kinds at once, whatever stands beside them: most sentences hold none."""
+    return re.compile("|".join(entry["triggers"] for entry in _entries().values()))
 
 
 def read_frames(annotated: Annotated) -> Iterator[Frame]:
@@ -136,6 +148,8 @@ def _carries_on(text: str, previous: Frame, frame: Frame) -> bool:
 
 def _told(text: str) -> list[tuple[int, int, str]]:
     """Return where events are told, the longest trigger at each place."""
+    if not _any_trigger().search(text):
+        return []
     found = [
         (match.start(), match.end(), kind.name)
         for kind in frame_kinds().values()
