@@ -147,8 +147,10 @@ class Lens:
         newest = [sorted(fact.evidence, key=_newest) for fact in facts]
         for turn in zip_longest(*newest):
             for fact, item in zip(facts, turn, strict=True):
+                if len(found) >= limit:  # a document is read whole: none that is not cited
+                    return list(found.values())
                 document = item and self._document(item.document)
-                if item and document and len(found) < limit:
+                if item and document:
                     found.setdefault((item.document, item.start), _citation(fact, item, document))
         return list(found.values())
 
