@@ -91,9 +91,10 @@ def is_doubtful(figure: Figure) -> bool:
 
 
 def _undated(figure: Figure) -> bool:
-    """A firm's revenue of no time says nothing, and of a day it is that of the report told on that day."""
+    """A firm's revenue or an index's move of no time says nothing; revenue of a day is that of the day's report."""
     name, valid = figure.reading.indicator.name, figure.valid
-    return (valid is None and name in OF_A_TIME) or (
+    moved = name.endswith("指数") and bool(figure.quantity.change)
+    return (valid is None and (name in OF_A_TIME or moved)) or (
         valid is not None and valid.precision is Precision.DAY and name in OF_A_TIME and name.endswith(_EARNED)
     )
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ class RowReader:
         told = Said(last[-1][0], last[-1][1]) if last else None
         readings = (
             _following(self._annotated, row, end, last)
-            or _paired(self._annotated, row, self._indicators, replace(self._finder, said=told))
+            or _paired(self._annotated, row, self._indicators, replace(self._finder, row=last))
             or self._goes_on(row, said or told)
         )
         self._last = row.end, readings
@@ -86,16 +86,17 @@ def _following(annotated: Annotated, row: QuantityList, end: int, last: Readings
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """Whom an indicator of a list can mean: `said` is the list before it, `before` the sentence before."""
+    """Whom an indicator of a list can mean: `row` is the list before it, `before` the sentence before."""
 
     subjects: SubjectFinder
     before: Said | None
-    said: Said | None = None
+    row: Readings = field(default_factory=list)
 
     def find(self, annotated: Annotated, indicator: Ref) -> Measured | None:
         """Return the indicator with its subject, or None where nobody can be meant."""
         before = self.before.reading if self.before else None
-        return self.subjects.find(annotated, indicator, said=self.said, before=before)
+        said = Said(self.row[-1][0], self.row[-1][1]) if self.row else None
+        return self.subjects.find(annotated, indicator, said=said, before=before)
 
 
 def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], finder: Finder) -> Readings:
@@ -104,6 +105,8 @@ def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], 
         return []
     if indicator.name.endswith(VAGUE):
         return []  # 「食品/医疗/用品占比43%/22%/26%」: of what
+    if shared := _of_same_owners(indicator, row, finder):
+        return shared
     named = _indicators_in_row(annotated, indicators, indicator, len(row.items))
     if len(named) == len(row.items):
         first = finder.find(annotated, named[0])
@@ -123,6 +126,17 @@ def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], 
         ]
     pairs = _with_years(annotated, row)
     return [(first, quantity, period) for period, quantity in pairs] if first else []
+
+
+def _of_same_owners(indicator: Ref, row: QuantityList, finder: Finder) -> Readings:
+    """「甲、乙、丙收入增速分别为…，净利润增速分别为…」: the second row's figures are the same owners'."""
+    told = [reading for reading, _, _ in finder.row]
+    if indicator.about or len(told) != len(row.items) or len({each.subject.entity for each in told}) != len(told):
+        return []
+    return [
+        (finder.subjects.of_names(reading.subject, indicator, reading.scope), quantity, period)
+        for (reading, _, period), quantity in zip(finder.row, row.items, strict=True)
+    ]
 
 
 def _with_years(annotated: Annotated, row: QuantityList, *, since: int = 0) -> list[tuple[Period, Quantity]]:

@@ -16,6 +16,7 @@ from extraction.patterns.metric_words import (
     CODE,
     COMPANY_HEADS,
     CONCENTRATION,
+    INDEX_MOVES,
     INNER_SCOPE,
     LONGEST_SCOPE,
     MACRO_KINDS,
@@ -24,6 +25,7 @@ from extraction.patterns.metric_words import (
     NO_NAMES,
     NOISE,
     OF_FIRMS,
+    ON_THE_MARKET,
     OPENING,
     SCOPE_WORDS,
     SHARES_OF_MARKET,
@@ -94,6 +96,7 @@ class SubjectFinder:
             if not any(ref.start < match.end() and match.start() < ref.end for ref in annotated.refs):
                 name = self._heads[match[0]]
                 out.append(Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, *match.span()))
+        out += _index_moves(annotated)
         ends = {ref.end for ref in out}
         # 销售总额 and 市场规模: the second word only widens the first
         return sorted(
@@ -267,6 +270,15 @@ class SubjectFinder:
             gap = without(annotated, before[-1].end, indicator.start)
             return Measured(indicator, before[-1], 0.8 * before[-1].score) if OPENING.fullmatch(gap) else None
         return Measured(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
+
+
+def _index_moves(annotated: Annotated) -> list[Ref]:
+    """「医药生物板块上涨1.7%，跑赢沪深300」: where shares are spoken of, what a trade gains is its index's."""
+    if not ON_THE_MARKET.search(annotated.text):
+        return []
+    trades = [ref for ref in annotated.refs if ref.kind == Kind.INDUSTRY and ref.start >= 0]
+    moved = [(ref, INDEX_MOVES.match(annotated.text, ref.end)) for ref in trades]
+    return [indicator_of(ref, "指数", start=ref.start, end=move.end("name")) for ref, move in moved if move]
 
 
 def _owned(indicator: Ref, written: str) -> Ref:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.goldens.reports import facts_of
+from kg.settings import Settings
+from tests.goldens.reports import facts_of, names_of, read, report
 
 
 def told(text: str) -> list[tuple[float, str, str, str]]:
@@ -57,3 +58,34 @@ def test_what_follows_a_figure_is_of_the_same_indicator(text, figures):
 )
 def test_a_bare_level_goes_on_only_with_a_year_and_in_the_same_unit(text):
     assert [number for number, *_ in told(text)] == [1e9]
+
+
+def named(text: str) -> list[tuple[str, float, bool]]:
+    """(indicator, number, stored) of every figure."""
+    reading = read(report(text))
+    names = names_of(reading)
+    found = [fact for fact in reading.facts if fact.relation == "reports" and fact.value]
+    return [(names[fact.object], fact.value.number, fact.confidence >= Settings().least_confidence) for fact in found]
+
+
+def test_what_a_trade_gains_is_its_index_s_where_shares_are_spoken_of():
+    assert named("本周半导体板块上涨3.2%，电子板块下跌1.1%。") == [
+        ("半导体指数", 3.2, True),
+        ("电子指数", -1.1, True),
+    ]
+    assert not named("本周半导体上涨3.2%。")  # its shares or its prices
+    assert [stored for *_, stored in named("半导体板块上涨3.2%。")] == [False]  # when
+
+
+def test_a_second_row_is_of_the_owners_of_the_first():
+    figures = named("2024年半导体、光伏、银行行业收入增速分别为29%、8%、17%，净利润增速分别为50%、52%和24%。")
+    assert [(name, number) for name, number, _ in figures[3:]] == [
+        ("半导体净利润", 50),
+        ("光伏净利润", 52),
+        ("银行净利润", 24),
+    ]
+
+
+def test_a_price_of_one_piece_is_no_increment():
+    assert named("2024年硅料价格为74美元。") == [("硅料价格", 74, True)]
+    assert not named("2024年硅料价格上涨20美元。")
