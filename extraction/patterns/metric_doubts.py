@@ -94,6 +94,8 @@ def _undated(figure: Figure) -> bool:
     """A firm's revenue or an index's move of no time says nothing; revenue of a day is that of the day's report."""
     name, valid = figure.reading.indicator.name, figure.valid
     moved = name.endswith("指数") and bool(figure.quantity.change)
+    if moved and figure.dated and figure.dated.text.startswith(("截至", "截止")):
+        return True  # 「截至11月25日，板块上涨5%」: since when
     return (valid is None and (name in OF_A_TIME or moved)) or (
         valid is not None and valid.precision is Precision.DAY and name in OF_A_TIME and name.endswith(_EARNED)
     )

@@ -49,6 +49,7 @@ _AT = re.compile(
     "(?:为|达到?|约|在|是|从|由|的|[至到]|已|仅|：|维持|稳定|报|高达|有望|预计|平均)*+"
     "(?:(?:上涨|下跌|上升|下降|涨|跌|升|降|提升|回落|攀升)[至到]约?)?"
 )
+_PER = re.compile(" ?[/每]")
 _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不考虑|若不计|以外的|之外的")
 # What is added to a stock in a period is another figure than the stock.
 _ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
@@ -169,7 +170,7 @@ class MetricReader:
             return None  # 「较2019年增长57倍」 is no change of this year, 「降230万至4.17亿」 no range
         if (gap.endswith(("从", "由")) and not _dated_start(annotated, quantity)) or not FILLER.fullmatch(gap):
             return None
-        if not (self._fits(indicator, quantity) or self._of_a_piece(indicator, quantity, gap)):
+        if not (self._fits(indicator, quantity) or self._of_a_piece(annotated, indicator, quantity, gap)):
             return None
         return self.subjects.find(annotated, indicator, said=said, before=before)
 
@@ -179,6 +180,8 @@ class MetricReader:
             return bool(quantity.unit)
         if indicator.name.endswith(("市场规模", "市场空间", "规模", "需求")):
             return True  # in money or in pieces
+        if indicator.name.endswith("指数") and quantity.unit == "个":
+            return False  # 「在30个行业中」
         units = self._units_of(indicator)
         return not units or _unit_kind(quantity.unit) in units
 
@@ -187,9 +190,10 @@ class MetricReader:
             (units for name, units in self._heads.items() if indicator.name.endswith(name)), ()
         )
 
-    def _of_a_piece(self, indicator: Ref, quantity: Quantity, gap: str) -> bool:
-        """「面板价格从74美元跌至32美元」: a price of one piece, not what it rose by, nor a sum."""
+    def _of_a_piece(self, annotated: Annotated, indicator: Ref, quantity: Quantity, gap: str) -> bool:
+        """「面板价格从74美元跌至32美元」: a price of one piece, not what it rose by, nor a sum, nor of an unread unit."""
         priced = "price" in self._units_of(indicator) and _unit_kind(quantity.unit) == "currency"
+        priced = priced and not _PER.match(annotated.text, quantity.end)
         return priced and not (quantity.change or quantity.scale) and _AT.fullmatch(gap) is not None
 
     @staticmethod
