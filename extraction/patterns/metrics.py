@@ -191,7 +191,7 @@ class MetricReader:
         )
 
     def _of_a_piece(self, annotated: Annotated, indicator: Ref, quantity: Quantity, gap: str) -> bool:
-        """「面板价格从74美元跌至32美元」: a price of one piece, not what it rose by, nor a sum, nor of an unread unit."""
+        """「面板价格从74美元跌至32美元」: a price of one piece, not a rise, a sum or of an unread unit."""
         priced = "price" in self._units_of(indicator) and _unit_kind(quantity.unit) == "currency"
         priced = priced and not _PER.match(annotated.text, quantity.end)
         return priced and not (quantity.change or quantity.scale) and _AT.fullmatch(gap) is not None
