@@ -129,7 +129,10 @@ def uses(paper: Paper) -> Iterator[str]:
 
 
 def fact_ids(connection: sqlite3.Connection) -> Iterator[str]:
-    """A fact's id is the hash of what it claims."""
+    """A fact's id is the hash of what it claims, and no two facts claim the same in the same words."""
+    twice = "SELECT one.id FROM fact AS one JOIN fact AS other USING (id, claim) WHERE one.key < other.key"
+    for (identity,) in connection.execute(twice):
+        yield f"{identity} is there twice"
     rows = connection.execute(
         "SELECT f.id, s.id, f.relation, o.id, f.claim, f.negative FROM fact AS f "
         "JOIN entity AS s ON s.key = f.subject JOIN entity AS o ON o.key = f.object"

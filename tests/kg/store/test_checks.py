@@ -83,6 +83,7 @@ def test_a_base_as_it_is_written_breaks_nothing(path: Path):
         ("uses", "DELETE FROM appearance WHERE profile = (SELECT min(key) FROM profile)"),
         ("fact ids", "UPDATE fact SET id = 'fact:0' WHERE key = (SELECT min(key) FROM fact)"),
         ("fact ids", "UPDATE fact SET negative = NOT negative"),
+        ("fact ids", "INSERT INTO fact SELECT key + 99, id, subject, relation, object, negative, claim FROM fact"),
         ("fact ids", "UPDATE fact SET claim = replace(claim, '[20,', '[21,')"),
         ("fact ids", "UPDATE fact SET claim = '[]'"),
         ("said", "DELETE FROM evidence WHERE fact = (SELECT min(fact) FROM evidence)"),
