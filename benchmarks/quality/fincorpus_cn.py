@@ -6,6 +6,7 @@ Liantu's relations are put into the set's words by the table; the names are the 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -93,10 +94,12 @@ def measure(options: Options) -> Report:
     by_relation = {word: Score(word) for word in _TAUGHT}
     report = Report([score, *by_relation.values()], notes=[about])
     rows = list(islice(rows_of(options), options.limit or None))
-    if options.train:  # the set has one labelled part: whatever is named, folds of the measured texts are held out
+    if options.train:
         score.at_least = 0.55
-        report.notes.append(f"local training, {_FOLDS} folds by the hash of the text")
-        every = trained(extractor, rows)
+        taught = list(rows_of(replace(options, files=options.train)))
+        folds = _FOLDS if {text for text, _ in rows} & {text for text, _ in taught} else 1
+        report.notes.append(f"local training on {len(taught):,} texts, {folds} folds by the hash of the text")
+        every = trained(extractor, rows, taught, folds)
     else:
         every = [triples_of(extractor, text) for text, _ in rows]
     for (_, gold), found in zip(rows, every, strict=True):
@@ -143,16 +146,18 @@ _TAUGHT = {
 }
 
 
-def trained(extractor: Extractor, rows: Sequence[tuple[str, Gold]]) -> list[set[Triple]]:
-    """Return the triples of every text, read by a model that was fitted on the other folds."""
-    sentences = {text: extractor.annotate(paragraph(text)) for text, _ in rows}
-    examples = marked((_taught(text, gold) for text, gold in rows), lambda document: sentences[document.text])
+def trained(
+    extractor: Extractor, rows: Sequence[tuple[str, Gold]], taught: Sequence[tuple[str, Gold]], folds: int
+) -> list[set[Triple]]:
+    """Return the triples of every text, read by a model of the taught texts; with folds, of those of the others."""
+    examples = marked((_taught(text, gold) for text, gold in taught), extractor.annotate)
     found: list[set[Triple]] = [set() for _ in rows]
-    for fold in range(_FOLDS):
-        model = RoleModel.fit([example for example in examples if _fold(example.text) != fold])
+    for fold in range(folds):
+        model = RoleModel.fit([each for each in examples if folds == 1 or _fold(each.text, folds) != fold])
         for at, (text, _) in enumerate(rows):
-            if _fold(text) == fold:
-                told = role_claims(model, paragraph(text), sentences[text])
+            if _fold(text, folds) == fold:
+                document = paragraph(text)
+                told = role_claims(model, document, extractor.annotate(document))
                 triples = (_in_set_words(claim, annotated, text) for claim, annotated in told)
                 found[at] = {triple for triple in triples if triple is not None}
     return found
@@ -168,5 +173,5 @@ def _taught(text: str, gold: Mapping[Triple, str]) -> RoleExample:
     return RoleExample(text, frozenset(triples))
 
 
-def _fold(text: str) -> int:
-    return int(sha256(text.encode()).hexdigest(), 16) % _FOLDS
+def _fold(text: str, folds: int) -> int:
+    return int(sha256(text.encode()).hexdigest(), 16) % folds
