@@ -31,7 +31,7 @@ _MARKED = re.compile(
     r"|退[一-鿿]{2,3}[（(]退[）)]"
 )
 _ENGLISH = re.compile(
-    r"(?<![A-Za-z0-9])(?:PT\.? ?)?[A-Z][A-Za-z0-9&'-]*(?:[ .][A-Za-z0-9&'()-]+){0,7}?[ .,]*"
+    r"(?<![A-Za-z0-9])(?:PT\.? ?)?[A-Z][A-Za-z0-9&'-]{0,40}(?:[ .][A-Za-z0-9&'()-]{1,40}){0,7}?[ .,]{0,4}"
     r"\b(?i:CO\.?,? ?LTD|(?:PTE|PTY|PVT)\.? ?LTD|CORPORATION|COMPANY|LIMITED|LTD|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG"
     r"|S\.A)(?![A-Za-z0-9])\.?"
 )

@@ -31,6 +31,7 @@ _WIDTH |= simplified.table()  # the patterns and the gazetteer are written in si
 
 _CLOSERS = {"（": "）", "(": ")", "【": "】", "[": "]", "「": "」", "『": "』", "《": "》", "“": "”", "‘": "’"}
 _BRACKETS = re.compile(r"[（）()【】\[\]「」『』《》“”‘’\"]")
+_DEEPEST = 32  # brackets within brackets; more are misprints too, and each is looked through at every mark
 _LONGEST_BRACKET = 160  # an opening bracket whose mate is farther off is a misprint, not a reason to swallow a page
 
 _ENDING = re.compile(r"[。！？；!?;\n]|\.(?=[\"”’)]?\s+[A-Z\"“(]|[\"”’)]?\s*$)")
@@ -40,6 +41,7 @@ _ENTITY = re.compile(r"&#?\w{1,10}$")
 _AFTER_ENDING = re.compile(r"[。！？；!?;]*[”’」』》）)】\]\"]*")
 _WORD = re.compile(r"\w")
 _LIST_LEAD = re.compile(r"\s*(?:[-*+•·●▪◆■□➢►]\s|[（(]?[0-9一二三四五六七八九十]{1,3}[)）.、．])")
+_LONGEST = 2000  # characters; no sentence that is one is longer, and what reads sentences may be slow on longer ones
 _FULL_LINE = 20  # characters; a shorter line without an end mark is a label or a title, not a wrapped line
 
 _MARKUP = re.compile(rf"[`{_INVISIBLE}]|\*(?:[`{_INVISIBLE}]*\*)+")
@@ -105,8 +107,20 @@ def _split(document_text: str, start: int, end: int) -> tuple[Sentence, ...]:
             continue
         if spans and (_is_markup(block, tight) or _is_markup(block, spans[-1])):
             tight = (spans.pop()[0], tight[1])
-        spans.append(tight)
+        spans += _parts(block, *tight)
     return tuple(_sentence(block, span, start) for span in spans if not _is_markup(block, span))
+
+
+def _parts(block: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut what is too long for a sentence (a table without bars, a text without marks) at a comma or blank."""
+    while end - start > _LONGEST:
+        comma = max(block.rfind(mark, start + _LONGEST // 2, start + _LONGEST) for mark in "，、, |\t")
+        stop = comma + 1 if comma > 0 else start + _LONGEST
+        if piece := _strip(block, start, stop):
+            yield piece
+        start = stop
+    if piece := _strip(block, start, end):
+        yield piece
 
 
 def normalise(text: str) -> str:
@@ -186,6 +200,7 @@ def _bracketed(block: str) -> list[tuple[int, int]]:
             _add_pair(pairs, opened, place)
         elif mark in _CLOSERS or mark == '"':
             open_at.append((_CLOSERS.get(mark, mark), place))
+            del open_at[:-_DEEPEST]
     return pairs
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _QUESTION = re.compile(r"[？?]\s*$|吗[。？]?$|会否|是否")
 _LEADING = re.compile(r"[^，。；：！？（）]{0,6}")
 _OWNED_GAP = re.compile(
-    r"(?:的|行业|板块|公司|环节|企业|厂商|端|整体|业务|产业链|相关|产品|市场|终端|行业的|平均|综合|单位|主要|核心)*"
+    r"(?:的|行业|板块|公司|环节|企业|厂商|端|整体|业务|产业链|相关|产品|市场|终端|平均|综合|单位|主要|核心)*"
 )
 _OWNERS = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _FREE_KINDS = frozenset({Kind.EVENT, Kind.POLICY})  # these happen; they need no direction

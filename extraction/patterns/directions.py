@@ -228,13 +228,27 @@ _MEASURES = {
 }
 
 _ADVERB = (
-    "可能|或将|料将|很可能|大概率|或|料|持续|大幅|快速|进一步|有望|明显|显著|同比|环比|小幅|的|边际|逐步|逐渐|稳步|继续|迅速|整体|全面|出现|略有|有所|将|会|已|仍|不断|再度|"
+    "可能|大概率|或|料|持续|大幅|快速|进一步|有望|明显|显著|同比|环比|小幅|的|边际|逐步|逐渐|稳步|继续|迅速|整体|全面|出现|略有|有所|将|会|已|仍|不断|再度|"
     "再次|触底|阶段性|结构性|预期|保持|维持|呈现|迎来|实现|进入|开始|均|普遍|多数|较快|较大|也|都|并|更|很|较|带来的|所|从|由|向|至|超预期|加速|高位|低位"
 )
 
 
 def _pattern(words: dict[str, int], extra: tuple[str, ...] = ()) -> str:
     return "|".join(sorted(map(re.escape, (*words, *extra)), key=len, reverse=True))
+
+
+def _repeated(*alternations: str) -> str:
+    """Return one alternation that may be repeated: a word made of others (或将, 超预期) is left out.
+
+    What it can make up stays the same; but with both, 「或将或将…」 could be read in 2ⁿ ways, and all be tried.
+    """
+    words = {word for each in alternations for word in each.split("|")}
+    return "|".join(sorted((word for word in words if not _is_made(word, words)), key=lambda word: (-len(word), word)))
+
+
+def _is_made(word: str, words: set[str]) -> bool:
+    ends = (at for at in range(1, len(word)) if word[:at] in words)
+    return any(word[at:] in words or _is_made(word[at:], words) for at in ends)
 
 
 # Between an indicator and its movement a word or two may stand (价格重心上移); between a thing and its movement only
@@ -261,15 +275,15 @@ _VERB_BEFORE = re.compile(
 )
 _BEFORE_SPAN, _AFTER_SPAN = 8, 16
 # What may stand between a cause and its trigger: movement, adverbs, a figure, an aside.
+_NOT_MOVED = "并未|并没有|没有|尚未|未能|未|难以|不会|无法"
+_LINKED = "有效|直接|强力|共同|主要|亦|进而|从而|继而|最终|又|同时|能够|可|能"
 TAIL = re.compile(
-    r"(?:（[^（）]*）|\d[\d.,]*+(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*"
-    rf"|{_ADVERB}|{_ANY_MOVE}"
-    r"|并未|并没有|没有|尚未|未能|未|难以|不会|无法|等|因素|影响|政策|趋势|背景|，|有效|直接|强力|共同|主要|亦|进而|从而|继而|最终|又|同时|能够|可|能|有力|对|强劲|温和)*"
+    r"(?:（[^（）]*）|\d[\d.,]*+(?:%|个百分点|pct|bp|BP|万|亿|元|美元|/|吨|以上|左右)*+|"
+    + _repeated(_ADVERB, _ANY_MOVE, _NOT_MOVED, _LINKED, "等|因素|影响|政策|趋势|背景|，|有力|对|强劲|温和")
+    + ")*"
 )
-DENIAL = re.compile("(?:并未|并没有|没有|尚未|未能|未|难以|不会|无法)(?:有效|直接|明显|显著|进一步|持续)*$")
-HANDED_ON = re.compile(
-    rf"(?:{_ADVERB}|进而|从而|继而|最终|又|同时|并|共同|有效|直接|显著|强力|有力|能够|可|能|亦|主要|因此|这|也|则|叠加|同步)*"
-)
+DENIAL = re.compile(f"(?:{_NOT_MOVED})(?:有效|直接|明显|显著|进一步|持续)*$")
+HANDED_ON = re.compile(f"(?:{_repeated(_ADVERB, _LINKED, '显著|有力|因此|这|也|则|叠加|同步')})*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kg.securities.master import Master
     from kg.securities.records import Issuer, Name
 
-_FORMS = re.compile(r"(?:股份|集团|控股|科技|有限公司|股份有限公司|公司)+$")
+_FORMS = re.compile(r"(?:股份|集团|控股|科技|有限公司|公司)+$")
 _MARKED = re.compile(r"(?:\*ST|S\*ST|SST|ST|PT|S|退) ?(?P<core>[一-鿿]{2,3})")
 _MAINLAND = frozenset({"SH", "SZ", "BJ"})
 _INITIALS = re.compile(r"[a-z]{3,8}")
