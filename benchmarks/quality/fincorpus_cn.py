@@ -99,7 +99,7 @@ def measure(options: Options) -> Report:
         taught = list(rows_of(replace(options, files=options.train)))
         folds = _FOLDS if {text for text, _ in rows} & {text for text, _ in taught} else 1
         report.notes.append(f"local training on {len(taught):,} texts, {folds} folds by the hash of the text")
-        every = trained(extractor, rows, taught, folds)
+        every = trained(extractor, rows, taught, folds=folds)
     else:
         every = [triples_of(extractor, text) for text, _ in rows]
     for (_, gold), found in zip(rows, every, strict=True):
@@ -147,7 +147,7 @@ _TAUGHT = {
 
 
 def trained(
-    extractor: Extractor, rows: Sequence[tuple[str, Gold]], taught: Sequence[tuple[str, Gold]], folds: int
+    extractor: Extractor, rows: Sequence[tuple[str, Gold]], taught: Sequence[tuple[str, Gold]], *, folds: int
 ) -> list[set[Triple]]:
     """Return the triples of every text, read by a model of the taught texts; with folds, of those of the others."""
     examples = marked((_taught(text, gold) for text, gold in taught), extractor.annotate)
