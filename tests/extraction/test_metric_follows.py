@@ -91,3 +91,7 @@ def test_a_price_of_one_piece_is_no_increment():
     assert named("2024年硅料价格为74美元。") == [("硅料价格", 74, True)]
     assert not named("2024年硅料价格上涨20美元。")
     assert not named("2024年硅料价格为74美元/金衡盎司。")
+
+
+def test_a_verb_before_market_is_what_is_sold():
+    assert named("2024年正畸市场规模为73亿元。")[0][:2] == ("正畸市场规模", 73e8)
