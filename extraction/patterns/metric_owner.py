@@ -93,14 +93,10 @@ def read_owner(annotated: Annotated, end: int, *, alone: bool = False, since: in
     ):
         at -= 1
     last = at
-    nominal = (
-        text.startswith("市场", words[last - 1].end) if last else False
-    )  # 「外包市场」: before it a verb is a name
-    while (
-        at
-        and _is_name(words[at - 1], first=at == last and not nominal)
-        and not (alone and words[at - 1].text in _JOINERS)
-    ):
+    sold = bool(last) and text.startswith("市场", words[last - 1].end)  # 「外包市场」: before it a verb is a name
+    while at and _is_name(words[at - 1], first=at == last and not sold):
+        if alone and words[at - 1].text in _JOINERS:
+            break
         at -= 1
     told = at == 0 or words[at - 1].tag != "x"
     opens = at == 0 or words[at - 1].tag == "date" or words[at - 1].text in OPENS
