@@ -57,6 +57,9 @@ CUES = (
         "如未来需求回落",
         Modality.CONDITIONAL,
     ),
+    Cue(
+        "case", "(?:中性|乐观|悲观|保守|基准)(?:情形|情景|假设)(?:下|：)", "中性情形：收入10亿元", Modality.CONDITIONAL
+    ),
     Cue("depends on", "取决于|视[^，。；]{1,12}而定", "取决于需求恢复", Modality.CONDITIONAL),
     # plans of somebody who acts
     Cue(

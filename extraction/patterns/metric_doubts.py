@@ -64,6 +64,10 @@ _DESCRIBED = re.compile(
 _PRESENTED = re.compile("(?:^|[，。；：])(?!公司|其)[一-鿿]{2,6}(?:为|是)[^，。；]{2,16}，(?:20\\d\\d年|上半年|全年)?$")
 _RISE = re.compile("(?:^|预期|预计|[年月周]|Q[1-4]|季度)[涨跌]幅")
 _PRICED = ("价格", "价", "指数", "涨跌幅", "涨幅", "跌幅", "汇率", "运价")
+_FLOWS = (
+    "销量", "产量", "出货量", "交付量", "进口量", "出口量", "消费量", "发电量", "成交量", "成交额", "成交面积", "换手率", "下载量", "销售额"
+)  # fmt: skip
+_THRESHOLD = re.compile("[^，。；]{0,2}(?:是|为|即为|作为)[^，。；]{0,12}(?:拐点|门槛|前提|临界|分水岭|条件)")
 _ONE_STEP = frozenset({Precision.MONTH, Precision.WEEK})
 
 
@@ -91,12 +95,12 @@ def is_doubtful(figure: Figure) -> bool:
 
 
 def _undated(figure: Figure) -> bool:
-    """A firm's revenue or an index's move of no time says nothing; revenue of a day is that of the day's report."""
+    """Revenue, a flow or an index's move of no time says nothing; revenue of a day is that of the day's report."""
     name, valid = figure.reading.indicator.name, figure.valid
     moved = name.endswith("指数") and bool(figure.quantity.change)
     if moved and figure.dated and figure.dated.text.startswith(("截至", "截止")):
         return True  # 「截至11月25日，板块上涨5%」: since when
-    return (valid is None and (name in OF_A_TIME or moved)) or (
+    return (valid is None and (moved or name in OF_A_TIME or name.endswith(_FLOWS))) or (
         valid is not None and valid.precision is Precision.DAY and name in OF_A_TIME and name.endswith(_EARNED)
     )
 
@@ -284,7 +288,13 @@ def _of_a_price(figure: Figure) -> bool:
     return _RISE.search(figure.clause) is not None and not figure.reading.indicator.name.endswith(_PRICED)
 
 
+def _of_a_threshold(figure: Figure) -> bool:
+    """「成本降至50万元/吨是产业化拐点」: nobody says that it is there."""
+    return _THRESHOLD.match(figure.annotated.text, figure.quantity.end) is not None
+
+
 REASONS = (
+    _of_a_threshold,
     _of_another_in_it,
     _of_what_is_described,
     _of_a_price,

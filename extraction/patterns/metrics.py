@@ -133,8 +133,11 @@ class MetricReader:
                 period = spanned[0] if starts and spanned else spanned[-1] if resume and spanned else None
             begun = None
             if measured is not None:
+                claim = self._claim(annotated, measured, quantity, period=period)
+                if claim.confidence <= DOUBTFUL:  # and so is what follows it
+                    measured = replace(measured, confidence=DOUBTFUL)
                 said = Said(measured, quantity)
-                yield self._claim(annotated, measured, quantity, period=period), said
+                yield claim, said
                 begun = (measured, quantity) if starts else None
                 resume = quantity.end if starts else 0
 

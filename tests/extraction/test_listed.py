@@ -68,7 +68,13 @@ def test_a_list_of_nobody_says_nothing():
 
 @pytest.mark.parametrize(
     "text",
-    ["天山矿业业务为先。", "天山矿业产品有优势。", "天山矿业拥有丰富的经验。", "天山矿业股价上涨，成交放大。"],
+    [
+        "天山矿业业务为先。",
+        "天山矿业产品有优势。",
+        "天山矿业业务有序展业，成绩良好。",
+        "天山矿业拥有丰富的经验。",
+        "天山矿业股价上涨，成交放大。",
+    ],
 )
 def test_mere_words_are_no_names(text):
     assert list(sure(sentence(text, "天山矿业"))) == []

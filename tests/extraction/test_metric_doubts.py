@@ -23,6 +23,11 @@ def doubted(*lines: str) -> list[bool]:
         (("宁德时代市值100亿元。",), [False]),
         (("# 2025年中报总结", "宁德时代营业收入100亿元。"), [False]),
         (("宁德时代2025年8月15日公布财报，营业收入100亿元。",), [True]),
+        (("宁德时代销量100万台。",), [True]),
+        (("2024年宁德时代销量100万台。",), [False]),
+        # nobody says that it is there; what follows a doubtful figure is as doubtful
+        (("2024年碳酸锂成本降至5万元/吨是盈利拐点。",), [True]),
+        (("2025年7月废铝累计进口117万吨，同比增长5%。",), [True, True]),
         # of both together
         (("2024年螺纹钢、线材产能利用率50%。",), [True]),
         (("2024年宁德时代收入100亿元、净利润10亿元。",), [False, False]),
