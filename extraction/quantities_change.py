@@ -53,8 +53,10 @@ _AFTER = re.compile(
     r"的?(?P<kind>同比|环比|年均|复合)?的?(?P<word>增长率|增速|增幅|涨幅|降幅|跌幅|增长|上涨|下滑|下降|下跌|回落|回升)(?![至到了])"
 )
 _AFTER_KIND = re.compile(
-    r" ?[（(]?(?P<kind>[Yy][Oo][Yy]|[Qq][Oo][Qq]|[Mm][Oo][Mm]|[Ww][Oo][Ww]|CAGR|月环比|周环比)(?![A-Za-z]| ?[+\-−\d])"
+    r" ?[（(]?(?P<kind>[Yy][Oo][Yy]|[Qq][Oo][Qq]|[Mm][Oo][Mm]|[Ww][Oo][Ww]|CAGR)(?![A-Za-z]| ?[+\-−\d])"
 )
+_STEPS = {"月": "mom", "周": "wow"}
+_AFTER_STEP = re.compile(" ?(月|周)环比")
 _BEHIND = re.compile("跑输|低于|落后|少于")
 _LEVEL = re.compile("(?:为|是|至|到|达|达到|在|约为|约)(?:约|近)?$")
 _FROM = re.compile("(?:从|由|自)[^，。；]{0,8}$")
@@ -95,17 +97,13 @@ def read_change(text: str, place: Place) -> Change:
     direction = _direction(left, place.unit)
     start = bool(_FROM.search(left)) and not direction
     if place.sign:
-        behind = _AFTER_KIND.match(text, place.end) if place.unit == "%" else None
-        return _signed(left, place, _behind_kind(behind) if behind else kind)
+        behind = _AFTER_STEP.match(text, place.end) if place.unit == "%" else None
+        return _signed(left, place, _STEPS[behind[1]] if behind else kind)
     if direction:
         return Change("change" if kind in {"", "share"} else kind, direction, start=start)
     if place.unit == "pct":
         return Change("change" if kind in {"", "share"} else kind, -1 if _BEHIND.search(left) else 1)
     return _plain(text, place, left, kind)
-
-
-def _behind_kind(found: re.Match[str]) -> str:
-    return {"月环比": "mom", "周环比": "wow"}.get(found["kind"], found["kind"].lower())
 
 
 def _left(text: str, place: Place) -> str:
@@ -167,7 +165,7 @@ def _plain(text: str, place: Place, left: str, kind: str) -> Change:
             return Change(named or (kind if kind not in {"", "share"} else "change"), -1 if falling else 1)
         behind = _AFTER_KIND.match(text, place.end)
         if behind:
-            return Change(_behind_kind(behind))
+            return Change(behind["kind"].lower())
         return Change("" if kind == "change" else kind, 1, start=start)
     return Change("", -1 if _LOSS.search(left) else 1, kind if kind != "share" else "", start=start)
 
