@@ -36,7 +36,7 @@ from kg.model import Kind, Value
 from kg.period import Precision, year
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from extraction.annotated import Annotated, Ref
     from extraction.dating import Dated
@@ -50,6 +50,7 @@ _AT = re.compile(
     "(?:(?:上涨|下跌|上升|下降|涨|跌|升|降|提升|回落|攀升)[至到]约?)?"
 )
 _PER = re.compile(" ?[/每]")
+_SHARED = re.compile("占比|的?比重")
 _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不考虑|若不计|以外的|之外的")
 # What is added to a stock in a period is another figure than the stock.
 _ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
@@ -113,6 +114,7 @@ class MetricReader:
         for quantity in annotated.quantities:
             if quantity.start < listed or not any(map(str.isdigit, quantity.text)):
                 continue  # 「总市值(百万元)」 names a unit
+            quantity = _as_share(annotated, indicators, quantity)  # noqa: PLW2901
             if row := rows.at(quantity.start):
                 for reading, item, period in rows.read(row, said=said):
                     if self._fits(reading.indicator, item):
@@ -199,18 +201,6 @@ class MetricReader:
         priced = priced and not _PER.match(annotated.text, quantity.end)
         return priced and not (quantity.change or quantity.scale) and _AT.fullmatch(gap) is not None
 
-    @staticmethod
-    def _as_told(annotated: Annotated, indicator: Ref) -> Ref:
-        """Return the indicator under the word before it that makes it another: 扣非后归母净利润, 新增装机容量."""
-        text = annotated.text
-        told = text[clause_start(annotated, indicator.start) : indicator.end]
-        if not indicator.about and basis_of(told) == "扣非" and (name := _ADJUSTED.get(indicator.name)):
-            return _renamed(indicator, name)
-        head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name
-        if _ADDED.search(told) and head.startswith(_STOCKS):
-            return _renamed(indicator, indicator.name.removesuffix(head) + "新增" + head)
-        return indicator
-
     def _claim(
         self,
         annotated: Annotated,
@@ -223,7 +213,7 @@ class MetricReader:
         reading = self._placed(annotated, reading)
         subject = reading.subject
         start = subject.start if subject.start >= 0 else reading.indicator.start
-        indicator = self._as_told(annotated, reading.indicator)
+        indicator = as_told(annotated, reading.indicator)
         value = Value(
             number=quantity.number,
             unit=quantity.unit,
@@ -275,8 +265,29 @@ class MetricReader:
         return replace(reading, confidence=min(reading.confidence, DOUBTFUL))
 
 
+def as_told(annotated: Annotated, indicator: Ref) -> Ref:
+    """Return the indicator under the word before it that makes it another: 扣非后归母净利润, 新增装机容量."""
+    text = annotated.text
+    told = text[clause_start(annotated, indicator.start) : indicator.end]
+    if not indicator.about and basis_of(told) == "扣非" and (name := _ADJUSTED.get(indicator.name)):
+        return _renamed(indicator, name)
+    head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name
+    if _ADDED.search(told) and head.startswith(_STOCKS):
+        return _renamed(indicator, indicator.name.removesuffix(head) + "新增" + head)
+    return indicator
+
+
 def _renamed(indicator: Ref, name: str) -> Ref:
     return replace(indicator, entity=entity_id(Kind.INDICATOR, name), name=name)
+
+
+def _as_share(annotated: Annotated, indicators: Sequence[Ref], quantity: Quantity) -> Quantity:
+    """Return a percentage behind 「出货量占比逐步提升，由」 as the share that it is."""
+    indicator = nearest(indicators, quantity.start)
+    if quantity.unit != "%" or quantity.change or indicator is None or not _SHARED.match(annotated.text, indicator.end):
+        return quantity
+    between = any(indicator.end <= each.start < quantity.start for each in annotated.quantities)
+    return quantity if between else replace(quantity, change="share")
 
 
 def _of_one_kind(first: Quantity, second: Quantity) -> Quantity:
@@ -307,9 +318,8 @@ def _spanned(annotated: Annotated, quantity: Quantity) -> list[Period]:
 
 
 def _unit_kind(unit: str) -> str:
-    if "/" in unit:
-        return "price"
-    return UNIT_KINDS.get(unit, "count")
+    kind = UNIT_KINDS.get(unit.partition("/")[0], "count")
+    return "price" if "/" in unit and kind == "currency" else kind  # 万片/月 are counted
 
 
 def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[Dated | None, Period | None]:

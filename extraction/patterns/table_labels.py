@@ -15,6 +15,7 @@ from extraction.context import named_week, told_weeks
 from extraction.dating import Dated, find_periods
 from extraction.patterns.metric_subject import DOUBTFUL, Measured
 from extraction.patterns.metric_words import LONGEST_SCOPE, PLACES, VAGUE
+from extraction.patterns.metrics import as_told
 from extraction.quantities import find_quantities
 from extraction.sentences import Sentence, normalise
 from kg.ids import entity_id
@@ -244,7 +245,7 @@ def _spread_over(labels: list[Label]) -> list[Label]:
 
 def _as_a_whole(annotated: Annotated, measured: Measured, span: re.Match[str] | None) -> Measured | None:
     """Account for every word of a label: what is left over narrows its owner, or belongs to the indicator."""
-    indicator, subject = measured.indicator, measured.subject
+    indicator, subject = as_told(annotated, measured.indicator), measured.subject
     rest = _left_over(annotated, measured, span)
     if _JOINED.search(rest + measured.scope) or len(rest) > LONGEST_SCOPE:
         return None  # 「收入及增速」 is two; 「塔筒+导管架」 is no 导管架
@@ -258,6 +259,7 @@ def _as_a_whole(annotated: Annotated, measured: Measured, span: re.Match[str] | 
     vague = indicator.name.endswith(VAGUE) if owned else indicator.name in _BARE
     return replace(
         measured,
+        indicator=indicator,
         scope=(rest + measured.scope)[:LONGEST_SCOPE],
         confidence=DOUBTFUL if vague else max(measured.confidence, _UNTOLD),
     )

@@ -90,8 +90,15 @@ def test_a_second_row_is_of_the_owners_of_the_first():
 def test_a_price_of_one_piece_is_no_increment():
     assert named("2024年硅料价格为74美元。") == [("硅料价格", 74, True)]
     assert not named("2024年硅料价格上涨20美元。")
-    assert not named("2024年硅料价格为74美元/金衡盎司。")
+    assert not named("2024年硅料价格为74美元/捆。")
 
 
 def test_a_verb_before_market_is_what_is_sold():
     assert named("2024年正畸市场规模为73亿元。")[0][:2] == ("正畸市场规模", 73e8)
+
+
+def test_a_percentage_behind_a_word_of_share_is_one():
+    assert [figure[:3] for figure in told("2024年智能手机出货量占比逐步提升，从2023年的31%提升至2024年的34%。")] == [
+        (31, "%", "share"),
+        (34, "%", "share"),
+    ]

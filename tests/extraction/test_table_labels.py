@@ -133,3 +133,9 @@ def test_a_rise_within_the_year_is_no_forecast():
 def test_what_another_cell_expects_is_not_expected_of_a_maker():
     reading = read(report(table("公司 | 核心产品 | 展望", "宁德时代 | 磷酸铁锂电池 | 预计2026年扭亏")))
     assert {fact.modality for fact in reading.facts if fact.relation == "produces"} == {Modality.ASSERTED}
+
+
+def test_what_is_added_is_another_indicator_than_the_stock():
+    found = stored("指标 | 2023 | 2024", "光伏新增装机（GW） | 216 | 277", "光伏累计装机（GW） | 609 | 887")
+    assert ("光伏", "光伏新增装机量", "", "277GW", "2024") in found
+    assert not any(name == "光伏装机量" and number == "277GW" for _, name, _, number, _ in found)
