@@ -98,7 +98,7 @@ def is_doubtful(figure: Figure) -> bool:
 def _undated(figure: Figure) -> bool:
     """Revenue, a flow or an index's move of no time says nothing; revenue of a day is that of the day's report."""
     name, valid = figure.reading.indicator.name, figure.valid
-    moved = name.endswith("指数") and bool(figure.quantity.change)
+    moved = name.endswith(("指数", "涨幅", "跌幅")) and bool(figure.quantity.change)
     if moved and figure.dated and figure.dated.text.startswith(("截至", "截止")):
         return True  # 「截至11月25日，板块上涨5%」: since when
     return (valid is None and (moved or name in OF_A_TIME or name.endswith(_FLOWS))) or (

@@ -21,6 +21,7 @@ SHARE_OF = re.compile(
 )
 _REACHED = re.compile("，?(?:(?:上升|提升|提高|增加|下降|回落|降低|收窄|扩大)?[至到]|达到?|为)约?")
 _POINTS = ("pct", "bp")
+_BASE = re.compile("[较比][^，。；]{1,12}的$")  # 「较2024H1的-3.7亿元增长56亿元」: what it was, not what it rose by
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,9 @@ class Follower:
         last = said.quantity
         gap = without(annotated, last.end, quantity.start)
         if quantity.change not in ("", "share"):
-            if last.change == "share" and quantity.unit == "%":
-                return None  # 「…28.8亿元，占欧洲42%，同比下降8%」: the sum fell, or the share
+            either = last.change == "share" and quantity.unit == "%"  # 「占欧洲42%，同比下降8%」: the sum or the share
+            if either or _BASE.search(annotated.text, last.end, quantity.start):
+                return None
             if AFTER_LEVEL.fullmatch(gap):
                 return said.reading if last.change != quantity.change else None
             return self.subjects.part(annotated, said, start=last.end, end=quantity.start)

@@ -64,7 +64,7 @@ class RowReader:
         said, first = said or self._finder.before, row.items[0]
         if said is None:
             return []
-        start = max(said.quantity.end, 0) if said is not self._finder.before else 0
+        start = said.quantity.end if said is not self._finder.before else 0
         words = AFTER_LEVEL if first.change else CONTINUES
         like = first.change not in {"", "share"} or (not first.change and first.unit == said.quantity.unit)
         if not like or not words.fullmatch(without(self._annotated, start, row.start).translate(_AND)):

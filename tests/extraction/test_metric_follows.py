@@ -102,3 +102,11 @@ def test_a_percentage_behind_a_word_of_share_is_one():
         (31, "%", "share"),
         (34, "%", "share"),
     ]
+
+
+def test_what_a_figure_was_is_not_what_it_rose_by():
+    assert -3e8 not in {number for number, *_ in told("2023年宁德时代净利润10亿元，较2022年的-3亿元增长13亿元。")}
+
+
+def test_the_move_of_an_untold_time_is_doubtful():
+    assert [stored for *_, stored in named("申万行业指数涨跌幅：半导体涨幅12.7%。")] == [False]
