@@ -20,6 +20,7 @@ import numpy as np
 
 from benchmarks.store.growing import synthetic
 from benchmarks.store.table import Figure
+from kg.graph.edges import Edges
 from kg.graph.snapshot import Snapshot
 from kg.period import Period
 from kg.relations import vocabulary
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kg.graph.edges import Edges
     from kg.store.port import Store
 
 RELATIONS = ("supplies", "produces", "upstream_of", "affects")
@@ -70,8 +70,8 @@ def numpy_loop(snapshot: Snapshot) -> Callable[[NDArray[np.int64]], list[NDArray
     ends = np.concatenate([[0], np.cumsum(np.bincount(edges.source, minlength=len(snapshot.entity_ids)))])
     wanted = np.isin(np.array(snapshot.relation_names), RELATIONS)
     low, high = WITHIN.start.toordinal(), WITHIN.end.toordinal()  # type: ignore[union-attr]
-    columns = [np.ascontiguousarray(getattr(edges, name)) for name in edges.__slots__]
-    relation, start, end = (columns[edges.__slots__.index(name)] for name in ("relation", "start", "end"))
+    columns = [np.ascontiguousarray(getattr(edges, name)) for name in Edges.__slots__]
+    relation, start, end = (columns[Edges.__slots__.index(name)] for name in ("relation", "start", "end"))
 
     def hop(frontier: NDArray[np.int64]) -> list[NDArray[Any]]:
         first, counts = ends[frontier], ends[frontier + 1] - ends[frontier]
@@ -152,12 +152,12 @@ def ladybug_loop(snapshot: Snapshot, folder: Path) -> Callable[[NDArray[np.int64
 
 
 def timed(job: Task, hop: Callable[[NDArray[np.int64]], object], walks: int) -> NDArray[np.float64]:
-    """Return the milliseconds of processor that each walk takes, the better of two runs.
+    """Return the milliseconds of processor that each walk takes, the best of five runs.
 
     Nobody runs on more than one thread, and a busy machine's waits are nobody's: only so do tails compare.
     """
     best = np.full(walks, np.inf)
-    for _ in range(2):
+    for _ in range(5):
         for number, frontiers in enumerate(job.walks[:walks]):
             began = time.process_time()
             for frontier in frontiers:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, fields, replace
-from functools import reduce
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from kg.model import Kind
 from kg.store.table import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import date
 
     from numpy.typing import NDArray
@@ -61,7 +61,8 @@ class Patch:
         """Return edges of the base in today's nodes."""
         if not self.moves:
             return edges
-        return replace(edges, source=self.now_of[edges.source], target=self.now_of[edges.target])
+        others = (getattr(edges, name) for name in Edges.__slots__[2:])
+        return Edges(self.now_of[edges.source], self.now_of[edges.target], *others)
 
     @property
     def nbytes(self) -> int:
@@ -246,8 +247,7 @@ def all_edges(parts: Parts) -> Edges:
     return joined.take(_in_order(parts.fact_ids, joined, joined.source))
 
 
-@dataclass(frozen=True, slots=True)
-class Within:
+class Within(NamedTuple):
     """Which edges count: those whose effective validity has a day in [start, end), published by `published`.
 
     `relations` is how many relations the vocabulary has; None bounds nothing.
@@ -260,22 +260,24 @@ class Within:
 
     def passes(self, edges: Edges, gone: NDArray[np.bool_] | None = None) -> Passes | None:
         """Return the test for rows of `edges`, or None when all count."""
-        if gone is None and self.start is None and self.end is None and self.published is None:
-            return None
+        bounds: list[tuple[NDArray[Any], np.ufunc, int]] = []
+        if self.end is not None:
+            bounds.append((edges.start, np.less, self.end))
+        if self.start is not None:
+            bounds.append((edges.end, np.greater, self.start))
+        if self.published is not None:
+            bounds.append((edges.published, np.less_equal, self.published))
+        if gone is not None:
+            bounds.append((gone, np.equal, False))
+        return partial(_within, bounds) if bounds else None
 
-        def test(rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-            kept = []
-            if gone is not None:
-                kept.append(~gone[rows])
-            if self.end is not None:
-                kept.append(edges.start[rows] < self.end)
-            if self.start is not None:
-                kept.append(edges.end[rows] > self.start)
-            if self.published is not None:
-                kept.append(edges.published[rows] <= self.published)
-            return reduce(np.logical_and, kept)
 
-        return test
+def _within(bounds: Sequence[tuple[NDArray[Any], np.ufunc, int]], rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+    (column, compare, bound), *others = bounds
+    kept: NDArray[np.bool_] = compare(column[rows], bound)
+    for column, compare, bound in others:
+        kept &= compare(column[rows], bound)
+    return kept
 
 
 def _wanted(nodes: NDArray[np.int64], numbers: NDArray[np.int64], relations: int) -> NDArray[np.int64]:

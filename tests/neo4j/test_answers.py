@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kg.errors import QuestionError
+from kg.graph.edges import Edges
 from kg.graph.served import ServedGraph, served_graph
 from kg.graph.snapshot import Snapshot
 from kg.interop.copying import copy, verify
@@ -137,7 +138,7 @@ def same_edges(whole: Snapshot, hops: ServedGraph, nodes: object, **asked: objec
     expected = whole.expand(nodes, words.relations, **asked)  # type: ignore[arg-type]
     found = hops.expand(nodes, words.relations, **asked)  # type: ignore[arg-type]
     assert hops.facts_of(found) == whole.facts_of(expected)
-    for name in set(expected.__slots__) - {"fact"}:
+    for name in set(Edges.__slots__) - {"fact"}:
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 

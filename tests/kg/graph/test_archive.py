@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from kg.errors import JudgementRefused
 from kg.graph import archive, arrays
 from kg.graph import edges as arrays_of_edges
+from kg.graph.edges import Edges
 from kg.graph.snapshot import Snapshot
 from kg.judgement import Judgement, Verdict
 from kg.model import Entity, Kind
@@ -101,7 +102,7 @@ def laid_out(view: View) -> dict[str, Any]:
 
 
 def spelled(snapshot: Snapshot, edges: Any) -> list[tuple[object, ...]]:
-    names = [name for name in edges.__slots__ if name != "fact"]
+    names = [name for name in Edges.__slots__ if name != "fact"]
     columns = [getattr(edges, name).tolist() for name in names]
     return list(zip(snapshot.facts_of(edges), *columns, strict=True))
 
