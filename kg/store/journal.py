@@ -54,8 +54,9 @@ _FACTS = f"""
     CROSS JOIN entity AS s ON s.key = f.subject
 """
 _ENTITIES = """
-    SELECT DISTINCT t.id FROM document AS d CROSS JOIN appearance AS a ON a.document = d.key
-    CROSS JOIN profile AS p ON p.key = a.profile CROSS JOIN entity AS t ON t.key = p.entity WHERE d.id = :id
+    SELECT DISTINCT t.id FROM document AS d CROSS JOIN appearance AS b ON b.document = d.key
+    CROSS JOIN json_each(b.profiles) AS a CROSS JOIN profile AS p ON p.key = a.value
+    CROSS JOIN entity AS t ON t.key = p.entity WHERE d.id = :id
 """
 _RIVALS = f"""
     SELECT DISTINCT f.id FROM json_each(:pairs) AS pair

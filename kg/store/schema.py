@@ -166,7 +166,6 @@ INDEXES = {
     "fact_object": "CREATE INDEX IF NOT EXISTS fact_object ON fact (object, relation)",
     "fact_negative": "CREATE INDEX IF NOT EXISTS fact_negative ON fact (subject, relation) WHERE negative",
     "evidence_document": "CREATE INDEX IF NOT EXISTS evidence_document ON evidence (document)",
-    "appearance_document": "CREATE INDEX IF NOT EXISTS appearance_document ON appearance (document)",
     "profile_name_profile": "CREATE INDEX IF NOT EXISTS profile_name_profile ON profile_name (profile)",
 }
 # Mentions of an entity are found through the documents it appears in, so that what a document adds lies together.
@@ -188,6 +187,20 @@ DROP INDEX IF EXISTS mention_chunk;
 CREATE INDEX mention_entity ON mention (document, entity, chunk) WHERE entity IS NOT NULL;
 """
 VERSION_7 = ";\n".join((_FACTS_AND_MENTIONS, *INDEXES.values(), ""))
+
+# A document's descriptions are one row, a JSON list of profile keys, and its words are what a word index of them is
+# given: what a document adds lies together, where a row for each would go to as many pages all over the base.
+VERSION_8 = """
+CREATE TABLE appearance_8 (document INTEGER PRIMARY KEY REFERENCES document, profiles TEXT NOT NULL);
+INSERT INTO appearance_8
+    SELECT document, json_group_array(profile) FROM (SELECT * FROM appearance ORDER BY document, profile)
+    GROUP BY document;
+DROP TABLE appearance;
+ALTER TABLE appearance_8 RENAME TO appearance;
+CREATE VIRTUAL TABLE appearing USING fts5 (profiles, content = '', columnsize = 0, detail = none, tokenize = 'ascii');
+CREATE VIRTUAL TABLE appearing_place USING fts5vocab (appearing, instance);
+INSERT INTO appearing (rowid, profiles) SELECT document, profiles FROM appearance ORDER BY document;
+"""
 
 
 def complete(connection: sqlite3.Connection) -> None:

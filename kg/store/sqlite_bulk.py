@@ -133,17 +133,9 @@ class Loader:
         """Write what the sheets say of entities, as kg/store/prepared.py makes it of documents without mentions."""
         bare = [self._places(_bare(sheet)) for _, sheet in sheets]
         self._imply(np.unique(np.concatenate(bare)))
-        profiles, documents = [], []
         for (document, sheet), others in zip(sheets, bare, strict=True):
-            own = list(map(self._profile, dict.fromkeys(sheet.entities)))
-            profiles.append(np.concatenate([np.array(own, np.int64), self._implied[others]]))
-            documents.append(np.full(len(profiles[-1]), document))
-        one, other = np.concatenate(profiles), np.concatenate(documents)
-        order = np.lexsort((other, one))
-        self._connection.executemany(
-            "INSERT INTO appearance (profile, document) VALUES (?, ?)",
-            zip(one[order].tolist(), other[order].tolist(), strict=True),
-        )
+            own = map(self._profile, dict.fromkeys(sheet.entities))
+            insert_appearances(self._connection, document, (*own, *self._implied[others].tolist()))
 
     def _imply(self, places: NDArray[np.int64]) -> None:
         """Learn the profiles of entities that are used and not described; make those that are missing."""
@@ -228,6 +220,13 @@ class Loader:
             "INSERT INTO fact (key, id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?, ?)",
             rows if leads.all() else compress(rows, leads.tolist()),
         )
+
+
+def insert_appearances(connection: sqlite3.Connection, document: int, profiles: Iterable[int]) -> None:
+    """Write which profiles a document describes its entities by."""
+    told = json.dumps(sorted(set(profiles)), separators=(",", ":"))
+    connection.execute("INSERT INTO appearance (document, profiles) VALUES (?, ?)", (document, told))
+    connection.execute("INSERT INTO appearing (rowid, profiles) VALUES (?, ?)", (document, told))
 
 
 def _insert_document(connection: sqlite3.Connection, sheet: Sheet) -> int:

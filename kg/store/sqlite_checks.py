@@ -117,8 +117,9 @@ def uses(paper: Paper) -> Iterator[str]:
         """SELECT DISTINCT t.id FROM evidence AS e JOIN fact AS f ON f.key = e.fact
            JOIN entity AS t ON t.key IN (f.subject, f.object)
            WHERE e.document = :key AND NOT EXISTS (
-               SELECT 1 FROM profile AS p JOIN appearance AS a ON a.profile = p.key
-               WHERE p.entity = t.key AND a.document = :key)""",
+               SELECT 1 FROM appearance AS b CROSS JOIN json_each(b.profiles) AS a
+               CROSS JOIN profile AS p ON p.key = a.value
+               WHERE p.entity = t.key AND b.document = :key)""",
         {"key": paper.key},
     )
     for (entity,) in rows:
@@ -153,16 +154,26 @@ def said(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def described(connection: sqlite3.Connection) -> Iterator[str]:
-    """Every entity is described, and every description is some document's."""
+    """Every entity is described, every description is some document's, and a document is found by those it has."""
     bare = "SELECT id FROM entity WHERE NOT EXISTS (SELECT 1 FROM profile WHERE profile.entity = entity.key)"
     for (identity,) in connection.execute(bare):
         yield f"{identity} is described by no document"
     lonely = (
         "SELECT t.id FROM profile AS p JOIN entity AS t ON t.key = p.entity "
-        "WHERE NOT EXISTS (SELECT 1 FROM appearance WHERE profile = p.key)"
+        "WHERE p.key NOT IN (SELECT a.value FROM appearance AS b CROSS JOIN json_each(b.profiles) AS a)"
     )
     for (identity,) in connection.execute(lonely):
         yield f"a description of {identity} is no document's"
+    found: dict[int, list[str]] = defaultdict(list)
+    for profile, document in connection.execute("SELECT term, doc FROM appearing_place"):
+        found[document].append(profile)
+    known = {key for (key,) in connection.execute("SELECT key FROM profile")}
+    for document, profiles in connection.execute("SELECT document, profiles FROM appearance"):
+        told = json.loads(profiles)
+        if not known.issuperset(told) or sorted(found.pop(document, [])) != sorted(map(str, told)):
+            yield f"document {document} is not found by what it describes"
+    if found:
+        yield f"{len(found)} documents that are not there are found by what they describe"
 
 
 def names(connection: sqlite3.Connection) -> Iterator[str]:

@@ -22,8 +22,9 @@ _DOCUMENT = """
     FROM document AS d JOIN body AS b ON b.document = d.key WHERE d.id = ?
 """
 _ENTITIES = """
-    SELECT t.id, p.record FROM appearance AS a JOIN profile AS p ON p.key = a.profile
-    JOIN entity AS t ON t.key = p.entity WHERE a.document = ? AND NOT p.implied ORDER BY t.id, p.record
+    SELECT t.id, p.record FROM appearance AS b CROSS JOIN json_each(b.profiles) AS a
+    CROSS JOIN profile AS p ON p.key = a.value
+    CROSS JOIN entity AS t ON t.key = p.entity WHERE b.document = ? AND NOT p.implied ORDER BY t.id, p.record
 """
 _FACTS = """
     SELECT f.id, s.id, f.relation, o.id, f.claim, e.start, e."end", e.quote, e.recorded_at, e.speaker, e.confidence,

@@ -143,7 +143,7 @@ def _profiles(connection: sqlite3.Connection, nodes: _Rows, documents: _Rows) ->
             spelled = sorted((repr(codec.entity_in(identity, record)), place) for place, identity, record in same)
             rank[[place for _, place in spelled]] = range(len(spelled))
     places = _Rows(np.array(keys, dtype=np.int64), np.arange(len(keys), dtype=np.int32))
-    seen = _numbers(connection, "SELECT profile, document FROM appearance", 2)
+    seen = _appearances(connection)
     held = places(seen[:, 0]) if len(seen) else np.empty(0, np.int32)
     order = np.argsort(held, kind="stable")
     return {
@@ -155,6 +155,15 @@ def _profiles(connection: sqlite3.Connection, nodes: _Rows, documents: _Rows) ->
         "profile_ends": np.concatenate([[0], np.cumsum(np.bincount(held, minlength=len(keys)))]).astype(np.int64),
         "seen_in": documents(seen[order, 1]) if len(seen) else np.empty(0, np.int32),
     }
+
+
+def _appearances(connection: sqlite3.Connection) -> NDArray[np.int64]:
+    """Return pairs of a profile and a document."""
+    found = [np.empty((0, 2), np.int64)]
+    for document, profiles in connection.execute("SELECT document, profiles FROM appearance"):
+        keys = np.array(json.loads(profiles), np.int64)
+        found.append(np.stack([keys, np.full(len(keys), document)], axis=1))
+    return np.concatenate(found)
 
 
 def _anchors(connection: sqlite3.Connection, about: dict[int, str], size: int, nodes: _Rows) -> NDArray[np.int32]:

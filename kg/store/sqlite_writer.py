@@ -198,11 +198,8 @@ def _insert_profiles(
             "INSERT INTO profile_name (folded, profile, name, code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             ((normal_name(name), key, name, code) for name, code in _names(codec.entity_in(identity, record))),
         )
-    connection.executemany(
-        "INSERT INTO appearance (profile, document) "
-        "SELECT key, ? FROM profile WHERE entity = ? AND implied = ? AND record = ?",
-        ((document, *row) for row in rows),
-    )
+    said = "SELECT key FROM profile WHERE entity = ? AND implied = ? AND record = ?"
+    sqlite_bulk.insert_appearances(connection, document, (_column(connection, said, *row)[0] for row in rows))
 
 
 def _names(entity: Entity) -> Iterator[tuple[str, int]]:
@@ -286,7 +283,7 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
     """Delete a document's rows, then the facts, profiles and entities that nobody else tells of."""
     low, high = document << PLACE_BITS, (document + 1) << PLACE_BITS
     facts = _column(connection, "SELECT DISTINCT fact FROM evidence WHERE document = ?", document)
-    profiles = _column(connection, "SELECT profile FROM appearance WHERE document = ?", document)
+    told = connection.execute("SELECT profiles FROM appearance WHERE document = ?", (document,)).fetchone()[0]
     packed = connection.execute("SELECT terms FROM body WHERE document = ?", (document,)).fetchone()[0]
     lines = zlib.decompress(packed).decode().split("\n")
     indexed = _column(connection, "SELECT count(*) FROM chunk WHERE key >= ? AND key < ?", low, high)[0]
@@ -294,6 +291,7 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
         "INSERT INTO word (word, rowid, terms) VALUES ('delete', ?, ?)",
         ((low + place, lines[place]) for place in range(indexed)),
     )
+    connection.execute("INSERT INTO appearing (appearing, rowid, profiles) VALUES ('delete', ?, ?)", (document, told))
     for statement in (
         "DELETE FROM evidence WHERE document = ?",
         "DELETE FROM appearance WHERE document = ?",
@@ -309,14 +307,14 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
         "AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.fact = fact.key)",
         (json.dumps(facts),),
     )
-    _delete_profiles(connection, profiles)
+    _delete_profiles(connection, told)
 
 
-def _delete_profiles(connection: sqlite3.Connection, profiles: list[int]) -> None:
+def _delete_profiles(connection: sqlite3.Connection, profiles: str) -> None:
     lonely = _column(
         connection,
-        "SELECT value FROM json_each(?) AS p WHERE NOT EXISTS (SELECT 1 FROM appearance WHERE profile = p.value)",
-        json.dumps(profiles),
+        "SELECT value FROM json_each(?) AS p WHERE NOT EXISTS (SELECT 1 FROM appearing WHERE appearing MATCH p.value)",
+        profiles,
     )
     named = json.dumps(lonely)
     entities = _column(

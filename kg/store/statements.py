@@ -13,23 +13,37 @@ VISIBLE_EVIDENCE = f"e.document < :below AND (:known IS NULL OR e.recorded_at <=
 DAY_DIGITS = 7
 # A visible day and document that say so, as one string that sorts like the pair; the first and the last are wanted.
 _DAY_AND_DOCUMENT = f"printf('%0{DAY_DIGITS}d', d.key >> {DAY_BITS}) || d.id"
+# Profiles `p` with each document `d` they are in, found by the index of words that profile keys are to it; CROSS JOIN
+# fixes the order of the loops. Where all profiles are asked for, the lists are read instead.
+_IN_DOCUMENTS = "CROSS JOIN appearing AS a ON a.appearing MATCH p.key CROSS JOIN document AS d ON d.key = a.rowid"
 _ENTITIES = f"""
     SELECT t.id, p.implied, min({_DAY_AND_DOCUMENT}), max({_DAY_AND_DOCUMENT}), p.record
     FROM profile AS p
-    JOIN entity AS t ON t.key = p.entity
-    JOIN appearance AS a ON a.profile = p.key
-    JOIN document AS d ON d.key = a.document AND {VISIBLE}
+    CROSS JOIN entity AS t ON t.key = p.entity
+    {_IN_DOCUMENTS} AND {VISIBLE}
 """
 _BY_ENTITY = "GROUP BY p.key ORDER BY t.id"
-ENTITIES = f"{_ENTITIES} {_BY_ENTITY}"
+_ALL = f"""
+    FROM document AS d CROSS JOIN appearance AS b ON b.document = d.key CROSS JOIN json_each(b.profiles) AS a
+    WHERE {VISIBLE}
+"""
+ENTITIES = f"""
+    SELECT t.id, p.implied, a.first, a.last, p.record
+    FROM (
+        SELECT a.value AS profile, min({_DAY_AND_DOCUMENT}) AS first, max({_DAY_AND_DOCUMENT}) AS last
+        {_ALL} GROUP BY a.value
+    ) AS a
+    CROSS JOIN profile AS p ON p.key = a.profile
+    CROSS JOIN entity AS t ON t.key = p.entity
+    ORDER BY t.id
+"""
 ENTITY = f"{_ENTITIES} WHERE p.entity = (SELECT key FROM entity WHERE id = :id) {_BY_ENTITY}"
 NAMED = f"""
     {_ENTITIES}
     WHERE p.entity IN (
-        SELECT q.entity FROM profile_name AS n
-        JOIN profile AS q ON q.key = n.profile
-        JOIN appearance AS b ON b.profile = q.key
-        JOIN document AS d ON d.key = b.document
+        SELECT p.entity FROM profile_name AS n
+        CROSS JOIN profile AS p ON p.key = n.profile
+        {_IN_DOCUMENTS}
         WHERE n.folded = :folded AND {VISIBLE}
     )
     {_BY_ENTITY}
@@ -38,9 +52,7 @@ NAMES = f"""
     SELECT DISTINCT n.name, t.id FROM profile_name AS n
     JOIN profile AS p ON p.key = n.profile
     JOIN entity AS t ON t.key = p.entity
-    WHERE NOT n.code AND EXISTS (
-        SELECT 1 FROM appearance AS a JOIN document AS d ON d.key = a.document WHERE a.profile = p.key AND {VISIBLE}
-    )
+    WHERE NOT n.code AND p.key IN (SELECT a.value {_ALL})
     ORDER BY n.name, t.id
 """
 
@@ -52,17 +64,16 @@ JUDGEMENTS = f"""
 _JUDGED = "(SELECT key FROM entity WHERE id IN (SELECT value FROM json_each(:entities)))"
 APPEARANCES = f"""
     SELECT d.id, d.key, t.id, p.implied, p.record FROM profile AS p
-    JOIN entity AS t ON t.key = p.entity
-    JOIN appearance AS a ON a.profile = p.key
-    JOIN document AS d ON d.key = a.document
+    CROSS JOIN entity AS t ON t.key = p.entity
+    {_IN_DOCUMENTS}
     WHERE p.entity IN {_JUDGED} AND {VISIBLE} ORDER BY d.key, p.key
 """
-# Who is mentioned in a document appears in it. CROSS JOIN fixes the order of the loops: from appearances outwards.
+# Who is mentioned in a document appears in it.
 LINKED = f"""
     SELECT d.id, coalesce(c.id, ''), m.record
     FROM (
-        SELECT DISTINCT p.entity, a.document FROM profile AS p CROSS JOIN appearance AS a ON a.profile = p.key
-        WHERE p.entity IN {_JUDGED}
+        SELECT DISTINCT p.entity, a.rowid AS document
+        FROM profile AS p CROSS JOIN appearing AS a ON a.appearing MATCH p.key WHERE p.entity IN {_JUDGED}
     ) AS b
     CROSS JOIN document AS d ON d.key = b.document
     CROSS JOIN mention AS m ON m.document = b.document AND m.entity = b.entity
@@ -93,7 +104,8 @@ MENTIONS = f"""
 MENTIONING = f"""
     SELECT c.id, d.id, c.record
     FROM (
-        SELECT DISTINCT p.entity, a.document FROM profile AS p CROSS JOIN appearance AS a ON a.profile = p.key
+        SELECT DISTINCT p.entity, a.rowid AS document
+        FROM profile AS p CROSS JOIN appearing AS a ON a.appearing MATCH p.key
         WHERE p.entity = (SELECT key FROM entity WHERE id = :id)
     ) AS b
     CROSS JOIN document AS d ON d.key = b.document

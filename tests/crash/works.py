@@ -31,6 +31,20 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 DOCUMENTS = 80
+# Takes the tables of the eighth schema back to those of the seventh, as far as they differ.
+BEFORE_8 = """
+CREATE TABLE appearance_7 (
+    profile INTEGER NOT NULL REFERENCES profile,
+    document INTEGER NOT NULL REFERENCES document,
+    PRIMARY KEY (profile, document)
+) WITHOUT ROWID;
+INSERT INTO appearance_7 SELECT a.value, b.document FROM appearance AS b, json_each(b.profiles) AS a;
+DROP TABLE appearing_place;
+DROP TABLE appearing;
+DROP TABLE appearance;
+ALTER TABLE appearance_7 RENAME TO appearance;
+CREATE INDEX appearance_document ON appearance (document);
+"""
 _AGAIN = 1000
 _ROWS = "rows.jsonl"
 _STARTED = "ready"
@@ -143,6 +157,7 @@ def prepare(work: str, base: Path) -> None:
 def _age(base: Path) -> None:
     """Take a base back to the first schema."""
     with closing(sqlite3.connect(base)) as connection:
+        connection.executescript(BEFORE_8)
         connection.executescript(
             "DROP TABLE judgement; DROP TABLE change; DROP INDEX copy_other; DELETE FROM run; PRAGMA user_version = 1;"
         )

@@ -80,7 +80,7 @@ def test_a_base_as_it_is_written_breaks_nothing(path: Path):
         ("mentions", "UPDATE mention SET record = replace(record, '宁德时代', '宁德时候')"),
         ("mentions", "UPDATE mention SET entity = NULL"),
         ("mentions", "UPDATE mention SET chunk = (SELECT max(key) FROM chunk)"),
-        ("uses", "DELETE FROM appearance WHERE profile = (SELECT min(key) FROM profile)"),
+        ("uses", "UPDATE appearance SET profiles = '[]' WHERE document = (SELECT min(key) FROM document)"),
         ("fact ids", "UPDATE fact SET id = 'fact:0' WHERE key = (SELECT min(key) FROM fact)"),
         ("fact ids", "UPDATE fact SET negative = NOT negative"),
         ("fact ids", "INSERT INTO fact SELECT key + 99, id, subject, relation, object, negative, claim FROM fact"),
@@ -89,6 +89,8 @@ def test_a_base_as_it_is_written_breaks_nothing(path: Path):
         ("said", "DELETE FROM evidence WHERE fact = (SELECT min(fact) FROM evidence)"),
         ("described", "INSERT INTO entity (id) VALUES ('product:无')"),
         ("described", f"INSERT INTO profile (entity, implied, record) SELECT key, 1, '{_STRAY}' FROM entity"),  # noqa: S608
+        ("described", "INSERT INTO appearing (rowid, profiles) VALUES (7, '1')"),
+        ("described", "INSERT INTO appearing (appearing) VALUES ('delete-all')"),
         ("names", "DELETE FROM profile_name WHERE name = '宁德时代'"),
         ("names", "INSERT INTO profile_name VALUES ('x', (SELECT min(key) FROM profile), 'X', 0)"),
         ("index", "INSERT INTO word (rowid, terms) VALUES (7, 'stray')"),

@@ -12,18 +12,16 @@ import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kg.errors import StoreLocked, StoreMissing, StoreTooNew, StoreUnusable
-from kg.model import Community, Entity, Kind, ValueClass
+from kg.model import Entity, Kind
 from kg.store.faults import translated
 from kg.store.migrations import STEPS, migrate
 from kg.store.open import open_store
-from kg.store.schema import VERSION_5, VERSION_6, VERSION_7
 from kg.store.sqlite import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, day, fact, reading, reported
 
@@ -47,13 +45,23 @@ def store(path: Path) -> Iterator[SqliteStore]:
 def rows(path: Path) -> dict[str, int]:
     """Count the rows of every table of ours, inside and outside any view."""
     texts = ["document", "body", "copy", "chunk", "mention"]
-    names = [*texts, "entity", "profile", "profile_name", "appearance", "fact", "evidence"]
+    names = [
+        *texts,
+        "entity",
+        "profile",
+        "profile_name",
+        "appearance",
+        "fact",
+        "evidence",
+        "word_place",
+        "appearing_place",
+    ]
     with closing(sqlite3.connect(path)) as connection:
-        words = connection.execute("SELECT count(*) FROM word_place").fetchone()[0]
         counts = {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}  # noqa: S608
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        connection.execute("INSERT INTO word (word) VALUES ('integrity-check')")
-    return {**counts, "words": words}
+        for name in ("word", "appearing"):
+            connection.execute(f"INSERT INTO {name} ({name}) VALUES ('integrity-check')")  # noqa: S608
+    return counts
 
 
 def test_a_base_is_one_file_once_it_is_closed(path: Path):
@@ -178,7 +186,7 @@ def test_a_killed_writer_leaves_whole_documents_and_no_lock(path: Path):
             whole = stats["documents"]
             assert (stats["chunks"], stats["mentions"], stats["evidence"]) == (2 * whole, whole, 20 * whole)
         counts = rows(path)
-        assert counts["body"] == counts["appearance"] / 2 == whole
+        assert counts["body"] == counts["appearance"] == counts["appearing_place"] / 2 == whole
     assert whole > 0
     subprocess.run([sys.executable, "-c", script, str(path)], check=True, capture_output=True, cwd=ROOT)
     with closing(SqliteStore(path)) as store:
@@ -325,68 +333,3 @@ def test_mentions_of_an_entity_outlive_the_first_document_that_named_it(store: S
         writer.write(reading(2, 1))
         writer.remove("doc:1")
     assert [chunk.document for chunk in store.view().chunks_mentioning(CATL, 9)] == ["doc:2"]
-
-
-def test_a_run_of_the_first_schema_is_read_with_what_it_could_not_tell_left_empty(tmp_path: Path):
-    path = tmp_path / "old.liantu"
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        migrate(connection, path, STEPS[:1])
-        record = '["r1","2025-12-26",{},{"modularity":0.5},[["c1",0,"",["a","b"],null],["c2",0,"",["c"],null]]]'
-        connection.execute("INSERT INTO run VALUES (1, 'r1', '2025-12-26', ?)", (record,))
-    with closing(SqliteStore(path)) as store:
-        (run,) = store.view().runs()
-    assert run.communities == (Community("c1", 0, "", ("a", "b")), Community("c2", 0, "", ("c",)))
-    assert run.events == ()
-
-
-def test_a_passage_of_a_schema_without_classes_is_plain(tmp_path: Path):
-    path = tmp_path / "old.liantu"
-    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
-        writer.write(reading(1, 0))
-        (first, second) = store.view().chunks("doc:1")
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE chunk SET record = json_remove(record, '$[9]')")
-        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_5)}")
-    with closing(SqliteStore(path)) as store:
-        kept = store.view().chunks("doc:1")
-    assert [chunk.value_class for chunk in (first, second)] == [ValueClass.CAUSAL, ValueClass.REPEATED]
-    assert kept == [replace(chunk, value_class=ValueClass.PLAIN) for chunk in (first, second)]
-
-
-def test_facts_and_mentions_of_a_schema_that_indexed_each_by_itself_are_kept(tmp_path: Path):
-    """The sixth schema's own tables, filled with what today's hold, take the last step."""
-    path, now = tmp_path / "old.liantu", tmp_path / "now.liantu"
-    with closing(SqliteStore(now, create=True)) as store, store.writer() as writer:
-        for number in range(4):
-            writer.write(reading(number, number))
-        held = list(store.view().facts()), store.view().chunks_mentioning(CATL, 9), rows(now)
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        migrate(connection, path, STEPS[: STEPS.index(VERSION_7)])
-        connection.execute("ATTACH ? AS now", (str(now),))
-        for table in (
-            *("entity", "document", "body", "chunk", "mention", "profile", "profile_name", "appearance"),
-            *("fact", "evidence", "change"),
-        ):
-            connection.execute(f"INSERT INTO {table} SELECT * FROM now.{table}")  # noqa: S608 - ours
-        connection.execute("UPDATE state SET revision = (SELECT revision FROM now.state)")
-    with closing(SqliteStore(path)) as store:
-        kept = list(store.view().facts()), store.view().chunks_mentioning(CATL, 9)
-        breaches = {breach.invariant for breach in store.breaches()}
-        with store.writer() as writer:
-            assert not writer.write(reading(1, 1))
-    assert kept == held[:2]
-    assert breaches == {"index"}  # the word index was not copied
-    with closing(sqlite3.connect(path)) as connection, closing(sqlite3.connect(now)) as other:
-        tables = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'word%' ORDER BY name"
-        assert connection.execute(tables).fetchall() == other.execute(tables).fetchall()
-
-
-def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_anew(tmp_path: Path):
-    path = tmp_path / "old.liantu"
-    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
-        writer.write(reading(1, 0))
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE profile_name SET folded = '寧德時代', name = '寧德時代' WHERE folded = '宁德时代'")
-        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_6)}")
-    with closing(SqliteStore(path)) as store:
-        assert [entity.id for entity in store.view().named("宁德时代")] == [CATL]

@@ -1,0 +1,88 @@
+"""Bases of earlier schemas: what each step makes of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kg.model import Community, ValueClass
+from kg.store.migrations import STEPS, migrate
+from kg.store.schema import VERSION_5, VERSION_6, VERSION_7
+from kg.store.sqlite import SqliteStore
+from tests.contracts.readings import CATL, reading
+from tests.crash.works import BEFORE_8
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_run_of_the_first_schema_is_read_with_what_it_could_not_tell_left_empty(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, path, STEPS[:1])
+        record = '["r1","2025-12-26",{},{"modularity":0.5},[["c1",0,"",["a","b"],null],["c2",0,"",["c"],null]]]'
+        connection.execute("INSERT INTO run VALUES (1, 'r1', '2025-12-26', ?)", (record,))
+    with closing(SqliteStore(path)) as store:
+        (run,) = store.view().runs()
+    assert run.communities == (Community("c1", 0, "", ("a", "b")), Community("c2", 0, "", ("c",)))
+    assert run.events == ()
+
+
+def test_a_passage_of_a_schema_without_classes_is_plain(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        writer.write(reading(1, 0))
+        (first, second) = store.view().chunks("doc:1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(BEFORE_8)
+        connection.execute("UPDATE chunk SET record = json_remove(record, '$[9]')")
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_5)}")
+    with closing(SqliteStore(path)) as store:
+        kept = store.view().chunks("doc:1")
+    assert [chunk.value_class for chunk in (first, second)] == [ValueClass.CAUSAL, ValueClass.REPEATED]
+    assert kept == [replace(chunk, value_class=ValueClass.PLAIN) for chunk in (first, second)]
+
+
+def test_facts_and_mentions_of_a_schema_that_indexed_each_by_itself_are_kept(tmp_path: Path):
+    """The sixth schema's own tables, filled with what today's hold, take the last step."""
+    path, now = tmp_path / "old.liantu", tmp_path / "now.liantu"
+    with closing(SqliteStore(now, create=True)) as store, store.writer() as writer:
+        for number in range(4):
+            writer.write(reading(number, number))
+        held = list(store.view().facts()), store.view().chunks_mentioning(CATL, 9)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, path, STEPS[: STEPS.index(VERSION_7)])
+        connection.execute("ATTACH ? AS now", (str(now),))
+        for table in (
+            *("entity", "document", "body", "chunk", "mention", "profile", "profile_name", "fact"),
+            *("evidence", "change"),
+        ):
+            connection.execute(f"INSERT INTO {table} SELECT * FROM now.{table}")  # noqa: S608 - ours
+        connection.execute(
+            "INSERT INTO appearance SELECT a.value, document FROM now.appearance, json_each(profiles) AS a"
+        )
+        connection.execute("UPDATE state SET revision = (SELECT revision FROM now.state)")
+    with closing(SqliteStore(path)) as store:
+        kept = list(store.view().facts()), store.view().chunks_mentioning(CATL, 9)
+        breaches = {breach.invariant for breach in store.breaches()}
+        with store.writer() as writer:
+            assert not writer.write(reading(1, 1))
+    assert kept == held
+    assert breaches == {"index"}  # the word index was not copied
+    with closing(sqlite3.connect(path)) as connection, closing(sqlite3.connect(now)) as other:
+        tables = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'word%' ORDER BY name"
+        assert connection.execute(tables).fetchall() == other.execute(tables).fetchall()
+
+
+def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_anew(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        writer.write(reading(1, 0))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(BEFORE_8)
+        connection.execute("UPDATE profile_name SET folded = '寧德時代', name = '寧德時代' WHERE folded = '宁德时代'")
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_6)}")
+    with closing(SqliteStore(path)) as store:
+        assert [entity.id for entity in store.view().named("宁德时代")] == [CATL]
