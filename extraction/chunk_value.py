@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
+from extraction.alternatives import Alternatives
 from extraction.cleaning import line_reason
 from extraction.modality import is_risk_heading
 from extraction.modality_cues import CUES
@@ -24,11 +23,12 @@ if TYPE_CHECKING:
 
 # Connectives that only ever join a cause to its effect; looser ones (推动, 影响) count where a causal fact was read.
 _CAUSE = re.compile(
-    r"导致|使得|致使|主要系|主因|归因于|由于|(?<![起来])源于(?!自)|缘于|受益于|受惠于|得益于|受累于|受制于|拖累|传导至|"
-    r"\b(?:because|due to|driven by|as a result|led to)\b",
-    re.IGNORECASE,
+    "导致|使得|致使|主要系|主因|归因于|由于|源于(?<![起来]源于)(?!自)|缘于|受益于|受惠于|得益于|受累于|受制于|拖累|传导至"
 )
-_FORECAST = re.compile("|".join(cue.pattern for cue in CUES if cue.modality is Modality.FORECAST and not cue.hedge))
+_ENGLISH_CAUSE = re.compile(r"\b(?:because|due to|driven by|as a result|led to)\b", re.IGNORECASE)
+_FORECAST = Alternatives(
+    {f"c{at}": cue.pattern for at, cue in enumerate(CUES) if cue.modality is Modality.FORECAST and not cue.hedge}
+)
 _RISK_LEAD = re.compile(r"(?:[一二三四五六七八九十\d]{1,2}[、.]\s*)?(?:投资|主要)?风险(?:提示|因素|分析)\s*[:：]")
 _NUMBER = re.compile(
     r"[-+＋－]?\d[\d,.:/\-~～]*\s*(?:%|％|pct|bp|[万亿千百]{0,2}(?:元|吨|股|台|套|辆|件|倍|人|户|家)?)[EAF]?|[|\s]"
@@ -67,11 +67,15 @@ def class_of(chunk: Chunk, facts: Sequence[Fact], *, repeated: bool = False) -> 
     if not measured and is_bare_numbers(chunk.text):
         return ValueClass.BARE_NUMBERS
     if chunk.kind is ChunkKind.TEXT:
-        if any(fact.sign for fact in facts) or _CAUSE.search(chunk.text):
+        if any(fact.sign for fact in facts) or _names_cause(chunk.text):
             return ValueClass.CAUSAL
         if any(fact.modality is Modality.FORECAST for fact in facts) or _FORECAST.search(chunk.text):
             return ValueClass.FORECAST
     return ValueClass.MEASURED if measured else ValueClass.PLAIN
+
+
+def _names_cause(text: str) -> bool:
+    return _CAUSE.search(text) is not None or _ENGLISH_CAUSE.search(text) is not None
 
 
 def is_boilerplate(chunk: Chunk) -> bool:
@@ -81,7 +85,7 @@ def is_boilerplate(chunk: Chunk) -> bool:
         return True
     risks = any(is_risk_heading(heading) for heading in chunk.heading) or _RISK_LEAD.match(chunk.text) is not None
     # A risk that is explained (because, so many percent) is worth reading; a list of names of risks is not.
-    return risks and not (_CAUSE.search(chunk.text) or re.search(r"\d", chunk.text))
+    return risks and not (_names_cause(chunk.text) or re.search(r"\d", chunk.text))
 
 
 def is_bare_numbers(text: str) -> bool:
@@ -95,20 +99,24 @@ def _repeated(chunks: Sequence[Chunk]) -> list[bool]:
 
     And all of its figures: the same sentence with another week's prices is news.
     """
-    holders: defaultdict[str, list[int]] = defaultdict(list)
-    figures = [set(_FIGURE.findall(chunk.text)) for chunk in chunks]
+    told: set[str] = set()
+    held: list[tuple[set[str], set[str]]] = []
     repeated = []
-    for number, chunk in enumerate(chunks):
+    for chunk in chunks:
         plain = _IGNORED.sub("", chunk.text.lower())
+        figures = set(_FIGURE.findall(chunk.text))
         shingles = {plain[at : at + _SHINGLE] for at in range(len(plain) - _SHINGLE + 1)}
-        shared = Counter(chain.from_iterable(holders[shingle] for shingle in holders.keys() & shingles))
-        again = len(plain) >= _SHORTEST_COPY and any(
-            count >= _SAME_PASSAGE * len(shingles) and figures[number] <= figures[holder]
-            for holder, count in shared.items()
+        least = _SAME_PASSAGE * len(shingles)
+        # what all before hold together is seldom enough, and then none holds it alone
+        again = (
+            len(plain) >= _SHORTEST_COPY
+            and len(shingles & told) >= least
+            and any(figures <= numbers and len(shingles & others) >= least for others, numbers in held)
         )
         repeated.append(again)
-        for shingle in () if again else shingles:
-            holders[shingle].append(number)
+        if not again:
+            held.append((shingles, figures))
+            told |= shingles
     return repeated
 
 

@@ -153,7 +153,7 @@ def _kept_blocks(document: Document) -> Iterator[Block | None]:
                 break
             at += 1
         if begin < block.end:
-            yield replace(block, start=begin)
+            yield replace(block, start=begin) if begin > block.start else block
 
 
 def _units(document: Document, block: Block, options: ChunkOptions) -> tuple[_Unit, ...]:
@@ -222,6 +222,8 @@ def _cliques(cosine: NDArray[np.float32], options: ChunkOptions) -> list[list[in
         kept = np.partition(near, -options.neighbours, axis=1)[:, -options.neighbours]
         near = np.where((near >= kept[:, None]) & (near >= kept[None, :]), near, 0)
     edges = np.argwhere(np.triu(near >= options.likeness))
+    if not edges.size:
+        return []
     graph = igraph.Graph(len(near), edges.tolist())
     found = graph.maximal_cliques(min=2, max_results=_RESULTS_PER_SENTENCE * len(near))
     return sorted(sorted(clique) for clique in found)

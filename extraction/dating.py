@@ -79,8 +79,6 @@ _YEAR_LIST = (
     rf"(?:年(?![期龄以版来])|E{NO_LETTER})"
 )
 
-# One scan: a first character that can begin a date, then the tables in order.
-_STARTERS = "今去前明后本上下近过最未年周月季昨这十二一三四五六七八九首第半中全同当“「FQHYJSOASNDMaeflntpyWi"
 _SCAN = Alternatives(
     {
         "l0": _YEAR_LIST,
@@ -88,7 +86,7 @@ _SCAN = Alternatives(
         **{f"y{number}": lead.pattern for number, lead in enumerate(LEADS)},
         **{f"p{number}": f"{_GUARD}(?:{part.pattern})" for number, part in enumerate(_BARE)},
     },
-    first=rf"(?:(?<!\d)(?=\d)|(?=[{_STARTERS}]))",
+    runs=r"\d",
 )
 _AFTER_YEAR = re.compile(numbered((part.pattern for part in PARTS), "p"))
 _FORM_GROUPS = tuple(re.compile(form.pattern) for form in _FORMS)

@@ -39,12 +39,12 @@ def signature(text: str) -> bytes:
     shingles = _shingles(text)
     if not shingles.size:
         return b""
-    minima = np.full(_PERMUTATIONS, np.iinfo(np.uint64).max, dtype=np.uint64)
-    for at in range(0, shingles.size, _BLOCK):
-        block = shingles[at : at + _BLOCK]
-        for number, (factor, offset) in enumerate(zip(_MULTIPLIERS, _OFFSETS, strict=True)):
-            minima[number] = min(minima[number], (block * factor + offset).min())
-    return (minima >> np.uint64(32)).astype("<u4").tobytes()
+    blocks = [shingles[at : at + _BLOCK] for at in range(0, shingles.size, _BLOCK)]
+    minima = [
+        min((block * factor + offset).min() for block in blocks)
+        for factor, offset in zip(_MULTIPLIERS, _OFFSETS, strict=True)
+    ]
+    return (np.array(minima) >> np.uint64(32)).astype("<u4").tobytes()
 
 
 def similarity(a: bytes, b: bytes) -> float:
@@ -103,8 +103,9 @@ class DuplicateIndex:
 
 
 def _shingles(text: str) -> NDArray[np.uint64]:
+    """Hash every shingle of a text; one that comes twice has the same minimum."""
     codes = code_points(_IGNORED.sub("", text.lower()))
-    return np.unique(hash_grams(codes, min(_SHINGLE, codes.size))) if codes.size else codes
+    return hash_grams(codes, min(_SHINGLE, codes.size)) if codes.size else codes
 
 
 def _values(signature: bytes) -> NDArray[np.uint32]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from extraction.context import heading_subject
@@ -130,8 +130,12 @@ def _written_out(text: str) -> str:
 
 
 def _depth(heading: Heading) -> tuple[int, int]:
-    text = heading.text.lstrip()
-    return heading.level, next((rank for rank, form in enumerate(_RANKS) if form.match(text)), len(_RANKS))
+    return heading.level, _rank(heading.text.lstrip())
+
+
+@lru_cache(maxsize=256)
+def _rank(text: str) -> int:
+    return next((rank for rank, form in enumerate(_RANKS) if form.match(text)), len(_RANKS))
 
 
 def read_heading(level: int, text: str, names: Sequence[Ref], *, published_on: date) -> Heading:

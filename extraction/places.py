@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kg.model import Kind
@@ -30,14 +31,20 @@ _LONGEST = 24
 
 def places_in(text: str, refs: Sequence[Ref], *, start: int = 0, end: int | None = None) -> list[tuple[int, str]]:
     """Return offset and wording of each place named in text[start:end]; one inside another name is none."""
+    wide = _wide(text)
     stop = len(text) if end is None else end
     found = [(ref.start, text[ref.start : ref.end]) for ref in refs if ref.kind == Kind.REGION and ref.start >= 0]
     found += [
-        (match.start(), match[0])
-        for match in _WIDE.finditer(text)
-        if not any(ref.start <= match.start() < ref.end and ref.kind != Kind.INDICATOR for ref in refs)
+        (at, name)
+        for at, name in wide
+        if not any(ref.start <= at < ref.end and ref.kind != Kind.INDICATOR for ref in refs)
     ]
     return sorted((at, name) for at, name in set(found) if start <= at and at + len(name) <= stop)
+
+
+@lru_cache(maxsize=64)  # a sentence is asked about for each of its figures
+def _wide(text: str) -> tuple[tuple[int, str], ...]:
+    return tuple((match.start(), match[0]) for match in _WIDE.finditer(text))
 
 
 def heading_place(text: str, refs: Sequence[Ref]) -> str | None:

@@ -50,9 +50,7 @@ _BULLETS = re.compile(r"^(?: *(?:[-*+•·●▪◆■□➢►>] ))+ *")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)(?!,\d)")
 _RANGE_DASH = re.compile(r"(?<=[\d%])( ?)[–—](?= ?\d)")
 _WIDE_OF = str.maketrans(",;:!?()", "，；：！？（）")
-_MARKS = re.compile(
-    rf"(?:(?<=[{_HAN}%)）”’》】」』])|(?<=[{_HAN}%)）”’》】」』] ))[,;:!?]|[,;:!?](?= ?[{_HAN}“‘《【「『])"
-)
+_MARKS = re.compile(rf"[,;:!?](?:(?<=[{_HAN}%)）”’》】」』].)|(?<=[{_HAN}%)）”’》】」』] .)|(?= ?[{_HAN}“‘《【「『]))")
 _ANY_HAN = re.compile(f"[{_HAN}]")
 _PARENTHESIS = re.compile(r"[()（）]")
 _TIGHT = rf"{_HAN}{_WIDE_MARKS}\u3040-\u30ff/<>=≤≥~"
@@ -75,7 +73,7 @@ class Sentence:
     start: int
     end: int
     text: str
-    offsets: tuple[int, ...]
+    offsets: Sequence[int]
 
     def span(self, a: int, b: int) -> tuple[int, int]:
         """Map `text[a:b]` to document offsets, ending right after its last character."""
@@ -227,7 +225,8 @@ def _runs_on(block: str, place: int) -> bool:
 def _sentence(block: str, span: tuple[int, int], base: int) -> Sentence:
     text, kept = _normalise(block[span[0] : span[1]])
     start, end = base + span[0], base + span[1]
-    return Sentence(start, end, text, (*map(start.__add__, kept), end))
+    same = len(text) == end - start  # nothing was taken out: a range costs nothing
+    return Sentence(start, end, text, range(start, end + 1) if same else (*map(start.__add__, kept), end))
 
 
 def _normalise(raw: str) -> tuple[str, Sequence[int]]:
@@ -241,13 +240,19 @@ def _normalise(raw: str) -> tuple[str, Sequence[int]]:
         return text, range(len(text))
     places = list(range(len(raw)))
     text, places = _delete(text, places, _spans(_MARKUP, text))
-    text, places = _delete(text, places, _spans(_REPEATED_BLANKS, text))
-    text, places = _delete(text, places, _spans(_BULLETS, text))
-    text, places = _delete(text, places, _thousands(text))
-    text = _RANGE_DASH.sub(r"\1-", text)
+    if "  " in text:
+        text, places = _delete(text, places, _spans(_REPEATED_BLANKS, text))
+    if bullets := _BULLETS.match(text):
+        text, places = _delete(text, places, [bullets.span()])
+    if "," in text:
+        text, places = _delete(text, places, _thousands(text))
+    if "–" in text or "—" in text:
+        text = _RANGE_DASH.sub(r"\1-", text)
     text = _MARKS.sub(lambda match: match[0].translate(_WIDE_OF), text)
-    text = _widen_parentheses(text)
-    text, places = _delete(text, places, _spans(_LOOSE, text))
+    if "(" in text or ")" in text:
+        text = _widen_parentheses(text)
+    if " " in text:
+        text, places = _delete(text, places, _spans(_LOOSE, text))
     left, width = len(text) - len(text.lstrip()), len(text.strip())
     return text[left : left + width], places[left : left + width]
 

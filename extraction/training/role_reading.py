@@ -156,7 +156,7 @@ def _ref(
     return None
 
 
-def _inside(offsets: tuple[int, ...], start: int, end: int) -> tuple[int, int]:
+def _inside(offsets: Sequence[int], start: int, end: int) -> tuple[int, int]:
     """Return where document[start:end] stands in a sentence, an empty place where it does not hold both ends."""
     begin, last = bisect_left(offsets, start), bisect_left(offsets, end - 1)
     held = last < len(offsets) - 1 and offsets[begin] == start and offsets[last] == end - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import rjieba
@@ -47,7 +48,7 @@ class Document:
         self.text = text
         self.codes = find_codes(text)
         self.subjects = frozenset(issuer.id for code in subjects if (issuer := master.by_code(code)))
-        self._edges = {place for _, start, end in rjieba.tokenize(text, "default", hmm=False) for place in (start, end)}
+        self._edges = {0, *accumulate(map(len, rjieba.cut(text, hmm=False)))}
         self._master = master
 
     def cuts_word(self, start: int, end: int) -> bool:
