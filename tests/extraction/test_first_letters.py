@@ -42,9 +42,7 @@ def test_more_syntax_than_it_reads_is_refused():
         first_letters("(?i:abc)")
 
 
-@pytest.mark.parametrize(
-    "patterns", [_SCAN.patterns, _CUE.patterns, _FORECAST.patterns], ids=["dates", "cues", "class"]
-)
+@pytest.mark.parametrize("table", [_SCAN, _CUE, _FORECAST], ids=["dates", "cues", "classes"])
 @given(data=st.data())
 def test_every_match_of_our_tables_begins_with_one_of_its_letters(table: Alternatives, data: st.DataObject):
     pattern = data.draw(st.sampled_from(sorted(table.patterns.values())))
