@@ -65,8 +65,9 @@ class Annotated:
 
     `subject` is who the sentence is about when it names nobody: the lead-in's, heading's or report's subject.
     `place` is where its figures are measured when it names no place: its label's, title's or heading's. `firm` says
-    that a heading speaks of one company, `opens` that the sentence begins its paragraph or item, `estimated` that it
-    goes on about a period which the sentence before marked as estimated (2025E).
+    that a heading speaks of one company, `stranger` that the label does of one that nobody knows, `opens` that the
+    sentence begins its paragraph or item, `estimated` that it goes on about a period which the sentence before marked
+    as estimated (2025E).
     """
 
     sentence: Sentence
@@ -77,6 +78,7 @@ class Annotated:
     region: Ref | None = None
     place: str = ""
     firm: bool = False
+    stranger: bool = False
     opens: bool = False
     period: Period | None = None
     heading: tuple[str, ...] = ()

@@ -28,6 +28,7 @@ _LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
 _HEAD_SHARE = 0.25
 _CUT = 0.5  # how sure a heading's subject is when other words of its name stand before it
 _LONGEST_TITLE = 24
+_LONGEST_FIRM = 6
 _HEADING_LABEL = re.compile("[^：:。；]{2,20}[：:]")
 _DAY, _WEEK, _STILL_NEW = timedelta(days=1), timedelta(days=7), timedelta(days=10)
 _AS_OF = re.compile("截至|截止")
@@ -40,6 +41,8 @@ _YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
 _LABEL_NOT = re.compile(r"[。；！？，：%]")
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _CODE = re.compile(r"[（(][A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?[)）]")
+_LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z&.\- ]{2,}")
+_FIRM_END = re.compile(r".{2,6}(?:股份|集团|控股|公司|重工|精工|微电子|新材)")
 _GOES_ON = re.compile(r"[A-Za-z0-9]")
 _GENERIC = re.compile(
     r"端|侧|业务|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
@@ -58,12 +61,16 @@ _OWN_COMPANY = re.compile(r"该公司|本公司")
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A bold line or a label above the lines that follow; `closes` says that it names something unknown."""
+    """A bold line or a label above the lines that follow.
+
+    `closes` says that it names something unknown, `stranger` that this is a firm.
+    """
 
     subject: Ref | None = None
     place: str | None = None
     period: Period | None = None
     closes: bool = False
+    stranger: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ class Surroundings:
     lead_in: Ref | None = None
     closed: bool = False
     place: str | None = None  # that the label of the paragraph names
+    beside: Ref | None = None  # whom the label before named
+    unlisted: bool = False  # the label names a firm that nobody knows
 
     @property
     def subject(self) -> Ref | None:
@@ -93,6 +102,11 @@ class Surroundings:
         return any(each is not None and each.kind == Kind.COMPANY for each in (self.subject, titled))
 
     @property
+    def stranger(self) -> bool:
+        """Whether the line or the bold title above it is about a firm that nobody knows."""
+        return self.unlisted or (self.lead_in is None and self.title is not None and self.title.stranger)
+
+    @property
     def company(self) -> Ref | None:
         """The nearest subject that is a company, when nothing nearer is of another kind."""
         subject = self.subject
@@ -105,7 +119,7 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
     if match is None:
         return None
     inside = [ref for ref in refs if ref.end < match.end() and ref.kind in _SUBJECT_KINDS]
-    size = len(_ORDINAL.sub("", match[0])) - 1
+    size = len(_CODE.sub("", _ORDINAL.sub("", match[0]))) - 1
     if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
         return None
     if _GOES_ON.match(text, inside[-1].end):
@@ -121,6 +135,14 @@ def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
         return False
     words = _ORDINAL.sub("", match[0]).rstrip("：")
     return bool(_GENERIC.sub("", lexicon.without_heads(words)))
+
+
+def names_a_firm(words: str, beside: Ref | None) -> bool:
+    """Whether a label that names something unknown is a firm's: by its form, or because the one before it was."""
+    name = _CODE.sub("", _ORDINAL.sub("", words)).strip("：: ")
+    if beside is not None and beside.kind == Kind.COMPANY and len(name) <= _LONGEST_FIRM:
+        return True
+    return bool(_LATIN_NAME.fullmatch(name) or _FIRM_END.fullmatch(name))
 
 
 def is_title(text: str, *, whole: bool, names: Sequence[Ref] = ()) -> bool:
@@ -158,7 +180,8 @@ def read_title(
         unknown = False
     above = around.title
     if not is_label(text) or subject or unknown or above is None:
-        return Title(subject, place, period, closes=unknown)
+        beside = above.subject if above else None
+        return Title(subject, place, period, closes=unknown, stranger=unknown and names_a_firm(words, beside))
     return replace(above, place=above.place if place is None else place, period=period or above.period)
 
 
@@ -200,6 +223,26 @@ def _earlier(period: Period, step: timedelta) -> Period:
     return replace(period, start=period.start and period.start - step, end=period.end and period.end - step)
 
 
+def as_of(periods: list[Dated], published_on: date) -> list[Dated]:
+    """End what lasts until today (年初至今, 近一年) on the day that the sentence gives its figures of: 截至6月10日."""
+    days = [dated.period for dated in periods if _AS_OF.match(dated.text) and dated.period.precision is Precision.DAY]
+    if len(days) != 1 or days[0].end is None or not days[0].end <= published_on:
+        return periods
+    told, today = days[0].end, published_on + _DAY
+    return [
+        replace(dated, period=_ending(dated.period, told, year_to_date="年初" in dated.text or "YTD" in dated.text))
+        if dated.period.end == today and dated.period.start and dated.period.start < days[0].end - _WEEK
+        else dated
+        for dated in periods
+    ]
+
+
+def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:
+    assert period.start is not None  # as_of asks for both
+    assert period.end is not None
+    return replace(period, start=period.start if year_to_date else period.start - (period.end - end), end=end)
+
+
 def handed_on(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
     """Return the period that the next sentence goes on about: the last stated one, a sum up to it aside.
 
@@ -220,6 +263,12 @@ def place_of(text: str, refs: Sequence[Ref]) -> str | None:
     """Return the place that a line's label names, "" for several, None where it says nothing of places."""
     match = _LEAD_IN.match(text)
     return label_place(match[0], [ref for ref in refs if ref.end < match.end()]) if match else None
+
+
+def unlisted_firm(text: str, beside: Ref | None) -> bool:
+    """Whether a line's label, which names something unknown, names a firm."""
+    match = _LEAD_IN.match(text)
+    return match is not None and names_a_firm(match[0], beside)
 
 
 def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:

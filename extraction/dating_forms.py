@@ -73,7 +73,10 @@ def _months(year: int, g: Groups) -> Reading:
     first, last = number_of(g["m"]), number_of(g["m2"])
     if last < first <= 12:  # noqa: PLR2004 - 11-3月 is a winter, which one year does not hold
         return None
-    return month_span(year, first, last)
+    whole, day = month_span(year, first, last), day_of(year, last, number_of(g["d2"])) if g.get("d2") else None
+    if isinstance(whole, Period) and isinstance(day, Period):
+        return span(whole.start, day.end) if whole.start and day.end else None
+    return day or whole
 
 
 def _quarter(year: int, g: Groups) -> Reading:
@@ -104,7 +107,12 @@ PARTS = (
         "9月21日",
         lambda y, g: day_of(y, number_of(g["m"]), number_of(g["d"])),
     ),
-    Part("months", rf"(?P<m>{MONTH})月?份?{TO}(?P<m2>{MONTH})月份?(?![期龄])", "1-7月", _months),
+    Part(
+        "months",
+        rf"(?P<m>{MONTH})月?份?{TO}(?P<m2>{MONTH})月份?(?![期龄])(?:(?P<d2>{DAY})[日号])?",
+        "1-7月",
+        _months,
+    ),
     Part(
         "first months",
         rf"(?<![此之目以当提])[前首](?P<m2>{MONTH}|两)个?月(?!期)",

@@ -26,6 +26,8 @@ _NOT_TERM = "(?![期限龄](?!间))"
 
 def steps(unit: str, count: int) -> tuple[int, int]:
     """Return the step as (months, days)."""
+    if unit.endswith("交易日"):
+        return (0, count * 7 // 5)  # five to a week
     months = {"年": 12, "财年": 12, "季": 3, "月": 1, "y": 12, "q": 3, "m": 1}
     key = unit.strip("个度")[:2] if unit.startswith("财") else unit.strip("个")[0]
     return (months[key] * count, 0) if key in months else (0, count * (7 if key in "周w星" else 1))
@@ -104,7 +106,7 @@ def _to_date(frame: Frame, _: Groups) -> Reading:
 RELATIVE = (
     Form(
         "past span",
-        rf"(?:近|过去|最近)(?:(?P<half>半年)|(?P<n>{_COUNT})(?P<u>个?财?年|个?季度|个?月|周|个星期|天|日)){_NOT_TERM}(?:来|以来)?",
+        rf"(?:近|过去|最近)(?:(?P<half>半年)|(?P<n>{_COUNT})(?P<u>个?财?年|个?季度|个?月|周|个星期|个?交易日|天|日)){_NOT_TERM}(?:来|以来)?",
         "近三年",
         _past,
     ),

@@ -253,6 +253,9 @@ def shipped_lexicon() -> Lexicon:
     return Lexicon(shipped_gazetteer())
 
 
+_WAYS_TO_SELL = frozenset({"零售", "批发"})  # 零售销量 is no figure of the retail trade
+
+
 @cache
 def shipped_gazetteer() -> Gazetteer:
     """Return the tables of extraction/lexicon/."""
@@ -319,7 +322,7 @@ def _anchored(term: Term, terms: Mapping[str, Term]) -> Term:
         return term
     for size in range(len(term.name) - 1, 1, -1):
         owner = terms.get(term.name[:size])
-        if owner and owner.kind in (Kind.PRODUCT, Kind.INDUSTRY):
+        if owner and owner.kind in (Kind.PRODUCT, Kind.INDUSTRY) and term.name[:size] not in _WAYS_TO_SELL:
             return replace(term, about=owner.entity, owner=owner.name)
     return term
 

@@ -12,6 +12,7 @@ from extraction.chunk_value import with_classes
 from extraction.chunking import chunk_document
 from extraction.context import (
     Surroundings,
+    as_of,
     handed_on,
     is_estimate,
     is_title,
@@ -22,6 +23,7 @@ from extraction.context import (
     read_title,
     region_of,
     told_weeks,
+    unlisted_firm,
     with_bare_heads,
     with_pronouns,
 )
@@ -186,7 +188,7 @@ class Extractor:
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None
             dates, wrong = read_dates(text, document.published_on, context=past, fiscal_year_end=year_end)
-            periods = told_weeks(dates, document.published_on, week)
+            periods = as_of(told_weeks(dates, document.published_on, week), document.published_on)
             yield Annotated(
                 sentence=line.sentence,
                 refs=tuple(named),
@@ -196,6 +198,7 @@ class Extractor:
                 region=region_of(text, names) or headings.region,
                 place=_first_told(around.place, around.title.place if around.title else None, headings.place),
                 firm=headings.firm or around.firm,
+                stranger=around.stranger,
                 opens=line.first,
                 period=period,
                 heading=headings.texts,
@@ -211,16 +214,20 @@ class Extractor:
     def _opened(self, line: _Line, names: list[Ref], around: Surroundings, day: date) -> Surroundings:
         """Return the surroundings of a new block: its lead-in, or itself as the title of what follows."""
         text = line.sentence.text
+        beside = around.lead_in or around.beside
+        closed = names_another(text, names, self._lexicon)
         around = replace(
             around,
             lead_in=lead_in(text, names),
-            closed=names_another(text, names, self._lexicon),
+            closed=closed,
             place=place_of(text, names),
+            beside=beside,
+            unlisted=closed and unlisted_firm(text, beside),
         )
         if is_title(text, whole=line.sentence.end == line.block.end, names=names):
             told = find_periods(text, day)
             title = read_title(text, names, around, periods=told, lexicon=self._lexicon)
-            around = replace(around, title=title, lead_in=None, closed=False, place=None)
+            around = replace(around, title=title, lead_in=None, closed=False, place=None, unlisted=False)
         return around
 
     def _document_subject(self, document: Document) -> Ref | None:

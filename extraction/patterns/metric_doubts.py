@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from extraction.context import is_cut, is_part
@@ -69,6 +70,15 @@ _FLOWS = (
     *("成交量", "成交额", "成交面积", "换手率", "下载量", "销售额"),
 )
 _THRESHOLD = re.compile("[^，。；]{0,2}(?:是|为|即为|作为)[^，。；]{0,12}(?:拐点|门槛|前提|临界|分水岭|条件)")
+_SEGMENT = re.compile(
+    "(?:在|而|其中|对于)?(?P<name>[^，。；：（）]{2,16}?)(?:赛道|领域|市场|区间|价格带|口径)(?:方面|中|内|里|上)?，"
+)
+_NARROW = re.compile("\\d|[高中低]端|线上|线下|[BCG]端|下沉|农村|城镇|县域")
+_LONGER_MOVE = re.compile(
+    "(?<![一二三四五六七八九十\\d])[月季年]度?(?:累计)?(?:涨跌|涨|跌|升|降)幅|近[一1]?个?[月季年]|年初至今"
+)
+_WEEK = timedelta(days=8)
+_HAD_OF_ANOTHER = ("需求", "消费量", "用量", "价值量", "成本")
 _ONE_STEP = frozenset({Precision.MONTH, Precision.WEEK})
 
 
@@ -96,14 +106,15 @@ def is_doubtful(figure: Figure) -> bool:
 
 
 def _undated(figure: Figure) -> bool:
-    """Revenue, a flow or an index's move of no time says nothing; revenue of a day is that of the day's report."""
+    """Revenue, a flow or an index's move of no time says nothing; revenue of a day or a week is the report's."""
     name, valid = figure.reading.indicator.name, figure.valid
     moved = name.endswith(("指数", "涨幅", "跌幅")) and bool(figure.quantity.change)
     if moved and figure.dated and figure.dated.text.startswith(("截至", "截止")):
         return True  # 「截至11月25日，板块上涨5%」: since when
-    return (valid is None and (moved or name in OF_A_TIME or name.endswith(_FLOWS))) or (
-        valid is not None and valid.precision is Precision.DAY and name in OF_A_TIME and name.endswith(_EARNED)
-    )
+    if valid is None:
+        return moved or name in OF_A_TIME or name.endswith(_FLOWS)
+    short = bool(valid.start and valid.end and valid.end - valid.start <= _WEEK)
+    return short and name in OF_A_TIME and name.endswith(_EARNED)
 
 
 def _of_several(figure: Figure) -> bool:
@@ -153,10 +164,36 @@ def _of_the_heading_s_firm(figure: Figure) -> bool:
 def _of_a_business(figure: Figure) -> bool:
     """「储能业务营收」 is that of a firm which the line does not name."""
     subject, indicator = figure.reading.subject, figure.reading.indicator
-    if subject.kind == Kind.COMPANY or not indicator.about:
+    if subject.kind == Kind.COMPANY:
         return False
     behind = indicator.owner_end if indicator.owner_end > 0 else subject.end
     return behind > 0 and _BUSINESS.match(figure.annotated.text, behind) is not None
+
+
+def _of_a_stranger(figure: Figure) -> bool:
+    """「某某科技：储能收入3亿元」: what firms have is that firm's, which no list holds."""
+    subject, name = figure.reading.subject, figure.reading.indicator.name
+    if not figure.annotated.stranger or subject.kind == Kind.COMPANY:
+        return False
+    return name.endswith(COMPANY_HEADS) or name in OF_FIRMS
+
+
+def _of_a_segment(figure: Figure) -> bool:
+    """「10-20万元轿车市场，渗透率30%」: the clause in front narrows what the reading does not."""
+    reading, label = figure.reading, _SEGMENT.match(figure.annotated.text)
+    if label is None or label.end() > figure.quantity.start or not _NARROW.search(label["name"]):
+        return False
+    told = reading.subject.name + reading.scope + reading.indicator.name
+    written = figure.annotated.text[max(reading.subject.start, 0) : max(reading.subject.end, 0)]
+    return label["name"] not in told and label["name"] != written
+
+
+def _of_another_step(figure: Figure) -> bool:
+    """「月跌幅最大：某某（-5%）」 is not of the heading's week."""
+    valid = figure.valid
+    if valid is None or not (valid.start and valid.end) or valid.end - valid.start > _WEEK or figure.dated is not None:
+        return False
+    return _LONGER_MOVE.search(figure.annotated.text, 0, figure.quantity.start) is not None
 
 
 def _of_a_row(figure: Figure) -> bool:
@@ -185,6 +222,17 @@ def _of_a_guessed_name(figure: Figure) -> bool:
     return subject.kind in (Kind.PRODUCT, Kind.INDUSTRY) and subject.score <= _GUESSED
 
 
+def _of_a_whole_unsaid(figure: Figure) -> bool:
+    """「军工：需求占比11%」 is what it has of the demand for another thing."""
+    shared = figure.quantity.change == "share" and not figure.reading.scope.startswith("占")
+    return shared and figure.reading.indicator.name.endswith(_HAD_OF_ANOTHER)
+
+
+def _of_an_unsaid_thing(figure: Figure) -> bool:
+    """「甲公司：获得订单，金额1亿元」: a sum of what."""
+    return figure.reading.subject.kind == Kind.COMPANY and figure.reading.indicator.name in {"金额", "总额", "数量"}
+
+
 def _of_one_year(figure: Figure) -> bool:
     """A compound rate is that of years."""
     return figure.quantity.change == "cagr" and figure.valid is not None and figure.valid.precision is Precision.YEAR
@@ -202,11 +250,13 @@ def _of_a_loss_or_a_fall(figure: Figure) -> bool:
 
 
 def _of_a_bracket(figure: Figure) -> bool:
-    """「大公司（市值百亿元）上涨75%」: what a bracket measures is not what rises behind it."""
-    text, indicator = figure.annotated.text, figure.reading.indicator
-    opened = text.rfind("（", 0, max(indicator.start, 0))
-    closed = text.find("）", indicator.end, figure.quantity.start)
-    return opened >= 0 and closed >= 0 and "）" not in text[opened : indicator.start]
+    """「大公司（市值百亿元）上涨75%」, 「前三家（甲、乙、丙）产能」: what a bracket holds is not told of behind it."""
+    text, reading = figure.annotated.text, figure.reading
+    named = min((each.start for each in (reading.subject, reading.indicator) if each.start >= 0), default=0)
+    opened = text.rfind("（", 0, named)
+    closed = text.find("）", named, figure.quantity.start)
+    alone = text[opened + 1 : closed] == text[named : figure.reading.subject.end]  # 「APT（仲钨酸铵）价格」
+    return opened >= 0 and closed >= 0 and not alone and "）" not in text[opened:named]
 
 
 def _of_an_exchange(figure: Figure) -> bool:
@@ -315,10 +365,15 @@ REASONS = (
     _of_a_loss_or_a_fall,
     _of_a_bracket,
     _of_an_exchange,
+    _of_a_stranger,
+    _of_a_segment,
+    _of_another_step,
     _of_a_row,
     _of_a_cut_label,
     _is_a_threshold,
     _of_a_guessed_name,
+    _of_a_whole_unsaid,
+    _of_an_unsaid_thing,
     _of_one_year,
     _of_another_rate,
 )

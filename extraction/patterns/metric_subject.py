@@ -55,6 +55,7 @@ _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSIN
 _PART = re.compile(
     r"[，、；](?:其中|而)?[，：]?(?P<name>[^，、；。：的]{1,12}?)(?=为|约|达|分别|同比|环比|增|降|下|[-+\d.]|$)"
 )
+_NEXT = ("、", "/", "）、")
 _PLAIN_GAP = re.compile(
     r"(?:[，、：（）/]|的|在|于|年|期间|内|公司|行业|板块|实现|预计|其|整体|单季|单季度|全年|合计|累计|我们|和|及|与|报告期|共|方面|业务)*"
 )
@@ -166,6 +167,7 @@ class SubjectFinder:
         topics = _topics(annotated, indicator.start)
         if said is not None:
             others = any(ref.start >= said.quantity.end for ref in topics) or _of_another(said.reading, indicator)
+            others = others or _unread_between(annotated, said, indicator)
             return said.reading.subject, DOUBTFUL if others else said.reading.confidence, _lasting(said.reading)
         understood = annotated.subject
         if understood and understood.kind == Kind.COMPANY and {ref.entity for ref in topics} <= {understood.entity}:
@@ -289,6 +291,13 @@ def _owned(indicator: Ref, written: str) -> Ref:
     return replace(indicator, entity=entity_id(Kind.INDICATOR, name), name=name, about="", owner="", owner_end=-1)
 
 
+def _unread_between(annotated: Annotated, said: Said, indicator: Ref) -> bool:
+    """Whether a figure stands between that is somebody's who is not known: 「某某归母净利润18亿元（PE24倍）」."""
+    end = max((each.start for each in annotated.quantities if each.start < indicator.start), default=0)
+    between = [ref for ref in annotated.between(said.quantity.end, end) if ref.kind == Kind.INDICATOR]
+    return any(not OPENING.fullmatch(without(annotated, said.quantity.end, ref.start)) for ref in between)
+
+
 def _of_a_firm(annotated: Annotated, topic: Ref) -> bool:
     """Whether profits told behind a product or a trade may be those of a firm that nobody knows, not the trade's."""
     if topic.kind == Kind.COMPANY:
@@ -360,10 +369,11 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
     elif written and subject.kind not in MACRO_KINDS:
         last = subject.start  # 中国大陆智能手机5月出货量
     # behind 「收入10亿元、」 and 「42家」 the words begin anew
-    told = (each for each in annotated.quantities if each.end < last)
-    first = max([first, *(one.end for one in told if annotated.text[one.end] in "、/" or one.text.endswith("家"))])
+    told = [each for each in annotated.quantities if each.end < last]
+    told = [each for each in told if annotated.text.startswith(_NEXT, each.end) or each.text.endswith("家")]
+    first = max([first, *(each.end for each in told)])
     words = NOISE.sub("", without(annotated, first, last)).strip("，、/：（）()的 ")
-    if not words or words.isdigit():
+    if not words or not any(map(str.isalpha, words)):
         return within[0] if within else ""
     known = any(words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in NARROWS)
     if not (known or SCOPE_WORDS.fullmatch(words)) or words.endswith(("及", "和", "与", "、", "以及", "-")):

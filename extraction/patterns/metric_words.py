@@ -67,6 +67,8 @@ COMPANY_HEADS = (
     "GMV",
     "NBV",
     "新业务价值",
+    "储量",
+    "EBITDA",
 )
 # Figures that a firm or a trade has, and a product has not.
 OF_FIRMS = frozenset(_TABLE["of_firms"].split())

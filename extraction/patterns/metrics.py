@@ -32,7 +32,7 @@ from extraction.patterns.metric_words import (
 from extraction.places import ABROAD, HOME, narrowed, places_in
 from extraction.quantities import basis_of
 from kg.ids import entity_id
-from kg.model import Kind, Value
+from kg.model import Kind, Modality, Value
 from kg.period import Precision, year
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不�
 _ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
 _TRADE = re.compile("[进出]口")
 _NOW = re.compile("目前|当前|现阶段|如今")
+_AT_A_CLOSE, _WEEK = ("股价", "收盘价", "市值", "总市值"), timedelta(days=8)
+_MONTH = timedelta(days=45)
 _SPAN = timedelta(days=366)  # what is told of more than a year dates the one figure behind it
 _OF_A_PLACE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})  # a firm's figure is the firm's
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
@@ -237,6 +239,7 @@ class MetricReader:
             qualifiers=(("scope", reading.scope),) if reading.scope else (),
             valid=valid,
             confidence=min(reading.confidence, DOUBTFUL) if doubtful else reading.confidence,
+            modality=Modality.ASSERTED if indicator.name in _AT_A_CLOSE and valid is None else None,
         )
 
     def _placed(self, annotated: Annotated, reading: Measured) -> Measured:
@@ -333,9 +336,12 @@ def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[D
     dated = _last((each for each in annotated.periods if not _aside(annotated.text, each, quantity)), quantity.start)
     if _NOW.search(annotated.text, dated.end if dated else 0, quantity.start):
         return None, None
+    if dated is None and indicator.name in _AT_A_CLOSE and annotated.period and _lasts(annotated.period, _WEEK):
+        return None, None  # 「股价13.3元，2024年EPS1.4元」
     if dated is None:  # years told before date a change over them, and no figure that follows
         carried = annotated.period
-        return None, None if carried and _is_long(carried) and not quantity.change else carried
+        summed = carried and (_is_long(carried) or (_spot(annotated, indicator) and _is_span(carried)))
+        return None, None if summed and not quantity.change else carried
     between = any(dated.end <= each.start < quantity.start for each in annotated.quantities)
     spot = indicator.name.endswith(("价格", "库存")) and dated.period.precision is Precision.YEAR
     if spot and between and "，" in annotated.text[dated.end : max(indicator.start, dated.end)]:
@@ -368,8 +374,23 @@ def _last_year(period: Period | None) -> Period | None:
     return year(period.end.year - 1) if period and period.end and _is_long(period) else period
 
 
+def _spot(annotated: Annotated, indicator: Ref) -> bool:
+    """Whether a figure is one of a day: a price that is no mean, a stock."""
+    written = annotated.text[max(indicator.start, 0) : max(indicator.end, 0)]
+    return indicator.name.endswith(("价格", "价差", "库存", "存栏量")) and "均价" not in written
+
+
+def _is_span(period: Period) -> bool:
+    """Whether a period is one of several months, over which output is summed: 1-4月."""
+    return period.precision is Precision.RANGE and _lasts(period, _MONTH)
+
+
 def _is_long(period: Period) -> bool:
-    return bool(period.start and period.end and period.end - period.start > _SPAN)
+    return _lasts(period, _SPAN)
+
+
+def _lasts(period: Period, longer: timedelta) -> bool:
+    return bool(period.start and period.end and period.end - period.start > longer)
 
 
 def _last(periods: Iterable[Dated], before: int) -> Dated | None:

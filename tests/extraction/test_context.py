@@ -7,6 +7,7 @@ import pytest
 from extraction.annotated import CONTEXT, Ref
 from extraction.context import (
     Surroundings,
+    as_of,
     handed_on,
     heading_subject,
     lead_in,
@@ -50,6 +51,7 @@ def understood(name: str) -> Ref:
         ("一、碳酸锂：价格回落。", "碳酸锂"),
         ("光伏行业：装机超预期。", "光伏"),
         ("（2）隔膜：供给偏紧。", "隔膜"),
+        ("甲公司（600000.SH）：产能扩张。", "甲公司"),
         # two subjects, a name lost in other words, no lead-in, none named
         ("甲公司与乙公司：合作在即。", None),
         ("关于公司在未来三年的发展规划与碳酸锂：详见下文。", None),
@@ -261,6 +263,20 @@ def test_the_days_a_note_names_say_which_week_it_tells_of(opening, published_on,
     named = named_week(find_periods(opening, published_on), published_on)
     (dated,) = told_weeks(find_periods("本周铜价上涨", published_on), published_on, named)
     assert str(dated.period) == week
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("截至2025年6月10日，指数年初至今上涨3%", "2025-01-01…2025-06-10"),
+        ("截至2025年6月10日，指数近一年上涨3%", "2024-06-11…2025-06-10"),
+        ("指数年初至今上涨3%", "2025-01-01…2025-06-13"),
+        ("截至2025年6月10日、截至2025年6月11日，指数年初至今上涨3%", "2025-01-01…2025-06-13"),
+    ],
+)
+def test_what_lasts_until_today_ends_on_the_day_of_the_figures(text, expected):
+    today = date(2025, 6, 13)
+    assert str(as_of(find_periods(text, today), today)[-1].period) == expected
 
 
 def test_a_sum_told_last_is_not_what_the_next_item_goes_on_about():

@@ -93,6 +93,27 @@ def doubted(*lines: str) -> list[bool]:
         # of the exchange told before, or of none
         (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
         (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),
+        # what a firm has that no list holds: told by its form, or by the firms beside it
+        (("某某精工：2024年储能收入3亿元。",), [True]),
+        (("Xyzab：2024年储能收入3亿元。",), [True]),
+        (("宁德时代：2024年净利润400亿元。", "某某诺尔：2024年储能收入3亿元。"), [True, False]),
+        (("需求旺盛：2024年储能收入3亿元。",), [False]),
+        (("2024年海缆业务EBITDA 3亿元。",), [True]),
+        # the names in a bracket are not who the words behind it tell of
+        (("2024年前五大车企（比亚迪+吉利汽车）产能占比65%。",), [True]),
+        (("欧洲APT（仲钨酸铵）价格达400美元/吨。",), [False]),
+        (("2024年4月原油（含凝析油）产量985万桶/天。",), [True]),
+        # behind a figure of somebody unknown, or of another thing's whole
+        (("2024年宁德时代归母净利润116亿元（PE 23倍），某某业归母净利润18亿元（PE 24倍）。",), [False, True, False]),
+        (("军工：2024年需求占比11%。",), [True]),
+        (("宁德时代：获得订单，金额1亿元。",), [True]),
+        (("# 数据（6月9日-6月13日）", "宁德时代营业收入100亿元。"), [True]),
+        # a class that the clause in front names
+        (("10-20万元轿车市场，2024年新能源汽车渗透率50%。",), [True]),
+        (("在汽车市场，2024年新能源汽车渗透率50%。",), [False]),
+        # a move of a month under the days of a week
+        (("# 行情（6月9日-6月13日）", "月跌幅最大：锂电池指数下跌5%。"), [True]),
+        (("# 行情（6月9日-6月13日）", "跌幅最大：锂电池指数下跌5%。"), [False]),
     ],
 )
 def test_what_makes_a_figure_doubtful(lines, expected):

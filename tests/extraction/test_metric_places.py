@@ -84,6 +84,10 @@ def dated(*lines: str) -> set[tuple[str, str]]:
         (("首批配额（5-7月发放）下达，尿素价格1904元/吨。",), {("尿素价格", "")}),
         (("尿素价格（5月）1904元/吨。",), {("尿素价格", "2025-05")}),
         (("长江电力近三年累计分红600亿元，股息率3.4%。",), {("股息率", "")}),
+        # the months of a sum are no day of a price; a mean has them
+        (("2025年1-4月锑锭产量2万吨。锑价21万元/吨。",), {("锑锭产量", "2025-01-01…2025-04-30"), ("锑价格", "")}),
+        (("2025年1-4月锑锭产量2万吨。锑均价21万元/吨。",), {("锑价格", "2025-01-01…2025-04-30")}),
+        (("长江电力：2024年净利润300亿元。股价30元。",), {("净利润", "2024"), ("股价", "")}),
     ],
 )
 def test_whose_period_a_figure_has(lines, expected):
@@ -99,6 +103,7 @@ def test_whose_period_a_figure_has(lines, expected):
         (("# 风险提示", "2025年一季度铜价格同比上涨15%。"), Modality.ASSERTED),
         (("# 风险提示", "铜价格上涨15%。"), Modality.CONDITIONAL),
         (("2024-2027年全球铯需求CAGR达14%。",), Modality.FORECAST),
+        (("# 七、展望", "长江电力：股价30元。"), Modality.ASSERTED),
     ],
 )
 def test_how_certain_a_figure_is(lines, modality):
