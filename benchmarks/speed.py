@@ -27,6 +27,7 @@ from extraction.mentions import shipped_lexicon
 from extraction.modality import read_modality
 from extraction.ner import load_ner
 from extraction.pipeline import Extractor
+from extraction.pool import built
 from extraction.quantities import find_quantities
 from extraction.readers.dispatch import read_file, walk
 from extraction.sentences import split
@@ -195,7 +196,7 @@ def measure_extraction(bench: Bench, documents: Sequence[Document], known: float
     def run(extractor: Extractor) -> list[Reading]:
         return [extractor.extract(document, recorded_at=READ_AT) for document in documents]
 
-    plain, full = Extractor.default(ner=False), Extractor.default()
+    plain, full = built(partial(Extractor.default, ner=False)), built(Extractor.default)
     place = len(bench.rows)
     without = bench.measure("extraction without NER", lambda: run(plain))
     rest = float(bench.rows[place][1]) - known

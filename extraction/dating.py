@@ -144,13 +144,15 @@ def read_dates(
     """Return dates and impossible dates of one sentence in one pass; arguments as in `find_periods`."""
     if not _FIRST_YEAR < published_on.year < _LAST_YEAR:
         return [], [Problem("date", f"{published_on}：不像发布日", 0, len(text))] if text else []
-    found, problems = _read(text, Frame(published_on, context, fiscal_year_end))
+    found, problems = _read(text, published_on, context, fiscal_year_end)
     return list(found), list(problems)
 
 
 @lru_cache(maxsize=2048)  # the top of a note is looked at for each of its tables
-def _read(text: str, frame: Frame) -> tuple[tuple[Dated, ...], tuple[Problem, ...]]:
-    reader = _Reader(text, frame)
+def _read(
+    text: str, published_on: date, context: Period | None, fiscal_year_end: int
+) -> tuple[tuple[Dated, ...], tuple[Problem, ...]]:
+    reader = _Reader(text, Frame(published_on, context, fiscal_year_end))
     reader.run()
     dated = (Dated(each.start, each.end, text[each.start : each.end], each.period, each.role) for each in reader.found)
     return tuple(dated), tuple(reader.problems)

@@ -35,6 +35,10 @@ _ENGLISH = re.compile(
     r"\b(?i:CO\.?,? ?LTD|(?:PTE|PTY|PVT)\.? ?LTD|CORPORATION|COMPANY|LIMITED|LTD|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG"
     r"|S\.A)(?![A-Za-z0-9])\.?"
 )
+_MARKS = ("S", "PT", "退")  # one of these is in every match
+_ENGLISH_FORMS = (
+    "LTD", "CORPORATION", "COMPANY", "LIMITED", "INC", "PLC", "GMBH", "LLC", "HOLDINGS", "GROUP", "AG", "S.A",
+)  # fmt: skip
 _NAME_CHAR = re.compile(r"[一-鿿A-Za-z0-9·&（）()-]")
 _FORM = re.compile(
     r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
@@ -87,6 +91,8 @@ def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
 
 def _marked(text: str) -> Iterator[Firm]:
     """Names with a trading mark; the exchange leaves two characters of most, three where they are one word."""
+    if not any(mark in text for mark in _MARKS):
+        return
     for match in _MARKED.finditer(text):
         start, end = match.span()
         at = match.start("marked")
@@ -98,6 +104,9 @@ def _marked(text: str) -> Iterator[Firm]:
 
 def _english(text: str) -> Iterator[Firm]:
     """Latin names with a legal form; at least one word stands before it."""
+    capitals = text.upper()
+    if not any(form in capitals for form in _ENGLISH_FORMS):
+        return
     for match in _ENGLISH.finditer(text):
         yield Firm(match.start(), match.end(), sure=True)
 

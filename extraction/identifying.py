@@ -32,23 +32,28 @@ def with_firms(
 
     Args:
         text: the document.
-        resolutions: what the resolver made of it.
-        firms: document offsets of names found by their form.
+        resolutions: what the resolver made of it, left to right without overlap.
+        firms: document offsets of names found by their form, as the resolutions.
         resolver: knows the issuers' names.
     """
-    kept = list(resolutions)
+    found: list[Resolution] = []
+    at = 0
     for start, end, firm in _cut_to_known(text, list(firms)):
-        inside = [each for each in kept if each.start < end and start < each.end]
+        while at < len(resolutions) and resolutions[at].end <= start:
+            found.append(resolutions[at])
+            at += 1
+        last = at
+        while last < len(resolutions) and resolutions[last].start < end:
+            last += 1
+        inside = resolutions[at:last]
         if not inside:
-            kept.append(_unlisted(text, start, end, firm))
-        elif all(start <= each.start and each.end <= end for each in inside) and (start, end) != (
-            inside[0].start,
-            inside[-1].end,
-        ):
+            found.append(_unlisted(text, start, end, firm))
+        elif start <= inside[0].start and inside[-1].end <= end and (start, end) != (inside[0].start, inside[-1].end):
             better = _settled(text, (start, end, firm), inside, resolver)
             if better is not None:
-                kept = [each for each in kept if each not in inside] + [better]
-    return sorted(kept, key=lambda each: each.start)
+                found.append(better)
+                at = last
+    return [*found, *resolutions[at:]]
 
 
 def _cut_to_known(text: str, firms: Sequence[tuple[int, int, Firm]]) -> Iterator[tuple[int, int, Firm]]:

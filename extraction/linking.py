@@ -127,7 +127,8 @@ class _Companies:
 def _companies(sentence: Sentence, resolutions: Sequence[Resolution], at: int) -> _Companies:
     """Return the companies of a sentence: linked securities, and firms that no list knows."""
     refs, doubtful = [], []
-    for resolution in resolutions[at:]:
+    for place in range(at, len(resolutions)):
+        resolution = resolutions[place]
         if resolution.start >= sentence.end:
             break
         start, end = bisect_left(sentence.offsets, resolution.start), bisect_left(sentence.offsets, resolution.end)

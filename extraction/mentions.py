@@ -237,6 +237,8 @@ def word_edges(text: str) -> frozenset[int]:
 
 def _cuts_latin(text: str, start: int, end: int) -> bool:
     """Whether a Latin name stands inside a longer Latin word: no 「AI」 in 「AIDS」."""
+    if not (text[start].isascii() or text[end - 1].isascii()):
+        return False
     before = start > 0 and _LATIN.match(text[start]) and re.match(r"[A-Za-z]", text[start - 1])
     after = end < len(text) and _LATIN.match(text[end - 1]) and re.match(r"[A-Za-z]", text[end])
     return bool(before or after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from concurrent.futures import ProcessPoolExecutor
@@ -36,7 +37,7 @@ def ordered_map(
     first = list(islice(batches, 1 if workers == 1 else 2))
     whole = chain(first, batches)
     if workers == 1 or len(first) < 2:  # noqa: PLR2004 -- one batch keeps one process busy
-        work = build() if first else None
+        work = built(build) if first else None
         for batch in whole:
             assert work is not None
             yield from map(work, batch)
@@ -59,13 +60,21 @@ def pool_map(
         yield future.result()
 
 
+def built(build: Callable[[], Result]) -> Result:
+    """Make what the work is done with, for good: what it holds is no garbage and is not looked through for any."""
+    made = build()
+    gc.collect()
+    gc.freeze()
+    return made
+
+
 _worker: dict[str, Callable[[Any], Any]] = {}
 
 
 def _start(build: Callable[[], Callable[[Any], Any]]) -> None:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     threadpool_limits(1)  # one process a processor already; BLAS threads on top only wait for each other
-    _worker["one"] = build()
+    _worker["one"] = built(build)
 
 
 def _leave_with_parent() -> None:

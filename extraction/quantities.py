@@ -62,13 +62,14 @@ class QuantityList:
         return self.items[0].unit
 
 
+_NO_CHANGE = Change()
 _SEPARATOR = re.compile(" ?(?:/|、|和|及|与|以及) ?")
 
 
 def find_quantities(text: str) -> list[Quantity]:
     """Return the quantities of one normalised sentence in order, without overlaps."""
     found: list[Quantity] = []
-    previous = Change()
+    previous = _NO_CHANGE
     for raw in scan(text):
         floor = found[-1].end if found else 0
         change = read_change(text, Place(raw.start + len(raw.sign), raw.end, raw.unit, raw.sign, floor))

@@ -94,13 +94,11 @@ def read_change(text: str, place: Place) -> Change:
     """Decide kind and direction from the words of the clause to the left, then those right behind."""
     left = _left(text, place)
     kind = _kind(left, text[: place.start])
-    direction = _direction(left, place.unit)
-    start = bool(_FROM.search(left)) and not direction
     if place.sign:
         behind = _AFTER_STEP.match(text, place.end) if place.unit == "%" else None
         return _signed(left, place, _STEPS[behind[1]] if behind else kind)
-    if direction:
-        return Change("change" if kind in {"", "share"} else kind, direction, start=start)
+    if direction := _direction(left, place.unit):
+        return Change("change" if kind in {"", "share"} else kind, direction)
     if place.unit == "pct":
         return Change("change" if kind in {"", "share"} else kind, -1 if _BEHIND.search(left) else 1)
     return _plain(text, place, left, kind)

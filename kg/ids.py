@@ -38,13 +38,14 @@ def chunk_id(document: str, start: int, end: int) -> str:
     return "chunk:" + digest((document, str(start), str(end)))
 
 
+@lru_cache(maxsize=8192)  # a document says the same names again and again
 def entity_id(kind: Kind, name: str) -> str:
     """Return the typed, normalised id of an entity without a code: `product:碳酸锂`; companies become `org:…`."""
     prefix = "org" if kind == "company" else str(kind)
     return f"{prefix}:{normal_name(name)}"
 
 
-@lru_cache(maxsize=8192)  # a document says the same names again and again
+@lru_cache(maxsize=8192)
 def normal_name(name: str) -> str:
     """Fold width, case, spaces and traditional characters, so that one name is one string."""
     return simplified("".join(unicodedata.normalize("NFKC", name).casefold().split()))

@@ -6,7 +6,7 @@ A doubtful reading is shown by `liantu extract` and not stored by `liantu ingest
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -93,11 +93,12 @@ class Figure:
     valid: Period | None
     listed: bool
     traded: bool = False  # the figure before was one of imports or exports
+    clause: str = field(init=False)  # the words from the last mark up to the number
 
-    @property
-    def clause(self) -> str:
-        """The words from the last mark up to the number."""
-        return re.split("[，。；：]", self.annotated.text[: self.quantity.start])[-1]
+    def __post_init__(self) -> None:
+        """Cut the clause once for all reasons that ask for it."""
+        text, end = self.annotated.text, self.quantity.start
+        object.__setattr__(self, "clause", text[max(text.rfind(mark, 0, end) for mark in "，。；：") + 1 : end])
 
 
 def is_doubtful(figure: Figure) -> bool:

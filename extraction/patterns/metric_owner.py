@@ -16,7 +16,6 @@ from extraction.annotated import Ref
 from extraction.patterns.metric_words import (
     GENERIC,
     INNER,
-    MACRO_KINDS,
     NARROWING,
     NO_NAMES,
     NOUNISH,
@@ -34,6 +33,10 @@ if TYPE_CHECKING:
     from extraction.annotated import Annotated
 
 _SCORE = 0.75
+_NAMED = SUBJECT_KINDS | {Kind.REGION}
+_AROUND, _NARROWS = OWNER_FILLER | GENERIC, NARROWING | PLACES
+_NOTHING = NO_NAMES | OWNER_FILLER | INNER
+_INNER_FIRST, _BEHIND_NAME = INNER - {"前", "非", "抗"}, (INNER - {"级"}) | OWNER_FILLER | NARROWING | PLACES
 _SHORTEST, _LONGEST = 2, 18
 _WALL = re.compile(r"[，。；：！？（）()【】\[\]“”\"《》|]|\.{2,}")
 _GROUP = re.compile(
@@ -88,9 +91,7 @@ def read_owner(annotated: Annotated, end: int, *, alone: bool = False, since: in
     begin = max(begin, since)
     words = _words(annotated, begin, end)
     at = len(words)
-    while at and (
-        words[at - 1].tag == "date" or words[at - 1].text in OWNER_FILLER | GENERIC or _counts(words, at - 1)
-    ):
+    while at and (words[at - 1].tag == "date" or words[at - 1].text in _AROUND or _counts(words, at - 1)):
         at -= 1
     last = at
     sold = bool(last) and text.startswith("市场", words[last - 1].end)  # 「外包市场」: before it a verb is a name
@@ -149,7 +150,7 @@ def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, tol
     if known and known[-1].kind == Kind.COMPANY and known[-1].end == end:
         return Owner(known[-1], region, where, told, tuple(scope))
     measures = any(ref.kind == Kind.INDICATOR and start <= ref.start and ref.end <= end for ref in annotated.refs)
-    if measures or not _is_sound(words) or all(word.text in NO_NAMES | OWNER_FILLER | INNER for word in name):
+    if measures or not _is_sound(words) or all(word.text in _NOTHING for word in name):
         return Owner(None, region, where, told=False)
     if known and known[0].kind == Kind.COMPANY:
         return Owner(None, region, where, told=False)  # 「苹果手机」 is neither the firm nor any phone
@@ -161,14 +162,14 @@ def _placed(annotated: Annotated, name: list[_Word]) -> tuple[list[_Word], Ref |
     """Take off a phrase's ends what says where it is measured: the name, its region, the places as worded."""
     scope: list[str] = []
     region: Ref | None = None
-    while name and (name[0].text in PLACES or name[0].tag == "region" or name[0].text in INNER - {"前", "非", "抗"}):
+    while name and (name[0].text in PLACES or name[0].tag == "region" or name[0].text in _INNER_FIRST):
         if name[0].text not in INNER:
             scope.append(name[0].text)
         known = [ref for ref in annotated.refs if ref.start == name[0].start and ref.kind == Kind.REGION]
         region = known[0] if known else region
         name = name[1:]
-    while name and (name[-1].text in (INNER - {"级"}) | OWNER_FILLER | NARROWING or name[-1].text in PLACES):
-        if name[-1].text in NARROWING | PLACES:
+    while name and (name[-1].text in _BEHIND_NAME):
+        if name[-1].text in _NARROWS:
             scope.append(name[-1].text)
         name = name[:-1]
     return name, region, scope
@@ -204,9 +205,9 @@ def _words(annotated: Annotated, begin: int, end: int) -> list[_Word]:
     """Cut a stretch into words, dates and known names; a known name is never cut."""
     fixed = [(dated.start, dated.end, "date") for dated in annotated.periods if begin <= dated.start < end]
     fixed += [
-        (ref.start, min(ref.end, end), "region" if ref.kind in MACRO_KINDS and ref.kind == Kind.REGION else "name")
+        (ref.start, min(ref.end, end), "region" if ref.kind == Kind.REGION else "name")
         for ref in annotated.refs
-        if begin <= ref.start < end and ref.kind in SUBJECT_KINDS | {Kind.REGION}
+        if begin <= ref.start < end and ref.kind in _NAMED
     ]
     fixed += [(each.start, each.end, "x") for each in annotated.quantities if begin <= each.start < end]
     out: list[_Word] = []

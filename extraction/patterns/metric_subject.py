@@ -12,7 +12,6 @@ from extraction.patterns.metric_owner import read_owner
 from extraction.patterns.metric_words import (
     AFTER_LEVEL,
     AS_TRADE,
-    CLAUSE_END,
     CODE,
     COMPANY_HEADS,
     CONCENTRATION,
@@ -21,6 +20,7 @@ from extraction.patterns.metric_words import (
     LONGEST_SCOPE,
     MACRO_KINDS,
     MEASURE_HEADS,
+    MEASURED_KINDS,
     NARROWS,
     NO_NAMES,
     NOISE,
@@ -214,7 +214,7 @@ class SubjectFinder:
         if said is None or indicator.about or indicator.entity in self.macro:
             return None
         end, reading = said.quantity.end, said.reading
-        between = [ref for ref in annotated.between(end, indicator.start) if ref.kind in SUBJECT_KINDS | MACRO_KINDS]
+        between = [ref for ref in annotated.between(end, indicator.start) if ref.kind in MEASURED_KINDS]
         if between or not OPENING.fullmatch(without(annotated, end, indicator.start)):
             return None
         if reading.indicator.about == reading.subject.entity:
@@ -225,7 +225,7 @@ class SubjectFinder:
         return replace(reading, indicator=indicator, scope="", confidence=sure)
 
     def _with_subject(self, annotated: Annotated, indicator: Ref) -> Measured | None:
-        begin = max((m.end() for m in CLAUSE_END.finditer(annotated.text, 0, indicator.start)), default=0)
+        begin = max(annotated.text.rfind(mark, 0, max(indicator.start, 0)) for mark in "；。！？") + 1
         if indicator.about:
             product = _of_product(indicator)
             if _shadowed(annotated, indicator, product.subject):
@@ -235,7 +235,7 @@ class SubjectFinder:
         subjects = [
             ref
             for ref in annotated.between(begin, indicator.start)
-            if ref.kind in SUBJECT_KINDS | MACRO_KINDS and ref.name not in NO_NAMES
+            if ref.kind in MEASURED_KINDS and ref.name not in NO_NAMES
         ]
         if subjects and subjects[-1].kind not in allowed:
             return None
@@ -384,7 +384,7 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
 
 def clause_start(annotated: Annotated, before: int) -> int:
     """Return where the clause begins that an offset stands in."""
-    return max((m.end() for m in re.finditer(r"[，。；：！？]", annotated.text[:before])), default=0)
+    return max(annotated.text.rfind(mark, 0, before) for mark in "，。；：！？") + 1
 
 
 def without(annotated: Annotated, start: int, end: int) -> str:

@@ -39,6 +39,7 @@ MEASURE_HEADS: dict[str, tuple[str, ...]] = {
 }
 SUBJECT_KINDS = frozenset({Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME})
 MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
+MEASURED_KINDS = SUBJECT_KINDS | MACRO_KINDS
 # How the last level moved: no indicators of their own.
 CHANGES = frozenset(_TABLE["changes"].split())
 SHARES_OF_MARKET = ("市占率", "市场份额", "份额", "占有率", "市场占有率")
@@ -105,7 +106,6 @@ INDEX_MOVES = re.compile(
 INNER_SCOPE = re.compile("社会|厂内|厂家|港口|贸易商|下游|交易所|期货")
 CODE = re.compile(r"（[A-Z]{0,4}[.:]?[0-9]{3,6}(?:[.:][A-Z]{1,4})?）")
 LONGEST_SCOPE = 10
-CLAUSE_END = re.compile(r"[；。！？]")
 UNIT_KINDS = {
     "%": "percent",
     "pct": "percent",

@@ -124,7 +124,10 @@ _IN_TEXT = re.compile(
     re.VERBOSE,
 )
 
-_MAY_BEGIN = re.compile("[0-9A-Za-z纳纽][0-9A-Za-z]*")
+# Digits begin a code where five of them end a word, or where letters follow behind a point or blank.
+_MAY_BEGIN = re.compile(
+    r"[0-9][0-9A-Za-z]*+(?:(?<=[0-9]{5})|(?=\s?[.．]\s?[A-Za-z]|\s[A-Z]))|[A-Za-z纳纽][0-9A-Za-z]*+"
+)
 
 
 def find_codes(text: str) -> list[tuple[int, int, Code]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -47,6 +48,7 @@ class Document:
     def __init__(self, text: str, master: Master, *, subjects: Iterable[str] = ()) -> None:
         self.text = text
         self.codes = find_codes(text)
+        self._code_starts = [start for start, _, _ in self.codes]
         self.subjects = frozenset(issuer.id for code in subjects if (issuer := master.by_code(code)))
         self._edges = {0, *accumulate(map(len, rjieba.cut(text, hmm=False)))}
         self._master = master
@@ -67,7 +69,8 @@ class Document:
         match = _BRACKET.match(self.text, end)
         if match is None:
             return None
-        codes = tuple(code for start, stop, code in self.codes if match.start(1) <= start and stop <= match.end(1))
+        first, last = (bisect_left(self._code_starts, place) for place in match.span(1))
+        codes = tuple(code for _, stop, code in self.codes[first:last] if stop <= match.end(1))
         return Bracket(codes, frozenset(_TICKER.findall(match[1])), match.end())
 
     def cell_beside(self, start: int, end: int) -> Bracket | None:
@@ -88,9 +91,11 @@ class Document:
             # A name the master knows needs no teaching, and a common word must not be taught by one code behind it.
             if before and issuer and not self._master.entries(before[1]):
                 taught[name_key(before[1])] = issuer
+        ends = [hit.end for hit in hits]
         for match in _TAUGHT.finditer(self.text):
-            nearest = [hit for hit in hits if 0 <= match.start() - hit.end < _TAUGHT_REACH]
-            owners = {issuer.id: issuer for hit in nearest[-1:] for issuer, _ in self._master.entries(hit.name_key)}
+            last = bisect_right(ends, match.start())
+            nearest = [hit for hit in hits[max(0, last - 1) : last] if match.start() - hit.end < _TAUGHT_REACH]
+            owners = {issuer.id: issuer for hit in nearest for issuer, _ in self._master.entries(hit.name_key)}
             if match[1] not in _PRONOUNS and len(owners) == 1:
                 taught[name_key(match[1])] = next(iter(owners.values()))
         return taught

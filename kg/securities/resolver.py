@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
+
+import daachorse
 
 from kg.securities.context import Document
 from kg.securities.features import CONSIDERED, LINKED, MARGIN, Case, cuts_longer_word, inside_longer_name, weigh
@@ -249,13 +252,18 @@ def _repeats(document: Document, mention: Resolution, others: Sequence[Resolutio
 
 def _with_taught(text: str, hits: list[Hit], taught: dict[str, Issuer]) -> list[Hit]:
     """Add the document's own short forms where no name of the master was found."""
+    if not taught:
+        return hits
     taken = {place for hit in hits for place in range(hit.start, hit.end)}
     added = []
-    for short in taught:
-        for match in re.finditer(re.escape(short), text, re.IGNORECASE):
-            if match.start() not in taken and match.end() - 1 not in taken:
-                added.append(Hit(match.start(), match.end(), name_key(short)))
-                taken.update(range(match.start(), match.end()))
+    shorts = list(taught)
+    small = text.lower()
+    automaton = daachorse.CharwiseDoubleArrayAhoCorasick(shorts)  # a text may teach thousands
+    places = automaton.find_overlapping(small if len(small) == len(text) else text)
+    for start, end, index in sorted(places, key=itemgetter(2, 0)):
+        if start not in taken and end - 1 not in taken:
+            added.append(Hit(start, end, name_key(shorts[index])))
+            taken.update(range(start, end))
     return sorted([*hits, *added])
 
 

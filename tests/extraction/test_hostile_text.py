@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import pytest
 
+from extraction.firms import Firm
+from extraction.identifying import with_firms
 from extraction.patterns import causal, directions, listed, metric_words
 from extraction.sentences import split
+from kg.securities.context import Document as SecuritiesDocument
+from kg.securities.master import Master
+from kg.securities.resolver import Resolution, Resolver, _with_taught
 
 if TYPE_CHECKING:
     import re
 
 LENGTH, LIMIT = 4000, 300  # characters of a text, seconds for all the texts of a group
+MANY = 50_000  # names of one text
 
 UNITS = {
     "brackets": ("（", "(", "[", "【", "“", "《", "）", "（）", "“”", "（1）", "《甲》"),
@@ -77,6 +84,27 @@ REPEATED = {
 def test_what_may_be_repeated_is_read_in_one_way_only(word: str, pattern: re.Pattern[str]):
     """With 40 of a word that two ways make up, a try of them all would outlive the test run."""
     assert pattern.fullmatch(40 * word + "\0") is None
+
+
+def test_firms_by_the_thousand_are_not_compared_in_pairs():
+    """A loop over all pairs of 100,000 would outlive the test run; so it would below."""
+    texts = [f"{number}号有限公司、宁德时代、" for number in range(MANY)]
+    text = "".join(texts)
+    starts = [0, *accumulate(map(len, texts))]
+    firms = [(start, start + len(unit) - 6, Firm(0, 0, sure=True)) for start, unit in zip(starts, texts, strict=False)]
+    listed = [Resolution(end + 1, end + 5, "宁德时代", "linked", "sec:1", "300750.SZ", 1.0) for _, end, _ in firms]
+    found = with_firms(text, listed, firms, resolver=Resolver(Master.load()))
+    assert [each.start for each in found] == sorted(place for start, end, _ in firms for place in (start, end + 1))
+
+
+def test_codes_and_short_forms_by_the_thousand_are_not_compared_in_pairs():
+    names = ["".join(chr(0x4E00 + number // step % 90 * 61) for step in (1, 90, 8100)) for number in range(MANY)]
+    text = "".join(f"{name}（300750.SZ）、" for name in names)
+    document = SecuritiesDocument(text, Master.load())
+    brackets = [document.bracket_behind(place) for place in range(3, len(text), len(text) // MANY)]
+    assert len(brackets) == MANY
+    assert all(bracket and [str(code) for code in bracket.codes] == ["300750.SZ"] for bracket in brackets)
+    assert len(_with_taught(text, [], document.taught_names([]))) > MANY // 2
 
 
 def test_a_text_without_end_marks_is_cut_all_the_same():
