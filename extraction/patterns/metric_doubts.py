@@ -19,7 +19,7 @@ from kg.period import Precision
 if TYPE_CHECKING:
     from extraction.annotated import Annotated
     from extraction.dating import Dated
-    from extraction.patterns.metric_subject import Measured
+    from extraction.patterns.metric_reading import Measured
     from extraction.quantities import Quantity
     from kg.period import Period
 

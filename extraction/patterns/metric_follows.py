@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from extraction.patterns.metric_subject import DOUBTFUL, SHARE, TAKEN_OVER, Measured, Said, SubjectFinder, without
+from extraction.patterns.metric_subject import SHARE, TAKEN_OVER, SubjectFinder, without
 from extraction.patterns.metric_words import AFTER_LEVEL, CONTINUES, FILLER, RATES, VAGUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from extraction.annotated import Annotated, Ref
+    from extraction.patterns.metric_reading import Measured, Said
     from extraction.quantities import Quantity
 
 SHARE_OF = re.compile(
@@ -102,8 +103,3 @@ class Follower:
         if subject is None:
             return None
         return replace(self.subjects.of_names(subject, whole[-1], "占" + found["whole"]), confidence=SHARE)
-
-
-def doubted(said: Said | None) -> Said | None:
-    """Return what was measured last as a reading that may belong to something else."""
-    return replace(said, reading=replace(said.reading, confidence=DOUBTFUL)) if said else None

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from extraction.annotated import Ref, nearest
 from extraction.dating import yearly
+from extraction.patterns.metric_described import described
 from extraction.patterns.metric_owner import read_owner
-from extraction.patterns.metric_subject import Said, without
+from extraction.patterns.metric_reading import Said, named_of
+from extraction.patterns.metric_subject import without
 from extraction.patterns.metric_words import AFTER_LEVEL, CONTINUES, FILLER, VAGUE
 from extraction.quantities import align, find_lists
 from kg.model import Problem
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
     from extraction.annotated import Annotated
     from extraction.dating import Dated
-    from extraction.patterns.metric_subject import Measured, SubjectFinder
+    from extraction.patterns.metric_reading import Measured
+    from extraction.patterns.metric_subject import SubjectFinder
     from extraction.quantities import Quantity, QuantityList
     from kg.period import Period
 
@@ -94,9 +97,11 @@ class Finder:
 
     def find(self, annotated: Annotated, indicator: Ref) -> Measured | None:
         """Return the indicator with its subject, or None where nobody can be meant."""
-        before = self.before.reading if self.before else None
+        before = named_of(self.before)
         said = Said(self.row[-1][0], self.row[-1][1]) if self.row else None
-        return self.subjects.find(annotated, indicator, said=said, before=before)
+        found = self.subjects.find(annotated, indicator, said=said, before=before)
+        macro = indicator.entity in self.subjects.macro
+        return found or described(annotated, indicator, said=said, before=self.before, macro=macro)
 
 
 def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], finder: Finder) -> Readings:
@@ -112,7 +117,7 @@ def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], 
         first = finder.find(annotated, named[0])
         if first is None:
             return []
-        told = [first, *(finder.subjects.of_names(first.subject, each, first.scope) for each in named[1:])]
+        told = [first, *(_of_the_same(first, each, finder) for each in named[1:])]
         return [(reading, quantity, None) for reading, quantity in zip(told, row.items, strict=True)]
     owners, scope = _owners_in_row(annotated, indicator, len(row.items))
     if owners:
@@ -126,6 +131,13 @@ def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], 
         ]
     pairs = _with_years(annotated, row)
     return [(first, quantity, period) for period, quantity in pairs] if first else []
+
+
+def _of_the_same(first: Measured, indicator: Ref, finder: Finder) -> Measured:
+    """Return the next indicator of a row with the subject of the first, described where that is."""
+    if first.described:
+        return replace(first, indicator=indicator)
+    return finder.subjects.of_names(first.subject, indicator, first.scope)
 
 
 def _of_same_owners(indicator: Ref, row: QuantityList, finder: Finder) -> Readings:

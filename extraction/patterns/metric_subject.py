@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from extraction.annotated import CONTEXT, Ref, kind_of
 from extraction.mentions import indicator_of
 from extraction.patterns.metric_owner import read_owner
+from extraction.patterns.metric_reading import DOUBTFUL, Measured
 from extraction.patterns.metric_words import (
     AFTER_LEVEL,
     AS_TRADE,
@@ -44,13 +45,12 @@ if TYPE_CHECKING:
 
     from extraction.annotated import Annotated
     from extraction.mentions import Lexicon
-    from extraction.quantities import Quantity
+    from extraction.patterns.metric_reading import Said
 
 # How sure a way of finding the subject is, by what was right of it in samples read by hand (docs/quality.md).
 _OPEN, TAKEN_OVER, _UNDERSTOOD_FIRM = 0.65, 0.6, 0.84  # a phrase, the last sentence's subject, a heading's firm
 _TOPIC = 0.45  # what another clause of the sentence has named: two of three are right
 SHARE = 0.4  # what another thing has of a whole told before: every third one is right
-DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.least_confidence)
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _PART = re.compile(
     r"[，、；](?:其中|而)?[，：]?(?P<name>[^，、；。：的]{1,12}?)(?=为|约|达|分别|同比|环比|增|降|下|[-+\d.]|$)"
@@ -59,24 +59,6 @@ _NEXT = ("、", "/", "）、")
 _PLAIN_GAP = re.compile(
     r"(?:[，、：（）/]|的|在|于|年|期间|内|公司|行业|板块|实现|预计|其|整体|单季|单季度|全年|合计|累计|我们|和|及|与|报告期|共|方面|业务)*"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """An indicator with the subject it is measured of."""
-
-    indicator: Ref
-    subject: Ref
-    confidence: float
-    scope: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What was measured last: in this sentence, or right before it."""
-
-    reading: Measured
-    quantity: Quantity
 
 
 class SubjectFinder:
@@ -115,6 +97,7 @@ class SubjectFinder:
             said: what this sentence measured last.
             before: what the sentence right before measured last.
         """
+        said = said.named if said else None
         known = self._carried(annotated, indicator, said) or self._with_subject(annotated, indicator)
         if known is not None and (scope := scope_of(annotated, known)) is not None:
             return replace(known, scope="" if known.subject.name in scope else scope)

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, nearest
 from extraction.dating import yearly
+from extraction.patterns.metric_described import described
 from extraction.patterns.metric_doubts import Figure, is_doubtful
-from extraction.patterns.metric_follows import SHARE_OF, Follower, doubted
+from extraction.patterns.metric_follows import SHARE_OF, Follower
 from extraction.patterns.metric_lists import Finder, RowReader
-from extraction.patterns.metric_subject import DOUBTFUL, Measured, Said, SubjectFinder, clause_start, without
+from extraction.patterns.metric_reading import DOUBTFUL, Measured, Said, doubted, named_of
+from extraction.patterns.metric_subject import SubjectFinder, clause_start, without
 from extraction.patterns.metric_words import (
     CHANGES,
     FILLER,
@@ -98,7 +100,8 @@ class MetricReader:
                 if left_out and left_out.start() < claim.end:
                     continue  # 「剔除甲公司后，营收…」 is of the others
                 said = last
-                self._measured.add(claim.subject.entity)
+                if not last.reading.described:
+                    self._measured.add(claim.subject.entity)
                 yield claim
         if said is not None or annotated.quantities:
             self._before = said if not left_out else None
@@ -140,7 +143,7 @@ class MetricReader:
                 claim = self._claim(annotated, measured, quantity, period=period)
                 if claim.confidence <= DOUBTFUL:  # and so is what follows it
                     measured = replace(measured, confidence=DOUBTFUL)
-                said = Said(measured, quantity)
+                said = Said(measured, quantity, said.named if said and measured.described else None)
                 yield claim, said
                 begun = (measured, quantity) if starts else None
                 resume = quantity.end if starts else 0
@@ -161,7 +164,7 @@ class MetricReader:
         self, annotated: Annotated, indicators: list[Ref], quantity: Quantity, said: Said | None, resume: int
     ) -> Measured | None:
         """Return whose indicator a number measures; `resume` is where a range's first number ended."""
-        before = self._before.reading if self._before else None
+        before = named_of(self._before)
         if quantity.change == "share" and (told := SHARE_OF.search(annotated.text, 0, quantity.start)):
             return self._follower.share(annotated, indicators, told, said=said, before=before)
         indicator = nearest(indicators, quantity.start)
@@ -175,11 +178,13 @@ class MetricReader:
         compared = any(indicator.end <= dated.start < quantity.start for dated in _bases(annotated))
         if compared or _moved_to(annotated, quantity):
             return None  # 「较2019年增长57倍」 is no change of this year, 「降230万至4.17亿」 no range
-        if (gap.endswith(("从", "由")) and not _dated_start(annotated, quantity)) or not FILLER.fullmatch(gap):
+        if (gap.endswith(("从", "由")) and not _begins(annotated, quantity)) or not FILLER.fullmatch(gap):
             return None
         if not (self._fits(indicator, quantity) or self._of_a_piece(annotated, indicator, quantity, gap)):
             return None
-        return self.subjects.find(annotated, indicator, said=said, before=before)
+        found = self.subjects.find(annotated, indicator, said=said, before=before)
+        macro = indicator.entity in self.subjects.macro
+        return found or described(annotated, indicator, said=said, before=self._before, macro=macro)
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
@@ -301,6 +306,13 @@ def _of_one_kind(first: Quantity, second: Quantity) -> Quantity:
 def _dated_start(annotated: Annotated, quantity: Quantity) -> bool:
     """Whether the first number of a range names its own time: 「从2013年的5.63%提升至…」."""
     return any(re.fullmatch("的?(?:约|近)?", annotated.text[dated.end : quantity.start]) for dated in annotated.periods)
+
+
+def _begins(annotated: Annotated, quantity: Quantity) -> bool:
+    """Whether a number begins a range that says when: at its own time, or over a span of years."""
+    if _dated_start(annotated, quantity):
+        return True
+    return bool(STARTS_RANGE.match(annotated.text, quantity.end) and _spanned(annotated, quantity))
 
 
 def _bases(annotated: Annotated) -> list[Dated]:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from extraction.annotated import CONTEXT, Claim
-from extraction.patterns.metric_subject import DOUBTFUL
+from extraction.patterns.metric_reading import DOUBTFUL
 from extraction.patterns.metric_words import LONGEST_SCOPE, MEASURE_HEADS, SHARES_OF_MARKET
 from extraction.patterns.table_labels import (
     YEAR,
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from extraction.annotated import Ref
     from extraction.linking import Linker
     from extraction.mentions import Lexicon
-    from extraction.patterns.metric_subject import Measured, SubjectFinder
+    from extraction.patterns.metric_reading import Measured
+    from extraction.patterns.metric_subject import SubjectFinder
     from extraction.tables import PlacedRow
     from kg.model import Block, Document, Value
     from kg.period import Period

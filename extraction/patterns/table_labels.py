@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from extraction.annotated import CONTEXT, Annotated, Claim, Ref
 from extraction.context import named_week, told_weeks
 from extraction.dating import Dated, find_periods
-from extraction.patterns.metric_subject import DOUBTFUL, Measured
+from extraction.patterns.metric_reading import DOUBTFUL, Measured
 from extraction.patterns.metric_words import LONGEST_SCOPE, PLACES, VAGUE
 from extraction.patterns.metrics import as_told
 from extraction.quantities import find_quantities

@@ -1,0 +1,61 @@
+"""Figures whose owner is only described: read with indicator, value and period, never stored, and no owner of others."""
+
+from __future__ import annotations
+
+import pytest
+
+from kg.settings import Settings
+from tests.goldens.reports import names_of, read, report
+
+
+def told(*lines: str) -> list[tuple[str, str, float, str, bool]]:
+    """(subject, indicator, number, period, stored) of every figure, in the order of the text."""
+    reading = read(report(*lines))
+    names = names_of(reading)
+    least = Settings().least_confidence
+    found = [fact for fact in reading.facts if fact.relation == "reports" and fact.value]
+    return [
+        (names[fact.subject], names[fact.object], fact.value.number, str(fact.valid), fact.confidence >= least)
+        for fact in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "figures"),
+    [
+        (  # a group of firms that the line describes
+            "我们统计的九家样本公司2023年合计收入为310亿元，同比增长4.5%。",
+            [
+                ("统计的九家样本公司", "收入", 3.1e10, "2023", False),
+                ("统计的九家样本公司", "收入", 4.5, "2023", False),
+            ],
+        ),
+        (  # nobody at all but a place
+            "2022年全球市场规模达到84亿美元。",
+            [("全球", "市场规模", 8.4e9, "2022", False)],
+        ),
+        (  # a row of two indicators
+            "2023年某类企业毛利率、净利率分别为31.2%、8.4%。",
+            [("某类企业", "毛利率", 31.2, "2023", False), ("某类企业", "净利率", 8.4, "2023", False)],
+        ),
+    ],
+)
+def test_a_figure_of_a_described_owner_is_read_and_not_stored(line, figures):
+    assert told(line) == figures
+
+
+def test_a_described_owner_is_nobody_else_s():
+    """What stands behind a described figure belongs to whom it belonged to without it."""
+    plain = told("# 宁德时代", "2024年收入3620亿元。", "净利润507亿元。")
+    assert [figure[0] for figure in plain] == ["宁德时代", "宁德时代"]
+    behind = told("# 宁德时代", "2024年收入3620亿元，某类客户的采购金额为12亿元。", "净利润507亿元。")
+    assert [each for each in behind if each[1] != "采购金额"] == plain
+
+
+def test_a_range_over_a_span_of_years_has_both_ends():
+    figures = told("2015-2020年，中国碳酸锂产量从4万吨增长至17万吨。")
+    assert figures == [
+        ("碳酸锂", "碳酸锂产量", 4e4, "2015", True),
+        ("碳酸锂", "碳酸锂产量", 1.7e5, "2020", True),
+    ]
+    assert [number for _, _, number, *_ in told("2020年，中国碳酸锂产量从4万吨增长至17万吨。")] == [1.7e5]
