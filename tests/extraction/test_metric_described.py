@@ -1,4 +1,4 @@
-"""Figures whose owner is only described: read with indicator, value and period, never stored, and no owner of others."""
+"""Figures whose owner is only described: indicator, value and period are read, nothing is stored."""
 
 from __future__ import annotations
 
