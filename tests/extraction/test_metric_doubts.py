@@ -104,7 +104,10 @@ def doubted(*lines: str) -> list[bool]:
         (("欧洲APT（仲钨酸铵）价格达400美元/吨。",), [False]),
         (("2024年4月原油（含凝析油）产量985万桶/天。",), [True]),
         # behind a figure of somebody unknown, or of another thing's whole
-        (("2024年宁德时代归母净利润116亿元（PE 23倍），某某业归母净利润18亿元（PE 24倍）。",), [False, True, False]),
+        (
+            ("2024年宁德时代归母净利润116亿元（PE 23倍），某某业归母净利润18亿元（PE 24倍）。",),
+            [False, True, True, False],
+        ),
         (("军工：2024年需求占比11%。",), [True]),
         (("宁德时代：获得订单，金额1亿元。",), [True]),
         (("# 数据（6月9日-6月13日）", "宁德时代营业收入100亿元。"), [True]),
