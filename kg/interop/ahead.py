@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 _TOGETHER = 10_000  # rows that travel together
-_AHEAD = 32  # of such loads that wait to be taken: as many rows as the writer puts into one transaction
+_AHEAD = 32  # of such loads that wait to be taken while the writer is at a transaction
 Item = Sheet | Refused
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from operator import itemgetter
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kg.ids import claim_digest, entity_id, id_part
@@ -12,8 +12,9 @@ from kg.model import Entity, Kind
 from kg.store.prepared import bare_entity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
+    from kg.interop.rows import Row
     from kg.relations import Relation, Vocabulary
     from kg.securities.master import Master
 
@@ -21,8 +22,9 @@ _ROOM = 65_536  # of what is remembered of each sort, so that no file fills the 
 _ENDS = 1_048_576
 _COMPANY = str(Kind.COMPANY)
 NEEDED = ("subject", "relation", "object", "published_on")
-# What many rows share: all that they say but their ends, their numbers, their qualifiers and how sure they are.
+# What many rows share: all that they say but their ends, their numbers and how sure they are.
 _COMMON = ("relation", "subject_kind", "object_kind", "published_on", "source", "speaker", *CLAIM)
+_common: Callable[[Row], tuple[object, ...]] = attrgetter(*_COMMON, "qualifiers")
 
 
 class End:
@@ -74,23 +76,6 @@ class Claim(NamedTuple):
 _claim: Callable[[type[Claim], tuple[Any, ...]], Claim] = tuple.__new__  # twice as fast as by name
 
 
-class _Shape:
-    """Rows of the same fields, and those met so far that are alike."""
-
-    __slots__ = ("bare", "common", "known", "measured", "qualified", "sure")
-
-    def __init__(self, fields: tuple[str, ...]) -> None:
-        shared = [name for name in _COMMON if name in fields]
-        self.common: Callable[[Mapping[str, Any]], object] = itemgetter(*shared) if shared else _nothing
-        self.known: dict[object, Like] = {}
-        self.measured, self.qualified, self.sure = (n in fields for n in ("value", "qualifiers", "confidence"))
-        self.bare = not (self.measured or self.qualified)
-
-
-def _nothing(_: Mapping[str, Any]) -> object:
-    return None
-
-
 class Claims:
     """Turns rows into claims."""
 
@@ -99,21 +84,21 @@ class Claims:
         self._days: dict[str, date] = {}
         self._ends: dict[tuple[str, date | None], dict[str, End]] = {}
         self._named = 0
-        self._shapes: dict[tuple[str, ...], _Shape] = {}
+        self._bare: dict[object, Like] = {}
+        self._measured: dict[object, Like] = {}
 
-    def claim(self, row: Mapping[str, Any]) -> Claim:
+    def claim(self, row: Row) -> Claim:
         """Return the claim of a row.
 
         Raises:
             BadRow: when a field is missing, no such relation exists, or it cannot stand between such ends.
         """
-        shape = self._shapes.get(tuple(row)) or self._shape(row)
-        number = number_in(row, "value") if shape.measured else None
+        number = None if row.value is None else number_in(row, "value")
         try:  # most rows are made of parts met before
-            like = shape.known[shape.common(row)] if shape.bare else self._like(row, shape, measured=number is not None)
-            one, other = like.subjects[row["subject"]], like.objects[row["object"]]
+            like = (self._bare if number is None else self._measured)[_common(row)]
+            one, other = like.subjects[row.subject], like.objects[row.object]
         except (KeyError, TypeError):
-            like = self._like(row, shape, measured=number is not None)
+            like = self._like(row, measured=number is not None)
             one = self._end(row, "subject", like.subjects, like.place[0])
             other = self._end(row, "object", like.objects, like.place[0])
         if one.id == other.id or (one.kind, other.kind) not in like.fitting:
@@ -126,48 +111,39 @@ class Claims:
             text, key, _ = said
         else:
             assert number is not None
-            text, key = said.measured(number, number_in(row, "high"))
-        sure = confidence_in(row) if shape.sure else 1.0
+            text, key = said.measured(number, None if row.high is None else number_in(row, "high"))
+        sure = 1.0 if row.confidence is None else confidence_in(row)
         digest = claim_digest(one.part, like.part, other.part, claim=key)
         return _claim(Claim, (digest, one, other, like, text, sure))
 
-    def _shape(self, row: Mapping[str, Any]) -> _Shape:
-        fields = tuple(row)
-        if len(self._shapes) >= _ROOM:
-            self._shapes.clear()
-        shape = self._shapes[fields] = _Shape(fields)
-        return shape
-
-    def _like(self, row: Mapping[str, Any], shape: _Shape, *, measured: bool) -> Like:
-        key: object = shape.common(row)
-        if shape.qualified or shape.measured:
-            key = key, measured, repr(row.get("qualifiers"))
+    def _like(self, row: Row, *, measured: bool) -> Like:
+        known = self._measured if measured else self._bare
+        key = _common(row)
+        if isinstance(row.qualifiers, list | dict):
+            key = (*key[:-1], ("written", repr(row.qualifiers)))
         try:
-            like = shape.known.get(key)
+            like = known.get(key)
         except TypeError:
             raise BadRow(NESTED) from None
         if like is None:
             like = self._worked_out(row, measured=measured)
             # 1, 1.0 and true are one key and three texts: only what is text is remembered.
-            if all(isinstance(row.get(name, ""), str | None) for name in _COMMON if name != "sign"):
-                if len(shape.known) >= _ROOM:
-                    shape.known.clear()
-                shape.known[key] = like
+            if all(isinstance(getattr(row, name), str | None) for name in _COMMON if name != "sign"):
+                if len(known) >= _ROOM:
+                    known.clear()
+                known[key] = like
         return like
 
-    def _worked_out(self, row: Mapping[str, Any], *, measured: bool) -> Like:
-        published_on = self._day(row.get("published_on"))
-        name = row.get("relation")
+    def _worked_out(self, row: Row, *, measured: bool) -> Like:
+        published_on = self._day(row.published_on)
+        name = row.relation
         relation = self._words.relations.get(name) if isinstance(name, str) else None
         if relation is None:
             raise BadRow(f"relation {str(name or '')!r} is not in the vocabulary (kg/relations.yaml)")
-        source = str(row.get("source") or "")
-        ends = (self._ends_of(row.get(f"{side}_kind"), published_on) for side in ("subject", "object"))
-        one, other = ends
+        source = str(row.source or "")
+        ends = self._ends_of(row.subject_kind, published_on), self._ends_of(row.object_kind, published_on)
         said = worded(row, measured=measured)
-        return Like(
-            relation, (published_on, source), (one, other), speaker=str(row.get("speaker") or source), said=said
-        )
+        return Like(relation, (published_on, source), ends, speaker=str(row.speaker or source), said=said)
 
     def _day(self, text: object) -> date:
         written = str(text or "")
@@ -185,8 +161,8 @@ class Claims:
         day = published_on if self._master and called == _COMPANY else None
         return self._ends.setdefault((called, day), {})
 
-    def _end(self, row: Mapping[str, Any], side: str, known: dict[str, End], published_on: date) -> End:
-        text = row.get(side)
+    def _end(self, row: Row, side: str, known: dict[str, End], published_on: date) -> End:
+        text = getattr(row, side)
         if not isinstance(text, str) or not text:
             raise BadRow(f"{side} is missing")
         found = known.get(text)
@@ -198,7 +174,7 @@ class Claims:
             if self._named % _ENDS == 0:
                 for ends in self._ends.values():
                     ends.clear()
-            kind = str(row.get(f"{side}_kind") or "")
+            kind = str(getattr(row, f"{side}_kind") or "")
             found = known[text] = End(self._entity(stripped, kind, published_on, side))
         return found
 

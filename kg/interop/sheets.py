@@ -8,14 +8,14 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from kg.ids import document_id
+from kg.interop.rows import Row
 from kg.interop.wording import BadRow
 from kg.model import Document
 from kg.store.sheet import Rows, Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from datetime import date, datetime
-    from typing import Any
 
     from kg.interop.claims import Claim, Claims, End
     from kg.model import Entity
@@ -31,7 +31,7 @@ class Written(NamedTuple):
 
     where: str
     text: str
-    row: Mapping[str, Any]
+    row: Row = Row()
     fault: str = ""
 
 
@@ -61,23 +61,25 @@ class Sheets:
 
     def of(self, rows: Iterable[Written]) -> Iterator[Sheet | Refused]:
         """Go through rows; those of one day and source lie in one sheet, in the order of the file."""
-        for number, written in enumerate(rows):
+        claim_of, pages = self._claims.claim, self._pages
+        for number, (where, text, row, wrong) in enumerate(rows):
             try:
-                if written.fault:
-                    raise BadRow(written.fault)  # noqa: TRY301 - one way for all faults of a row
-                claim = self._claims.claim(written.row)
+                if wrong:
+                    raise BadRow(wrong)  # noqa: TRY301 - one way for all faults of a row
+                claim = claim_of(row)
             except BadRow as fault:
-                yield Refused(written.where, str(fault))
+                yield Refused(where, str(fault))
                 continue
-            page = self._pages.get(claim.like.place)
+            place = claim[3].place
+            page = pages.get(place)
             if page is None:
-                page = self._pages[claim.like.place] = _Page()
-            page.lines.append(written.text)
+                page = pages[place] = _Page()
+            page.lines.append(text)
             page.claims.append(claim)
             page.last = number
             self._waiting += 1
             if len(page.claims) >= ROWS:
-                yield self._closed(claim.like.place)
+                yield self._closed(place)
             elif self._waiting >= _WAITING:
                 yield from self.rest()
             if number % _IDLE == 0:

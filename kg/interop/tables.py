@@ -14,14 +14,13 @@ import yaml
 
 from kg.errors import DocumentError
 from kg.interop.claims import NEEDED
+from kg.interop.rows import row_in, row_of
 from kg.interop.sheets import Written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-# What `json.loads` calls, at half its cost on short lines; the stubs do not know it.
-_scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 _LONGEST = 1_000_000  # characters of one row
 
 
@@ -38,22 +37,11 @@ def read_jsonl(path: Path, _: LeftOut, __: str) -> Iterator[Written]:
     for number, line in numbered_lines(path):
         where = file + str(number)
         try:
-            row = _object(line)
+            yield Written(where, line, row_in(line))
         except (ValueError, RecursionError):
-            yield Written(where, line, {}, "not valid JSON")
-            continue
-        if isinstance(row, dict):
-            yield Written(where, line, row)
-        else:
-            yield Written(where, line, {}, "not a JSON object")
-
-
-def _object(line: str) -> Any:
-    try:
-        row, end = _scan(line, 0)
-    except StopIteration:  # blanks before it, or nothing that JSON knows
-        return json.loads(line)
-    return row if end == len(line) else json.loads(line)
+            yield Written(where, line, fault="not valid JSON")
+        except TypeError:
+            yield Written(where, line, fault="not a JSON object")
 
 
 def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[Written]:
@@ -79,14 +67,15 @@ def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[Written]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield Written(f"{path}:{reader.line_num}", "", {}, f"not valid CSV: {error}")
+            yield Written(f"{path}:{reader.line_num}", "", fault=f"not valid CSV: {error}")
             continue
         text = "\n".join(taken)
         where = f"{path}:{numbers[0] if numbers else reader.line_num}"
         if len(cells) == len(header):
-            yield Written(where, text, dict(zip(header, cells, strict=True)))
+            yield Written(where, text, row_of(dict(zip(header, cells, strict=True))))
         elif cells:
-            yield Written(where, text, {}, f"{len(cells)} cells where the first line names {len(header)}")
+            fault = f"{len(cells)} cells where the first line names {len(header)}"
+            yield Written(where, text, fault=fault)
 
 
 def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[Written]:
@@ -101,7 +90,7 @@ def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[Written]:
                 head, relation, tail = names[cells[0]], relations[cells[1]], names[cells[2]]
                 day = days[cells[3]]
             except (IndexError, KeyError):
-                yield Written(where, line, {}, "not four known ids")
+                yield Written(where, line, fault="not four known ids")
                 continue
             quad = ("ickg25", head, relation, tail, day)
             yield from _said(where, f"{head}\t{relation}\t{tail}\t{day}", quad, left_out)
@@ -119,7 +108,7 @@ def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[Written]
                 row = json.loads(line)
                 ends, relation = (str(row[head]), str(row[tail])), str(row["rel"])
             except (ValueError, KeyError, TypeError, RecursionError):
-                yield Written(where, line, {}, f"not an object with {head}, {tail} and rel")
+                yield Written(where, line, fault=f"not an object with {head}, {tail} and rel")
                 continue
             yield from _said(where, line, ("chainkg", ends[0], relation, ends[1], day), left_out)
 
@@ -150,7 +139,7 @@ def _said(where: str, text: str, quad: tuple[str, str, str, str, str], left_out:
     row = {"relation": ours["relation"], "published_on": day, "source": name}
     for side, text_, kind in zip(ends, (head, tail), (ours["head"], ours["tail"]), strict=True):
         row |= {side: text_, f"{side}_kind": kind}
-    yield Written(where, text, row)
+    yield Written(where, text, row_of(row))
 
 
 @cache

@@ -14,6 +14,8 @@ from kg.store import codec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from kg.interop.rows import Row
+
 _PERIOD = re.compile(r"(\d{4})(?:H([12])|Q([1-4])|-(\d{2})(?:-(\d{2}))?)?")
 _UNIT = ("unit", "scale", "change", "basis")
 # What says what is claimed, beside the ends, the relation, the numbers and the qualifiers.
@@ -46,11 +48,11 @@ class Around(NamedTuple):
     negative: bool
 
     @staticmethod
-    def of(fact: Fact, row: Mapping[str, Any]) -> Around:
+    def of(fact: Fact, row: Row) -> Around:
         """Take apart what a fact without a value says."""
         after = f",{codec.dump(fact.qualifiers)}]"
         before = codec.claim_out(fact).removesuffix(f"null{after}")
-        unit = {name: str(row.get(name) or "") for name in _UNIT}
+        unit = {name: str(getattr(row, name) or "") for name in _UNIT}
         zero = Value(0.0, **unit, high=None)
         key = claim_key_around_value(fact)
         tail = (
@@ -67,7 +69,7 @@ class Around(NamedTuple):
         return f"{self.text[0]}{codec.value_out(value)[1:]}{self.text[1]}", value_key(value).join(self.key)
 
 
-def worded(row: Mapping[str, Any], *, measured: bool) -> Worded | Around:
+def worded(row: Row, *, measured: bool) -> Worded | Around:
     """Return what a row claims; with `measured` its numbers are left out, to be put in for each row like it.
 
     Raises:
@@ -79,7 +81,7 @@ def worded(row: Mapping[str, Any], *, measured: bool) -> Worded | Around:
     return Worded(codec.claim_out(fact), claim_key(fact), fact.polarity == "negative")
 
 
-def number_in(row: Mapping[str, Any], name: str) -> float | None:
+def number_in(row: Row, name: str) -> float | None:
     """Return a number of a row, or None when it states none.
 
     Raises:
@@ -115,13 +117,13 @@ def parse_period(text: str) -> Period:
         raise BadRow(f"valid {text!r} is not a period like 2024, 2024Q3, 2024-09-30 or 2024-01-01/2024-06-30") from None
 
 
-def confidence_in(row: Mapping[str, Any]) -> float:
+def confidence_in(row: Row) -> float:
     """Return how sure a row is.
 
     Raises:
         BadRow: when it is no number above 0 and at most 1.
     """
-    value = row.get("confidence")
+    value = row.confidence
     if value is None or value == "":
         return 1.0
     try:
@@ -133,11 +135,11 @@ def confidence_in(row: Mapping[str, Any]) -> float:
     return sure
 
 
-def _fact(row: Mapping[str, Any]) -> Fact:
+def _fact(row: Row) -> Fact:
     sign = _read(row, "sign", int, 0)
     if sign not in {-1, 0, 1}:
         raise BadRow(f"sign {sign} is not 1, -1 or 0")
-    valid = str(row.get("valid") or "")
+    valid = str(row.valid or "")
     return Fact(
         id="",
         subject="",
@@ -147,7 +149,7 @@ def _fact(row: Mapping[str, Any]) -> Fact:
         polarity=_read(row, "polarity", Polarity, Polarity.POSITIVE),
         modality=_read(row, "modality", Modality, Modality.ASSERTED),
         valid=parse_period(valid) if valid else None,
-        qualifiers=_qualifiers(row.get("qualifiers")),
+        qualifiers=_qualifiers(row.qualifiers),
     )
 
 
@@ -171,8 +173,8 @@ def _qualifiers(given: Any) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((str(name), str(value)) for name, value in given.items()))
 
 
-def _read(row: Mapping[str, Any], name: str, kind: Callable[[Any], Any], otherwise: Any) -> Any:
-    value = row.get(name)
+def _read(row: Row, name: str, kind: Callable[[Any], Any], otherwise: Any) -> Any:
+    value = getattr(row, name)
     if value is None or value == "":
         return otherwise
     if isinstance(value, list | dict):

@@ -11,6 +11,8 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from kg.judgement import Judgement, Verdict
 from kg.model import (
     Alias,
@@ -159,12 +161,12 @@ def head_in(identity: str, published_on: date, text: str, *, path: str) -> Docum
     )
 
 
-def body_out(document: Document, problems: Sequence[Problem]) -> str:
-    """Encode a document's text and all that lies along it."""
+def body_out(document: Document, problems: Sequence[Problem]) -> bytes:
+    """Encode a document's text and all that lies along it, in UTF-8."""
     blocks = [[block.start, block.end, block.kind.value, block.level, block.html] for block in document.blocks]
     removed = [[item.start, item.end, item.reason] for item in document.removed]
     faults = [[item.kind, item.message, item.start, item.end] for item in problems]
-    return dump([document.text, list(document.pages), blocks, removed, faults])
+    return msgspec.json.encode([document.text, document.pages, blocks, removed, faults])
 
 
 def body_in(head: DocumentHead, signature: bytes, text: str) -> Document:

@@ -56,7 +56,7 @@ def _document(reading: Prepared, words: int) -> Properties:
         "path": document.path,
         "signature": document.signature or None,
         "head": codec.head_out(document),
-        "body": codec.body_out(document, reading.problems),
+        "body": codec.body_out(document, reading.problems).decode(),
         "passages": len(reading.chunks),
         "words": words,
         "mentions": [codec.mention_out(mention) for mention in reading.mentions],

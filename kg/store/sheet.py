@@ -120,7 +120,7 @@ class Sheet:
     @cached_property
     def packed(self) -> bytes:
         """The text and what lies along it as stores of one file keep it; worked out where it is first asked for."""
-        return zlib.compress(codec.body_out(self.document, ()).encode(), 1)
+        return zlib.compress(codec.body_out(self.document, ()), 1)
 
     @cached_property
     def stamp(self) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from kg.errors import DocumentError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from kg.model import Entity
     from kg.store.sheet import Sheet
 
-ROWS_AT_ONCE, ROWS_AT_MOST = 250_000, 1_000_000
+ROWS_AT_ONCE, ROWS_AT_MOST = 50_000, 1_000_000
 _NO_WORDS = zlib.compress(b"", 1)
 _BY_KEY = "SELECT id, claim, key FROM fact WHERE key IN (SELECT value FROM json_each(?))"
 _BY_ID = "SELECT id, claim, key FROM fact WHERE id IN (SELECT value FROM json_each(?))"
@@ -71,7 +72,8 @@ class Loader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._place: dict[str, int] = {}  # of an entity in the two columns below
+        self._place: dict[str, int] = {}  # of an entity in the three columns below
+        self._ids: list[str] = []
         self._entities = np.empty(0, np.int64)
         self._implied = np.empty(0, np.int64)  # the profile of one that is used and not described, or 0
         self._written: list[_Written] = []
@@ -122,6 +124,7 @@ class Loader:
                 "SELECT id, key FROM entity WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
             ).fetchall()
         )
+        self._ids += wanted
         self._place.update(zip(wanted, range(len(self._place), len(self._place) + len(wanted)), strict=True))
         self._entities = np.append(self._entities, np.array([found[identity] for identity in wanted], np.int64))
         self._implied = np.append(self._implied, np.zeros(len(wanted), np.int64))
@@ -139,22 +142,22 @@ class Loader:
 
     def _imply(self, places: NDArray[np.int64]) -> None:
         """Learn the profiles of entities that are used and not described; make those that are missing."""
-        missing = set(places[self._implied[places] == 0].tolist())
-        wanted = {identity: bare_entity(identity) for identity, place in self._place.items() if place in missing}
-        records = {identity: codec.entity_out(entity) for identity, entity in wanted.items()}
-        keys = self._entities[self._places(records)].tolist()
+        missing = places[self._implied[places] == 0]
+        wanted = [bare_entity(self._ids[place]) for place in missing.tolist()]
+        records = list(map(codec.entity_out, wanted))
+        keys = self._entities[missing].tolist()
         self._connection.executemany(
             "INSERT INTO profile (entity, implied, record) VALUES (?, 1, ?) ON CONFLICT DO NOTHING",
-            zip(keys, records.values(), strict=True),
+            zip(keys, records, strict=True),
         )
         found = self._connection.execute(
             "SELECT entity, record, key FROM profile WHERE implied AND entity IN (SELECT value FROM json_each(?))",
             (json.dumps(keys),),
         )
         made = {(entity, record): key for entity, record, key in found}
-        profiles = [made[said] for said in zip(keys, records.values(), strict=True)]
-        self._implied[self._places(records)] = profiles
-        self._name(zip(profiles, wanted.values(), strict=True))
+        profiles = [made[said] for said in zip(keys, records, strict=True)]
+        self._implied[missing] = profiles
+        self._name(zip(profiles, wanted, strict=True))
 
     def _profile(self, entity: Entity) -> int:
         row = (int(self._entities[self._place[entity.id]]), codec.entity_out(entity))
@@ -189,6 +192,7 @@ class Loader:
         """Yield the rows whose facts are there already, with the facts' keys."""
         rows = np.flatnonzero(leads)
         if self._empty:
+            rows = rows[np.argsort(said.heads[rows])]  # what is looked up in its order is found several times faster
             alike = [each.alike(said.heads[rows]) for each in self._written]
             keys = np.concatenate([rows[:0], *(keys for _, keys in alike)]).tolist()
             rows = rows[np.concatenate([rows[:0], *(places for places, _ in alike)])]
@@ -224,7 +228,7 @@ class Loader:
 
 def insert_appearances(connection: sqlite3.Connection, document: int, profiles: Iterable[int]) -> None:
     """Write which profiles a document describes its entities by."""
-    told = json.dumps(sorted(set(profiles)), separators=(",", ":"))
+    told = msgspec.json.encode(sorted(set(profiles))).decode()
     connection.execute("INSERT INTO appearance (document, profiles) VALUES (?, ?)", (document, told))
     connection.execute("INSERT INTO appearing (rowid, profiles) VALUES (?, ?)", (document, told))
 

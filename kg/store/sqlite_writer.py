@@ -216,7 +216,7 @@ def _insert_text(connection: sqlite3.Connection, document: int, reading: Prepare
     lines = [" ".join(found) for found in words]
     connection.execute(
         "INSERT INTO body (document, content, terms) VALUES (?, ?, ?)",
-        (document, _pack(codec.body_out(reading.document, reading.problems)), _pack("\n".join(lines))),
+        (document, _pack(codec.body_out(reading.document, reading.problems)), _pack("\n".join(lines).encode())),
     )
     connection.executemany(
         "INSERT INTO chunk (key, id, words, record) VALUES (?, ?, ?, ?)",
@@ -231,8 +231,8 @@ def _insert_text(connection: sqlite3.Connection, document: int, reading: Prepare
     )
 
 
-def _pack(text: str) -> bytes:
-    return zlib.compress(text.encode(), 1)
+def _pack(text: bytes) -> bytes:
+    return zlib.compress(text, 1)
 
 
 def _chunk_key(document: int, place: int | None) -> int | None:

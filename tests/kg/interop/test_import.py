@@ -18,6 +18,7 @@ from kg.interop import importing, sheets
 from kg.interop.claims import Claims
 from kg.interop.dumping import dump
 from kg.interop.importing import Import
+from kg.interop.rows import row_of
 from kg.interop.wording import BadRow, parse_period
 from kg.model import Modality, Polarity, Value
 from kg.period import Period, day, half, month, quarter, year
@@ -259,7 +260,7 @@ def test_rows_that_differ_in_the_number_alone_are_written_as_facts_are(change: d
     claims = Claims(vocabulary())
     row = GOOD | {"relation": "reports", "object": "毛利率", "object_kind": "indicator"} | change
     for number in (row.get("value"), 7, -0.0, 1 / 3) if row.get("value") else (None,):
-        claim = claims.claim(row | {"value": number})
+        claim = claims.claim(row_of(row | {"value": number}))
         ends = (claim.subject.id, claim.like.relation.name, claim.object.id)
         told = codec.claim_in("", ends, claim.text, evidence=())
         assert [fact_id(told)] == fact_ids(claim.digest)
