@@ -27,7 +27,8 @@ _CAUSE = re.compile(
 )
 _ENGLISH_CAUSE = re.compile(r"\b(?:because|due to|driven by|as a result|led to)\b", re.IGNORECASE)
 _FORECAST = Alternatives(
-    {f"c{at}": cue.pattern for at, cue in enumerate(CUES) if cue.modality is Modality.FORECAST and not cue.hedge}
+    {f"c{at}": cue.pattern for at, cue in enumerate(CUES) if cue.modality is Modality.FORECAST and not cue.hedge},
+    runs=r"\d",
 )
 _RISK_LEAD = re.compile(r"(?:[一二三四五六七八九十\d]{1,2}[、.]\s*)?(?:投资|主要)?风险(?:提示|因素|分析)\s*[:：]")
 _NUMBER = re.compile(

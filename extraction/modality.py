@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from extraction.alternatives import Alternatives
 from extraction.modality_cues import (
@@ -52,7 +53,7 @@ _STRENGTH = {
     Modality.FORECAST: 1,
     Modality.ASSERTED: 0,
 }
-_CUE = Alternatives({f"c{i}": cue.pattern for i, cue in enumerate(CUES)})
+_CUE = Alternatives({f"c{i}": cue.pattern for i, cue in enumerate(CUES)}, runs=r"\d")
 _NEGATION = re.compile("|".join(pattern for _, pattern, _ in NEGATIONS))
 _STOP = re.compile("[。；;！!？?\n]")
 _COMMA = re.compile("[，,：:]")
@@ -213,6 +214,7 @@ _OURSELVES = re.compile("我们|笔者|本报告|本文|研究团队|团队")
 _WEAK_VERBS = {"预测", "预计", "测算", "判断", "估算", "显示"}
 
 
+@lru_cache(maxsize=64)  # a sentence makes several claims
 def speaker_of(text: str, publisher: str) -> str:
     """Return who says it: the source named in the sentence (据中汽协数据, 公司公告, IDC预计), else the publisher."""
     for pattern in (_SOURCE, _SUBJECT):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from extraction.first_letters import first_letters
+
 # kind, pattern, example; the one that stands last before the number decides
 KINDS = (
     ("cagr", "CAGR|[Cc]agr|复合年?均?增长率?|复合(?:年增|增速)|年均?复合|年均增长率?|年[均化]增速", "CAGR=4.5%"),
@@ -42,7 +44,7 @@ _DOWN = frozenset(DOWN)
 _ABOUT = "了|约|近|超过|超|逾|幅度|幅|大约|不到|不足|最高|最多|至多|至少|分别|均|各|仅|再|将近|接近|高达|多达"
 _FILLER = f"(?:{_ABOUT}|有望|累计|平均|或| )"
 _LOOSE = f"(?:{_ABOUT}|达到|达|为|在|[=:： （])"
-_NO_VERB = "(?<!新)(?!(?<=涨)跌)"  # 新增 is a thing, 涨跌幅 has no direction
+_NO_VERB = f"(?={first_letters(_WORDS)})(?<!新)(?!(?<=涨)跌)"  # 新增 is a thing, 涨跌幅 has no direction
 # A verb may stand right before the number; before a percentage also with 达 or 为, never with 至: that is a level.
 _VERB = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_FILLER}{{0,4}}$")
 _VERB_LOOSE = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_LOOSE}{{0,4}}$")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from extraction.first_letters import first_letters
+
 SCALES = {
     "万亿": 1e12, "千亿": 1e11, "百亿": 1e10, "十亿": 1e9, "亿": 1e8, "千万": 1e7, "百万": 1e6, "十万": 1e5, "万": 1e4,
     "千": 1e3, "百": 1e2,
@@ -100,10 +102,11 @@ SCALE = (
     "|(?i: ?(?:trillion|billion|million|bn|mn|tn|k)(?![A-Za-z])))"
 )
 _PER_WORDS = "|".join(sorted((_guarded(word) for word in PER), key=len, reverse=True))
-UNIT = (
+_UNIT = (
     f"(?:{_alternatives(RATIOS)}|(?:{_alternatives(MONEY)})(?:/ ?(?:{_PER_WORDS}))?"
     f"|(?:{_alternatives(GOODS)})(?:/ ?(?:{_PER_WORDS}))?| ?(?:percent|GWh|GW|MW|TWh|kWh|tons?)(?![A-Za-z]))"
 )
+UNIT = f"(?={first_letters(_UNIT)}){_UNIT}"  # most of what follows a number begins none
 _FOLDED = {**GOODS, **MONEY, **RATIOS, "tons": "吨", "ton": "吨"}
 _FOLDED_PER = {
     "公斤": "kg", "千克": "kg", "平米": "平方米", "㎡": "平方米", "平": "平方米", "千瓦时": "kWh", "度": "kWh",

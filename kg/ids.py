@@ -79,6 +79,7 @@ def fact_ids(digests: bytes) -> list[str]:
     return ["fact:" + written[place : place + width] for place in range(0, len(written), width)]
 
 
+@lru_cache(maxsize=8192)
 def id_part(text: str) -> bytes:
     """Return what an end or a relation gives to the ids of facts: worked out once for all facts that share it."""
     return _joined((text,))
@@ -133,5 +134,8 @@ def _value_parts(value: Value | None) -> tuple[str, ...]:
 
 
 def _joined(parts: Iterable[str]) -> bytes:
-    encoded = [part.encode() for part in parts]
-    return b"".join(piece for data in encoded for piece in (len(data).to_bytes(8, "big"), data))
+    pieces: list[bytes] = []
+    for part in parts:
+        data = part.encode()
+        pieces += (len(data).to_bytes(8, "big"), data)
+    return b"".join(pieces)

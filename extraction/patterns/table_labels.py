@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from extraction.annotated import CONTEXT, Annotated, Claim, Ref
@@ -176,7 +177,7 @@ def _without(label: Annotated, dated: Sequence[Dated], end: int) -> Annotated:
             shift = place[ref.start] - ref.start
             owner_end = ref.owner_end + shift if ref.owner_end >= 0 else ref.owner_end
             moved.append(replace(ref, start=ref.start + shift, end=ref.end + shift, owner_end=owner_end))
-    sentence = Sentence(0, len(text), text, tuple(range(len(text) + 1)))
+    sentence = Sentence(0, len(text), text, range(len(text) + 1))
     return replace(label, sentence=sentence, refs=tuple(moved))
 
 
@@ -297,7 +298,7 @@ def linked(linker: Linker, texts: Sequence[str], document: Document) -> tuple[li
     for text in texts:
         plain, start = normalise(text), len(joined)
         joined += plain + "\n"
-        lines.append(Sentence(start, start + len(plain), plain, tuple(range(start, start + len(plain) + 1))))
+        lines.append(Sentence(start, start + len(plain), plain, range(start, start + len(plain) + 1)))
     return lines, linker.link(replace(document, text=joined, blocks=()), lines)
 
 
@@ -309,7 +310,7 @@ def whole(line: Sentence, names: Sequence[Ref]) -> Ref | None:
 def as_sentence(document: Document, row: PlacedRow) -> Annotated:
     """Return a row as a sentence without names, for its quote."""
     text = document.text[row.start : row.end]
-    return Annotated(Sentence(row.start, row.end, text, tuple(range(row.start, row.end + 1))), (), (), ())
+    return Annotated(Sentence(row.start, row.end, text, range(row.start, row.end + 1)), (), (), ())
 
 
 def bare_value(digits: str, unit: str) -> Value | None:
@@ -324,6 +325,7 @@ def bare_value(digits: str, unit: str) -> Value | None:
     return Value(number=number, unit=read[0].unit, scale=read[0].scale)
 
 
+@lru_cache(maxsize=256)  # a table has few
 def clean_unit(unit: str) -> str:
     """Keep what can be a unit; 「A股」 or 「2024A」 in brackets is none."""
     plain = re.sub(r"\s", "", unit)

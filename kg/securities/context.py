@@ -75,7 +75,9 @@ class Document:
 
     def cell_beside(self, start: int, end: int) -> Bracket | None:
         """A table cell beside the name that may hold its code; it can only speak for an issuer, never against one."""
-        match = _CELL_BEFORE.search(self.text, max(0, start - _CELL_REACH), start) or _CELL_BEHIND.match(self.text, end)
+        reach = max(0, start - _CELL_REACH)
+        before = _CELL_BEFORE.search(self.text, reach, start) if self.text.find("|", reach, start) >= 0 else None
+        match = before or _CELL_BEHIND.match(self.text, end)
         return Bracket((), frozenset({match[1]}), end) if match else None
 
     def issuers_by_code(self) -> frozenset[str]:
