@@ -1,4 +1,4 @@
-"""Reasons to doubt a measured figure: it may be of another time, thing or firm than its reading says.
+"""Reasons to doubt a measured figure: it may be of another thing or firm than its reading says, or of another time.
 
 A doubtful reading is shown by `liantu extract` and not stored by `liantu ingest` (Settings.least_confidence).
 """
@@ -6,22 +6,16 @@ A doubtful reading is shown by `liantu extract` and not stored by `liantu ingest
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from extraction.context import is_cut, is_part
-from extraction.patterns.metric_words import AT_A_DAY, COMPANY_HEADS, OF_A_TIME, OF_FIRMS, SHARES_OF_MARKET
-from extraction.places import places_in
+from extraction.patterns.metric_doubts_time import OF_ANOTHER_TIME
+from extraction.patterns.metric_words import COMPANY_HEADS, EARNED, OF_FIRMS, SHARES_OF_MARKET
+from extraction.places import LANDS, places_in
 from kg.model import Kind
-from kg.period import Precision
 
 if TYPE_CHECKING:
-    from extraction.annotated import Annotated
-    from extraction.dating import Dated
-    from extraction.patterns.metric_reading import Measured
-    from extraction.quantities import Quantity
-    from kg.period import Period
+    from extraction.patterns.metric_figure import Figure
 
 _JOINED = re.compile(r"(?P<before>.)(?:[、/]|和|与|及|以及)$")
 _AMOUNT_END = re.compile(r"[\d%）)元吨辆台套只家个头]")
@@ -37,9 +31,6 @@ _GUESSED = 0.8  # the linker's certainty of a name that no list holds
 _AFTERWARDS = re.compile("(?:以上|以下|左右)?(?:之?后|以后|时(?!间))(?!续|期|市)")
 _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _RETURN = re.compile("收益率|净利率|净利润率|ROE|ROA")
-_EARNED = ("收入", "利润", "利润总额", "毛利率", "净利率", "费用率", "费用")
-_FISCAL = re.compile(r"财年|财季|FY")
-_EXPECTED_YEAR = re.compile(r"[EAF]$")
 _BUSINESS = re.compile(r"(?:的)?业务")
 _EXCHANGE = re.compile("LME|SHFE|COMEX|NYMEX|CBOT|ICE|上期所|广期所|郑商所|大商所|金交所")
 _TRADED = ("价格", "库存", "结算价", "收盘价", "期货价", "现货价")
@@ -47,10 +38,6 @@ _AMOUNTS = re.compile(
     "(?:收入|营收|利润|产量|销量|出货量|[出进]口[量额]|规模|需求|投资|成交额|销售额|金额|装机量|上险量|交付量|保费|订单|价格|库存|销售面积)$"
 )
 _WHOLE_TRADE = re.compile(r"行业|市场|全国|板块|产业")
-_SUMMED = re.compile("累计|累积|总共|合计")
-_HELD = re.compile("(?<!新增)装机|保有量|用户|门店|存栏|库存|产能|订单|规模")  # what has added up by a day
-_ONE_MONTH = re.compile("当月|单月|当季|单季")
-_SAME_PERIOD = re.compile("(?<![年月周季])(?<!较)(?<!比)(?<!与)(?<!于)同期(?!相比|的?(?:水平|高|低))")
 _BARE_PRICE = re.compile("(?:平均)?(?:单价|均价|价格)")
 _BARE_SHARE = re.compile("(?:(?:国内|全球)?市场)?(?:份额|占有率)|市占率")
 _LABEL = re.compile("[^，。；：]{2,12}：")
@@ -65,57 +52,19 @@ _DESCRIBED = re.compile(
 _PRESENTED = re.compile("(?:^|[，。；：])(?!公司|其)[一-鿿]{2,6}(?:为|是)[^，。；]{2,16}，(?:20\\d\\d年|上半年|全年)?$")
 _RISE = re.compile("(?:^|预期|预计|[年月周]|Q[1-4]|季度)[涨跌]幅")
 _PRICED = ("价格", "价", "指数", "涨跌幅", "涨幅", "跌幅", "汇率", "运价")
-_FLOWS = (
-    *("销量", "产量", "出货量", "交付量", "进口量", "出口量", "消费量", "发电量"),
-    *("成交量", "成交额", "成交面积", "换手率", "下载量", "销售额"),
-)
 _THRESHOLD = re.compile("[^，。；]{0,2}(?:是|为|即为|作为)[^，。；]{0,12}(?:拐点|门槛|前提|临界|分水岭|条件)")
 _SEGMENT = re.compile(
     "(?:在|而|其中|对于)?(?P<name>[^，。；：（）]{2,16}?)(?:赛道|领域|市场|区间|价格带|口径)(?:方面|中|内|里|上)?，"
 )
 _NARROW = re.compile("\\d|[高中低]端|线上|线下|[BCG]端|下沉|农村|城镇|县域")
-_LONGER_MOVE = re.compile(
-    "(?<![一二三四五六七八九十\\d])[月季年]度?(?:累计)?(?:涨跌|涨|跌|升|降)幅|近[一1]?个?[月季年]|年初至今"
-)
-_WEEK = timedelta(days=8)
 _HAD_OF_ANOTHER = ("需求", "消费量", "用量", "价值量", "成本")
-_ONE_STEP = frozenset({Precision.MONTH, Precision.WEEK})
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A number with its reading; `dated` is the expression that dates it, `listed` says that it stands in a row."""
-
-    annotated: Annotated
-    reading: Measured
-    quantity: Quantity
-    dated: Dated | None
-    valid: Period | None
-    listed: bool
-    traded: bool = False  # the figure before was one of imports or exports
-    clause: str = field(init=False)  # the words from the last mark up to the number
-
-    def __post_init__(self) -> None:
-        """Cut the clause once for all reasons that ask for it."""
-        text, end = self.annotated.text, self.quantity.start
-        object.__setattr__(self, "clause", text[max(text.rfind(mark, 0, end) for mark in "，。；：") + 1 : end])
+_HOMES = ("国内", "境内", "本土", "海外", "国外", "境外")
+_THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 
 
 def is_doubtful(figure: Figure) -> bool:
     """Whether any reason speaks against what was read."""
     return any(reason(figure) for reason in REASONS)
-
-
-def _undated(figure: Figure) -> bool:
-    """Revenue, a flow or an index's move of no time says nothing; revenue of a day or a week is the report's."""
-    name, valid = figure.reading.indicator.name, figure.valid
-    moved = name.endswith(("指数", "涨幅", "跌幅")) and bool(figure.quantity.change)
-    if moved and figure.dated and figure.dated.text.startswith(("截至", "截止")):
-        return True  # 「截至11月25日，板块上涨5%」: since when
-    if valid is None:
-        return moved or name in OF_A_TIME or name.endswith(_FLOWS)
-    short = bool(valid.start and valid.end and valid.end - valid.start <= _WEEK)
-    return short and name in OF_A_TIME and name.endswith(_EARNED)
 
 
 def _of_several(figure: Figure) -> bool:
@@ -139,19 +88,6 @@ def _against_another(figure: Figure) -> bool:
     return bool(told) and bool(_BEFORE.sub("", told[-1]["what"]))
 
 
-def _of_a_fiscal_year(figure: Figure) -> bool:
-    """A financial year need not be the calendar's: Q1 of 2026 may lie in 2025."""
-    return figure.dated is not None and _FISCAL.search(figure.dated.text) is not None
-
-
-def _behind_a_multiple(figure: Figure) -> bool:
-    """「2025E市盈率10.9倍，股息率4.6%」: the year is the multiple's."""
-    dated, text = figure.dated, figure.annotated
-    if dated is None or figure.reading.indicator.name not in AT_A_DAY or not _EXPECTED_YEAR.search(dated.text):
-        return False
-    return any(dated.end <= each.start < figure.quantity.start for each in text.quantities)
-
-
 def _of_the_heading_s_firm(figure: Figure) -> bool:
     """Below a heading or label that names a firm, sales of a product may be the firm's or the whole trade's."""
     reading, annotated = figure.reading, figure.annotated
@@ -159,7 +95,7 @@ def _of_the_heading_s_firm(figure: Figure) -> bool:
         return False
     name = reading.indicator.name
     of_firms = (reading.indicator.about and name.endswith(COMPANY_HEADS)) or name in OF_FIRMS
-    return of_firms and (name.endswith(_EARNED) or not _WHOLE_TRADE.search(figure.clause))
+    return of_firms and (name.endswith(EARNED) or not _WHOLE_TRADE.search(figure.clause))
 
 
 def _of_a_business(figure: Figure) -> bool:
@@ -187,14 +123,6 @@ def _of_a_segment(figure: Figure) -> bool:
     told = reading.subject.name + reading.scope + reading.indicator.name
     written = figure.annotated.text[max(reading.subject.start, 0) : max(reading.subject.end, 0)]
     return label["name"] not in told and label["name"] != written
-
-
-def _of_another_step(figure: Figure) -> bool:
-    """「月跌幅最大：某某（-5%）」 is not of the heading's week."""
-    valid = figure.valid
-    if valid is None or not (valid.start and valid.end) or valid.end - valid.start > _WEEK or figure.dated is not None:
-        return False
-    return _LONGER_MOVE.search(figure.annotated.text, 0, figure.quantity.start) is not None
 
 
 def _of_a_row(figure: Figure) -> bool:
@@ -230,13 +158,27 @@ def _of_a_whole_unsaid(figure: Figure) -> bool:
 
 
 def _of_an_unsaid_thing(figure: Figure) -> bool:
-    """「甲公司：获得订单，金额1亿元」: a sum of what."""
-    return figure.reading.subject.kind == Kind.COMPANY and figure.reading.indicator.name in {"金额", "总额", "数量"}
+    """「甲公司：获得订单，金额1亿元」: a sum of what; 「CPU性能提升2倍」: of which one."""
+    name = figure.reading.indicator.name
+    return name.endswith(("性能", "能效")) or (
+        figure.reading.subject.kind == Kind.COMPANY and name in {"金额", "总额", "数量"}
+    )
 
 
-def _of_one_year(figure: Figure) -> bool:
-    """A compound rate is that of years."""
-    return figure.quantity.change == "cagr" and figure.valid is not None and figure.valid.precision is Precision.YEAR
+def _of_who_was_named_since(figure: Figure) -> bool:
+    """「新能源：…。风电装机5GW；累计装机50GW」: the label's subject, when the sentence before measured another's."""
+    subject, before = figure.reading.subject, figure.before
+    if before is None or figure.annotated.opens or subject.start >= 0 or subject.kind not in _THINGS:
+        return False
+    other = before.reading.subject
+    alike = other.entity == subject.entity or other.name in subject.name or subject.name in other.name
+    return figure.annotated.subject == subject and other.start >= 0 and not alike
+
+
+def _of_another_home(figure: Figure) -> bool:
+    """「日本：…，海外订单占比40%」 is abroad for Japan."""
+    region = figure.annotated.region
+    return region is not None and region.name in LANDS and figure.reading.scope.startswith(_HOMES)
 
 
 def _of_another_rate(figure: Figure) -> bool:
@@ -270,26 +212,6 @@ def _of_an_exchange(figure: Figure) -> bool:
     if not told or bears or not reading.indicator.name.endswith(_TRADED):
         return False
     return any(told[-1].end() <= each.start and each.end <= start for each in figure.annotated.quantities)
-
-
-def _of_a_sum(figure: Figure) -> bool:
-    """「7月废铝累计进口117万吨」 is of January to July, 「6月出口4万吨，累计同比下降5%」 as well."""
-    if figure.valid is None or figure.valid.precision not in _ONE_STEP or _HELD.search(figure.reading.indicator.name):
-        return False
-    text, at = figure.annotated.text, figure.quantity.start
-    begin = max(text.rfind(mark, 0, at) for mark in "；。：，（") + 1
-    return _SUMMED.search(text, begin, at) is not None
-
-
-def _of_one_month(figure: Figure) -> bool:
-    """「当月出口3万吨」 behind 1-4月 is not of all four."""
-    valid = figure.valid
-    return valid is not None and valid.precision is Precision.RANGE and _ONE_MONTH.search(figure.clause) is not None
-
-
-def _of_the_same_period(figure: Figure) -> bool:
-    """「财产险公司同期…」 is of the period of one of the sentences before."""
-    return figure.dated is None and _SAME_PERIOD.search(figure.annotated.text, 0, figure.quantity.start) is not None
 
 
 def _of_trade(figure: Figure) -> bool:
@@ -346,21 +268,16 @@ def _of_a_threshold(figure: Figure) -> bool:
 
 
 REASONS = (
+    *OF_ANOTHER_TIME,
     _of_a_threshold,
     _of_another_in_it,
     _of_what_is_described,
     _of_a_price,
-    _of_a_sum,
-    _of_one_month,
-    _of_the_same_period,
     _of_trade,
     _of_somebody,
     _of_a_national_firm,
-    _undated,
     _of_several,
     _against_another,
-    _of_a_fiscal_year,
-    _behind_a_multiple,
     _of_the_heading_s_firm,
     _of_a_business,
     _of_a_loss_or_a_fall,
@@ -368,13 +285,13 @@ REASONS = (
     _of_an_exchange,
     _of_a_stranger,
     _of_a_segment,
-    _of_another_step,
     _of_a_row,
     _of_a_cut_label,
     _is_a_threshold,
     _of_a_guessed_name,
     _of_a_whole_unsaid,
     _of_an_unsaid_thing,
-    _of_one_year,
+    _of_who_was_named_since,
+    _of_another_home,
     _of_another_rate,
 )

@@ -76,6 +76,7 @@ OF_FIRMS = frozenset(_TABLE["of_firms"].split())
 AT_A_DAY = frozenset(_TABLE["at_a_day"].split())
 # Of those, what no product or business of a firm has.
 WHOLLY = frozenset(_TABLE["wholly"].split())
+EARNED = ("收入", "利润", "利润总额", "毛利率", "净利率", "费用率", "费用")
 OF_A_TIME = OF_FIRMS - AT_A_DAY  # without a period such a figure says nothing
 AS_TRADE = re.compile(r"[^，。；：]{0,4}?(?:板块|行业|产业|企业|公司|上市|厂商|概念|指数)|[：（]|类")
 CONCENTRATION = re.compile(r"CR\d|前[二三四五六七八九十\d]+")

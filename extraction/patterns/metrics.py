@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from extraction.annotated import Claim, nearest
 from extraction.dating import yearly
 from extraction.patterns.metric_described import described
-from extraction.patterns.metric_doubts import Figure, is_doubtful
+from extraction.patterns.metric_doubts import is_doubtful
+from extraction.patterns.metric_figure import Figure
 from extraction.patterns.metric_follows import SHARE_OF, Follower
 from extraction.patterns.metric_lists import Finder, RowReader
 from extraction.patterns.metric_reading import DOUBTFUL, Measured, Said, doubted, named_of
@@ -231,7 +232,7 @@ class MetricReader:
         )
         dated, told = _period(annotated, reading.indicator, quantity)
         valid = period or told
-        doubtful = is_doubtful(Figure(annotated, reading, quantity, dated, valid, listed, self._traded))
+        doubtful = is_doubtful(Figure(annotated, reading, quantity, dated, valid, listed, self._traded, self._before))
         self._traded = _TRADE.search(indicator.name) is not None or (self._traded and doubtful)
         return Claim(
             relation="reports",

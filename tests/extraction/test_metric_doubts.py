@@ -111,6 +111,12 @@ def doubted(*lines: str) -> list[bool]:
         (("军工：2024年需求占比11%。",), [True]),
         (("宁德时代：获得订单，金额1亿元。",), [True]),
         (("# 数据（6月9日-6月13日）", "宁德时代营业收入100亿元。"), [True]),
+        (("# 机器人平台", "2025年8月发布的平台CPU性能提升2.1倍。"), [True]),
+        # whom the sentence before named, not the label
+        (("新能源：装机增长。2025年6月风电新增装机5GW；1-6月累计装机量50GW。",), [False, True]),
+        # at home or abroad, seen from another country
+        (("# 日本贸易", "2024年海外机械订单占比40%。"), [True]),
+        (("# 机械贸易", "2024年海外机械订单占比40%。"), [False]),
         # a class that the clause in front names
         (("10-20万元轿车市场，2024年新能源汽车渗透率50%。",), [True]),
         (("在汽车市场，2024年新能源汽车渗透率50%。",), [False]),
