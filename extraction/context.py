@@ -39,8 +39,10 @@ _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
 _LATIN_BREAK = re.compile(r"(?<=[A-Za-z]) $")
 _YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
 _LABEL_NOT = re.compile(r"[。；！？，：%]")
+_BASE = re.compile("(?:的|同期)?[高低]?基数")  # 「源于去年高基数」 dates nothing that follows
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _CODE = re.compile(r"[（(][A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?[)）]")
+_LATIN_THING = re.compile(r"[A-Z][A-Za-z0-9+\-]{2,11}(?P<in>（[^（）]{2,12}）)")
 _LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z&.\- ]{2,}")
 _FIRM_END = re.compile(r".{2,6}(?:股份|集团|控股|公司|重工|精工|微电子|新材)")
 _GOES_ON = re.compile(r"[A-Za-z0-9]")
@@ -248,7 +250,7 @@ def handed_on(text: str, periods: Sequence[Dated], before: Period | None) -> Per
 
     Behind 「6月出口87吨，上半年合计出口4651吨」 the next item is told of June first.
     """
-    stated = [dated for dated in periods if dated.role == "stated"]
+    stated = [dated for dated in periods if dated.role == "stated" and not _BASE.match(text, dated.end)]
     single = [dated for at, dated in enumerate(stated) if not (at and _SUMMED.match(text, dated.end))]
     return single[-1].period if single else before
 
@@ -285,6 +287,8 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
     label = _HEADING_LABEL.match(text)
     if label and any(ref.end <= label.end() and ref.kind in _HEADING_KINDS for ref in refs):
         text, refs = text[: label.end() - 1], [ref for ref in refs if ref.end < label.end()]
+    if thing := _LATIN_THING.match(text):  # 「ABCD（某公司）」 is about ABCD
+        refs = [ref for ref in refs if not thing.start("in") <= ref.start < thing.end("in")]
     refs = [seen for ref in refs if (seen := bare(ref)) is not None]  # 氧化铝库存 is about 氧化铝
     for kind in _HEADING_KINDS:
         named = [ref for ref in refs if ref.kind == kind]

@@ -58,6 +58,7 @@ _SEGMENT = re.compile(
 )
 _NARROW = re.compile("\\d|[高中低]端|线上|线下|[BCG]端|下沉|农村|城镇|县域")
 _HAD_OF_ANOTHER = ("需求", "消费量", "用量", "价值量", "成本")
+_MEASURE = re.compile("营收|收入|利润|利率|费用|净利|毛利|订单|销量|产量")
 _HOMES = ("国内", "境内", "本土", "海外", "国外", "境外")
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 
@@ -163,6 +164,22 @@ def _of_an_unsaid_thing(figure: Figure) -> bool:
     return name.endswith(("性能", "能效")) or (
         figure.reading.subject.kind == Kind.COMPANY and name in {"金额", "总额", "数量"}
     )
+
+
+def _of_a_goods_trade(figure: Figure) -> bool:
+    """「非洲：出口金额15亿元」 below a product's heading is not of all that is traded."""
+    subject, name = figure.reading.subject, figure.reading.indicator.name
+    label = _LABEL.match(figure.annotated.text)
+    labelled = label is not None and subject.start < label.end()
+    return subject.kind == Kind.REGION and name.startswith(("出口", "进口")) and labelled
+
+
+def _of_a_measure(figure: Figure) -> bool:
+    """「净利率变化：某某板块（+0.8pct）」 is no move of an index."""
+    if not figure.reading.indicator.name.endswith("指数") or not figure.quantity.change:
+        return False
+    told = _MEASURE.search(figure.annotated.text, 0, figure.quantity.start) is not None
+    return figure.quantity.unit in ("pct", "bp") or (told and "指数" not in figure.clause)
 
 
 def _of_who_was_named_since(figure: Figure) -> bool:
@@ -292,6 +309,8 @@ REASONS = (
     _of_a_whole_unsaid,
     _of_an_unsaid_thing,
     _of_who_was_named_since,
+    _of_a_goods_trade,
+    _of_a_measure,
     _of_another_home,
     _of_another_rate,
 )

@@ -33,12 +33,18 @@ def _undated(figure: Figure) -> bool:
     """Revenue, a flow or an index's move of no time says nothing; revenue of a day or a week is the report's."""
     name, valid = figure.reading.indicator.name, figure.valid
     moved = name.endswith(("指数", "涨幅", "跌幅")) and bool(figure.quantity.change)
-    if moved and figure.dated and figure.dated.text.startswith(("截至", "截止")):
+    if moved and _until(figure):
         return True  # 「截至11月25日，板块上涨5%」: since when
+    if _until(figure) and name.endswith(_FLOWS) and "/" not in figure.quantity.unit and "周" not in figure.clause:
+        return True  # 「截至6月汽车产量1562万辆」: so are sums
     if valid is None:
         return moved or name in OF_A_TIME or name.endswith(_FLOWS)
     short = bool(valid.start and valid.end and valid.end - valid.start <= _WEEK)
     return short and name in OF_A_TIME and name.endswith(EARNED)
+
+
+def _until(figure: Figure) -> bool:
+    return figure.dated is not None and figure.dated.text.startswith(("截至", "截止"))
 
 
 def _of_a_fiscal_year(figure: Figure) -> bool:

@@ -352,6 +352,8 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
     elif written and subject.kind not in MACRO_KINDS:
         last = subject.start  # 中国大陆智能手机5月出货量
     # behind 「收入10亿元、」 and 「42家」 the words begin anew
+    opened = annotated.text.rfind("（", 0, max(last - 1, 0))
+    first = max(first, opened + 1 if "）" not in annotated.text[opened:last] else 0)  # 「降幅收窄（3月房价」
     told = [each for each in annotated.quantities if each.end < last]
     told = [each for each in told if annotated.text.startswith(_NEXT, each.end) or each.text.endswith("家")]
     first = max([first, *(each.end for each in told)])

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, nearest
-from extraction.dating import yearly
 from extraction.patterns.metric_described import described
 from extraction.patterns.metric_doubts import is_doubtful
 from extraction.patterns.metric_figure import Figure
 from extraction.patterns.metric_follows import SHARE_OF, Follower
 from extraction.patterns.metric_lists import Finder, RowReader
+from extraction.patterns.metric_period import AT_A_CLOSE, last_year, period_of, years_of
 from extraction.patterns.metric_reading import DOUBTFUL, Measured, Said, doubted, named_of
 from extraction.patterns.metric_subject import SubjectFinder, clause_start, without
 from extraction.patterns.metric_words import (
@@ -36,10 +35,9 @@ from extraction.places import ABROAD, HOME, narrowed, places_in
 from extraction.quantities import basis_of
 from kg.ids import entity_id
 from kg.model import Kind, Modality, Value
-from kg.period import Precision, year
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from extraction.annotated import Annotated, Ref
     from extraction.dating import Dated
@@ -58,10 +56,6 @@ _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不�
 # What is added to a stock in a period is another figure than the stock.
 _ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
 _TRADE = re.compile("[进出]口")
-_NOW = re.compile("目前|当前|现阶段|如今")
-_AT_A_CLOSE, _WEEK = ("股价", "收盘价", "市值", "总市值"), timedelta(days=8)
-_MONTH = timedelta(days=45)
-_SPAN = timedelta(days=366)  # what is told of more than a year dates the one figure behind it
 _OF_A_PLACE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})  # a firm's figure is the firm's
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
 
@@ -128,7 +122,7 @@ class MetricReader:
                 said, listed = None, row.end
                 continue
             starts = STARTS_RANGE.match(annotated.text, quantity.end)
-            spanned = _spanned(annotated, quantity)
+            spanned = years_of(annotated, quantity)
             if starts and not (spanned or _dated_start(annotated, quantity)):
                 resume = quantity.end  # the first of 「从5%升至8%」 was true before
                 continue
@@ -154,12 +148,12 @@ class MetricReader:
         """Return when a range ends: 「2020年出货量将从2019年的13.63亿部下降至11.52亿部」 in 2020."""
         if any(first.end <= dated.start < quantity.start for dated in annotated.periods):
             return None  # said right before the number
-        if spanned := _spanned(annotated, quantity):
+        if spanned := years_of(annotated, quantity):
             return spanned[-1]
         told = [dated for dated in annotated.periods if dated.end <= first.start and dated.role == "stated"]
         if told:
             return told[0].period
-        return _last_year(annotated.period)  # 「2015-2024年…。其中份额从21%增至29%」 ends in 2024
+        return last_year(annotated.period)  # 「2015-2024年…。其中份额从21%增至29%」 ends in 2024
 
     def _reading_for(
         self, annotated: Annotated, indicators: list[Ref], quantity: Quantity, said: Said | None, resume: int
@@ -230,7 +224,7 @@ class MetricReader:
             basis=self._basis.get(indicator.entity, ""),
             high=quantity.high,
         )
-        dated, told = _period(annotated, reading.indicator, quantity)
+        dated, told = period_of(annotated, reading.indicator, quantity)
         valid = period or told
         doubtful = is_doubtful(Figure(annotated, reading, quantity, dated, valid, listed, self._traded, self._before))
         self._traded = _TRADE.search(indicator.name) is not None or (self._traded and doubtful)
@@ -245,7 +239,7 @@ class MetricReader:
             qualifiers=(("scope", reading.scope),) if reading.scope else (),
             valid=valid,
             confidence=min(reading.confidence, DOUBTFUL) if doubtful else reading.confidence,
-            modality=Modality.ASSERTED if indicator.name in _AT_A_CLOSE and valid is None else None,
+            modality=Modality.ASSERTED if indicator.name in AT_A_CLOSE and valid is None else None,
         )
 
     def _placed(self, annotated: Annotated, reading: Measured) -> Measured:
@@ -313,7 +307,7 @@ def _begins(annotated: Annotated, quantity: Quantity) -> bool:
     """Whether a number begins a range that says when: at its own time, or over a span of years."""
     if _dated_start(annotated, quantity):
         return True
-    return bool(STARTS_RANGE.match(annotated.text, quantity.end) and _spanned(annotated, quantity))
+    return bool(STARTS_RANGE.match(annotated.text, quantity.end) and years_of(annotated, quantity))
 
 
 def _bases(annotated: Annotated) -> list[Dated]:
@@ -326,87 +320,6 @@ def _moved_to(annotated: Annotated, quantity: Quantity) -> bool:
     return quantity.high is not None and "至" in quantity.text and STEP.search(before) is not None
 
 
-def _spanned(annotated: Annotated, quantity: Quantity) -> list[Period]:
-    """Return the years of a span told before: 「2015-2024年规模从4797亿元增至1.11万亿元」 is 2015 … 2024."""
-    dated = _last(annotated.periods, quantity.start)
-    years = yearly(dated) if dated else []
-    return years if len(years) > 1 else []
-
-
 def _unit_kind(unit: str) -> str:
     kind = UNIT_KINDS.get(unit.partition("/")[0], "count")
     return "price" if "/" in unit and kind == "currency" else kind  # 万片/月 are counted
-
-
-def _period(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[Dated | None, Period | None]:
-    """Return what dates a figure: the period stated last; 目前 behind it, or alone, is the day of the note.
-
-    A span of years is that of the first figure behind it (「近三年分红超600亿元，股息率3.4%」), and of no percentile.
-    """
-    behind = _bracketed(annotated, quantity.end)
-    if behind is not None:
-        return behind, behind.period
-    dated = _last((each for each in annotated.periods if not _aside(annotated.text, each, quantity)), quantity.start)
-    if _NOW.search(annotated.text, dated.end if dated else 0, quantity.start):
-        return None, None
-    if dated is None and indicator.name in _AT_A_CLOSE and annotated.period and _lasts(annotated.period, _WEEK):
-        return None, None  # 「股价13.3元，2024年EPS1.4元」
-    if dated is None:  # years told before date a change over them, and no figure that follows
-        carried = annotated.period
-        summed = carried and (_is_long(carried) or (_spot(annotated, indicator) and _is_span(carried)))
-        return None, None if summed and not quantity.change else carried
-    between = any(dated.end <= each.start < quantity.start for each in annotated.quantities)
-    spot = indicator.name.endswith(("价格", "库存")) and dated.period.precision is Precision.YEAR
-    if spot and between and "，" in annotated.text[dated.end : max(indicator.start, dated.end)]:
-        return None, None  # 「2025年指标5.8万吨，钨精矿价格涨至…」: no price is a whole year's behind another figure
-    if not (_is_long(dated.period) and (between or "分位" in indicator.name)) or quantity.change:
-        return dated, dated.period
-    earlier = tuple(each for each in annotated.periods if each is not dated and not _is_long(each.period))
-    shorter = _last(earlier, quantity.start)
-    return shorter, shorter.period if shorter else None
-
-
-def _bracketed(annotated: Annotated, end: int) -> Dated | None:
-    """Return what stands alone in a bracket right behind a figure: 「市占率71%（2024年）」."""
-    text = annotated.text
-    for dated in annotated.periods:
-        if dated.role == "stated" and text[end : dated.start] == "（" and text[dated.end : dated.end + 1] == "）":
-            return dated
-    return None
-
-
-def _aside(text: str, dated: Dated, quantity: Quantity) -> bool:
-    """Whether a period is that of other words in a bracket: 「配额（5-7月首批）推动价格涨至1904元」."""
-    opened, closed = text.rfind("（", 0, dated.start), text.find("）", dated.end, quantity.start)
-    if opened < 0 or closed < 0 or "）" in text[opened : dated.start]:
-        return False
-    return text[opened + 1 : closed] != text[dated.start : dated.end]
-
-
-def _last_year(period: Period | None) -> Period | None:
-    return year(period.end.year - 1) if period and period.end and _is_long(period) else period
-
-
-def _spot(annotated: Annotated, indicator: Ref) -> bool:
-    """Whether a figure is one of a day: a price that is no mean, a stock."""
-    written = annotated.text[max(indicator.start, 0) : max(indicator.end, 0)]
-    return indicator.name.endswith(("价格", "价差", "库存", "存栏量")) and "均价" not in written
-
-
-def _is_span(period: Period) -> bool:
-    """Whether a period is one of several months, over which output is summed: 1-4月."""
-    return period.precision is Precision.RANGE and _lasts(period, _MONTH)
-
-
-def _is_long(period: Period) -> bool:
-    return _lasts(period, _SPAN)
-
-
-def _lasts(period: Period, longer: timedelta) -> bool:
-    return bool(period.start and period.end and period.end - period.start > longer)
-
-
-def _last(periods: Iterable[Dated], before: int) -> Dated | None:
-    stated = [dated for dated in periods if dated.end <= before and dated.role == "stated"]
-    closed = [dated for dated in stated if dated.period.end is not None]  # 「2020年以来…，三季度营收」
-    return closed[-1] if closed else stated[-1] if stated else None

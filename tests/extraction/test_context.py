@@ -85,6 +85,9 @@ def test_lead_ins(text, expected):
         ("本周市场整体回顾与后续投资策略展望及碳酸锂相关跟踪", None),
         ("投资建议", None),
         ("毛利率", None),
+        # somebody's thing
+        ("XYZCoin（甲公司）", None),
+        ("产品（甲公司）", "甲公司"),
     ],
 )
 def test_headings(text, expected):
