@@ -58,6 +58,7 @@ _SEGMENT = re.compile(
 )
 _NARROW = re.compile("\\d|[高中低]端|线上|线下|[BCG]端|下沉|农村|城镇|县域")
 _HAD_OF_ANOTHER = ("需求", "消费量", "用量", "价值量", "成本")
+_OF_FIRMS_COUNTED = ("家", "个", "只", "名", "大", "")
 _MEASURE = re.compile("营收|收入|利润|利率|费用|净利|毛利|订单|销量|产量")
 _HOMES = ("国内", "境内", "本土", "海外", "国外", "境外")
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
@@ -166,12 +167,27 @@ def _of_an_unsaid_thing(figure: Figure) -> bool:
     )
 
 
+def _of_an_unread_thing(figure: Figure) -> bool:
+    """「工程机械：升降平台售出10万台，出口6万台」: the label's, where another figure of the sentence is not."""
+    subject, annotated = figure.reading.subject, figure.annotated
+    first = next((each for each in annotated.quantities if each.unit not in _OF_FIRMS_COUNTED), None)
+    if subject.start >= 0 or subject.kind not in _THINGS or first is None:
+        return False
+    if first.end > figure.reading.indicator.start or first.change:
+        return False
+    told = _MEASURE.search(annotated.text, 0, first.start) or "面积" in annotated.text[: first.start]
+    return not told and not any(ref.kind == Kind.INDICATOR and ref.start < first.start for ref in annotated.refs)
+
+
 def _of_a_goods_trade(figure: Figure) -> bool:
     """「非洲：出口金额15亿元」 below a product's heading is not of all that is traded."""
     subject, name = figure.reading.subject, figure.reading.indicator.name
     label = _LABEL.match(figure.annotated.text)
     labelled = label is not None and subject.start < label.end()
-    return subject.kind == Kind.REGION and name.startswith(("出口", "进口")) and labelled
+    if figure.quantity.unit == "批" and "批" not in name:
+        return True  # lots that are released, 「进口234批」
+    goods = figure.before is not None and figure.before.reading.subject.kind in _THINGS
+    return subject.kind == Kind.REGION and name.startswith(("出口", "进口")) and (labelled or goods)
 
 
 def _of_a_measure(figure: Figure) -> bool:
@@ -309,6 +325,7 @@ REASONS = (
     _of_a_whole_unsaid,
     _of_an_unsaid_thing,
     _of_who_was_named_since,
+    _of_an_unread_thing,
     _of_a_goods_trade,
     _of_a_measure,
     _of_another_home,

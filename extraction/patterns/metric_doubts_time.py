@@ -12,6 +12,7 @@ from kg.period import Precision
 if TYPE_CHECKING:
     from extraction.patterns.metric_figure import Figure
 
+_OF_A_REPORT = ("每股收益", "EPS", "现金流", "现金流净额", "净资产收益率", "ROE")
 _FISCAL = re.compile(r"财年|财季|FY")
 _EXPECTED_YEAR = re.compile(r"[EAF]$")
 _SUMMED = re.compile("累计|累积|总共|合计")
@@ -40,7 +41,7 @@ def _undated(figure: Figure) -> bool:
     if valid is None:
         return moved or name in OF_A_TIME or name.endswith(_FLOWS)
     short = bool(valid.start and valid.end and valid.end - valid.start <= _WEEK)
-    return short and name in OF_A_TIME and name.endswith(EARNED)
+    return short and (name.endswith(_OF_A_REPORT) or (name in OF_A_TIME and name.endswith(EARNED)))
 
 
 def _until(figure: Figure) -> bool:
@@ -73,6 +74,13 @@ def _of_one_year(figure: Figure) -> bool:
     return figure.quantity.change == "cagr" and figure.valid is not None and figure.valid.precision is Precision.YEAR
 
 
+def _at_an_unsaid_end(figure: Figure) -> bool:
+    """「5月…。月末收盘价64美元」 is of the month spoken of, not of the note's."""
+    told, dated = figure.annotated.period, figure.dated
+    month = told is not None and told.precision is Precision.MONTH
+    return month and dated is not None and dated.text in {"月末", "月底"}
+
+
 def _of_a_sum(figure: Figure) -> bool:
     """「7月废铝累计进口117万吨」 is of January to July, 「6月出口4万吨，累计同比下降5%」 as well."""
     if figure.valid is None or figure.valid.precision not in _ONE_STEP or _HELD.search(figure.reading.indicator.name):
@@ -99,6 +107,7 @@ OF_ANOTHER_TIME = (
     _behind_a_multiple,
     _of_another_step,
     _of_one_year,
+    _at_an_unsaid_end,
     _of_a_sum,
     _of_one_month,
     _of_the_same_period,

@@ -317,7 +317,8 @@ def _bases(annotated: Annotated) -> list[Dated]:
 
 def _moved_to(annotated: Annotated, quantity: Quantity) -> bool:
     before = annotated.text[max(0, quantity.start - 4) : quantity.start]
-    return quantity.high is not None and "至" in quantity.text and STEP.search(before) is not None
+    stepped = STEP.search(before) is not None or quantity.text.startswith(("+", "-"))  # 「环比-0.4%至70.7%」
+    return quantity.high is not None and "至" in quantity.text and stepped
 
 
 def _unit_kind(unit: str) -> str:
