@@ -126,6 +126,9 @@ def doubted(*lines: str) -> list[bool]:
         (("2024年光模块出口额164亿元。四川省出口额37亿元。",), [True, False]),
         (("2025年7月人血白蛋白进口234批。",), [True]),
         (("2025年5月碳酸锂均价6万元/吨。月末碳酸锂价格5万元/吨。",), [True, False]),
+        # a change and the level behind it are no range
+        (("2024年铝箔开工率环比-0.4%至70.7%。",), []),
+        (("2024年铝箔开工率65%至70%。",), [False]),
         (("截至2025年6月20日国内锌锭周产量14万吨。",), [False]),
         (("截至2025年6月20日，美国原油产量1364万桶/日。",), [False]),
         # a class that the clause in front names
