@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass
-from itertools import chain, compress, repeat
+from itertools import chain, compress, filterfalse, repeat
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -99,8 +99,9 @@ class Loader:
                 fresh.append((_insert_document(self._connection, sheet), sheet))
         if fresh:
             self._know(fresh)
-            self._insert_appearances(fresh)
-            self._insert_facts(fresh)
+            ends = [self._places(sheet.rows.ends) for _, sheet in fresh]
+            self._insert_appearances(fresh, ends)
+            self._insert_facts(fresh, ends)
             self._last = self._last_fact()
         for _, sheet in fresh:
             journal.note(self._connection, sheet.document.id, said=(sheet.stamp,))
@@ -114,7 +115,8 @@ class Loader:
         """Learn the keys of the entities of sheets; make those that are missing."""
         ids: set[str] = set()
         for _, sheet in sheets:
-            ids.update(sheet.rows.ends, *((entity.id, entity.about) for entity in sheet.entities))
+            ids.update(filterfalse(self._place.__contains__, sheet.rows.ends))
+            ids.update(*((entity.id, entity.about) for entity in sheet.entities))
         wanted = sorted(ids - self._place.keys() - {""})
         self._connection.executemany(
             "INSERT INTO entity (id) VALUES (?) ON CONFLICT DO NOTHING", ((identity,) for identity in wanted)
@@ -132,9 +134,10 @@ class Loader:
     def _places(self, ids: Collection[str]) -> NDArray[np.int64]:
         return np.fromiter(map(self._place.__getitem__, ids), np.int64, len(ids))
 
-    def _insert_appearances(self, sheets: list[tuple[int, Sheet]]) -> None:
+    def _insert_appearances(self, sheets: list[tuple[int, Sheet]], ends: list[NDArray[np.int64]]) -> None:
         """Write what the sheets say of entities, as kg/store/prepared.py makes it of documents without mentions."""
-        bare = [self._places(_bare(sheet)) for _, sheet in sheets]
+        both = zip(sheets, ends, strict=True)
+        bare = [self._places(_bare(sheet)) if sheet.entities else used for (_, sheet), used in both]
         self._imply(np.unique(np.concatenate(bare)))
         for (document, sheet), others in zip(sheets, bare, strict=True):
             own = map(self._profile, dict.fromkeys(sheet.entities))
@@ -175,7 +178,7 @@ class Loader:
             ((normal_name(name), key, name, code) for key, entity in profiles for name, code in _names(entity)),
         )
 
-    def _insert_facts(self, sheets: list[tuple[int, Sheet]]) -> None:
+    def _insert_facts(self, sheets: list[tuple[int, Sheet]], ends: list[NDArray[np.int64]]) -> None:
         """Write facts and evidence; a fact of several rows is looked at by itself, all others column by column."""
         said = _Said.of(sheets)
         leads = said.leader == np.arange(len(said.leader))
@@ -185,7 +188,22 @@ class Loader:
         keys[leads] = np.arange(np.count_nonzero(leads)) + self._last + 1
         if self._empty:
             self._written.append(_Written.of(said.heads[leads], self._last + 1))
-        self._write_facts(sheets, said, keys, leads)
+        subjects, objects = (
+            np.concatenate(
+                [self._entities[used][getattr(sheet.rows, side)] for used, (_, sheet) in zip(ends, sheets, strict=True)]
+            )
+            for side in ("subjects", "objects")
+        )
+        rows = zip(
+            *(keys.tolist(), said.facts, subjects.tolist()),
+            *(_chained(sheets, "relations"), objects.tolist()),
+            *(_chained(sheets, "negatives"), said.claims),
+            strict=True,
+        )
+        self._connection.executemany(
+            "INSERT INTO fact (key, id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            rows if leads.all() else compress(rows, leads.tolist()),
+        )
         _write_evidence(self._connection, sheets, keys[said.leader].tolist(), said.places)
 
     def _known(self, said: _Said, leads: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
@@ -205,25 +223,6 @@ class Loader:
             key = known.get((said.facts[row], said.claims[row]))
             if key is not None:
                 yield row, key
-
-    def _write_facts(
-        self, sheets: list[tuple[int, Sheet]], said: _Said, keys: NDArray[np.int64], leads: NDArray[np.bool_]
-    ) -> None:
-        ends = [self._entities[self._places(sheet.rows.ends)] for _, sheet in sheets]
-        subjects, objects = (
-            np.concatenate([known[getattr(sheet.rows, side)] for known, (_, sheet) in zip(ends, sheets, strict=True)])
-            for side in ("subjects", "objects")
-        )
-        rows = zip(
-            *(keys.tolist(), said.facts, subjects.tolist()),
-            *(_chained(sheets, "relations"), objects.tolist()),
-            *(_chained(sheets, "negatives"), said.claims),
-            strict=True,
-        )
-        self._connection.executemany(
-            "INSERT INTO fact (key, id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            rows if leads.all() else compress(rows, leads.tolist()),
-        )
 
 
 def insert_appearances(connection: sqlite3.Connection, document: int, profiles: Iterable[int]) -> None:
@@ -254,8 +253,6 @@ def _insert_document(connection: sqlite3.Connection, sheet: Sheet) -> int:
 
 def _bare(sheet: Sheet) -> Collection[str]:
     """Return what a sheet uses and does not describe, each once."""
-    if not sheet.entities:
-        return sheet.rows.ends
     described = {entity.id for entity in sheet.entities}
     about = {entity.about for entity in sheet.entities} - {""} - described
     return [*(end for end in sheet.rows.ends if end not in described), *sorted(about.difference(sheet.rows.ends))]
@@ -280,14 +277,15 @@ def _write_evidence(
         here = slice(done, done + size)
         done += size
         read = microseconds(utc(sheet.recorded_at))
+        # Two numbers of ours stand in the text: what is the same in every row need not be bound to each.
         connection.executemany(
-            "INSERT INTO evidence "
+            "INSERT INTO evidence "  # noqa: S608
             '(fact, document, place, start, "end", quote, recorded_at, speaker, confidence, extractor) '
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"VALUES (?, {document:d}, ?, ?, ?, ?, {read:d}, ?, ?, ?)",
             zip(
-                *(facts[here], repeat(document, size), places[here], rows.starts, rows.stops),
+                *(facts[here], places[here], rows.starts, rows.stops),
                 map(text.__getitem__, map(slice, rows.starts, rows.stops)),
-                *(repeat(read, size), rows.speakers, rows.confidences, repeat(sheet.extractor, size)),
+                *(rows.speakers, rows.confidences, repeat(sheet.extractor, size)),
                 strict=True,
             ),
         )
