@@ -113,6 +113,7 @@ _FUTURE_AFTER = re.compile("(?:将|有望|拟|或将|计划)")
 _COMPARED_BEFORE = re.compile(
     "(?:较|相?比|相较于?|对比|相对|相当于|高于|低于|优于|好于|弱于|强于|不及|同比|环比|超过|比起)(?:于|了|上)?$"
 )
+_OF_QUARTERS = re.compile("[Qq季]")
 _WITH = re.compile(r"(?:[（(][^（）()]{0,40}[)）])?(?:、|和|与|及|/)")
 _COMPARED_AFTER = re.compile("相比|持平|的?(?:水平|高点|低点|基数|均值|峰值|高位|低位)")
 _AS_OF = re.compile("(?:截至|截止至|截止到|截止|截至到|[Aa]s of |[Aa]s at )$")
@@ -164,6 +165,17 @@ def yearly(dated: Dated) -> list[Period]:
     if start is None or end is None or not (start.month == start.day == end.month == end.day == 1):
         return []
     return [periods.year(number) for number in range(start.year, end.year)]
+
+
+def quarterly(dated: Dated) -> list[Period]:
+    """Return the quarters that a range such as 2025Q1-Q3 is made of; empty for 1-9月 and for a single quarter."""
+    start = dated.period.start
+    if start is None or dated.period.end is None or not _OF_QUARTERS.search(dated.text):
+        return []
+    end = last_day(dated.period).start
+    first, last = (start.month + 2) // 3, (end.month + 2) // 3 if end else 0
+    one_year = end is not None and start.year == end.year and first < last
+    return [periods.quarter(start.year, number) for number in range(first, last + 1)] if one_year else []
 
 
 class _Reader:
@@ -283,8 +295,9 @@ class _Reader:
         if _COMPARED_BEFORE.search(self.text[max(0, start - 5) : start]) or _COMPARED_AFTER.match(self.text, end):
             return "comparison"
         # 较1Q20（+5%）、2Q20（+3%）: what is joined to a base is a base
-        if self.found and self.found[-1].role == "comparison" and _WITH.fullmatch(self.text, self.found[-1].end, start):
-            return "comparison"
+        if self.found and self.found[-1].role == "comparison":
+            base = self.found[-1]  # 较今年上一季度: one that goes on is one as well
+            return "comparison" if base.end == start or _WITH.fullmatch(self.text, base.end, start) else "stated"
         return "stated"
 
     def _keep(self, found: _Found) -> int:

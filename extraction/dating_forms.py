@@ -24,6 +24,7 @@ TO = " ?[-~—–至到] ?"
 MONTH = r"(?:\d{1,2}|十[一二]?|[一二三四五六七八九])"
 DAY = r"(?:\d{1,2}|三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九])"
 NO_LETTER = r"(?![\dA-Za-z])"
+NO_WORD = rf"(?:{NO_LETTER}|(?=[A-Z]{{2}})(?!SO\d))"  # 2025年H1LED产量, but no H2SO4
 YEAR = r"(?:19|20)\d\d"
 
 
@@ -133,10 +134,10 @@ PARTS = (
     Part("Qn to Qn", rf"Q(?P<q>[1-4]){TO}Q?(?P<q2>[1-4]){NO_LETTER}", "Q1-Q3", _quarters, latin=True),
     Part("third-quarter report", r"三季报", "三季报", lambda y, _: quarter_span(y, 1, 3)),
     Part("quarter", r"第?(?P<q>[一二三四1-4])个?季(?:度(?P<edge>末)?|报)", "第三季度", _quarter),
-    Part("Qn", rf"Q(?P<q>[1-4])[EFA]?(?![.:]\d){NO_LETTER}(?P<edge>末)?", "Q3", _quarter, latin=True),
+    Part("Qn", rf"Q(?P<q>[1-4])[EFA]?(?![.:]\d){NO_WORD}(?P<edge>末)?", "Q3", _quarter, latin=True),
     Part("nQ", rf"(?P<q>[1-4])Q{NO_LETTER}(?P<edge>末)?", "3Q", _quarter),
     Part("half", r"(?P<h>[上下])半年度?(?P<edge>末)?", "上半年", _half, latin=True),
-    Part("Hn", rf"H(?P<h>[12])[EFA]?(?![.:]\d){NO_LETTER}(?P<edge>末)?", "H1", _half, latin=True),
+    Part("Hn", rf"H(?P<h>[12])[EFA]?(?![.:]\d){NO_WORD}(?P<edge>末)?", "H1", _half, latin=True),
     Part("nH", rf"(?P<h>[12])H{NO_LETTER}(?P<edge>末)?", "1H", _half),
     Part(
         "half-year report",

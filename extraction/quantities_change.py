@@ -52,7 +52,7 @@ _NOUN = re.compile(f"(?P<word>{_NOUNS}){_LOOSE}{{0,4}}$")
 _NOUN_ANYWHERE = re.compile(f"(?P<word>{_NOUNS})")
 _KIND = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in KINDS))
 _AFTER = re.compile(
-    r"的?(?P<kind>同比|环比|年均|复合)?的?(?P<word>增长率|增速|增幅|涨幅|降幅|跌幅|增长|上涨|下滑|下降|下跌|回落|回升)(?![至到了])"
+    r"的?(?P<kind>同比|环比|年均复合|年化复合|年复合|复合年均|复合年|年均|复合)?的?(?P<word>增长率|增速|增幅|涨幅|降幅|跌幅|增长|上涨|下滑|下降|下跌|回落|回升)(?![至到了])"
 )
 _AFTER_KIND = re.compile(
     r" ?[（(]?(?P<kind>[Yy][Oo][Yy]|[Qq][Oo][Qq]|[Mm][Oo][Mm]|[Ww][Oo][Ww]|CAGR)(?![A-Za-z]| ?[+\-−\d])"
@@ -160,7 +160,7 @@ def _plain(text: str, place: Place, left: str, kind: str) -> Change:
             )
         after = None if start else _AFTER.match(text, place.end)
         if after:
-            named = {"同比": "yoy", "环比": "qoq", "年均": "cagr", "复合": "cagr"}.get(after["kind"] or "", "")
+            named = {"同比": "yoy", "环比": "qoq", "": ""}.get(after["kind"] or "", "cagr")
             falling = after["word"] in _DOWN or after["word"] in DOWN_NOUNS
             return Change(named or (kind if kind not in {"", "share"} else "change"), -1 if falling else 1)
         behind = _AFTER_KIND.match(text, place.end)

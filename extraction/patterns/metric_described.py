@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _SHORTEST, _LONGEST = 2, 20
 _WALL = re.compile("[，。；：！？（）]")
+_MARK, _ASIDE, _JOIN = re.compile("[，。；：！？]"), re.compile("（[^（）]*）"), re.compile("[、/]|以及|[和与及]")
+_NUMBERED = re.compile(r"\d+(?P<rest>\D.*)")
 _DIGIT = re.compile(r"\d")
 _AROUND = re.compile(
     "^(?:其中|此外|同时|另外|而|但|且|并|则|预计|预测|我们|目前|当前|截至|截止|其|该|的|在|到|至|约|将|中"
@@ -45,6 +47,25 @@ def described(
     if subject is None and not macro:
         subject = _spoken_of(annotated, said=said, before=before)
     return Measured(indicator, subject, DOUBTFUL, described=True) if subject else None
+
+
+def described_row(annotated: Annotated, indicator: Ref, count: int) -> list[Measured]:
+    """Return an indicator under each of `count` words joined before it; empty where they are not as many.
+
+    「32/55/65寸面板价格」 is of 32寸面板, 55寸面板 and 65寸面板.
+    """
+    start = indicator.owner_end if indicator.about and indicator.owner_end > indicator.start else indicator.start
+    begin = max((found.end() for found in _MARK.finditer(annotated.text, 0, start)), default=0)
+    words = _ASIDE.sub("", _AROUND.sub("", without(annotated, begin, start).strip()))
+    names = [name.strip() for name in _JOIN.split(words)]
+    if len(names) != count or not all(names):
+        return []
+    tail = _NUMBERED.fullmatch(names[-1])
+    names = [name + tail["rest"] if tail and name.isdecimal() else name for name in names]
+    if not all(_SHORTEST <= len(name) <= _LONGEST for name in names):
+        return []
+    refs = [Ref(entity_id(Kind.BUSINESS, name), Kind.BUSINESS, name, begin, start) for name in names]
+    return [Measured(indicator, ref, DOUBTFUL, described=True) for ref in refs]
 
 
 def _named(annotated: Annotated, indicator: Ref) -> Ref | None:

@@ -62,6 +62,7 @@ _OF_FIRMS_COUNTED = ("家", "个", "只", "名", "大", "")
 _MEASURE = re.compile("营收|收入|利润|利率|费用|净利|毛利|订单|销量|产量")
 _HOMES = ("国内", "境内", "本土", "海外", "国外", "境外")
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
+_GRADED = re.compile("(?P<name>[^，。；：（）]{2,16}?) ?（[^（）]*，[^（）]*）：")
 
 
 def is_doubtful(figure: Figure) -> bool:
@@ -300,8 +301,24 @@ def _of_a_threshold(figure: Figure) -> bool:
     return _THRESHOLD.match(figure.annotated.text, figure.quantity.end) is not None
 
 
+def _of_a_grade(figure: Figure) -> bool:
+    """「烟酸（99%，国产）：价格31元」 is of what the label names, which a heading above it only comprises."""
+    text, reading = figure.annotated.text, figure.reading
+    label = _GRADED.match(text)
+    if label is None or reading.subject.kind == Kind.COMPANY or label.end() > figure.quantity.start:
+        return False
+    return text[max(reading.subject.start, 0) : max(reading.subject.end, 0)] != label["name"]
+
+
+def _of_no_unit(figure: Figure) -> bool:
+    """「营收52亿」 is of a currency, 「出货量3亿」 of pieces that nobody names."""
+    return not figure.quantity.unit
+
+
 REASONS = (
     *OF_ANOTHER_TIME,
+    _of_a_grade,
+    _of_no_unit,
     _of_a_threshold,
     _of_another_in_it,
     _of_what_is_described,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from extraction.patterns.metric_ranges import base_of
 from extraction.patterns.metric_subject import SHARE, TAKEN_OVER, SubjectFinder, without
 from extraction.patterns.metric_words import AFTER_LEVEL, CONTINUES, FILLER, RATES, VAGUE
 
@@ -47,12 +48,15 @@ class Follower:
             return None
         if last.change:
             return self._level(said, quantity, gap)
-        if quantity.unit != last.unit:
-            return None
-        dated = any(last.end <= each.start < quantity.start for each in annotated.periods)
-        if dated and CONTINUES.fullmatch(gap):
+        return self._again(annotated, said, quantity, gap) if quantity.unit == last.unit else None
+
+    def _again(self, annotated: Annotated, said: Said, quantity: Quantity, gap: str) -> Measured | None:
+        """「…，2027年将达到20亿元」, 「…，较2023年的90亿元」, 「…，其中印度3亿元」: another level in the same unit."""
+        start = said.quantity.end
+        dated = any(start <= each.start < quantity.start for each in annotated.periods)
+        if (dated and CONTINUES.fullmatch(gap)) or base_of(annotated, quantity) is not None:
             return said.reading
-        return self.subjects.part(annotated, said, start=last.end, end=quantity.start)
+        return self.subjects.part(annotated, said, start=start, end=quantity.start)
 
     def _level(self, said: Said, quantity: Quantity, gap: str) -> Measured | None:
         """「…同比下降16%，仅为11.6亿部」 and 「净利率提升1.8pct至15.3%」: the level behind its change."""

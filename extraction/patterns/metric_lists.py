@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Ref, nearest
-from extraction.dating import yearly
-from extraction.patterns.metric_described import described
+from extraction.dating import quarterly, yearly
+from extraction.patterns.metric_described import described, described_row
 from extraction.patterns.metric_owner import read_owner
 from extraction.patterns.metric_reading import Said, named_of
 from extraction.patterns.metric_subject import without
@@ -123,6 +123,11 @@ def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], 
     if owners:
         told = [finder.subjects.of_names(owner, indicator, scope) for owner in owners]
         return [(reading, quantity, None) for reading, quantity in zip(told, row.items, strict=True)]
+    return _of_one(annotated, row, indicator, finder)
+
+
+def _of_one(annotated: Annotated, row: QuantityList, indicator: Ref, finder: Finder) -> Readings:
+    """Pair one indicator of one subject with the places or years, else with what is described, in a row before it."""
     first = finder.find(annotated, indicator)
     places = read_owner(annotated, indicator.start if not indicator.about else max(indicator.owner_end, 0)).places
     if first and len(places) == len(row.items):
@@ -130,7 +135,10 @@ def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], 
             (replace(first, scope=place), quantity, None) for place, quantity in zip(places, row.items, strict=True)
         ]
     pairs = _with_years(annotated, row)
-    return [(first, quantity, period) for period, quantity in pairs] if first else []
+    if first and pairs:
+        return [(first, quantity, period) for period, quantity in pairs]
+    told = described_row(annotated, indicator, len(row.items))
+    return [(reading, quantity, None) for reading, quantity in zip(told, row.items, strict=bool(told))]
 
 
 def _of_the_same(first: Measured, indicator: Ref, finder: Finder) -> Measured:
@@ -146,7 +154,7 @@ def _of_same_owners(indicator: Ref, row: QuantityList, finder: Finder) -> Readin
     if indicator.about or len(told) != len(row.items) or len({each.subject.entity for each in told}) != len(told):
         return []
     return [
-        (finder.subjects.of_names(reading.subject, indicator, reading.scope), quantity, period)
+        (_of_the_same(reading, indicator, finder), quantity, period)
         for (reading, _, period), quantity in zip(finder.row, row.items, strict=True)
     ]
 
@@ -155,8 +163,8 @@ def _with_years(annotated: Annotated, row: QuantityList, *, since: int = 0) -> l
     stated = [each for each in annotated.periods if since <= each.start < row.start and each.role == "stated"]
     if not stated:
         return []
-    years = yearly(stated[-1])
-    aligned = align(row, years if len(years) == len(row.items) else _one_by_one(annotated, stated, len(row.items)))
+    steps = next((each for each in (yearly(stated[-1]), quarterly(stated[-1])) if len(each) == len(row.items)), [])
+    aligned = align(row, steps or _one_by_one(annotated, stated, len(row.items)))
     return [] if isinstance(aligned, Problem) else aligned
 
 

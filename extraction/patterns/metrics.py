@@ -16,7 +16,8 @@ from extraction.patterns.metric_doubts import is_doubtful
 from extraction.patterns.metric_figure import Figure
 from extraction.patterns.metric_follows import SHARE_OF, Follower
 from extraction.patterns.metric_lists import Finder, RowReader
-from extraction.patterns.metric_period import AT_A_CLOSE, last_year, period_of, years_of
+from extraction.patterns.metric_period import AT_A_CLOSE, period_of, years_of
+from extraction.patterns.metric_ranges import base_of, bases, begins, dated_start, ended
 from extraction.patterns.metric_reading import DOUBTFUL, Measured, Said, doubted, named_of
 from extraction.patterns.metric_subject import SubjectFinder, clause_start, without
 from extraction.patterns.metric_words import (
@@ -25,7 +26,6 @@ from extraction.patterns.metric_words import (
     LONGEST_SCOPE,
     MEASURE_HEADS,
     RATES,
-    SAME_TIME,
     STARTS_RANGE,
     STEP,
     UNIT_KINDS,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from extraction.annotated import Annotated, Ref
-    from extraction.dating import Dated
     from extraction.mentions import Lexicon
     from extraction.quantities import Quantity
     from kg.period import Period
@@ -51,6 +50,10 @@ _AT = re.compile(
     "(?:(?:上涨|下跌|上升|下降|涨|跌|升|降|提升|回落|攀升)[至到]约?)?"
 )
 _PER = re.compile(" ?[/每]")
+_GREAT, _SUMS = frozenset({"万", "百万", "千万", "亿", "十亿", "百亿", "千亿", "万亿"}), {"currency", "count"}
+_NARROWED = re.compile("^（(?=[^（）]*[一-鿿])[^（）\\d]{1,24}）")  # what the bracket behind an indicator says of it
+_LATIN = re.compile("^（[A-Za-z]{1,12}）")  # （TTM）
+_CONVERTED = re.compile("（(?:折合|约合|合)?(?:人民币)?约?")
 _SHARED = re.compile("占比|的?比重")
 _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不考虑|若不计|以外的|之外的")
 # What is added to a stock in a period is another figure than the stock.
@@ -111,9 +114,9 @@ class MetricReader:
         resume = listed = 0
         begun: tuple[Measured, Quantity] | None = None
         rows = RowReader(annotated, indicators, Finder(self.subjects, self._before))
-        for quantity in annotated.quantities:
-            if quantity.start < listed or not any(map(str.isdigit, quantity.text)):
-                continue  # 「总市值(百万元)」 names a unit
+        for quantity in _spelled(annotated):
+            if quantity.start < listed:
+                continue
             quantity = _as_share(annotated, indicators, quantity)  # noqa: PLW2901
             if row := rows.at(quantity.start):
                 for reading, item, period in rows.read(row, said=said):
@@ -122,38 +125,27 @@ class MetricReader:
                 said, listed = None, row.end
                 continue
             starts = STARTS_RANGE.match(annotated.text, quantity.end)
-            spanned = years_of(annotated, quantity)
-            if starts and not (spanned or _dated_start(annotated, quantity)):
+            steps = years_of(annotated, quantity)
+            if starts and not (steps or dated_start(annotated, quantity)):
                 resume = quantity.end  # the first of 「从5%升至8%」 was true before
                 continue
             measured: Measured | None
-            if begun and begun[1].end == resume and begun[1].unit == quantity.unit:
-                measured, period = begun[0], self._ended(annotated, begun[1], quantity)
+            if begun and begun[1].end == resume and len({begun[1].unit, quantity.unit} - {""}) < 2:  # noqa: PLR2004
+                measured, period = begun[0], ended(annotated, begun[1], quantity)
                 quantity = _of_one_kind(begun[1], quantity)  # noqa: PLW2901 - 「占比从42%升至52%」: both are shares
             else:
                 measured = self._reading_for(annotated, indicators, quantity, said, resume)
-                period = spanned[0] if starts and spanned else spanned[-1] if resume and spanned else None
+                period = steps[0] if starts and steps else steps[-1] if resume and steps else None
+                period = base_of(annotated, quantity) or period
             begun = None
             if measured is not None:
                 claim = self._claim(annotated, measured, quantity, period=period)
-                if claim.confidence <= DOUBTFUL:  # and so is what follows it
+                if claim.confidence <= DOUBTFUL and quantity.unit:  # and so is what follows it
                     measured = replace(measured, confidence=DOUBTFUL)
                 said = Said(measured, quantity, said.named if said and measured.described else None)
                 yield claim, said
                 begun = (measured, quantity) if starts else None
                 resume = quantity.end if starts else 0
-
-    @staticmethod
-    def _ended(annotated: Annotated, first: Quantity, quantity: Quantity) -> Period | None:
-        """Return when a range ends: 「2020年出货量将从2019年的13.63亿部下降至11.52亿部」 in 2020."""
-        if any(first.end <= dated.start < quantity.start for dated in annotated.periods):
-            return None  # said right before the number
-        if spanned := years_of(annotated, quantity):
-            return spanned[-1]
-        told = [dated for dated in annotated.periods if dated.end <= first.start and dated.role == "stated"]
-        if told:
-            return told[0].period
-        return last_year(annotated.period)  # 「2015-2024年…。其中份额从21%增至29%」 ends in 2024
 
     def _reading_for(
         self, annotated: Annotated, indicators: list[Ref], quantity: Quantity, said: Said | None, resume: int
@@ -170,21 +162,22 @@ class MetricReader:
         if indicator.name.endswith(VAGUE):
             return None
         gap = without(annotated, max(indicator.end, resume), quantity.start)
-        compared = any(indicator.end <= dated.start < quantity.start for dated in _bases(annotated))
-        if compared or _moved_to(annotated, quantity):
-            return None  # 「较2019年增长57倍」 is no change of this year, 「降230万至4.17亿」 no range
-        if (gap.endswith(("从", "由")) and not _begins(annotated, quantity)) or not FILLER.fullmatch(gap):
-            return None
-        if not (self._fits(indicator, quantity) or self._of_a_piece(annotated, indicator, quantity, gap)):
+        plain = _NARROWED.sub("", gap)
+        fits = self._fits(indicator, quantity) or self._of_a_piece(annotated, indicator, quantity, plain)
+        if not (fits and _leads(annotated, indicator, quantity, plain)):
             return None
         found = self.subjects.find(annotated, indicator, said=said, before=before)
+        if found:
+            return replace(found, confidence=DOUBTFUL) if len(plain) < len(gap) else found
         macro = indicator.entity in self.subjects.macro
-        return found or described(annotated, indicator, said=said, before=self._before, macro=macro)
+        return described(annotated, indicator, said=said, before=self._before, macro=macro)
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
-        if not quantity.unit or (quantity.unit in RATES and quantity.change):
-            return bool(quantity.unit)
+        if quantity.unit in RATES and quantity.change:
+            return True
+        if not quantity.unit:  # 「营收52亿」, 「出货量3亿」
+            return quantity.scale in _GREAT and set(self._units_of(indicator)) <= _SUMS
         if indicator.name.endswith(("市场规模", "市场空间", "规模", "需求")):
             return True  # in money or in pieces
         if indicator.name.endswith("指数") and quantity.unit == "个":
@@ -298,21 +291,29 @@ def _of_one_kind(first: Quantity, second: Quantity) -> Quantity:
     return replace(second, change="share") if first.change == "share" and not second.change else second
 
 
-def _dated_start(annotated: Annotated, quantity: Quantity) -> bool:
-    """Whether the first number of a range names its own time: 「从2013年的5.63%提升至…」."""
-    return any(re.fullmatch("的?(?:约|近)?", annotated.text[dated.end : quantity.start]) for dated in annotated.periods)
+def _spelled(annotated: Annotated) -> list[Quantity]:
+    """Return the numbers with digits: 「总市值(百万元)」 names a unit, 「100亿日元（7亿美元）」 is said twice."""
+    told: list[Quantity] = []
+    for quantity in annotated.quantities:
+        if any(map(str.isdigit, quantity.text)) and not (told and _is_converted(annotated, told[-1], quantity)):
+            told.append(quantity)
+    return told
 
 
-def _begins(annotated: Annotated, quantity: Quantity) -> bool:
-    """Whether a number begins a range that says when: at its own time, or over a span of years."""
-    if _dated_start(annotated, quantity):
-        return True
-    return bool(STARTS_RANGE.match(annotated.text, quantity.end) and years_of(annotated, quantity))
+def _is_converted(annotated: Annotated, first: Quantity, quantity: Quantity) -> bool:
+    """Whether a number alone in a bracket says the sum before it in another currency."""
+    sums = {_unit_kind(first.unit), _unit_kind(quantity.unit)} == {"currency"} and first.unit != quantity.unit
+    behind = sums and _CONVERTED.fullmatch(annotated.text, first.end, quantity.start)
+    return bool(behind) and annotated.text.startswith("）", quantity.end)
 
 
-def _bases(annotated: Annotated) -> list[Dated]:
-    """Return the years a change is counted from, 去年同期 and its like aside."""
-    return [dated for dated in annotated.periods if dated.role == "comparison" and not SAME_TIME.search(dated.text)]
+def _leads(annotated: Annotated, indicator: Ref, quantity: Quantity, gap: str) -> bool:
+    """Whether the words between an indicator and a number lead from the one to the other."""
+    compared = any(indicator.end <= dated.start < quantity.start for dated in bases(annotated))
+    if (compared and base_of(annotated, quantity) is None) or _moved_to(annotated, quantity):
+        return False  # 「较2019年增长57倍」 is no change of this year, 「降230万至4.17亿」 no range
+    unsaid = gap.endswith(("从", "由")) and not begins(annotated, quantity)
+    return not unsaid and FILLER.fullmatch(_LATIN.sub("", gap)) is not None
 
 
 def _moved_to(annotated: Annotated, quantity: Quantity) -> bool:

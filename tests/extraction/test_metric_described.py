@@ -59,3 +59,23 @@ def test_a_range_over_a_span_of_years_has_both_ends():
         ("碳酸锂", "碳酸锂产量", 1.7e5, "2020", True),
     ]
     assert [number for _, _, number, *_ in told("2020年，中国碳酸锂产量从4万吨增长至17万吨。")] == [1.7e5]
+
+
+def test_a_row_is_of_the_words_joined_before_it():
+    assert told("2024年3月，32/55寸某类面板价格分别为75/126美元/片，环比上涨7%/4%。") == [
+        ("32寸某类面板", "面板价格", 75, "2024-03", False),
+        ("55寸某类面板", "面板价格", 126, "2024-03", False),
+        ("32寸某类面板", "面板价格", 7, "2024-03", False),
+        ("55寸某类面板", "面板价格", 4, "2024-03", False),
+    ]
+    assert not told("2024年甲类、乙类制品销量分别为5/6/7万吨。")  # as many words as numbers, or nothing
+
+
+def test_what_a_row_of_described_owners_is_told_of_next_is_not_stored():
+    figures = told("2024年甲类、乙类制品毛利率分别为5%、6%，净利率分别为1%、2%。")
+    assert [(subject, number, stored) for subject, _, number, _, stored in figures] == [
+        ("甲类", 5, False),
+        ("乙类制品", 6, False),
+        ("甲类", 1, False),
+        ("乙类制品", 2, False),
+    ]

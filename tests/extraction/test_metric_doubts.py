@@ -57,6 +57,13 @@ def doubted(*lines: str) -> list[bool]:
         (("2024年人形机器人渗透率达20%。",), [False]),
         (("国内碳纤维需求35万吨，某某为唯一的企业，产能3万吨。",), [True, False]),
         (("# 泡泡玛特", "新品中，某某人为成长最快的新品，2025年上半年收入3.3亿元。"), [True]),
+        # no unit: of which currency or which pieces; what it rose by is as sure as its owner
+        (("2024年宁德时代营业收入3620亿，同比增长5%。",), [False, True]),
+        # what a bracket narrows, a method's name aside
+        (("2024年动力电池市场规模（乘用、商用）约310亿元。",), [True]),
+        (("截至2025年6月30日，房地产行业PE（TTM）为23.8倍。",), [False]),
+        # what the label names is not all that its heading comprises
+        (("# 维生素", "烟酸（99%，国产）：2025年8月8日价格31500元/吨。"), [True]),
         # prices have a 涨幅
         (("企业级SSD订单显著增加，2025年Q4预期涨幅8%。",), [True]),
         # what looks like a firm of the country
