@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kg.model import Kind
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 CONTEXT = -1  # the place of a reference that the sentence itself does not hold
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """A name in a sentence and the entity it stands for; `start` is CONTEXT when it is understood, not written.
 
     `about` anchors a compound indicator: 碳酸锂价格 is about product:碳酸锂, whose name is `owner` and ends at
@@ -40,8 +40,7 @@ class Ref:
     owner_end: int = CONTEXT
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """What a pattern read; offsets are into the normalised sentence. The pipeline turns it into a fact."""
 
     relation: str
@@ -59,8 +58,7 @@ class Claim:
     modality: Modality | None = None  # where the place itself says it: a column 2025E
 
 
-@dataclass(frozen=True, slots=True)
-class Annotated:
+class Annotated(Struct, frozen=True):
     """One sentence, its names in order of place without overlap, and its surroundings.
 
     `subject` is who the sentence is about when it names nobody: the lead-in's, heading's or report's subject.
@@ -97,8 +95,7 @@ class Annotated:
         return tuple(ref for ref in self.refs if start <= ref.start and ref.end <= end)
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
+class Masked(Struct, frozen=True):
     """The sentence with every name, or enumeration of names, put down to one letter of its kind.
 
     「恩捷股份向宁德时代、比亚迪供应隔膜」 becomes 「C向C供应P」, each letter a private-use character, so that a pattern

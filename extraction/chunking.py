@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import igraph
 import numpy as np
+from msgspec import Struct
 
 from extraction.sentences import normalise, split
 from extraction.similarity import vectorise
@@ -58,8 +59,7 @@ class ChunkOptions:
     longest: int = 600
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(Struct, frozen=True):
     """A sentence as chunking sees it: its place, its text, and what block it comes from."""
 
     start: int

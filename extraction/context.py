@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, structs
+
 from extraction.annotated import CONTEXT, Ref, bare
 from extraction.mentions import indicator_of
 from extraction.places import heading_place, label_place, places_in
@@ -75,8 +77,7 @@ class Title:
     stranger: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What a block stands under: the subjects of its document, heading and lead-in, the nearest last."""
 
     document: Ref | None = None
@@ -127,7 +128,7 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
     if _GOES_ON.match(text, inside[-1].end):
         return None  # 维生素C is no 维生素
     cut = is_cut(match[0], inside[0], refs) or is_part(match[0], inside[0])
-    return replace(_understood(inside[0]), score=_CUT * inside[0].score) if cut else _understood(inside[0])
+    return structs.replace(_understood(inside[0]), score=_CUT * inside[0].score) if cut else _understood(inside[0])
 
 
 def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
@@ -198,7 +199,7 @@ def told_weeks(periods: list[Dated], published_on: date, named: Period | None = 
     told = named.start if named and named.start else published_on - _WEEK
     step = timedelta(days=7 * round((_monday(published_on) - _monday(told)) / _WEEK))
     return [
-        replace(dated, period=_earlier(dated.period, step)) if _THIS_WEEK.match(dated.text) else dated
+        structs.replace(dated, period=_earlier(dated.period, step)) if _THIS_WEEK.match(dated.text) else dated
         for dated in periods
     ]
 
@@ -232,7 +233,9 @@ def as_of(periods: list[Dated], published_on: date) -> list[Dated]:
         return periods
     told, today = days[0].end, published_on + _DAY
     return [
-        replace(dated, period=_ending(dated.period, told, year_to_date="年初" in dated.text or "YTD" in dated.text))
+        structs.replace(
+            dated, period=_ending(dated.period, told, year_to_date="年初" in dated.text or "YTD" in dated.text)
+        )
         if dated.period.end == today and dated.period.start and dated.period.start < days[0].end - _WEEK
         else dated
         for dated in periods
@@ -297,7 +300,7 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
             if (named[0].end - named[0].start) < _HEAD_SHARE * size:
                 return None
             cut = is_cut(text, named[0], refs)
-            return replace(_understood(named[0]), score=_CUT * named[0].score) if cut else _understood(named[0])
+            return structs.replace(_understood(named[0]), score=_CUT * named[0].score) if cut else _understood(named[0])
         if named:
             return None
     return None
@@ -331,7 +334,7 @@ def with_pronouns(text: str, refs: list[Ref], around: Surroundings, *, last_comp
         if meant is None and not before and _OWN_COMPANY.match(match[0]):
             meant = last_company
         if meant is not None:
-            out.append(replace(meant, start=match.start(), end=match.end(), score=0.9 * meant.score))
+            out.append(structs.replace(meant, start=match.start(), end=match.end(), score=0.9 * meant.score))
     return sorted(out, key=lambda ref: ref.start)
 
 
@@ -347,4 +350,4 @@ def with_bare_heads(text: str, refs: list[Ref], subject: Ref | None, *, lexicon:
 
 
 def _understood(ref: Ref) -> Ref:
-    return replace(ref, start=CONTEXT, end=CONTEXT, score=0.9 * ref.score)
+    return structs.replace(ref, start=CONTEXT, end=CONTEXT, score=0.9 * ref.score)

@@ -6,9 +6,12 @@ Never a guess: what is no date yields nothing, what looks like one but cannot be
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from extraction.alternatives import Alternatives
 from extraction.dating_english import ENGLISH
@@ -26,8 +29,7 @@ if TYPE_CHECKING:
 Role = Literal["stated", "comparison"]
 
 
-@dataclass(frozen=True, slots=True)
-class Dated:
+class Dated(Struct, frozen=True):
     """A time expression: `sentence[start:end] == text`; a comparison (较2024年) dates the base, not the claim."""
 
     start: int
@@ -37,8 +39,7 @@ class Dated:
     role: Role = "stated"
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """A reading before its edges (截至, 以来) are looked at."""
 
     start: int

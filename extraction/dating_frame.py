@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kg import period as periods
 from kg.period import Period, Precision
 
@@ -31,8 +33,7 @@ class Impossible:
 Reading = Period | Impossible | None
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The facts a date is resolved against.
 
     Args:

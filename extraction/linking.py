@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from extraction.annotated import Ref
 from extraction.firms import find_firms, has_form
@@ -116,8 +117,7 @@ class Linker:
         return out
 
 
-@dataclass(frozen=True, slots=True)
-class _Companies:
+class _Companies(Struct, frozen=True):
     """The companies of one sentence with whose word they are, and the doubtful names that must not be guessed at."""
 
     refs: Sequence[tuple[Ref, int]]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import daachorse
 import rjieba
 import yaml
+from msgspec import Struct
 
 from extraction.annotated import Ref
 from kg.ids import entity_id
@@ -79,8 +80,7 @@ class Head:
     units: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A gazetteer match in a text; a `weak` one is a word that also means something else (铁, 支付, PC)."""
 
     start: int

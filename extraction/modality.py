@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
+
 from extraction.alternatives import Alternatives
 from extraction.modality_cues import (
     CARRIES_ON,
@@ -40,8 +42,7 @@ class ModalityReading:
     hedge: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(Struct, frozen=True):
     start: int
     end: int
 

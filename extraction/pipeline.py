@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
 
 from extraction.annotated import Annotated, Ref
 from extraction.arithmetic import contradictions
@@ -69,8 +71,7 @@ _OPENING_LINES = 20  # where a weekly names its days
 _PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """A sentence, the block it stands in, and whether it opens that block."""
 
     sentence: Sentence
@@ -216,7 +217,7 @@ class Extractor:
         text = line.sentence.text
         beside = around.lead_in or around.beside
         closed = names_another(text, names, self._lexicon)
-        around = replace(
+        around = structs.replace(
             around,
             lead_in=lead_in(text, names),
             closed=closed,
@@ -227,7 +228,7 @@ class Extractor:
         if is_title(text, whole=line.sentence.end == line.block.end, names=names):
             told = find_periods(text, day)
             title = read_title(text, names, around, periods=told, lexicon=self._lexicon)
-            around = replace(around, title=title, lead_in=None, closed=False, place=None, unlisted=False)
+            around = structs.replace(around, title=title, lead_in=None, closed=False, place=None, unlisted=False)
         return around
 
     def _document_subject(self, document: Document) -> Ref | None:

@@ -6,8 +6,11 @@ A bare number is no quantity: years, codes (600519), models (4680电池, H20) an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from extraction.quantities_change import Change, Place, follows, read_change
 from extraction.quantities_reading import scan
@@ -21,8 +24,7 @@ if TYPE_CHECKING:
 Name = TypeVar("Name")
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """A number as stated: `sentence[start:end] == text`.
 
     Args:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from extraction.first_letters import first_letters
 
@@ -71,8 +72,7 @@ _WINDOW = 30  # characters; no direction word governs a number further off withi
 DIFFERENCES = frozenset({"pct", "bp"})
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What stands around a number: the kind of change ("" for a level) and its sign."""
 
     kind: str = ""
@@ -81,8 +81,7 @@ class Change:
     start: bool = False  # 从5%提升至8%: the first of two levels, which the second follows
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A number in its sentence: its own sign ("", "+", "-"), its unit, and where the number before it ended."""
 
     start: int

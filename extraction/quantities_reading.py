@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from extraction.quantities_units import NUMBER, SCALE, SCALES, UNIT, fold_unit
 from extraction.quantities_words import WORD, Raw, read_word

@@ -7,10 +7,11 @@ in the source's spelling. Normalisation therefore turns a character into at most
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kg import simplified
 
@@ -63,8 +64,7 @@ _LOOSE = re.compile(
 _TOUCHED = re.compile(rf"[`*{_INVISIBLE} ,;:!?()–—]")  # a text with none of these is what it should be
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """One sentence: `document_text[start:end]` is its source, `text` its normalised form for analysis.
 
     `offsets[i]` is the document offset of `text[i]`; the last of its `len(text) + 1` entries is `end`.

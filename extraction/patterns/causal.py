@@ -7,10 +7,12 @@ the direction word that governs it. The sign of a fact is the product of both: ç
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from extraction.annotated import Claim, Ref, kind_of
 from extraction.mentions import indicator_of

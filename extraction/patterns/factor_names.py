@@ -6,10 +6,10 @@ A name of the gazetteer is seldom all that a cause is. What stands around it cha
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import rjieba
+from msgspec.structs import replace
 
 from extraction.annotated import Ref
 from extraction.patterns.metric_words import GENERIC, LONGEST_SCOPE, OWNER_FILLER, PLACES

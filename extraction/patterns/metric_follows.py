@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from extraction.patterns.metric_ranges import base_of
 from extraction.patterns.metric_subject import SHARE, TAKEN_OVER, SubjectFinder, without

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from extraction.annotated import Ref, nearest
 from extraction.dating import quarterly, yearly
@@ -87,8 +89,7 @@ def _following(annotated: Annotated, row: QuantityList, end: int, last: Readings
     return [(told[0], quantity, period) for told, quantity, period in zip(last, row.items, own, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class Finder:
+class Finder(Struct, frozen=True):
     """Whom an indicator of a list can mean: `row` is the list before it, `before` the sentence before."""
 
     subjects: SubjectFinder

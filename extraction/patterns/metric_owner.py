@@ -7,10 +7,11 @@ and there the clause begins. A verb or a function word ends the phrase. What is 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import rjieba
+from msgspec import Struct
+from msgspec.structs import replace
 
 from extraction.annotated import Ref
 from extraction.patterns.metric_words import (
@@ -58,8 +59,7 @@ _BAD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """Who is measured: `ref` is None when the clause names nobody, `region` is the place it names.
 
     `scope` holds the place (`places` where several stand in a row) and what narrows it to some firms (前三大企业);
@@ -76,8 +76,7 @@ class Owner:
     doubt: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(Struct, frozen=True):
     start: int
     end: int
     text: str

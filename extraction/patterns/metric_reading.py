@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from extraction.annotated import Ref
@@ -12,8 +14,7 @@ if TYPE_CHECKING:
 DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.least_confidence)
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """An indicator with the subject it is measured of; one only `described` is not the next figure's."""
 
     indicator: Ref
@@ -23,8 +24,7 @@ class Measured:
     described: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What was measured last, in this sentence or right before it; `earlier` is the last one of a named subject."""
 
     reading: Measured

@@ -7,8 +7,9 @@ change behind a level belongs to the same indicator (营收 9.45 亿元，同比
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from extraction.annotated import Claim, nearest
 from extraction.patterns.metric_described import described

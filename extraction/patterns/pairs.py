@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from extraction.annotated import LETTER, Annotated, Claim, Ref
 from extraction.patterns import chain, dealings, ownership, structure

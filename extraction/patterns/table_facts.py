@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from extraction.annotated import CONTEXT, Claim
 from extraction.patterns.metric_reading import DOUBTFUL
 from extraction.patterns.metric_words import LONGEST_SCOPE, MEASURE_HEADS, SHARES_OF_MARKET
@@ -91,7 +93,7 @@ class TableReader:
         if sum(dated) >= max(2, len(dated) - 1):
             yield from self._by_period(document, rows, heads, read, read[caption], company)
         elif any(head.measured for head in heads[1:]):
-            above = replace(read[caption], period=dated_by(read[caption]))
+            above = structs.replace(read[caption], period=dated_by(read[caption]))
             yield from self._by_indicator(document, rows, heads, above)
 
     def _by_period(
@@ -123,16 +125,18 @@ class TableReader:
                 last = None  # nobody says whose figures these are
                 continue
             if section and company is not None and measured.subject.entity == company.entity:
-                measured = replace(measured, scope=section)
+                measured = structs.replace(measured, scope=section)
             elif not measured.scope and measured.subject.kind in _NAME_KINDS[1:3]:
-                measured = replace(measured, scope=title.place)  # 国内海缆市场规模测算: so are its rows
+                measured = structs.replace(measured, scope=title.place)  # 国内海缆市场规模测算: so are its rows
             lent = (corner or title).unit or heads[0].unit if self._is_lent(measured.indicator, corner) else ""
-            named = label if change else replace(label, unit=label.unit or lent, measured=measured)
+            named = label if change else structs.replace(label, unit=label.unit or lent, measured=measured)
             last = last if change else named
             for head, (start, _, text) in zip(heads[1:], row.placed[1:], strict=False):
                 if head.period is None or head.measured is not None:
                     continue
-                yield from self._cell(document, row, (start, text), replace(head, measured=measured), named, change)
+                yield from self._cell(
+                    document, row, (start, text), structs.replace(head, measured=measured), named, change
+                )
 
     def _of_row(self, label: Label, corner: Label | None, subject: Ref | None) -> Measured | None:
         """The row's own indicator, or the corner's of the name that the row begins with."""
@@ -141,7 +145,7 @@ class TableReader:
         if corner is None or corner.measured is None or subject is None:
             return None
         if subject.kind == Kind.REGION:
-            return replace(corner.measured, scope=subject.name)
+            return structs.replace(corner.measured, scope=subject.name)
         return self._subjects.of_names(subject, corner.measured.indicator, "")
 
     def _by_indicator(
@@ -165,7 +169,7 @@ class TableReader:
                     subject = None  # a name that nobody knows
                 if head.measured is not None and subject is not None:
                     measured = _of_row(head.measured, subject, title, self._subjects)
-                    last = replace(head, measured=measured, period=head.period or _by_caption(head, title))
+                    last = structs.replace(head, measured=measured, period=head.period or _by_caption(head, title))
                 elif not head.change or head.period or (last and last.measured and _is_change(last.measured)):
                     last = None
                 if last is None or subject is None or subject.kind == Kind.REGION:
@@ -223,8 +227,8 @@ class TableReader:
         )
         claim = Claim(
             relation="reports",
-            subject=replace(head.measured.subject, start=CONTEXT, end=CONTEXT),
-            object=replace(head.measured.indicator, start=CONTEXT, end=CONTEXT),
+            subject=structs.replace(head.measured.subject, start=CONTEXT, end=CONTEXT),
+            object=structs.replace(head.measured.indicator, start=CONTEXT, end=CONTEXT),
             start=0,
             end=row.end - row.start,
             pattern="table",
@@ -263,17 +267,17 @@ def _of_row(head: Measured, subject: Ref, title: Label, subjects: SubjectFinder)
     """Return a head's indicator for the name that a row begins with; a share is one of the title's market."""
     indicator, scope = head.indicator, head.scope
     if subject.kind == Kind.COMPANY and indicator.about:
-        measured = replace(head, subject=subject, confidence=subject.score)  # a firm's 原煤产量
+        measured = structs.replace(head, subject=subject, confidence=subject.score)  # a firm's 原煤产量
     else:
         measured = subjects.of_names(subject, indicator, scope)
     if subject.kind == Kind.COMPANY and not indicator.about and not scope:
         of_market = indicator.name.endswith(SHARES_OF_MARKET)
         whole = f"{title.place}{title.topic}" if title.topic else ""
         if whole and (of_market or indicator.name.endswith(_VOLUMES)):
-            measured = replace(measured, scope=whole[:LONGEST_SCOPE])
+            measured = structs.replace(measured, scope=whole[:LONGEST_SCOPE])
         elif of_market:
-            return replace(measured, confidence=DOUBTFUL)  # of which market, nothing says
-    return replace(measured, confidence=DOUBTFUL) if head.confidence <= DOUBTFUL else measured
+            return structs.replace(measured, confidence=DOUBTFUL)  # of which market, nothing says
+    return structs.replace(measured, confidence=DOUBTFUL) if head.confidence <= DOUBTFUL else measured
 
 
 def _by_caption(head: Label, caption: Label) -> Period | None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, structs
+
 from extraction.annotated import CONTEXT, Annotated, Claim, Ref
 from extraction.context import named_week, told_weeks
 from extraction.dating import Dated, find_periods
@@ -72,8 +74,7 @@ class RowClaim:
     row: Annotated
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """What a head, a row's label or a caption says."""
 
     text: str
@@ -155,7 +156,7 @@ class LabelReader:
         if not last:
             return None
         placeholder = Ref("", Kind.INDUSTRY, "", CONTEXT, CONTEXT)
-        under = label if label.subject is not None else replace(label, subject=placeholder)
+        under = label if label.subject is not None else structs.replace(label, subject=placeholder)
         found = self._subjects.find(label, last[-1]) or self._subjects.find(under, last[-1])
         if found is not None or last[-1].about:
             return found
@@ -176,9 +177,9 @@ def _without(label: Annotated, dated: Sequence[Dated], end: int) -> Annotated:
         ):
             shift = place[ref.start] - ref.start
             owner_end = ref.owner_end + shift if ref.owner_end >= 0 else ref.owner_end
-            moved.append(replace(ref, start=ref.start + shift, end=ref.end + shift, owner_end=owner_end))
+            moved.append(structs.replace(ref, start=ref.start + shift, end=ref.end + shift, owner_end=owner_end))
     sentence = Sentence(0, len(text), text, range(len(text) + 1))
-    return replace(label, sentence=sentence, refs=tuple(moved))
+    return structs.replace(label, sentence=sentence, refs=tuple(moved))
 
 
 def caption_of(document: Document, block: Block, title: str) -> str:
@@ -236,9 +237,9 @@ def _spread_over(labels: list[Label]) -> list[Label]:
             runs.append([])
         runs[-1].append(label)
     if len(runs) != len(named):
-        return [replace(label, measured=None) for label in labels]
+        return [structs.replace(label, measured=None) for label in labels]
     return [
-        replace(label, measured=name.measured, unit=name.unit)
+        structs.replace(label, measured=name.measured, unit=name.unit)
         for name, run in zip(named, runs, strict=True)
         for label in run
     ]
@@ -254,11 +255,11 @@ def _as_a_whole(annotated: Annotated, measured: Measured, span: re.Match[str] | 
     if rest and not owned:
         name = rest + indicator.name
         named = Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, indicator.start, indicator.end)
-        return replace(measured, indicator=named, confidence=max(measured.confidence, _UNTOLD))
+        return structs.replace(measured, indicator=named, confidence=max(measured.confidence, _UNTOLD))
     if len(rest) == 1:
         return None  # 高镍 is no 镍
     vague = indicator.name.endswith(VAGUE) if owned else indicator.name in _BARE
-    return replace(
+    return structs.replace(
         measured,
         indicator=indicator,
         scope=(rest + measured.scope)[:LONGEST_SCOPE],

@@ -8,9 +8,11 @@ A cell names whole things or is left: 「正极材料、隔膜」 is two product
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from extraction.annotated import CONTEXT, Claim, Ref
 from extraction.dating import find_periods

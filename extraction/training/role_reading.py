@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from extraction.annotated import CONTEXT, Claim, Ref
 from extraction.patterns import chain, dealings, ownership, structure
 from extraction.patterns.pattern import read as read_patterns
@@ -124,7 +126,7 @@ def _placed(role: Role, inside: Sequence[Annotated], start: int) -> tuple[Claim,
     if home is None or name is None or told is None or owner is None:
         return None
     if told is not home:
-        owner = replace(owner, name=told.text[owner.start : owner.end], start=CONTEXT, end=CONTEXT)
+        owner = structs.replace(owner, name=told.text[owner.start : owner.end], start=CONTEXT, end=CONTEXT)
     ends = (name, owner) if role.relation == "subsidiary_of" else (owner, name)
     if not vocabulary()[role.relation].allows(ends[0].kind, ends[1].kind) or owner.entity == name.entity:
         return None

@@ -7,8 +7,9 @@ links at LINKED when no other issuer comes within MARGIN of it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kg.securities.records import name_key
 
@@ -24,8 +25,7 @@ CONSIDERED = 0.35
 MARGIN = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One mention and one issuer it may be."""
 
     document: Document

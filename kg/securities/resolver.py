@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 import daachorse
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kg.securities.context import Document
 from kg.securities.features import CONSIDERED, LINKED, MARGIN, Case, cuts_longer_word, inside_longer_name, weigh
@@ -30,8 +32,7 @@ _RETRY_REACH = 16  # characters behind a refused name in which another one may b
 _SURE_KINDS = (None, "mild")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """An issuer a mention may be, with the shares its score is made of."""
 
     entity_id: str
@@ -46,8 +47,7 @@ class Candidate:
         return round(sum(self.features.values()), 3)
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(Struct, frozen=True):
     """A mention at text[start:end] and what was made of it."""
 
     start: int
