@@ -43,7 +43,9 @@ _YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
 _LABEL_NOT = re.compile(r"[。；！？，：%]")
 _BASE = re.compile("(?:的|同期)?[高低]?基数")  # 「源于去年高基数」 dates nothing that follows
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
-_CODE = re.compile(r"[（(][A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?[)）]")
+_ONE_CODE = r"[A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?"
+_CODE = re.compile(rf"[（(]{_ONE_CODE}(?: ?[/，、,;；] ?{_ONE_CODE}){{0,2}}[)）]")
+_ASIDE = re.compile(r"[（(][^（）()]{0,40}[)）]")
 _LATIN_THING = re.compile(r"[A-Z][A-Za-z0-9+\-]{2,11}(?P<in>（[^（）]{2,12}）)")
 _LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z&.\- ]{2,}")
 _FIRM_END = re.compile(r".{2,6}(?:股份|集团|控股|公司|重工|精工|微电子|新材)")
@@ -56,7 +58,7 @@ _GENERIC = re.compile(
 _BEHIND = re.compile(
     "板块|产业链?|赛道|环节|领域|概念|标的|指数|端|价格|库存|供给|供应|需求|产量|销量|产能|消费|出口|进口|类|品种|产品|业务|线|装机|出货|行情|电池级|工业级"
 )
-_ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
+ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 _COMPANY_WORD = re.compile(
     r"(?:(?<=^)|(?<=[，。；：、（“]))(?:该公司|本公司|公司)(?=[^，。；：、）”的]|的)(?!债|层面|治理|法|基本面|方面|业绩分化)"
 )
@@ -122,7 +124,7 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
     if match is None:
         return None
     inside = [ref for ref in refs if ref.end < match.end() and ref.kind in _SUBJECT_KINDS]
-    size = len(_CODE.sub("", _ORDINAL.sub("", match[0]))) - 1
+    size = len(_CODE.sub("", ORDINAL.sub("", match[0]))) - 1
     if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
         return None
     if _GOES_ON.match(text, inside[-1].end):
@@ -136,13 +138,13 @@ def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
     match = _LEAD_IN.match(text)
     if match is None or lead_in(text, refs) is not None:
         return False
-    words = _ORDINAL.sub("", match[0]).rstrip("：")
+    words = ORDINAL.sub("", match[0]).rstrip("：")
     return bool(_GENERIC.sub("", lexicon.without_heads(words)))
 
 
 def names_a_firm(words: str, beside: Ref | None) -> bool:
     """Whether a label that names something unknown is a firm's: by its form, or because the one before it was."""
-    name = _CODE.sub("", _ORDINAL.sub("", words)).strip("：: ")
+    name = _CODE.sub("", ORDINAL.sub("", words)).strip("：: ")
     if beside is not None and beside.kind == Kind.COMPANY and len(name) <= _LONGEST_FIRM:
         return True
     return bool(_LATIN_NAME.fullmatch(name) or _FIRM_END.fullmatch(name))
@@ -153,11 +155,12 @@ def is_title(text: str, *, whole: bool, names: Sequence[Ref] = ()) -> bool:
 
     One that names a firm may name a year as well: 「甲公司2025年中报」.
     """
+    text = _CODE.sub("", text)
     if not whole or len(text) > _LONGEST_TITLE:
         return False
     if any(ref.kind == Kind.COMPANY for ref in names):
         text = _YEAR.sub("", text)
-    return not (_LABEL_NOT.search(text[:-1]) if is_label(text) else _TITLE_NOT.search(_CODE.sub("", text)))
+    return not (_LABEL_NOT.search(text[:-1]) if is_label(text) else _TITLE_NOT.search(text))
 
 
 def is_label(text: str) -> bool:
@@ -173,7 +176,7 @@ def read_title(
     A label that says less than the one above it (「业绩：」 below 「甲公司：」) stands under that one; others end it.
     Below a firm's heading an unknown label is one of its businesses or products.
     """
-    words = _ORDINAL.sub("", text).rstrip("：: ")
+    words = ORDINAL.sub("", text).rstrip("：: ")
     subject, place = heading_subject(text.rstrip("：: "), refs), heading_place(text.rstrip("：: "), refs)
     stated = [dated.period for dated in periods if dated.role == "stated"]
     longer = [each for each in stated if each.precision is not Precision.DAY] or stated  # 「中报（截至7月11日）」
@@ -296,7 +299,8 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
     for kind in _HEADING_KINDS:
         named = [ref for ref in refs if ref.kind == kind]
         if len({ref.entity for ref in named}) == 1:
-            size = len(_ORDINAL.sub("", text))
+            plain = _ASIDE.sub("", text)  # 「光伏行业动态（2025年4月）」
+            size = len(ORDINAL.sub("", plain if text[named[0].start : named[0].end] in plain else text))
             if (named[0].end - named[0].start) < _HEAD_SHARE * size:
                 return None
             cut = is_cut(text, named[0], refs)
@@ -310,7 +314,7 @@ def is_cut(text: str, name: Ref, refs: Sequence[Ref]) -> bool:
     """Whether a heading or label names something narrower, of which a known name is only the end: 速冻品 for 冻品."""
     if name.kind == Kind.COMPANY:
         return False
-    words = _LATIN_BREAK.sub("", _ORDINAL.sub("", text[: name.start]))  # 「IP 玩具」 is written with a space
+    words = _LATIN_BREAK.sub("", ORDINAL.sub("", text[: name.start]))  # 「IP 玩具」 is written with a space
     before = re.split(r"[，：、；（(\s“]|与|和|及", words)[-1]
     for _, place in places_in(before, [ref for ref in refs if ref.end <= name.start]):
         before = before.replace(place, "")

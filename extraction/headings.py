@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from extraction.context import heading_subject
+from extraction.context import ORDINAL, heading_subject
 from extraction.dating import find_periods
 from extraction.modality import is_risk_heading
 from extraction.places import heading_place
@@ -38,6 +38,9 @@ _RANKS = tuple(
         r"[（(]\d+[)）]|[①-⑳]",
     )
 )
+# A heading that is a trade's name: where nobody knows the trade, figures below are not those of the one above it.
+_A_TRADE = re.compile(r"[^，：、和与及]{2,10}(?:板块|行业|赛道|领域)")
+_ANY_TRADE = re.compile("(?:主要|重点|细分|相关|各|分|子|核心|热门|其他|全|本|该|所属|上游|中游|下游)+")
 _DAYS = re.compile(r"[（(](\d{1,2})\.(\d{1,2}) ?[-~—–] ?(\d{1,2})\.(\d{1,2})[)）]")
 # Under such a heading all figures are of its time, further down as well; an outlook names another year in passing.
 _RESULTS = re.compile("业绩|总览|综述|回顾|总结|表现|数据|行情|财报|年报|中报|[一三]季报|半年报|经营情况")
@@ -144,12 +147,20 @@ def read_heading(level: int, text: str, names: Sequence[Ref], *, published_on: d
     stated = [each.period for each in find_periods(_written_out(text), published_on) if each.role == "stated"]
     past = stated[-1] if stated and stated[-1].start and stated[-1].start <= published_on else None
     firms = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
+    subject = heading_subject(text, names)
     return Heading(
         level,
         text,
-        subject=heading_subject(text, names),
+        subject=subject,
         region=region,
         place=heading_place(text, names),
         period=past,
         firm=len(firms) == 1,
+        closes=subject is None and not names and _names_a_trade(text),
     )
+
+
+def _names_a_trade(text: str) -> bool:
+    words = ORDINAL.sub("", text).strip()
+    found = _A_TRADE.fullmatch(words)
+    return found is not None and _ANY_TRADE.fullmatch(words[:-2]) is None

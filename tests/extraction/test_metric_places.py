@@ -58,6 +58,22 @@ def test_whose_place_a_figure_has(lines, expected):
     assert told(*lines) == expected
 
 
+@pytest.mark.parametrize(
+    ("heading", "owners"),
+    [
+        ("（一）营销板块", set()),
+        ("（一）细分行业", {"光伏"}),
+        ("（一）行业", {"光伏"}),
+        ("（一）风电行业（2024年）", {"风电"}),
+    ],
+)
+def test_a_heading_of_an_unknown_trade_hides_the_one_above(heading, owners):
+    reading = read(report("# 一、光伏", f"# {heading}", "2024年新增装机45GW。"))
+    names = names_of(reading)
+    sure = [fact for fact in reading.facts if fact.confidence >= Settings().least_confidence]
+    assert {names[fact.subject] for fact in sure if fact.relation == "reports"} == owners
+
+
 def dated(*lines: str) -> set[tuple[str, str]]:
     """(indicator, period) of every figure in a report."""
     reading = read(report(*lines))
