@@ -44,7 +44,7 @@ _LABEL_NOT = re.compile(r"[。；！？，：%]")
 _BASE = re.compile("(?:的|同期)?[高低]?基数")  # 「源于去年高基数」 dates nothing that follows
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _ONE_CODE = r"[A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?"
-_CODE = re.compile(rf"[（(]{_ONE_CODE}(?: ?[/，、,;；] ?{_ONE_CODE}){{0,2}}[)）]")
+CODE = re.compile(rf"[（(]{_ONE_CODE}(?: ?[/，、,;；] ?{_ONE_CODE}){{0,2}}[)）]")
 _ASIDE = re.compile(r"[（(][^（）()]{0,40}[)）]")
 _LATIN_THING = re.compile(r"[A-Z][A-Za-z0-9+\-]{2,11}(?P<in>（[^（）]{2,12}）)")
 _LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z&.\- ]{2,}")
@@ -124,7 +124,7 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
     if match is None:
         return None
     inside = [ref for ref in refs if ref.end < match.end() and ref.kind in _SUBJECT_KINDS]
-    size = len(_CODE.sub("", ORDINAL.sub("", match[0]))) - 1
+    size = len(CODE.sub("", ORDINAL.sub("", match[0]))) - 1
     if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
         return None
     if _GOES_ON.match(text, inside[-1].end):
@@ -144,7 +144,7 @@ def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
 
 def names_a_firm(words: str, beside: Ref | None) -> bool:
     """Whether a label that names something unknown is a firm's: by its form, or because the one before it was."""
-    name = _CODE.sub("", ORDINAL.sub("", words)).strip("：: ")
+    name = CODE.sub("", ORDINAL.sub("", words)).strip("：: ")
     if beside is not None and beside.kind == Kind.COMPANY and len(name) <= _LONGEST_FIRM:
         return True
     return bool(_LATIN_NAME.fullmatch(name) or _FIRM_END.fullmatch(name))
@@ -155,7 +155,7 @@ def is_title(text: str, *, whole: bool, names: Sequence[Ref] = ()) -> bool:
 
     One that names a firm may name a year as well: 「甲公司2025年中报」.
     """
-    text = _CODE.sub("", text)
+    text = CODE.sub("", text)
     if not whole or len(text) > _LONGEST_TITLE:
         return False
     if any(ref.kind == Kind.COMPANY for ref in names):

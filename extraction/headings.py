@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from extraction.context import ORDINAL, heading_subject
+from extraction.context import CODE, ORDINAL, heading_subject
 from extraction.dating import find_periods
 from extraction.modality import is_risk_heading
 from extraction.places import heading_place
@@ -147,7 +147,8 @@ def read_heading(level: int, text: str, names: Sequence[Ref], *, published_on: d
     stated = [each.period for each in find_periods(_written_out(text), published_on) if each.role == "stated"]
     past = stated[-1] if stated and stated[-1].start and stated[-1].start <= published_on else None
     firms = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
-    subject = heading_subject(text, names)
+    stranger = not firms and CODE.search(text) is not None  # 「某某电子（220 HK）」 is a firm that no list holds
+    subject = None if stranger else heading_subject(text, names)
     return Heading(
         level,
         text,
@@ -155,8 +156,8 @@ def read_heading(level: int, text: str, names: Sequence[Ref], *, published_on: d
         region=region,
         place=heading_place(text, names),
         period=past,
-        firm=len(firms) == 1,
-        closes=subject is None and not names and _names_a_trade(text),
+        firm=len(firms) == 1 or stranger,
+        closes=stranger or (subject is None and not names and _names_a_trade(text)),
     )
 
 
