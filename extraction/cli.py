@@ -119,6 +119,12 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
 
 @click.command()
 @_of_lines(explains="写出每条事实由哪个模式读出、把握多大")
+@click.option(
+    "--least-confidence",
+    type=click.FloatRange(0, 1),
+    default=lambda: load().least_confidence,
+    help="把握低于此值的事实不写出，默认同 ingest；0 为全部",
+)
 def extract(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
     """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库，但用其旁所训模型。"""
     from extraction.extracting import Extraction  # noqa: PLC0415 -- imported when called

@@ -299,7 +299,7 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
     for kind in _HEADING_KINDS:
         named = [ref for ref in refs if ref.kind == kind]
         if len({ref.entity for ref in named}) == 1:
-            plain = _ASIDE.sub("", text)  # 「光伏行业动态（2025年4月）」
+            plain = _ASIDE.sub("", text)  # 「光伏行业跟踪（2024年8月）」
             size = len(ORDINAL.sub("", plain if text[named[0].start : named[0].end] in plain else text))
             if (named[0].end - named[0].start) < _HEAD_SHARE * size:
                 return None

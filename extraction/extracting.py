@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extraction.pipeline import Extractor
+from extraction.pipeline import Extractor, sure
 from extraction.readers.jsonl import read_record, text_of
 from extraction.readers.source import Source
 from extraction.wire import reading_on_wire
@@ -28,6 +28,7 @@ class Extraction:
     master: Path | None = None
     model: Path | None = None
     explain: bool = False
+    least_confidence: float = 0.0  # what is read less surely is not written
 
     def build(self) -> Work:
         """Make the function that answers one record."""
@@ -39,7 +40,7 @@ def _extract(extractor: Extractor, how: Extraction, record: Record, where: str) 
         raise DocumentError(where, 'no "id"', "give each line one, so that its answer can be told")
     document = read_record(record, Source(Path(where), b"", how.read_at.date()))
     given = text_of(record)
-    reading = extractor.extract(document, recorded_at=how.read_at)
+    reading = sure(extractor.extract(document, recorded_at=how.read_at), how.least_confidence)
     written = reading_on_wire(record["id"], reading, explain=how.explain)
     for fact in written["facts"]:  # the stored text spells line ends one way; a quote is the giver's own characters
         evidence = fact["evidence"]

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from extraction.duplicates import DuplicateIndex
 from extraction.intake import Change, Intake
-from extraction.pipeline import Extractor
+from extraction.pipeline import Extractor, sure
 from extraction.pool import ordered_map
 from extraction.readers.dispatch import walk
 
@@ -127,9 +127,7 @@ def _reader(job: Job) -> Callable[[Document], Reading]:
 
 
 def _read(extractor: Extractor, job: Job, document: Document) -> Reading:
-    reading = extractor.extract(document, recorded_at=job.recorded_at)
-    sure = tuple(fact for fact in reading.facts if fact.confidence >= job.least_confidence)
-    return replace(reading, facts=sure)
+    return sure(extractor.extract(document, recorded_at=job.recorded_at), job.least_confidence)
 
 
 def _progress() -> Progress:

@@ -272,6 +272,11 @@ class Extractor:
         return tuple(fact for fact in good if fact.id not in withheld), (*problems, *(each.problem for each in wrong))
 
 
+def sure(reading: Reading, least_confidence: float) -> Reading:
+    """Return a reading without the facts that were read less surely than asked."""
+    return replace(reading, facts=tuple(fact for fact in reading.facts if fact.confidence >= least_confidence))
+
+
 def _trained(path: Path | None) -> RelationModel | None:
     """Load the relation model beside a knowledge base, where there is one; its libraries are an extra."""
     if path is None or not path.exists():

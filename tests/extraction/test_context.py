@@ -90,7 +90,7 @@ def test_lead_ins(text, expected):
         ("产品（甲公司）", "甲公司"),
         # neither codes nor a bracket's date make it a smaller part
         ("甲公司（600000.SH/00999.HK）", "甲公司"),
-        ("3. 光伏行业动态（2025 年 4 月）", "光伏"),
+        ("3. 光伏行业跟踪（2024 年 8 月）", "光伏"),
     ],
 )
 def test_headings(text, expected):

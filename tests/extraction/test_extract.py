@@ -82,6 +82,14 @@ def test_explain_names_the_pattern():
     assert len(patterns) > 1
 
 
+def test_what_is_not_stored_is_written_only_when_asked_for():
+    text = "安防领域重点公司2020年整体收入为1213亿元。"
+    (sure,), _, _ = call([record("a", text, day="2021-01-20")])
+    (all_of_it,), _, _ = call([record("a", text, day="2021-01-20")], "--least-confidence", "0")
+    assert sure["facts"] == []
+    assert [fact["value"]["number"] for fact in all_of_it["facts"]] == [121_300_000_000]
+
+
 def test_the_same_lines_give_the_same_bytes():
     lines = [record(number, TEXT) for number in range(3)]
     assert call(lines) == call(lines)

@@ -61,7 +61,7 @@ def doubted(*lines: str) -> list[bool]:
         (("2024年宁德时代营业收入3620亿，同比增长5%。",), [False, True]),
         # what a bracket narrows, a method's name aside
         (("2024年动力电池市场规模（乘用、商用）约310亿元。",), [True]),
-        (("截至2025年6月30日，房地产行业PE（TTM）为23.8倍。",), [False]),
+        (("截至2024年9月30日，房地产行业PE（TTM）为17.4倍。",), [False]),
         # what the label names is not all that its heading comprises
         (("# 维生素", "烟酸（99%，国产）：2025年8月8日价格31500元/吨。"), [True]),
         # prices have a 涨幅
@@ -108,7 +108,7 @@ def doubted(*lines: str) -> list[bool]:
         (("2024年海缆业务EBITDA 3亿元。",), [True]),
         # the names in a bracket are not who the words behind it tell of
         (("2024年前五大车企（比亚迪+吉利汽车）产能占比65%。",), [True]),
-        (("欧洲APT（仲钨酸铵）价格达400美元/吨。",), [False]),
+        (("欧洲APT（仲钨酸铵）价格达350美元/吨度。",), [False]),
         (("2024年4月原油（含凝析油）产量985万桶/天。",), [True]),
         # behind a figure of somebody unknown, or of another thing's whole
         (
