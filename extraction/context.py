@@ -288,7 +288,7 @@ def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:
 def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
     """Return the one company, product or industry that a heading is about, or None.
 
-    What stands before a colon is what it is about: 「氧化铝：现货价格微涨」.
+    What stands before a colon is what it is about: 「氧化铝：现货小幅上涨」.
     """
     label = _HEADING_LABEL.match(text)
     if label and any(ref.end <= label.end() and ref.kind in _HEADING_KINDS for ref in refs):

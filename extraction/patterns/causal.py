@@ -239,7 +239,7 @@ def _measured(ref: Ref, word: str) -> Ref:
 
 
 def _shared_head(refs: list[Ref]) -> list[Ref]:
-    """「啤酒、饮料、调味品板块毛利率」: the indicator of the last of a list is that of them all."""
+    """「白酒、啤酒、软饮料板块毛利率」: the indicator of the last of a list is that of them all."""
     if len(refs) < 2 or refs[-1].kind != Kind.INDICATOR or not refs[-1].owner:  # noqa: PLR2004 -- a list has two
         return refs
     head = refs[-1].name.removeprefix(refs[-1].owner)

@@ -216,7 +216,7 @@ def _of_another_home(figure: Figure) -> bool:
 
 
 def _of_another_rate(figure: Figure) -> bool:
-    """「营收同比-1.7%，较2024年下降1.8个百分点」: the second tells how the growth changed, not the revenue."""
+    """「营收同比-2.5%，较2023年下降3.0个百分点」: the second tells how the growth changed, not the revenue."""
     return figure.quantity.unit in ("pct", "bp") and _AMOUNTS.search(figure.reading.indicator.name) is not None
 
 

@@ -1,6 +1,6 @@
 """Whose figure it is when no known name says so: the noun phrase in front of the indicator, read word by word.
 
-「2019年，中国LED封装市场规模约959亿元」: leftwards from 市场规模, 封装 and LED are words of a name, 中国 is a region,
+「2021年，中国LED封装市场规模约800亿元」: leftwards from 市场规模, 封装 and LED are words of a name, 中国 is a region,
 and there the clause begins. A verb or a function word ends the phrase. What is found is a typed name without a code.
 """
 

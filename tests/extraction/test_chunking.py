@@ -81,8 +81,8 @@ def test_headings_are_walls_and_give_the_path():
 
 
 def test_a_heading_with_nothing_below_is_a_chunk():
-    document = document_of(("#", "黄金：金价驱动利润高增"), ("#", "白银"), ("##", "供给"), ("", "银矿减产。"))
-    assert texts(chunk_document(document)) == ["黄金：金价驱动利润高增", "银矿减产。"]
+    document = document_of(("#", "黄金：金价推高矿企利润"), ("#", "白银"), ("##", "供给"), ("", "银矿减产。"))
+    assert texts(chunk_document(document)) == ["黄金：金价推高矿企利润", "银矿减产。"]
 
 
 def test_one_theme_stays_together_and_the_next_begins_anew():

@@ -37,7 +37,7 @@ def test_a_factor_is_named_with_what_stands_around_it(text, cause, cause_scope, 
 
 INHERITED = [
     ("碳酸锂供给收缩，推动价格上涨。", ("碳酸锂供给", "碳酸锂价格", "down", "up")),
-    ("铁矿石供给过剩将使得价格下行。", ("铁矿石供给", "铁矿石价格", "up", "down")),
+    ("铁矿石供给过剩会令价格下行。", ("铁矿石供给", "铁矿石价格", "up", "down")),
 ]
 
 
@@ -55,10 +55,10 @@ def test_a_bare_price_is_that_of_what_is_scarce(text, expected):
 UNSAID = [
     "铜价上涨提振稀土关键战略价值。",  # its worth, not the thing
     "涨幅居前的个股受益于游戏版号政策利好及潮玩概念驱动。",
-    "化学制药同比增长16.6%，受益于创新药放量。",  # of what, it does not say
+    "化学制药同比增长12.4%，主要受益于创新药放量。",  # of what, it does not say
     "管理费用减少12.0%，主要因去年股权激励支出较多。",  # explains the comparison
     "再生铜增长带动精炼铜供给增速分别为2.5%、3.5%。",
-    "市场电价下行导致业绩增速放缓。",
+    "市场电价走低导致业绩增速放缓。",
 ]
 
 

@@ -311,7 +311,7 @@ def test_years_told_before_do_not_date_a_figure_behind_them():
 
 
 def test_a_heading_is_about_what_stands_before_its_colon_or_whose_figure_it_names():
-    assert figures("# 工业金属", "## 氧化铝：期货带动交仓需求，现货价格微涨", "库存388万吨。")[0][0] == "product:氧化铝"
+    assert figures("# 工业金属", "## 氧化铝：期货升水支撑交仓，现货小幅上涨", "库存388万吨。")[0][0] == "product:氧化铝"
     assert figures("# 油气数据跟踪", "## （二）原油供给", "2025年5月产量1846万吨。")[0][0] == "product:原油"
 
 

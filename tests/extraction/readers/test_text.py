@@ -72,7 +72,7 @@ def test_a_negative_number_is_no_item():
         ("报告日期：2023.2.3", date(2023, 2, 3)),
         ("证券研究报告/量化投资策略报告 2022 年 1 月 5 日", date(2022, 1, 5)),
         ("Published: March 5, 2024", date(2024, 3, 5)),
-        ("行业动态报告●电子2020年12月07日[table_main]公司深度报告", date(2020, 12, 7)),
+        ("行业动态报告●医药2021年03月05日[table_main]公司深度报告", date(2021, 3, 5)),
     ],
 )
 def test_dates_of_a_first_page(read_one, head, day):
