@@ -145,8 +145,10 @@ def _answer(
     stages: dict[int, list[Stage]] = defaultdict(list)
     used = list(flow)
     own = lens.index(topic.id)
+    told = [index for index in layers if strength[index] or makers[index]]
     # A second reading of the topic's name (the trade 锂电池 beside the product) that nothing is tied to says nothing.
-    told = [index for index in layers if index == own or strength[index] or makers[index]]
+    if own in layers and own not in told and all(lens.entity(index).name != topic.name for index in told):
+        told.append(own)
     for index in sorted(told, key=lambda index: (-strength[index], index)):
         stage = Node(lens.entity(index), layers[index], round(1 + strength[index] + len(makers[index]) / 10, 4))
         nodes[index] = stage

@@ -47,6 +47,20 @@ def test_a_product_stands_between_what_goes_into_it_and_what_it_goes_into():
     assert depth == {"工业硅": -2, "硅料": -1, "硅片": 0, "电池片": 1, "组件": 2}
 
 
+def test_a_trade_that_nothing_is_tied_to_does_not_stand_beside_the_product_of_its_name():
+    trade = ("锂电池行业景气度回升。", claim("industry:锂电池", "reports", "indicator:景气度"))
+    product = ("隔膜用于锂电池。", claim("product:隔膜", "upstream_of", "product:锂电池"))
+    both, alone = (
+        chain(seen(paper(1, "2024-01-01", trade, product)), "锂电池"),
+        chain(seen(paper(1, "2024-01-01", trade)), "锂电池"),
+    )
+    assert [stage.node.entity.id for layer in both.layers for stage in layer.stages] == [
+        "product:隔膜",
+        "product:锂电池",
+    ]
+    assert names(alone) == {"中游": {"锂电池"}}
+
+
 @pytest.mark.parametrize(("depth", "stages"), [(-3, 3), (1, 3), (2, 5), (3, 6), (4, 6), (99, 6)])
 def test_depth_bounds_the_walk_both_ways(depth: int, stages: int):
     answer = chain(seen(*solar()), "硅片", depth=depth)
