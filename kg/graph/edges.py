@@ -208,19 +208,20 @@ class Buckets:
         """Return the rows of the first `limit` edges of each bucket; with `passes`, of those that it lets through.
 
         Args:
-            wanted: sorted keys.
+            wanted: sorted keys, that of each bucket followed by the next greater one.
             limit: edges a bucket.
             passes: which rows count.
         """
         first, last = self.bounds(wanted)
         if passes is None:
-            counts = np.minimum(last - first, max(limit, 0))
-            return self._window(first, counts, counts.cumsum())
+            last = np.minimum(last, first + max(limit, 0))
+            return self._window(last, counts := last - first, counts.cumsum())
         return self._passing(first, last, limit, passes=passes)
 
-    def _window(self, first: NDArray[np.intp], counts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.integer]:
-        total = int(ends[-1]) if len(ends) else 0
-        places: NDArray[np.integer] = (first - ends + counts).repeat(counts) + np.arange(total)
+    def _window(self, last: NDArray[np.intp], counts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.integer]:
+        """Return the rows of each bucket's edges that end before `last`; `ends` are the sums of their counts."""
+        places: NDArray[np.integer] = (last - ends).repeat(counts)
+        places += np.arange(len(places))
         return places if self.rows is None else self.rows.take(places)
 
     def _passing(
@@ -231,10 +232,10 @@ class Buckets:
         ends = sizes.cumsum()
         if len(ends) and ends[-1] > _AT_ONCE:
             return self._searched(first, last, limit, passes=passes)
-        every = self._window(first, sizes, ends)
+        every = self._window(last, sizes, ends)
         through = passes(every)
         rows: NDArray[np.integer] = every[through]
-        if len(rows) <= limit or not len(sizes) or int(sizes.max()) <= limit:
+        if len(rows) <= limit or int(np.maximum.reduce(sizes, initial=0)) <= limit:
             return rows  # nothing to cut: most nodes have few edges of a relation
         passed = np.concatenate((_NONE, through.cumsum()))
         through &= passed[1:] - passed[ends - sizes].repeat(sizes) <= limit
@@ -252,7 +253,7 @@ class Buckets:
         owners: list[NDArray[np.intp]] = []
         while len(open_):
             counts = np.minimum(last[open_] - first[open_], width)
-            rows = self._window(first[open_], counts, counts.cumsum())
+            rows = self._window(first[open_] + counts, counts, counts.cumsum())
             owner = np.repeat(open_, counts)
             through = passes(rows)
             rows, owner = rows[through], owner[through]
@@ -268,17 +269,14 @@ class Buckets:
         if len(kept) == 1:
             return kept[0]
         if not kept:
-            return self._window(first[:0], first[:0], first[:0])
+            return self._window(last[:0], last[:0], last[:0])
         return np.concatenate(kept)[np.argsort(np.concatenate(owners), kind="stable")]
 
     def bounds(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return where each bucket begins and ends."""
         # In the keys' own type: with a wider one NumPy would copy all keys at every call. The greatest is never a key.
         greatest = _GREATEST[self.keys.dtype.char]
-        if len(wanted) and int(wanted[-1]) >= greatest:
-            wanted = np.minimum(wanted, greatest - 1)
-        sought = np.empty((2, len(wanted)), dtype=self.keys.dtype)
-        sought[0] = wanted
-        np.add(sought[0], 1, out=sought[1])
-        first, last = self.keys.searchsorted(sought)
-        return first, last
+        if len(wanted) and wanted[-1] > greatest:
+            wanted = np.minimum(wanted, greatest)
+        found = self.keys.searchsorted(wanted.astype(self.keys.dtype))
+        return found[::2], found[1::2]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -193,7 +193,7 @@ def strongest(
     Args:
         parts: the graph.
         nodes: sorted, each once.
-        numbers: relations as positions, sorted.
+        numbers: relations as positions, sorted, each followed by the next greater number.
         out: from subjects to objects, or back.
         limit: how many to keep per node and relation.
         within: what must hold of the edges that count.
@@ -260,19 +260,30 @@ class Within(NamedTuple):
 
     def passes(self, edges: Edges, gone: NDArray[np.bool_] | None = None) -> Passes | None:
         """Return the test for rows of `edges`, or None when all count."""
-        bounds: list[tuple[NDArray[Any], np.ufunc, int]] = []
+        bounds: list[tuple[NDArray[Any], np.ufunc, NDArray[Any]]] = []
         if self.end is not None:
-            bounds.append((edges.start, np.less, self.end))
+            bounds.append((edges.start, np.less, _number(self.end)))
         if self.start is not None:
-            bounds.append((edges.end, np.greater, self.start))
+            bounds.append((edges.end, np.greater, _number(self.start)))
         if self.published is not None:
-            bounds.append((edges.published, np.less_equal, self.published))
+            bounds.append((edges.published, np.less_equal, _number(self.published)))
         if gone is not None:
-            bounds.append((gone, np.equal, False))
+            bounds.append((gone, np.equal, _STANDS))
         return partial(_within, bounds) if bounds else None
 
 
-def _within(bounds: Sequence[tuple[NDArray[Any], np.ufunc, int]], rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+_STANDS = np.zeros((), dtype=np.bool_)
+
+
+@lru_cache(maxsize=256)
+def _number(value: int) -> NDArray[np.int32]:
+    """Return a number as NumPy has it: to turn it into one at each comparison costs more than to compare."""
+    return np.array(value, dtype=np.int32)
+
+
+def _within(
+    bounds: Sequence[tuple[NDArray[Any], np.ufunc, NDArray[Any]]], rows: NDArray[np.integer]
+) -> NDArray[np.bool_]:
     (column, compare, bound), *others = bounds
     kept: NDArray[np.bool_] = compare(column[rows], bound)
     for column, compare, bound in others:
@@ -281,7 +292,8 @@ def _within(bounds: Sequence[tuple[NDArray[Any], np.ufunc, int]], rows: NDArray[
 
 
 def _wanted(nodes: NDArray[np.int64], numbers: NDArray[np.int64], relations: int) -> NDArray[np.int64]:
-    return (nodes[:, None] * relations + numbers[None, :]).ravel()
+    wanted: NDArray[np.int64] = np.add.outer(nodes * _number(relations), numbers).ravel()
+    return wanted
 
 
 def _in_order(ids: Ids, edges: Edges, node: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -357,6 +369,6 @@ def degree(parts: Parts, node: int, relations: int) -> int:
 
 
 def _edges_at(buckets: Buckets, node: int, relations: int) -> NDArray[np.integer]:
-    first, last = buckets.bounds(np.array([node, node + 1], dtype=np.int64) * relations)[0].tolist()
-    places = np.arange(first, last)
+    first, last = buckets.bounds(np.array([node, node + 1], dtype=np.int64) * relations)
+    places = np.arange(int(first[0]), int(last[0]))
     return places if buckets.rows is None else buckets.rows[places]

@@ -114,8 +114,9 @@ class ServedGraph:
 
     def about_of(self, node: int) -> list[int]:
         """Return the nodes that are about `node`."""
-        found: list[int] = self._anchored.strongest(np.array([node], dtype=np.int64), len(self.about)).tolist()
-        return found
+        found = self._anchored.strongest(np.array([node, node + 1], dtype=np.int64), len(self.about))
+        nodes: list[int] = found.tolist()
+        return nodes
 
     def degree(self, node: int) -> int:
         """Return how many edges leave or reach a node."""

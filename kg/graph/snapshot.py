@@ -120,7 +120,7 @@ class Snapshot:
             published=None if published_by is None else published_by.toordinal(),
         )
         nodes = np.asarray(frontier, dtype=np.int64)
-        if len(nodes) > 1 and not (nodes[1:] > nodes[:-1]).all():
+        if len(nodes) > 1 and np.count_nonzero(nodes[1:] > nodes[:-1]) < len(nodes) - 1:
             nodes = np.unique(nodes)
         wanted = _numbers(self.relation_names, frozenset(relations))
         return strongest(self.parts, nodes, wanted, out=direction == "out", limit=limit_per_node, within=within)
@@ -140,7 +140,7 @@ class Snapshot:
 
     def about_of(self, node: int) -> list[int]:
         """Return the nodes that are about `node`: the prices, outputs and margins of a product."""
-        found = self.parts.anchored.strongest(np.array([node], dtype=np.int64), len(self.about))
+        found = self.parts.anchored.strongest(np.array([node, node + 1], dtype=np.int64), len(self.about))
         nodes: list[int] = found.tolist()
         return nodes
 
@@ -161,4 +161,6 @@ class Snapshot:
 
 @lru_cache(maxsize=256)
 def _numbers(relation_names: tuple[str, ...], wanted: frozenset[str]) -> NDArray[np.int64]:
-    return np.array([number for number, name in enumerate(relation_names) if name in wanted], dtype=np.int64)
+    """Return the places of some relations, each followed by the next: where its bucket begins and where it ends."""
+    numbers = [number for number, name in enumerate(relation_names) if name in wanted]
+    return np.array([end for number in numbers for end in (number, number + 1)], dtype=np.int64)
