@@ -75,8 +75,7 @@ def fact_ids(digests: bytes) -> list[str]:
     >>> fact_ids(bytes(16)) == ["fact:" + 32 * "0"]
     True
     """
-    written, width = digests.hex(), 2 * _DIGEST_BYTES
-    return ["fact:" + written[place : place + width] for place in range(0, len(written), width)]
+    return ("fact:" + digests.hex(",", _DIGEST_BYTES).replace(",", ",fact:")).split(",") if digests else []
 
 
 @lru_cache(maxsize=8192)

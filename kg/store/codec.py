@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from datetime import date, datetime
 from functools import lru_cache
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -128,6 +129,11 @@ def entity_out(entity: Entity) -> str:
     """Encode what a document says of an entity, its id left out."""
     aliases = [[alias.name, period_out(alias.period), alias.source] for alias in entity.aliases]
     return dump([entity.kind.value, entity.name, aliases, list(entity.codes), entity.about])
+
+
+def bare_out(kind: Kind, name: str) -> str:
+    """Encode an entity of which nothing but kind and name is known, as `entity_out` does."""
+    return f'["{kind.value}",{encode_basestring(name)},[],[],""]'
 
 
 def entity_in(identity: str, text: str) -> Entity:

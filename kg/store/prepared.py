@@ -138,6 +138,19 @@ def bare_entity(identity: str) -> Entity:
     Raises:
         ValueError: when the id does not name a kind.
     """
+    kind, name = bare_name(identity)
+    return Entity(identity, kind, name)
+
+
+def bare_name(identity: str) -> tuple[Kind, str]:
+    """Return the kind and the name of an entity that an id alone tells.
+
+    Raises:
+        ValueError: when the id does not name a kind.
+    """
     prefix, _, name = identity.partition(":")
-    kind = Kind.COMPANY if prefix in {"sec", "org"} else Kind(prefix)
-    return Entity(identity, kind, name or identity)
+    kind = _KINDS.get(prefix)
+    return kind or Kind(prefix), name or identity
+
+
+_KINDS = {"sec": Kind.COMPANY, "org": Kind.COMPANY, **{kind.value: kind for kind in Kind}}

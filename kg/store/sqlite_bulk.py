@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass
-from itertools import chain, compress, filterfalse, repeat
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,12 +18,13 @@ import numpy as np
 from kg.errors import DocumentError
 from kg.ids import fact_ids, normal_name
 from kg.store import codec, journal, schema
-from kg.store.prepared import bare_entity, utc
+from kg.store.prepared import bare_name, utc
 from kg.store.schema import DAY_ROOM, INDEXES, first_key, microseconds
+from kg.store.sqlite_insert import insert_columns
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,8 +73,8 @@ class Loader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._place: dict[str, int] = {}  # of an entity in the three columns below
         self._ids: list[str] = []
+        self._place = _Places(self._ids)  # of an entity in the list above and the columns below
         self._entities = np.empty(0, np.int64)
         self._implied = np.empty(0, np.int64)  # the profile of one that is used and not described, or 0
         self._written: list[_Written] = []
@@ -98,8 +99,7 @@ class Loader:
             if known is None:
                 fresh.append((_insert_document(self._connection, sheet), sheet))
         if fresh:
-            self._know(fresh)
-            ends = [self._places(sheet.rows.ends) for _, sheet in fresh]
+            ends = self._know(fresh)
             self._insert_appearances(fresh, ends)
             self._insert_facts(fresh, ends)
             self._last = self._last_fact()
@@ -111,56 +111,66 @@ class Loader:
         last: int = self._connection.execute("SELECT coalesce(max(key), 0) FROM fact").fetchone()[0]
         return last
 
-    def _know(self, sheets: list[tuple[int, Sheet]]) -> None:
-        """Learn the keys of the entities of sheets; make those that are missing."""
-        ids: set[str] = set()
-        for _, sheet in sheets:
-            ids.update(filterfalse(self._place.__contains__, sheet.rows.ends))
-            ids.update(*((entity.id, entity.about) for entity in sheet.entities))
-        wanted = sorted(ids - self._place.keys() - {""})
-        self._connection.executemany(
-            "INSERT INTO entity (id) VALUES (?) ON CONFLICT DO NOTHING", ((identity,) for identity in wanted)
-        )
-        found = dict(
-            self._connection.execute(
-                "SELECT id, key FROM entity WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
-            ).fetchall()
-        )
-        self._ids += wanted
-        self._place.update(zip(wanted, range(len(self._place), len(self._place) + len(wanted)), strict=True))
-        self._entities = np.append(self._entities, np.array([found[identity] for identity in wanted], np.int64))
-        self._implied = np.append(self._implied, np.zeros(len(wanted), np.int64))
+    def _know(self, sheets: list[tuple[int, Sheet]]) -> list[NDArray[np.int64]]:
+        """Learn the keys of the entities of sheets, make those that are missing; return the places of each sheet's."""
+        known = len(self._ids)
+        ends = [self._places(sheet.rows.ends) for _, sheet in sheets]
+        for entity in chain.from_iterable(sheet.entities for _, sheet in sheets):
+            self._places(filter(None, (entity.id, entity.about)))
+        new = self._ids[known:]
+        order = sorted(range(len(new)), key=new.__getitem__)
+        keys = np.zeros(len(new), np.int64)
+        keys[order] = self._entity_keys([new[place] for place in order])
+        self._entities = np.append(self._entities, keys)
+        self._implied = np.append(self._implied, np.zeros(len(new), np.int64))
+        return ends
 
-    def _places(self, ids: Collection[str]) -> NDArray[np.int64]:
-        return np.fromiter(map(self._place.__getitem__, ids), np.int64, len(ids))
+    def _places(self, ids: Iterable[str]) -> NDArray[np.int64]:
+        return np.fromiter(map(self._place.__getitem__, ids), np.int64)
+
+    def _entity_keys(self, ids: list[str]) -> Sequence[int]:
+        """Return the keys of entities, and make those that are missing."""
+        made = insert_columns(self._connection, "entity", {"id": ids}, count=len(ids), passing_over=True)
+        if made == len(ids):
+            return _last_keys(self._connection, "entity", made)
+        asked = "SELECT id, key FROM entity WHERE id IN (SELECT value FROM json_each(?))"
+        found = dict(self._connection.execute(asked, (json.dumps(ids),)).fetchall())
+        return [found[identity] for identity in ids]
 
     def _insert_appearances(self, sheets: list[tuple[int, Sheet]], ends: list[NDArray[np.int64]]) -> None:
         """Write what the sheets say of entities, as kg/store/prepared.py makes it of documents without mentions."""
         both = zip(sheets, ends, strict=True)
         bare = [self._places(_bare(sheet)) if sheet.entities else used for (_, sheet), used in both]
-        self._imply(np.unique(np.concatenate(bare)))
+        used = np.concatenate(bare)
+        self._imply(np.unique(used[self._implied[used] == 0]))
         for (document, sheet), others in zip(sheets, bare, strict=True):
             own = map(self._profile, dict.fromkeys(sheet.entities))
             insert_appearances(self._connection, document, (*own, *self._implied[others].tolist()))
 
     def _imply(self, places: NDArray[np.int64]) -> None:
         """Learn the profiles of entities that are used and not described; make those that are missing."""
-        missing = places[self._implied[places] == 0]
-        wanted = [bare_entity(self._ids[place]) for place in missing.tolist()]
-        records = list(map(codec.entity_out, wanted))
-        keys = self._entities[missing].tolist()
-        self._connection.executemany(
-            "INSERT INTO profile (entity, implied, record) VALUES (?, 1, ?) ON CONFLICT DO NOTHING",
-            zip(keys, records, strict=True),
-        )
+        places = places[np.argsort(self._entities[places])]
+        entities = self._entities[places].tolist()
+        wanted = [bare_name(self._ids[place]) for place in places.tolist()]
+        records = [codec.bare_out(kind, name) for kind, name in wanted]
+        profiles = self._implied_keys(entities, records)
+        self._implied[places] = profiles
+        self._name([(normal_name(name), key, name, 0) for key, (_, name) in zip(profiles, wanted, strict=True)])
+
+    def _implied_keys(self, entities: list[int], records: list[str]) -> Sequence[int]:
+        """Return the keys of profiles of entities that nobody describes, and make those that are missing."""
+        count = len(records)
+        columns: dict[str, Iterable[object]] = {"entity": entities, "record": records}
+        shared = {"implied": 1}
+        made = insert_columns(self._connection, "profile", columns, count=count, shared=shared, passing_over=True)
+        if made == count:
+            return _last_keys(self._connection, "profile", made)
         found = self._connection.execute(
             "SELECT entity, record, key FROM profile WHERE implied AND entity IN (SELECT value FROM json_each(?))",
-            (json.dumps(keys),),
+            (json.dumps(entities),),
         )
-        made = {(entity, record): key for entity, record, key in found}
-        profiles = [made[said] for said in zip(keys, records, strict=True)]
-        self._implied[missing] = profiles
-        self._name(zip(profiles, wanted, strict=True))
+        keys = {(entity, record): key for entity, record, key in found}
+        return [keys[said] for said in zip(entities, records, strict=True)]
 
     def _profile(self, entity: Entity) -> int:
         row = (int(self._entities[self._place[entity.id]]), codec.entity_out(entity))
@@ -169,14 +179,15 @@ class Loader:
         if found is not None:
             return int(found[0])
         made = self._connection.execute("INSERT INTO profile (entity, implied, record) VALUES (?, 0, ?)", row)
-        self._name([(int(made.lastrowid or 0), entity)])
-        return int(made.lastrowid or 0)
+        key = int(made.lastrowid or 0)
+        self._name([(normal_name(name), key, name, code) for name, code in _names(entity)])
+        return key
 
-    def _name(self, profiles: Iterable[tuple[int, Entity]]) -> None:
-        self._connection.executemany(
-            "INSERT INTO profile_name (folded, profile, name, code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            ((normal_name(name), key, name, code) for key, entity in profiles for name, code in _names(entity)),
-        )
+    def _name(self, names: list[tuple[str, int, str, int]]) -> None:
+        """Write by which names, folded, profiles are found."""
+        columns = dict(zip(("folded", "profile", "name", "code"), zip(*names, strict=True), strict=False))
+        if names:
+            insert_columns(self._connection, "profile_name", columns, count=len(names), passing_over=True)
 
     def _insert_facts(self, sheets: list[tuple[int, Sheet]], ends: list[NDArray[np.int64]]) -> None:
         """Write facts and evidence; a fact of several rows is looked at by itself, all others column by column."""
@@ -194,16 +205,18 @@ class Loader:
             )
             for side in ("subjects", "objects")
         )
-        rows = zip(
-            *(keys.tolist(), said.facts, subjects.tolist()),
-            *(_chained(sheets, "relations"), objects.tolist()),
-            *(_chained(sheets, "negatives"), said.claims),
-            strict=True,
-        )
-        self._connection.executemany(
-            "INSERT INTO fact (key, id, subject, relation, object, negative, claim) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            rows if leads.all() else compress(rows, leads.tolist()),
-        )
+        columns: dict[str, Iterable[object]] = {
+            "key": keys.tolist(),
+            "id": said.facts,
+            "subject": subjects.tolist(),
+            "relation": _chained(sheets, "relations"),
+            "object": objects.tolist(),
+            "negative": _chained(sheets, "negatives"),
+            "claim": said.claims,
+        }
+        if not leads.all():
+            columns = {name: compress(column, leads.tolist()) for name, column in columns.items()}
+        insert_columns(self._connection, "fact", columns, count=int(np.count_nonzero(leads)))
         _write_evidence(self._connection, sheets, keys[said.leader].tolist(), said.places)
 
     def _known(self, said: _Said, leads: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
@@ -276,19 +289,44 @@ def _write_evidence(
         rows, text, size = sheet.rows, sheet.document.text, len(sheet.rows)
         here = slice(done, done + size)
         done += size
-        read = microseconds(utc(sheet.recorded_at))
-        # Two numbers of ours stand in the text: what is the same in every row need not be bound to each.
-        connection.executemany(
-            "INSERT INTO evidence "  # noqa: S608
-            '(fact, document, place, start, "end", quote, recorded_at, speaker, confidence, extractor) '
-            f"VALUES (?, {document:d}, ?, ?, ?, ?, {read:d}, ?, ?, ?)",
-            zip(
-                *(facts[here], places[here], rows.starts, rows.stops),
-                map(text.__getitem__, map(slice, rows.starts, rows.stops)),
-                *(rows.speakers, rows.confidences, repeat(sheet.extractor, size)),
-                strict=True,
-            ),
-        )
+        shared = {
+            "document": document,
+            "recorded_at": microseconds(utc(sheet.recorded_at)),
+            "extractor": sheet.extractor,
+        }
+        columns: dict[str, Sequence[object]] = {
+            "fact": facts[here],
+            "place": places[here],
+            "start": rows.starts,
+            "end": rows.stops,
+            "speaker": rows.speakers,
+            "confidence": rows.confidences,
+        }
+        for name in ("place", "speaker", "confidence"):  # mostly one for all
+            if len(set(columns[name])) == 1:
+                shared[name] = columns.pop(name)[0]
+        quotes = map(text.__getitem__, map(slice, rows.starts, rows.stops))
+        insert_columns(connection, "evidence", {**columns, "quote": quotes}, count=size, shared=shared)
+
+
+def _last_keys(connection: sqlite3.Connection, table: str, count: int) -> range:
+    """Return the keys of the rows inserted last, all in one go and none passed over: they follow one another."""
+    last = connection.execute(f"SELECT coalesce(max(key), 0) FROM {table}").fetchone()[0]  # noqa: S608
+    return range(last - count + 1, last + 1)
+
+
+class _Places(dict[str, int]):
+    """Numbers for ids in the order in which they are first asked for."""
+
+    def __init__(self, ids: list[str]) -> None:
+        super().__init__()
+        self._ids = ids
+
+    def __missing__(self, identity: str) -> int:
+        """Give the next number."""
+        self[identity] = place = len(self._ids)
+        self._ids.append(identity)
+        return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +339,7 @@ class _Written:
     @staticmethod
     def of(heads: NDArray[np.uint64], first: int) -> _Written:
         """Take facts in the order of their keys."""
-        order = np.argsort(heads, kind="stable")
+        order = np.argsort(heads)
         return _Written(heads[order], order + first)
 
     def alike(self, heads: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -335,7 +373,7 @@ class _Said:
         """Look at the rows of sheets."""
         digests = b"".join(sheet.rows.digests for _, sheet in sheets)
         heads = np.frombuffer(digests, ">u8")[::2].astype(np.uint64)
-        order = np.argsort(heads, kind="stable")
+        order = np.argsort(heads)
         ordered = heads[order]
         twice = np.zeros(len(order) + 1, bool)
         twice[1:-1] = ordered[1:] == ordered[:-1]
