@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -12,15 +11,15 @@ from msgspec import Struct, structs
 from extraction.annotated import CONTEXT, Ref, bare
 from extraction.mentions import indicator_of
 from extraction.places import heading_place, label_place, places_in
-from kg.model import Kind
+from kg.model import BlockKind, Kind
 from kg.period import Precision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import date
 
     from extraction.dating import Dated
     from extraction.mentions import Lexicon
+    from kg.model import Block
     from kg.period import Period
 
 _SUBJECT_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS)
@@ -32,17 +31,11 @@ _CUT = 0.5  # how sure a heading's subject is when other words of its name stand
 _LONGEST_TITLE = 24
 _LONGEST_FIRM = 6
 _HEADING_LABEL = re.compile("[^：:。；]{2,20}[：:]")
-_DAY, _WEEK, _STILL_NEW = timedelta(days=1), timedelta(days=7), timedelta(days=10)
-_AS_OF = re.compile("截至|截止")
-_SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
-_EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
-_THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
+_OF_RESULTS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
 _LATIN_BREAK = re.compile(r"(?<=[A-Za-z]) $")
 _YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
 _LABEL_NOT = re.compile(r"[。；！？，：%]")
-_BASE = re.compile("(?:的|同期)?[高低]?基数")  # 「源于去年高基数」 dates nothing that follows
-_SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _ONE_CODE = r"[A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?"
 CODE = re.compile(rf"[（(]{_ONE_CODE}(?: ?[/，、,;；] ?{_ONE_CODE}){{0,2}}[)）]")
 _ASIDE = re.compile(r"[（(][^（）()]{0,40}[)）]")
@@ -79,6 +72,14 @@ class Title:
     stranger: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """A line that ends in a colon, `level` deep, and the period that it states for the list below it."""
+
+    level: int
+    period: Period | None
+
+
 class Surroundings(Struct, frozen=True):
     """What a block stands under: the subjects of its document, heading and lead-in, the nearest last."""
 
@@ -90,6 +91,17 @@ class Surroundings(Struct, frozen=True):
     place: str | None = None  # that the label of the paragraph names
     beside: Ref | None = None  # whom the label before named
     unlisted: bool = False  # the label names a firm that nobody knows
+    introduction: Introduction | None = None  # of the list that the block stands in
+
+    def period(self, heading: Period | None) -> Period | None:
+        """Return the period of the list's introduction, else of the title above, else of the heading.
+
+        A day on which results are told of is none of theirs: they are of the heading's quarter or year.
+        """
+        above = (self.title.period if self.title else None) or heading
+        told = self.introduction.period if self.introduction else None
+        of_results = above is not None and above.precision in _OF_RESULTS
+        return above if told is None or (of_results and told.precision is Precision.DAY) else told
 
     @property
     def subject(self) -> Ref | None:
@@ -116,6 +128,11 @@ class Surroundings(Struct, frozen=True):
         """The nearest subject that is a company, when nothing nearer is of another kind."""
         subject = self.subject
         return subject if subject and subject.kind == Kind.COMPANY else None
+
+
+def depth_of(block: Block) -> int:
+    """Return how deep in lists a block stands: 0 for a paragraph."""
+    return max(block.level, 1) if block.kind is BlockKind.ITEM else 0
 
 
 def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
@@ -191,80 +208,24 @@ def read_title(
     return replace(above, place=above.place if place is None else place, period=period or above.period)
 
 
-def told_weeks(periods: list[Dated], published_on: date, named: Period | None = None) -> list[Dated]:
-    """Move 「本周」 to the week that the note tells of: the one it names, else, early in a week, the one before.
+def introduced(around: Surroundings, last: Block, block: Block, *, label: bool, period: Period | None) -> Surroundings:
+    """Return the surroundings of a block whose list the block before may have introduced.
 
-    Weeklies are written over the weekend and dated Monday to Wednesday; read on real notes, three of four such 「本周」
-    give figures of the days before.
+    「2025年1-9月，发电量呈现以下特征：」 dates the items below it, until one is as shallow as the line itself.
+
+    Args:
+        around: of the block before.
+        last: that block.
+        block: this block.
+        label: whether that block ends in a colon.
+        period: what that block hands on.
     """
-    if named is None and published_on.weekday() > _EARLY_IN_WEEK:
-        return periods
-    told = named.start if named and named.start else published_on - _WEEK
-    step = timedelta(days=7 * round((_monday(published_on) - _monday(told)) / _WEEK))
-    return [
-        structs.replace(dated, period=_earlier(dated.period, step)) if _THIS_WEEK.match(dated.text) else dated
-        for dated in periods
-    ]
-
-
-def named_week(periods: Sequence[Dated], published_on: date) -> Period | None:
-    """Return the days that a note names at its top (9月8日-9月12日), when they ended not long before it.
-
-    Where it names none, the last day that its top gives figures of (截至9月12日) stands for its week.
-    """
-    for dated in periods:
-        start, end = dated.period.start, dated.period.end
-        if start and end and _SHORTEST_WEEK <= (end - start).days <= _LONGEST_WEEK and end <= published_on + _DAY:
-            return dated.period if published_on - end <= 2 * _WEEK else None
-    days = [dated.period for dated in periods if _AS_OF.match(dated.text) and dated.period.precision is Precision.DAY]
-    past = [day for day in days if day.start and published_on - day.start <= _STILL_NEW and day.start <= published_on]
-    return max(past, key=lambda day: day.start or published_on, default=None)
-
-
-def _monday(day: date) -> date:
-    return day - timedelta(days=day.weekday())
-
-
-def _earlier(period: Period, step: timedelta) -> Period:
-    return replace(period, start=period.start and period.start - step, end=period.end and period.end - step)
-
-
-def as_of(periods: list[Dated], published_on: date) -> list[Dated]:
-    """End what lasts until today (年初至今, 近一年) on the day that the sentence gives its figures of: 截至6月10日."""
-    days = [dated.period for dated in periods if _AS_OF.match(dated.text) and dated.period.precision is Precision.DAY]
-    if len(days) != 1 or days[0].end is None or not days[0].end <= published_on:
-        return periods
-    told, today = days[0].end, published_on + _DAY
-    return [
-        structs.replace(
-            dated, period=_ending(dated.period, told, year_to_date="年初" in dated.text or "YTD" in dated.text)
-        )
-        if dated.period.end == today and dated.period.start and dated.period.start < days[0].end - _WEEK
-        else dated
-        for dated in periods
-    ]
-
-
-def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:
-    assert period.start is not None  # as_of asks for both
-    assert period.end is not None
-    return replace(period, start=period.start if year_to_date else period.start - (period.end - end), end=end)
-
-
-def handed_on(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
-    """Return the period that the next sentence goes on about: the last stated one, a sum up to it aside.
-
-    Behind 「6月出口87吨，上半年合计出口4651吨」 the next item is told of June first.
-    """
-    stated = [dated for dated in periods if dated.role == "stated" and not _BASE.match(text, dated.end)]
-    single = [dated for at, dated in enumerate(stated) if not (at and _SUMMED.match(text, dated.end))]
-    return single[-1].period if single else before
-
-
-def is_estimate(periods: Sequence[Dated], before: bool) -> bool:
-    """Whether the period handed on was marked as estimated: 「25H1E收入…。净利润…」."""
-    stated = [dated for dated in periods if dated.role == "stated"]
-    return stated[-1].text.endswith("E") if stated else before
+    told = around.introduction
+    if told and depth_of(block) <= told.level:
+        told = None
+    if label and depth_of(block) > depth_of(last):
+        told = Introduction(depth_of(last), period if period and period.end else told.period if told else None)
+    return around if told is around.introduction else structs.replace(around, introduction=told)
 
 
 def place_of(text: str, refs: Sequence[Ref]) -> str | None:

@@ -28,6 +28,7 @@ EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
 _SAME_CLAUSE = re.compile("，?[^，；。：]*")
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
+_NOW = re.compile("当前|目前|现阶段")
 _DONE = re.compile("已")  # what a year is said to reach long before its end, it has not reached
 _DAY, _STILL_OPEN, _LONG_PAST, _FAR = timedelta(days=1), timedelta(days=31), timedelta(days=90), timedelta(days=120)
 _IN_A_NAME = re.compile("[若如拟将望未不无非]")
@@ -128,7 +129,8 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
         return Modality.FORECAST
     if claim.relation == "reports" and annotated.outlook and modality == Modality.ASSERTED:
         past = end is not None and end <= document.published_on
-        return Modality.ASSERTED if past else Modality.FORECAST
+        now = end is None and _NOW.search(annotated.text, _clause_start(annotated.text, claim), claim.end)
+        return Modality.ASSERTED if past or now else Modality.FORECAST
     if (
         claim.relation not in ("reports", "affects")
         and modality == Modality.ASSERTED
@@ -151,6 +153,10 @@ def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Doc
     if modality == Modality.FORECAST and end < document.published_on - _LONG_PAST:
         return Modality.ASSERTED
     return modality
+
+
+def _clause_start(text: str, claim: Claim) -> int:
+    return max(text.rfind(mark, 0, claim.start) for mark in "，。；：") + 1
 
 
 def _too_early(claim: Claim, document: Document) -> bool:

@@ -14,17 +14,14 @@ from extraction.chunk_value import with_classes
 from extraction.chunking import chunk_document
 from extraction.context import (
     Surroundings,
-    as_of,
-    handed_on,
-    is_estimate,
+    introduced,
+    is_label,
     is_title,
     lead_in,
-    named_week,
     names_another,
     place_of,
     read_title,
     region_of,
-    told_weeks,
     unlisted_firm,
     with_bare_heads,
     with_pronouns,
@@ -46,6 +43,7 @@ from extraction.patterns.table_labels import RowClaim
 from extraction.patterns.table_relations import TableRelations
 from extraction.quantities import find_quantities
 from extraction.sentences import split
+from extraction.standing_time import as_of, handed_on, is_estimate, named_week, told_weeks
 from extraction.training.causal_claims import causal_beside, model_claims, unread
 from extraction.training.rescoring import rescored
 from extraction.training.role_reading import role_claims, roles_beside, unsaid
@@ -163,6 +161,7 @@ class Extractor:
         headings = Headings()
         around, company = Surroundings(base), base
         period: Period | None = None
+        before: _Line | None = None
         above: set[str] = set()
         estimated = False
         year_end = fiscal_year_end(document.text)
@@ -178,12 +177,15 @@ class Extractor:
                 headings = headings.below(
                     read_heading(line.block.level, text, names, published_on=document.published_on)
                 )
-                around = Surroundings(base, headings.subject)
+                around, before = Surroundings(base, headings.subject), None
                 continue
             if line.first:
+                if before:
+                    label = is_label(before.sentence.text)
+                    around = introduced(around, before.block, line.block, label=label, period=period)
                 above, estimated = set(), False
                 around = self._opened(line, names, around, document.published_on)
-                period = (around.title and around.title.period) or headings.period
+                period = around.period(headings.period)
             named = with_pronouns(text, names, around, last_company=company)
             subject = around.subject if above <= {around.subject.entity if around.subject else ""} else None
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
@@ -208,7 +210,7 @@ class Extractor:
                 estimated=estimated and not any(dated.role == "stated" for dated in periods),
                 date_problems=tuple(wrong),
             )
-            period, estimated = handed_on(text, periods, period), is_estimate(periods, estimated)
+            period, estimated, before = handed_on(text, periods, period), is_estimate(periods, estimated), line
             above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
             company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
 

@@ -52,6 +52,8 @@ _DESCRIBED = re.compile(
 _PRESENTED = re.compile("(?:^|[，。；：])(?!公司|其)[一-鿿]{2,6}(?:为|是)[^，。；]{2,16}，(?:20\\d\\d年|上半年|全年)?$")
 _RISE = re.compile("(?:^|预期|预计|[年月周]|Q[1-4]|季度)[涨跌]幅")
 _PRICED = ("价格", "价", "指数", "涨跌幅", "涨幅", "跌幅", "汇率", "运价")
+_PUSH = re.compile("带动|拉动|推动|驱动")
+_REACHES = re.compile("[至达到为从由]")
 _THRESHOLD = re.compile("[^，。；]{0,2}(?:是|为|即为|作为)[^，。；]{0,12}(?:拐点|门槛|前提|临界|分水岭|条件)")
 _SEGMENT = re.compile(
     "(?:在|而|其中|对于)?(?P<name>[^，。；：（）]{2,16}?)(?:赛道|领域|市场|区间|价格带|口径)(?:方面|中|内|里|上)?，"
@@ -129,8 +131,12 @@ def _of_a_segment(figure: Figure) -> bool:
 
 
 def _of_a_row(figure: Figure) -> bool:
-    """What stands before a name with 、 in it is a row of names, not what narrows it."""
-    return "、" in figure.reading.scope and not figure.reading.scope.startswith("占")
+    """What stands before a name with 、 in it is a row of names, not what narrows it, unless it is one of places."""
+    scope = figure.reading.scope
+    if "、" not in scope or scope.startswith("占"):
+        return False
+    told = {name for _, name in places_in(figure.annotated.text, figure.annotated.refs)}
+    return "分别" in figure.clause or not told.issuperset(scope.split("、"))
 
 
 def _of_a_cut_label(figure: Figure) -> bool:
@@ -310,6 +316,16 @@ def _of_a_grade(figure: Figure) -> bool:
     return text[max(reading.subject.start, 0) : max(reading.subject.end, 0)] != label["name"]
 
 
+def _of_a_push(figure: Figure) -> bool:
+    """「渗透率每提升1%，带动绿氢需求8万吨」 is what comes on top, 「拉动增速0.3个百分点」 a part of it."""
+    push = _PUSH.search(figure.clause)
+    if push is None or figure.quantity.change in ("yoy", "qoq", "mom", "wow", "cagr"):
+        return False
+    if figure.quantity.change:
+        return push[0] == "拉动" and (figure.quantity.unit != "%" or "增速" in figure.clause)
+    return not _REACHES.search(figure.clause, push.end())
+
+
 def _of_no_unit(figure: Figure) -> bool:
     """「营收52亿」 is of a currency, 「出货量3亿」 of pieces that nobody names."""
     return not figure.quantity.unit
@@ -319,6 +335,7 @@ REASONS = (
     *OF_ANOTHER_TIME,
     _of_a_grade,
     _of_no_unit,
+    _of_a_push,
     _of_a_threshold,
     _of_another_in_it,
     _of_what_is_described,

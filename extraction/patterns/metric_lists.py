@@ -17,10 +17,10 @@ from extraction.dating import quarterly, yearly
 from extraction.patterns.metric_described import described, described_row
 from extraction.patterns.metric_owner import read_owner
 from extraction.patterns.metric_reading import Said, named_of
-from extraction.patterns.metric_subject import without
+from extraction.patterns.metric_subject import is_place, of_product, without
 from extraction.patterns.metric_words import AFTER_LEVEL, CONTINUES, FILLER, VAGUE
 from extraction.quantities import align, find_lists
-from kg.model import Problem
+from kg.model import Kind, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,8 @@ _AND = str.maketrans("", "", "和及与、/")  # between the years of a row
 _JOINED = re.compile(r"(?:[、/，]|和|及|与|以及|的)*(?:同比|环比)?")
 
 
+_TOWARDS = re.compile("[对向从自]$")
+_NEXT_OF_A_ROW = 0.8  # how much surer the first of a row is than the others
 Readings = list[tuple["Measured", "Quantity", "Period | None"]]
 
 
@@ -118,7 +120,7 @@ def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], 
         first = finder.find(annotated, named[0])
         if first is None:
             return []
-        told = [first, *(_of_the_same(first, each, finder) for each in named[1:])]
+        told = [first, *(_beside(annotated, first, each, finder) for each in named[1:])]
         return [(reading, quantity, None) for reading, quantity in zip(told, row.items, strict=True)]
     owners, scope = _owners_in_row(annotated, indicator, len(row.items))
     if owners:
@@ -132,8 +134,11 @@ def _of_one(annotated: Annotated, row: QuantityList, indicator: Ref, finder: Fin
     first = finder.find(annotated, indicator)
     places = read_owner(annotated, indicator.start if not indicator.about else max(indicator.owner_end, 0)).places
     if first and len(places) == len(row.items):
+        towards = _TOWARDS.search(annotated.text, 0, annotated.text.rfind(places[0], 0, row.start))
+        mark = towards[0] if towards else ""  # 「对南非、巴西出口额」 is not of 南非
         return [
-            (replace(first, scope=place), quantity, None) for place, quantity in zip(places, row.items, strict=True)
+            (replace(first, scope=mark + place), quantity, None)
+            for place, quantity in zip(places, row.items, strict=True)
         ]
     pairs = _with_years(annotated, row)
     if first and pairs:
@@ -147,6 +152,24 @@ def _of_the_same(first: Measured, indicator: Ref, finder: Finder) -> Measured:
     if first.described:
         return replace(first, indicator=indicator)
     return finder.subjects.of_names(first.subject, indicator, first.scope)
+
+
+def _beside(annotated: Annotated, first: Measured, indicator: Ref, finder: Finder) -> Measured:
+    """Return the next indicator of a row, of whom it names itself: 「粗钢产量和钢材产量」."""
+    if firm := _firm_before(annotated, indicator):
+        return finder.subjects.of_names(firm, indicator)
+    if indicator.owner_end <= indicator.start:
+        return _of_the_same(first, indicator, finder)
+    scope = first.scope if is_place(annotated, first.scope) else ""
+    if first.subject.kind == Kind.COMPANY:  # 「甲公司铜产量和金产量」
+        return replace(first, indicator=indicator, scope=scope)
+    own = of_product(indicator)
+    return replace(own, confidence=_NEXT_OF_A_ROW * own.confidence, scope=scope)
+
+
+def _firm_before(annotated: Annotated, indicator: Ref) -> Ref | None:
+    """Return the firm written right before an indicator."""
+    return next((ref for ref in annotated.refs if ref.kind == Kind.COMPANY and ref.end == indicator.start), None)
 
 
 def _of_same_owners(indicator: Ref, row: QuantityList, finder: Finder) -> Readings:
@@ -180,7 +203,10 @@ def _indicators_in_row(annotated: Annotated, indicators: Sequence[Ref], last: Re
     """Return the indicators joined to the last one: 营收、净利润增速分别为."""
     row = [last]
     for ref in reversed([each for each in indicators if each.end <= last.start]):
-        if len(row) == count or not _JOINED.fullmatch(annotated.text[ref.end : row[0].start]):
+        firm = _firm_before(annotated, row[0])
+        between = annotated.text[ref.end : firm.start if firm else row[0].start]
+        owned = not between and row[0].owner_end > row[0].start  # 「进口轮胎价格」 is one
+        if len(row) == count or owned or not _JOINED.fullmatch(between):
             break
         row.insert(0, ref)
     return row

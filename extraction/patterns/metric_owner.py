@@ -7,6 +7,7 @@ and there the clause begins. A verb or a function word ends the phrase. What is 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import rjieba
@@ -133,9 +134,10 @@ def _counts(words: list[_Word], at: int) -> bool:
 
 def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, told: bool) -> Owner:
     """Take region words off the front of a phrase and type what is left."""
+    phrase = name
     name, region, scope = _placed(annotated, name)
     name, before = _behind_market(name)
-    where = "".join(scope) + before
+    where = _row_of(phrase, scope) + before
     if not name:
         return Owner(None, region, where, told)
     start, end = name[0].start, name[-1].end
@@ -172,6 +174,12 @@ def _placed(annotated: Annotated, name: list[_Word]) -> tuple[list[_Word], Ref |
             scope.append(name[-1].text)
         name = name[:-1]
     return name, region, scope
+
+
+def _row_of(phrase: list[_Word], scope: list[str]) -> str:
+    """Return what says where a figure is measured in one: 全国规上, and 云南、四川, which are two places."""
+    joined = {word.text for before, word in pairwise(phrase) if before.text in _JOINERS | {"&"}}
+    return "".join("、" + word if at and word in joined else word for at, word in enumerate(scope))
 
 
 def _behind_market(name: list[_Word]) -> tuple[list[_Word], str]:

@@ -14,6 +14,7 @@ from extraction.patterns.metric_reading import DOUBTFUL, Measured
 from extraction.patterns.metric_words import (
     AFTER_LEVEL,
     AS_TRADE,
+    ASIDE,
     CODE,
     COMPANY_HEADS,
     CONCENTRATION,
@@ -141,7 +142,7 @@ class SubjectFinder:
         subject, sure, scope = meant
         if subject.kind == Kind.COMPANY and owner.scope:
             return None  # 「全球出货量」 is not the firm's
-        lost = owner.scope and scope and not _is_place(annotated, scope)  # 「DPP类颜料价格…，国内自给率」
+        lost = owner.scope and scope and not is_place(annotated, scope)  # 「DPP类颜料价格…，国内自给率」
         return self._named(subject, indicator, DOUBTFUL if owner.doubt or lost else sure, owner.scope or scope)
 
     def _meant(
@@ -211,7 +212,7 @@ class SubjectFinder:
     def _with_subject(self, annotated: Annotated, indicator: Ref) -> Measured | None:
         begin = max(annotated.text.rfind(mark, 0, max(indicator.start, 0)) for mark in "；。！？") + 1
         if indicator.about:
-            product = _of_product(indicator)
+            product = of_product(indicator)
             if _shadowed(annotated, indicator, product.subject):
                 product = replace(product, confidence=DOUBTFUL)
             return self._of_company(annotated, indicator, begin) or product
@@ -315,18 +316,20 @@ def _lasting(reading: Measured) -> str:
     return "" if reading.subject.kind == Kind.COMPANY or reading.scope.startswith("占") else reading.scope
 
 
-def _is_place(annotated: Annotated, scope: str) -> bool:
+def is_place(annotated: Annotated, scope: str) -> bool:
+    """Whether what narrows a figure is where it is measured."""
     return bool(places_in(scope, ())) or any(ref.kind in MACRO_KINDS and ref.name in scope for ref in annotated.refs)
 
 
 def _topics(annotated: Annotated, before: int) -> list[Ref]:
     """Return what a sentence has named so far, the owners of its compound indicators among it."""
     named = [ref for ref in annotated.refs if ref.start >= 0 and ref.end <= before]
-    owners = [_of_product(ref).subject if ref.about and ref.kind == Kind.INDICATOR else ref for ref in named]
+    owners = [of_product(ref).subject if ref.about and ref.kind == Kind.INDICATOR else ref for ref in named]
     return [ref for ref in owners if ref.kind in SUBJECT_KINDS and ref.name not in NO_NAMES]
 
 
-def _of_product(indicator: Ref) -> Measured:
+def of_product(indicator: Ref) -> Measured:
+    """Return a compound indicator as measured of its owner: 碳酸锂价格 of 碳酸锂."""
     about = Ref(
         indicator.about,
         kind_of(indicator.about),
@@ -358,7 +361,7 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
     told = [each for each in annotated.quantities if each.end < last]
     told = [each for each in told if annotated.text.startswith(_NEXT, each.end) or each.text.endswith("家")]
     first = max([first, *(each.end for each in told)])
-    words = NOISE.sub("", without(annotated, first, last)).strip("，、/：（）()的 ")
+    words = NOISE.sub("", ASIDE.sub("", without(annotated, first, last))).strip("，、/：（）()的 ")
     if not words or not any(map(str.isalpha, words)):
         return within[0] if within else ""
     known = any(words.startswith(ref.name) or words.endswith(ref.name) for ref in annotated.refs if ref.kind in NARROWS)

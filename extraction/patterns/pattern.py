@@ -17,6 +17,8 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
+import rjieba
+
 from extraction.annotated import ANY_LETTER, LETTER, QUANTITY_LETTER, Annotated, Claim, Masked, bare, mask
 from kg.model import Kind, Value
 
@@ -48,6 +50,11 @@ _LONG_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,20}}?"
 _REACH = "[^。；！？]{0,40}?"
 _GOES_ON = re.compile(
     r"(?:上游|下游|一体化|复合|零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|制氢|专用|用|级|类|化)"
+)
+_QUOTES, _NEXT_WORD = ("“", "「"), 6
+_OF_A_FIELD = frozenset({"operates", "belongs_to"})
+_SAME_THING = re.compile(
+    "产品|系列|技术|业务|领域|市场|行业|环节|方面|项目|赛道|方向|板块|概念|产业|工艺|制程|解决方案|公司|企业|厂商|龙头|品牌|型号|订单|客户|产能|产线|市占|份额|公告|股价"
 )
 _CUT = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 _KNOWN = 0.9  # the score of a name that the gazetteer holds; others were guessed from their letters
@@ -143,9 +150,10 @@ def _claims(
     words = {role: match[role] for role in roles if role not in slots and role not in quantities}
     start, end = masked.origin(match.start()), masked.origin(match.end())
     subjects = slots["s"][-1:] if pattern.name.endswith(".aside") else slots["s"]  # 「A、B（x）」 says x of B
+    of_a_field = pattern.relation in _OF_A_FIELD
     for subject, object_ in product(subjects, slots["o"]):
         same = subject.entity == object_.entity or subject.name.casefold() == object_.name.casefold()
-        if not same and not (_cut_short(annotated, subject) or _cut_short(annotated, object_)):
+        if not same and not any(_cut_short(annotated, ref, end, of_a_field=of_a_field) for ref in (subject, object_)):
             yield Claim(
                 relation=pattern.relation,
                 subject=subject,
@@ -167,9 +175,25 @@ def _confidence(pattern: Pattern, subject: Ref, object_: Ref) -> float:
     return DOUBTFUL if guessed or brand else pattern.confidence * min(subject.score, object_.score)
 
 
-def _cut_short(annotated: Annotated, ref: Ref) -> bool:
-    """Whether a name goes on behind what was found: 手机 in 手机部件 is not what is made, nor 电子 in 电子材料."""
-    return ref.kind in _CUT and ref.end > 0 and _GOES_ON.match(annotated.text, ref.end) is not None
+def _cut_short(annotated: Annotated, ref: Ref, end: int, *, of_a_field: bool) -> bool:
+    """Whether a name goes on behind what was found: 手机 in 手机部件 is not what is made, nor 电子 in 电子材料.
+
+    Behind the last name of a pattern, which ends at `end`, no quoted name may follow nor, unless it is only the field
+    that a firm works in, another noun (活塞压缩机).
+    """
+    if ref.kind not in _CUT or ref.end <= 0:
+        return False
+    if _GOES_ON.match(annotated.text, ref.end) is not None:
+        return True
+    behind = annotated.text[end : end + _NEXT_WORD] if ref.end == end else ""
+    whole = of_a_field or ref.name.isascii()  # 「LPDDR5芯片」 is LPDDR5
+    return behind.startswith(_QUOTES) or (not whole and _is_part_of_a_noun(behind))
+
+
+def _is_part_of_a_noun(behind: str) -> bool:
+    """Whether the words behind a name make another thing of it: 压缩机, and not 产品, 市场."""
+    word, tag = next(iter(rjieba.tag(behind.lstrip())), ("", ""))
+    return tag.startswith("n") and len(word) > 1 and not _SAME_THING.match(word)
 
 
 def _value(quantities: dict[str, Quantity]) -> Value | None:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from extraction.annotated import CONTEXT, Annotated, Claim, Ref
-from extraction.context import named_week, told_weeks
 from extraction.dating import Dated, find_periods
 from extraction.patterns.metric_reading import DOUBTFUL, Measured
 from extraction.patterns.metric_words import LONGEST_SCOPE, PLACES, VAGUE
 from extraction.patterns.metrics import as_told
 from extraction.quantities import find_quantities
 from extraction.sentences import Sentence, normalise
+from extraction.standing_time import named_week, told_weeks
 from kg.ids import entity_id
 from kg.model import Kind, Value
 from kg.period import year

@@ -28,6 +28,10 @@ def doubted(*lines: str) -> list[bool]:
         # nobody says that it is there; what follows a doubtful figure is as doubtful
         (("2024年碳酸锂成本降至5万元/吨是盈利拐点。",), [True]),
         (("2025年7月废铝累计进口117万吨，同比增长5%。",), [True, True]),
+        # what comes on top, or a part of a change, is neither the level nor the change
+        (("渗透率提升带动碳酸锂需求5万吨。",), [True]),
+        (("快充普及带动碳酸锂需求增至5万吨。",), [False]),
+        (("新房成交拉动房地产投资增速2.5%。",), [True]),
         # of both together
         (("2024年螺纹钢、线材产能利用率50%。",), [True]),
         (("2024年宁德时代收入100亿元、净利润10亿元。",), [False, False]),

@@ -97,6 +97,10 @@ def dated(*lines: str) -> set[tuple[str, str]]:
         (("2025年Q2E白酒收入100亿元。",), {("白酒收入", "2025Q2")}),
         # a label above the lines
         (("# 一、2018年至今的周期", "2024年数据：", "奶牛存栏下降17%。"), {("奶牛存栏", "2024")}),
+        # a line that introduces a list dates it, down to where the list ends
+        (("2025年1-7月，水泥行业表现如下：", "- 水泥产量9亿吨；"), {("水泥产量", "2025-01-01…2025-07-31")}),
+        (("2025年1-7月，水泥行业承压：", "- 需求下降。", "水泥价格400元/吨。"), {("水泥价格", "")}),
+        (("# 2024年业绩", "4月30日，白酒企业公布财报：", "- 白酒收入100亿元。"), {("白酒收入", "2024")}),
         # the period of other words in a bracket, of a span told of another figure
         (("首批配额（5-7月发放）下达，尿素价格1904元/吨。",), {("尿素价格", "")}),
         (("尿素价格（5月）1904元/吨。",), {("尿素价格", "2025-05")}),
@@ -123,6 +127,7 @@ def test_whose_period_a_figure_has(lines, expected):
         (("# 风险提示", "铜价格上涨15%。"), Modality.CONDITIONAL),
         (("2024-2027年全球铯需求CAGR达14%。",), Modality.FORECAST),
         (("# 七、展望", "长江电力：股价30元。"), Modality.ASSERTED),
+        (("# 七、展望", "当前水泥价格400元/吨。"), Modality.ASSERTED),
     ],
 )
 def test_how_certain_a_figure_is(lines, modality):

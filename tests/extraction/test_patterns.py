@@ -289,3 +289,23 @@ def test_the_ner_model_finds_the_unlisted(with_ner):
 def test_a_name_that_goes_on_is_not_what_a_company_does(text):
     told = {fact.object for fact in facts_of(text) if fact.relation in ("operates", "produces")}
     assert not told & {"industry:电子", "product:光伏", "industry:光伏", "product:金属", "product:锂"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "比亚迪发布人形机器人“灵犀”控制平台。",
+        "比亚迪推出人形机器人表演视频。",
+        "轮毂电机替代减速器外壳。",
+        "镁合金可用于减速器外壳和底座。",
+        "比亚迪生产人形机器人芯片。",
+    ],
+)
+def test_a_name_that_makes_a_part_of_another_is_not_what_is_made(text):
+    told = {fact.object for fact in facts_of(text) if fact.relation in ("produces", "substitutes_for", "upstream_of")}
+    assert not told & {"product:人形机器人", "product:减速器"}
+
+
+@pytest.mark.parametrize("text", ["比亚迪推出人形机器人产品。", "比亚迪发布人形机器人，续航两小时。"])
+def test_a_word_that_leaves_a_product_what_it_is_does_not_hide_it(text):
+    assert "product:人形机器人" in {fact.object for fact in facts_of(text, relation="produces")}
