@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from extraction.annotated import Claim, Ref, kind_of
 from extraction.mentions import indicator_of
-from extraction.patterns.cause_phrases import CAUSE_KINDS, EFFECT_KINDS, phrases_of
+from extraction.patterns.cause_phrases import CAUSE_KINDS, EFFECT_KINDS, FOLLOWS, phrases_of
 from extraction.patterns.directions import (
     DIRECTION_NAME,
     DOWN,
@@ -39,12 +39,14 @@ if TYPE_CHECKING:
     from extraction.patterns.cause_phrases import Phrases
 
 _QUESTION = re.compile(r"[？?]\s*$|吗[。？]?$|会否|是否")
-_LEADING = re.compile(r"[^，。；：！？（）]{0,6}")
+_DAY = r"(?:20)?\d\d(?:年度?|[HQ]\d|E)?(?:[一二三四1-4]季度|[上下]半年|前三季度|\d{1,2}月份?)?"
+_LEADING = re.compile(rf"(?:(?:预计|其中)?{_DAY})?[^，。；：！？（）]{{0,6}}")
 _OWNED_GAP = re.compile(
-    r"(?:的|行业|板块|公司|环节|企业|厂商|端|整体|业务|产业链|相关|产品|市场|终端|平均|综合|单位|主要|核心)*"
+    rf"(?:{_DAY})?(?:的|行业|板块|公司|环节|企业|厂商|端|整体|业务|产业链|相关|产品|市场|终端|平均|综合|单位|主要|核心)*"
 )
 _OWNERS = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _FREE_KINDS = frozenset({Kind.EVENT, Kind.POLICY})  # these happen; they need no direction
+_BRINGS = frozenset(("导致", "引发", "造成", "使", "使得", "致使", "引起", "促使", "带来", "催生", "激发", "加剧"))
 _HINDERS = frozenset(("抑制", "制约", "掣肘", "压制", "打压", "不利于"))
 _FAVOURS = frozenset(
     [
@@ -60,6 +62,11 @@ _FAVOURS = frozenset(
         "受…冲击",
         "受…压制",
         "受…利好",
+        "受…带动",
+        "受…推动",
+        "受…驱动",
+        "受…催化",
+        "受…刺激",
         "对…利好",
         "对…利空",
         "对…提振",
@@ -86,6 +93,12 @@ _OF_MARKET = ("供给", "供应", "产量", "需求", "库存", "产能")
 _AS_A_WHOLE = re.compile(
     r"(?:（[^（）]*）|行业|板块|产业链|产业|环节|企业|公司|厂商|龙头|个股|股|等|和|及|与|的|发展|整体|相关|市场|领域|赛道|类)*(?:[，。；：！、]|形成|构成|带来|产生|起到|有|$)"
 )
+_WHOLE_TRADE = re.compile(
+    "(?:（[^（）]*）|行业|板块|产业链|产业|环节|领域|赛道|企业|公司|厂商|龙头|标的|则|均|也|将|整体)*"
+)
+_ASIDE = r"(?:（[^（）]{0,30}）)?"
+_LIST = re.compile(rf"{_ASIDE}(?:、|和|及|与|以及|或)")
+_AND_OTHERS = re.compile("等(?:[^，。；：！？（）的]{0,5}?)(?P<head>需求|价格|产量|销量|出货量|成本)")
 _CODED = re.compile(r"[（(]\d{3,6}[. ]?[A-Z]{0,2}[)）]")
 _NEEDS_OWNER = re.compile(r"^(?:.{1,3}$|毛利率|盈利|业绩|成本|价格|原材料|订单|需求|库存|产能|供给|技术|产品)")
 
@@ -131,7 +144,7 @@ class CausalReader:
         named = [
             ref
             for ref in map(partial(_called, annotated.text), annotated.between(*span))
-            if ref.kind in kinds and _is_meant(annotated.text, ref)
+            if ref.kind in kinds and _is_meant(annotated.text, ref) and not _in_brackets(annotated.text, ref, span[0])
         ]
         refs = _anchored(annotated.text, named, span, anchor)
         bounds = [*(ref.start for ref in refs), span[1]]
@@ -174,12 +187,20 @@ class CausalReader:
             return compound(before[-1], ref)
         if not needs:
             return ref
-        subject = annotated.subject
-        if before or ref.kind == Kind.EVENT or subject is None or subject.kind not in _OWNERS:
-            return None
-        if any(_CODED.search(heading) and subject.name not in heading for heading in annotated.heading[-1:]):
-            return None  # it is of the firm in the heading, which nobody knows
-        return compound(subject, ref)
+        subject = _understood(annotated, before)
+        return None if subject is None or ref.kind == Kind.EVENT else compound(subject, ref)
+
+
+def _understood(annotated: Annotated, before: list[Ref]) -> Ref | None:
+    """Return whom a sentence is about, unless `before`, the names it has, leave open whose an indicator is."""
+    subject = annotated.subject
+    if subject is None or subject.kind not in _OWNERS:
+        return None
+    if before and (subject.kind != Kind.COMPANY or any(ref.kind == Kind.COMPANY for ref in before)):
+        return None  # of the product that is named, or of the trade?  A note on a firm speaks of the firm's
+    if any(_CODED.search(heading) and subject.name not in heading for heading in annotated.heading[-1:]):
+        return None  # it is of the firm in the heading, which nobody knows
+    return subject
 
 
 def _heir(causes: list[Factor]) -> Ref | None:
@@ -222,8 +243,16 @@ def _is_a_figures(text: str, ref: Ref) -> bool:
 
 
 def _called(text: str, ref: Ref) -> Ref:
-    """Return what a name means with the word behind it: 集采缓和, 降息预期."""
+    """Return what a name means with the word behind it: 集采缓和, 降息预期, the demand in 「铜等金属需求」."""
+    others = _AND_OTHERS.match(text, ref.end) if ref.kind in (Kind.PRODUCT, *_TRADES) else None
+    if others:
+        return indicator_of(ref, others["head"], start=ref.start, end=others.end())
     return expected(text, turned(text, ref))
+
+
+def _in_brackets(text: str, ref: Ref, start: int) -> bool:
+    """Whether a name stands in brackets that open behind `start`: an aside is not what a phrase is about."""
+    return text.count("（", start, ref.start) > text.count("）", start, ref.start)
 
 
 def _is_meant(text: str, ref: Ref) -> bool:
@@ -267,7 +296,10 @@ def _anchored(text: str, refs: list[Ref], span: tuple[int, int], anchor: str) ->
         return refs
     if anchor == "end":
         last = len(refs) - 1
-        if not TAIL.fullmatch(text, refs[last].end, span[1]):
+        behind = refs[last].end
+        if refs[last].kind in _OWNERS and (whole := _WHOLE_TRADE.match(text, behind, span[1])):
+            behind = whole.end()
+        if not TAIL.fullmatch(text, behind, span[1]):
             return []
         first = last
         while first > 0 and _listed(text, refs[first - 1], refs[first]):
@@ -295,24 +327,29 @@ def _is_bare(ref: Ref) -> bool:
 
 
 def _listed(text: str, first: Ref, second: Ref) -> bool:
-    return re.fullmatch(r"(?:、|和|及|与|以及|或)", text[first.end : second.start]) is not None
+    return _LIST.fullmatch(text, first.end, second.start) is not None
 
 
 def _claim(phrases: Phrases, cause: Factor, effect: Factor) -> Claim | None:
     """Weigh one cause against one effect; without a direction for both there is nothing signed to say."""
     trigger = phrases.trigger
-    moved = trigger.effect if trigger.forced else effect.direction or trigger.effect
+    if trigger.word == FOLLOWS and effect.ref.kind == Kind.PRODUCT and cause.ref.name.endswith("价格"):
+        effect = Factor(indicator_of(effect.ref, "价格", start=effect.ref.start, end=effect.ref.end), effect.direction)
+    comes = effect.ref.kind == Kind.EVENT and trigger.word in _BRINGS  # 引发价格战: it happens
+    moved = UP if comes else trigger.effect if trigger.forced else effect.direction or trigger.effect
     if trigger.word in _HINDERS and effect.direction == DOWN:
         moved = UP  # what is hindered from falling stays up
     if not moved or cause.ref.entity == effect.ref.entity or cause.ref.start == effect.ref.start:
         return None
     if phrases.chained and not _moves(cause):
         return None
-    if cause.ref.entity == effect.ref.about or (phrases.cause_anchor == "whole" and not _happens(cause)):
+    feeds = _feeds(trigger.word, cause)
+    if cause.ref.entity == effect.ref.about:
         return None
-    if not _causes(cause, effect) or not (
-        effect.direction or effect.ref.kind == Kind.INDICATOR or trigger.word in _FAVOURS
-    ):
+    if phrases.cause_anchor == "whole" and not (_happens(cause) or feeds):
+        return None
+    signed = effect.direction or comes or effect.ref.kind == Kind.INDICATOR or trigger.word in _FAVOURS
+    if not signed or not (_causes(cause, effect) or feeds):
         return None
     explicit = (cause.direction != PLAIN or cause.ref.kind in _FREE_KINDS) + (effect.direction != PLAIN)
     told = {
@@ -343,6 +380,12 @@ def _happens(cause: Factor) -> bool:
 def _moves(cause: Factor) -> bool:
     """Whether a factor is said to move, happens, or is a demand."""
     return _happens(cause) or cause.ref.name.endswith(("需求", "购金量"))
+
+
+def _feeds(word: str, cause: Factor) -> bool:
+    """Whether what somebody profits by is there (受益于订单: there are orders), or one thing moves as another does."""
+    profits = word == "利好" and cause.direction == PLAIN and cause.ref.name.endswith(("订单", "景气度"))
+    return profits or word == FOLLOWS
 
 
 def _causes(cause: Factor, effect: Factor) -> bool:

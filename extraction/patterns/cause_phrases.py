@@ -95,7 +95,7 @@ _FORWARD = (
 _BY_WORD = {trigger.word: trigger for trigger in _FORWARD}
 _FORWARD_RE = re.compile("|".join(sorted(_BY_WORD, key=len, reverse=True)))
 _NOT_CAUSE = re.compile(
-    r"^(?:及|、|出尽|兑现|频出|频现|消息|力|因素|型|作用|下|的(?:因素|原因|影响)|减轻|缓解|减弱|效应|剂|位)"
+    r"^(?:及|、|出尽|兑现|频出|频现|消息|力|因素|型|作用|下|的(?:因素|原因|影响)|减轻|缓解|减弱|效应|剂|位|(?:很|较|相对|非常)?(?:弱|小|有限|不大|可控|甚微))"
 )
 
 _LEAD = re.compile(
@@ -105,7 +105,7 @@ _LEAD_TAIL = re.compile(
     r"(?:等因素)?(?:的)?(?:影响|背景|推动|带动|驱动|支撑|拖累|共振|催化|刺激|提振|扰动|压制)?(?:下|之下)?$"
 )
 _UNDER = re.compile(
-    r"受(?:到|制于|益于)?(?P<cause>[^，。；受]{2,36}?)(?:等)?(?:因素)?(?:的)?(?P<word>影响|拖累|压制|冲击|带动|提振|支撑|推动|驱动|刺激|催化|扰动|抑制|利好)(?!持续、|、|因素|及|和|与|以及)"
+    r"受(?:到|制于|益于)?(?P<cause>[^，。；受]{2,36}?)(?:等)?(?:因素)?(?:的)?(?P<word>影响|拖累|压制|冲击|带动|提振|支撑|推动|驱动|刺激|催化|扰动|抑制|利好)(?!持续、|、|因素|及|和|与|以及|都?(?:很|较|相对|非常)?(?:弱|小|有限|不大|可控|甚微))"
 )
 _UNDER_EFFECT = {
     **dict.fromkeys(["带动", "提振", "支撑", "推动", "驱动", "刺激", "催化", "利好"], UP),
@@ -115,6 +115,10 @@ _BACK = re.compile(
     r"，?(?:这)?(?:主要|核心|主因|部分|很大程度上)(?:系|是|由于|因|源于|得益于|受益于|归因于|受|原因是|原因为|是由于|是因为|系因|归功于|来自)(?:受|由于|因)?|，(?:系|源于|归因于|缘于|得益于|受益于)"
 )
 _BENEFIT = re.compile("受益于|受惠于|得益于|受累于|受损于|受制于")
+FOLLOWS = "跟随"
+_FOLLOWS = re.compile(
+    r"(?:跟随|随(?![着之后时即同机意]))(?P<cause>[^，。；：！？随]{2,20}?)(?:的)?(?:同步|同向|而|价格)*(?P<word>变动|波动|变化|联动|调整|上涨|下跌|走高|走低|上行|下行|走强|走弱|回落|反弹|回升|下调|上调)"
+)
 _SUPPORTS = frozenset(("支撑", "提振", "利好", "推动", "带动", "拉动", "促进"))
 _TOWARD = re.compile(
     r"对(?P<effect>[^，。；对]{2,20}?)(?:的)?(?:形成|构成|带来|产生|起到|予以|有|存在|造成)+(?:了|一定|较强|明显|显著|较大|的|有力|有效|直接)*"
@@ -151,6 +155,7 @@ def phrases_of(annotated: Annotated) -> Iterator[Phrases]:
             yield from _backward(annotated.text, begin, end)
             yield from _toward(annotated.text, begin, end)
             yield from _benefits(annotated, begin, end)
+            yield from _follows(annotated, begin, end)
         begin = end + 1
 
 
@@ -249,8 +254,10 @@ def _backward(text: str, begin: int, end: int) -> Iterator[Phrases]:
         start = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
         stop = _CLAUSE.search(text, match.end(), end)
         cause = (match.end(), stop.start() if stop else end)
+        gain = match[0].endswith(("受益于", "得益于"))
         if start < match.start() and cause[1] > cause[0]:
-            yield Phrases(cause, (start, match.start()), Trigger("主要系", PLAIN), "causal.主要系", "whole", "end")
+            trigger = Trigger("利好", UP) if gain else Trigger("主要系", PLAIN)
+            yield Phrases(cause, (start, match.start()), trigger, "causal.主要系", "whole", "end")
 
 
 def _benefits(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
@@ -263,6 +270,21 @@ def _benefits(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
         if any(ref.kind in EFFECT_KINDS for ref in annotated.between(start, match.start())):
             gain = DOWN if match[0] in ("受累于", "受损于", "受制于") else UP
             yield Phrases(cause, (start, match.start()), Trigger("利好", gain), f"causal.{match[0]}", "whole", "end")
+
+
+def _follows(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
+    """「B 跟随 A 上涨」, 「B 随 A 变动」: both move, and the same way."""
+    text = annotated.text
+    for match in _FOLLOWS.finditer(text, begin, end):
+        start = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
+        if start == match.start() and text[start - 1 : start] == "，":  # 「纯苯、甲苯，跟随原油上涨」
+            start = max((m.end() for m in _CLAUSE.finditer(text, begin, start - 1)), default=begin)
+        moved = moved_behind(text, match.start("word"), match.end()) or UP
+        cause, effect = (match.start("cause"), match.end()), (start, match.start())
+        denied = DENIAL.search(text, *effect) is not None
+        trigger = Trigger(FOLLOWS, moved, forced=True)
+        if start < match.start():
+            yield Phrases(cause, effect, trigger, "causal.跟随", "whole", "end", denied=denied)
 
 
 def _toward(text: str, begin: int, end: int) -> Iterator[Phrases]:

@@ -153,6 +153,30 @@ CLAIMS: list[tuple[str, list[Row]]] = [
     ("铜价上涨带动紫金矿业净利润增长。", [one("铜价格", "紫金矿业净利润", "up up")]),
     ("硅料降价推动隆基绿能毛利率回升。", [one("硅料价格", "隆基绿能毛利率", "down up")]),
     ("碳酸锂涨价抑制了动力电池成本下降。", [one("碳酸锂价格", "动力电池成本", "up up")]),
+    # one thing moves as another does
+    ("硫酸镍价格跟随镍价上涨。", [one("镍价格", "硫酸镍价格", "up up")]),
+    ("纯碱随煤炭价格走低。", [one("煤炭价格", "纯碱价格", "down down")]),
+    ("磷酸铁锂价格随碳酸锂价格同步变动。", [one("碳酸锂价格", "磷酸铁锂价格", "none up")]),
+    (
+        "PTA、涤纶长丝价格，跟随原油价格走低。",
+        [one("原油价格", "PTA价格", "down down"), one("原油价格", "涤纶长丝价格", "down down")],
+    ),
+    # who profits: a trade as a whole, firms in a row with a figure each
+    ("电解铝行业受益于新能源汽车需求激增。", [one("新能源汽车需求", "电解铝", "up up")]),
+    (
+        "比亚迪（+3%）、长城汽车（+2%），受益于汽车销量回升。",
+        [one("汽车销量", "比亚迪", "up up"), one("汽车销量", "长城汽车", "up up")],
+    ),
+    ("光伏板块受降息推动走出独立行情。", [one("降息", "光伏", "none up")]),
+    # a day between a firm and its indicator; a figure between an indicator and its movement
+    ("伊利股份24Q3毛利率提升，主要系豆粕价格下降。", [one("豆粕价格", "伊利股份毛利率", "down up")]),
+    ("铜价从9000美元/吨涨至9800美元/吨，主要系加征关税。", [one("加征关税", "铜价格", "none up")]),
+    # the demand of a list is that of each
+    (
+        "动力电池、储能等领域需求增长带动碳酸锂价格上涨。",
+        [one("动力电池需求", "碳酸锂价格", "up up"), one("储能需求", "碳酸锂价格", "up up")],
+    ),
+    ("降息导致黄金价格冲高回落。", [one("降息", "黄金价格", "none down")]),
 ]
 
 
@@ -215,6 +239,11 @@ NO_CLAIM = [
     "该因素导致了不确定性。",
     "我们跟踪降准、降息等政策的影响。",
     "银行板块上涨，白酒板块下跌。",
+    "铜价格随机波动。",
+    "白酒行业受加征关税冲击较弱。",
+    "加征关税对铜价格冲击有限。",
+    "生猪价格随着天气转凉上涨。",
+    "产业链（铜价上涨、光伏组件）带动市场情绪。",
 ]
 
 
@@ -238,6 +267,19 @@ def test_a_bare_indicator_without_an_owner_is_no_factor(text):
 
 def test_the_report_subject_owns_a_bare_indicator():
     assert rows("硅料价格下跌推动毛利率回升。", codes=("601012.SH",)) == {one("硅料价格", "隆基绿能毛利率", "down up")}
+
+
+def test_a_firms_own_note_speaks_of_the_firm_beside_a_product():
+    assert rows("豆粕价格下降拉动毛利率提升。", codes=("600887.SH",)) == {one("豆粕价格", "伊利股份毛利率", "down up")}
+
+
+def test_what_did_not_follow_is_denied():
+    (fact,) = facts_of("电价未随煤炭价格下跌。", relation="affects")
+    assert fact.polarity is Polarity.NEGATIVE
+
+
+def test_an_event_that_is_brought_about_happens():
+    assert rows("加征关税引发经济衰退。") == {one("加征关税", "经济衰退", "none up")}
 
 
 def test_the_name_in_front_owns_a_bare_indicator():
