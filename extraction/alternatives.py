@@ -41,19 +41,18 @@ class Alternatives:
 
     def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """Return the first match in text[start:end], as `re.Pattern.search` does."""
-        while begin := self._begin.search(text, start, end):
-            at = begin.start()
-            likely = self._by_letter.get(text[at]) or self._beginning_with(text[at])
-            if match := likely.match(text, at, end):
-                return match
-            start = at + 1
-        return None
+        return next(self.finditer(text, start, end), None)
 
     def finditer(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
         """Yield the matches in text[start:end] from left to right; one of no width is none."""
-        while match := self.search(text, start, end):
-            yield match
-            start = max(match.end(), match.start() + 1)
+        for begin in self._begin.finditer(text, start, end):
+            at = begin.start()
+            if at < start:
+                continue  # inside the last match
+            likely = self._by_letter.get(text[at]) or self._beginning_with(text[at])
+            if match := likely.match(text, at, end):
+                yield match
+                start = max(match.end(), at + 1)
 
     def _beginning_with(self, letter: str) -> re.Pattern[str]:
         """Compile those of the patterns that can begin with a letter; 2 and 5 share theirs."""

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from extraction.alternatives import Alternatives
 from extraction.cleaning import line_reason
+from extraction.first_letters import Prefiltered
 from extraction.modality import is_risk_heading
 from extraction.modality_cues import CUES
+from extraction.similarity import letters_of
 from kg.model import ChunkKind, Modality, ValueClass
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ _FORECAST = Alternatives(
     runs=r"\d",
 )
 _RISK_LEAD = re.compile(r"(?:[一二三四五六七八九十\d]{1,2}[、.]\s*)?(?:投资|主要)?风险(?:提示|因素|分析)\s*[:：]")
-_NUMBER = re.compile(
+_NUMBER = Prefiltered(
     r"[-+＋－]?\d[\d,.:/\-~～]*\s*(?:%|％|pct|bp|[万亿千百]{0,2}(?:元|吨|股|台|套|辆|件|倍|人|户|家)?)[EAF]?|[|\s]"
 )
 _NUMBERS_ALONE = 0.6  # share of a text's characters that are numbers, units and table rules
@@ -39,7 +41,6 @@ _SHINGLE = 5  # characters
 _SAME_PASSAGE = 0.8  # share of a passage's shingles that one earlier passage holds
 _SHORTEST_COPY = 40  # characters; below, likeness is chance
 _FIGURE = re.compile(r"\d[\d.,]*")
-_IGNORED = re.compile(r"[\W_]+")
 
 
 def with_classes(chunks: Sequence[Chunk], facts: Iterable[Fact]) -> list[Chunk]:
@@ -104,7 +105,7 @@ def _repeated(chunks: Sequence[Chunk]) -> list[bool]:
     held: list[tuple[set[str], set[str]]] = []
     repeated = []
     for chunk in chunks:
-        plain = _IGNORED.sub("", chunk.text.lower())
+        plain = letters_of(chunk.text.lower())
         figures = set(_FIGURE.findall(chunk.text))
         shingles = {plain[at : at + _SHINGLE] for at in range(len(plain) - _SHINGLE + 1)}
         least = _SAME_PASSAGE * len(shingles)

@@ -100,7 +100,9 @@ def chunk_document(document: Document, options: ChunkOptions | None = None) -> l
             continue
         if not section.units:  # a heading of blanks
             continue
-        bonds = _bonds(section.units, vectors, first, options)
+        bonds = np.array([_form_bond(before, after) for before, after in pairwise(section.units)], dtype=np.float64)
+        if not _is_whole(section.units, bonds, options):
+            bonds += _likeness(section.units, vectors, first, options)
         first += len(section.units)
         for start, stop in _group(section.units, bonds, options):
             chunks.append(
@@ -183,10 +185,20 @@ def _parts(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int,
     yield start, end
 
 
-def _bonds(units: Sequence[_Unit], vectors: SentenceVectors, first: int, options: ChunkOptions) -> NDArray[np.float64]:
-    """Say how strongly each sentence holds on to the next: the likeness of cliques that span the joint, and form."""
-    bonds = np.array([_form_bond(before, after) for before, after in pairwise(units)], dtype=np.float64)
-    likeness = np.zeros_like(bonds)
+def _is_whole(units: Sequence[_Unit], bonds: NDArray[np.float64], options: ChunkOptions) -> bool:
+    """Say whether a section is one passage whatever its sentences are about: it is short, or its form joins it."""
+    first = units[0].start
+    return units[-1].end - first <= options.longest and all(
+        unit.end - first < options.shortest or (bond >= options.likeness and unit.end - first <= options.longest // 2)
+        for unit, bond in zip(units, bonds.tolist(), strict=False)  # the last one has no joint behind it
+    )
+
+
+def _likeness(
+    units: Sequence[_Unit], vectors: SentenceVectors, first: int, options: ChunkOptions
+) -> NDArray[np.float64]:
+    """Say how much each sentence has in common with the next: the likeness of the cliques that span the joint."""
+    likeness = np.zeros(len(units) - 1)
     step = max(options.window // 2, 1)
     for start in range(0, max(len(units) - step, 1) if len(units) > 1 else 0, step):
         stop = min(start + options.window, len(units))
@@ -198,7 +210,7 @@ def _bonds(units: Sequence[_Unit], vectors: SentenceVectors, first: int, options
                 )
                 joints = likeness[start + run[0] : start + run[-1]]
                 np.maximum(joints, strength, out=joints)
-    return bonds + likeness
+    return likeness
 
 
 def _form_bond(before: _Unit, after: _Unit) -> float:

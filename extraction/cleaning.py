@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from extraction.first_letters import Prefiltered
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -68,7 +70,7 @@ _SOURCE_NAMES = re.compile(
     r"网|咨询|招股|数据库|交易所|csmar|百川|statista|idc|gartner|company|report",
     re.IGNORECASE,
 )
-_LEADER = re.compile(r"(?:(?:[.．] ?){4,}|…{2,}|[·•]{4,}|_{4,})\s*[-–]?\s*\d{0,4}\s*[-–]?$")
+_LEADER = Prefiltered(r"(?:(?:[.．] ?){4,}|…{2,}|[·•]{4,}|_{4,})\s*[-–]?\s*\d{0,4}\s*[-–]?$")
 _CONTENTS_ENTRY = re.compile(r"(?:[.．…·]{2,}|\s)\s*[-–]?\s*\d{1,4}\s*[-–]?$")
 _PAGE_NUMBER = re.compile(
     r"[-–—]\s*\d{1,4}\s*[-–—]|\d{1,4}\s*/\s*\d{1,4}|第\s*\d{1,4}\s*页(?:\s*[,，/]?\s*共\s*\d{1,4}\s*页)?|"

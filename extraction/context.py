@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from extraction.annotated import CONTEXT, Ref, bare
+from extraction.first_letters import Prefiltered
 from extraction.mentions import indicator_of
 from extraction.places import heading_place, label_place, places_in
 from kg.model import BlockKind, Kind
@@ -52,7 +53,7 @@ _BEHIND = re.compile(
     "板块|产业链?|赛道|环节|领域|概念|标的|指数|端|价格|库存|供给|供应|需求|产量|销量|产能|消费|出口|进口|类|品种|产品|业务|线|装机|出货|行情|电池级|工业级"
 )
 ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
-_COMPANY_WORD = re.compile(
+_COMPANY_WORD = Prefiltered(
     r"(?:(?<=^)|(?<=[，。；：、（“]))(?:该公司|本公司|公司)(?=[^，。；：、）”的]|的)(?!债|层面|治理|法|基本面|方面|业绩分化)"
 )
 _OWN_COMPANY = re.compile(r"该公司|本公司")

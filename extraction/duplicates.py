@@ -7,13 +7,12 @@ template with other figures are two reports.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extraction.similarity import code_points, hash_grams, mix
+from extraction.similarity import code_points, hash_grams, letters_of, mix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +25,6 @@ _PERMUTATIONS = 126
 _ROWS = 3  # 42 bands of 3: a pair at 0.6 is missed once in 25,000 times, one at 0.1 is looked at once in 25
 _SHINGLE = 5  # characters
 _BLOCK = 1 << 14  # shingles hashed at once, to stay within the processor's cache
-_IGNORED = re.compile(r"[\W_]+")
 _MULTIPLIERS = mix(np.arange(1, _PERMUTATIONS + 1, dtype=np.uint64)) | np.uint64(1)
 _OFFSETS = mix(np.arange(1001, _PERMUTATIONS + 1001, dtype=np.uint64))
 
@@ -104,7 +102,7 @@ class DuplicateIndex:
 
 def _shingles(text: str) -> NDArray[np.uint64]:
     """Hash every shingle of a text; one that comes twice has the same minimum."""
-    codes = code_points(_IGNORED.sub("", text.lower()))
+    codes = code_points(letters_of(text.lower()))
     return hash_grams(codes, min(_SHINGLE, codes.size)) if codes.size else codes
 
 

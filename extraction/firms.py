@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import rjieba
 import yaml
 
+from extraction.first_letters import Prefiltered
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     _Token = tuple[str, int, int]  # a word with its place
 
 _LONGEST = 36  # characters of a full legal name; Chinese registrars allow more, texts shorten before
-_LEGAL = re.compile(
+_LEGAL = Prefiltered(
     r"(?:股份)?有限(?:责任)?公司|[（(]有限合伙[）)]|合伙企业(?:[（(]有限合伙[）)])?|(?:控股)?集团(?:公司)?|总公司|公司"
 )
 _MARKED = re.compile(
@@ -35,10 +37,8 @@ _ENGLISH = re.compile(
     r"\b(?i:CO\.?,? ?LTD|(?:PTE|PTY|PVT)\.? ?LTD|CORPORATION|COMPANY|LIMITED|LTD|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG"
     r"|S\.A)(?![A-Za-z0-9])\.?"
 )
-_MARKS = ("S", "PT", "退")  # one of these is in every match
-_ENGLISH_FORMS = (
-    "LTD", "CORPORATION", "COMPANY", "LIMITED", "INC", "PLC", "GMBH", "LLC", "HOLDINGS", "GROUP", "AG", "S.A",
-)  # fmt: skip
+_MARK = re.compile("S|PT|退")  # one of these is in every match
+_ENGLISH_FORM = re.compile(r"LTD|CORPORATION|COMPANY|LIMITED|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG|S\.A")  # so is of these
 _NAME_CHAR = re.compile(r"[一-鿿A-Za-z0-9·&（）()-]")
 _FORM = re.compile(
     r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
@@ -91,7 +91,7 @@ def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
 
 def _marked(text: str) -> Iterator[Firm]:
     """Names with a trading mark; the exchange leaves two characters of most, three where they are one word."""
-    if not any(mark in text for mark in _MARKS):
+    if not _MARK.search(text):
         return
     for match in _MARKED.finditer(text):
         start, end = match.span()
@@ -104,8 +104,7 @@ def _marked(text: str) -> Iterator[Firm]:
 
 def _english(text: str) -> Iterator[Firm]:
     """Latin names with a legal form; at least one word stands before it."""
-    capitals = text.upper()
-    if not any(form in capitals for form in _ENGLISH_FORMS):
+    if not _ENGLISH_FORM.search(text.upper()):
         return
     for match in _ENGLISH.finditer(text):
         yield Firm(match.start(), match.end(), sure=True)

@@ -129,7 +129,7 @@ def _only_a_firm(heading: Heading) -> bool:
 
 def _written_out(text: str) -> str:
     """Return a heading with the days in its bracket as they are said: （6.9-6.13） is 6月9日-6月13日."""
-    return _DAYS.sub(r"（\1月\2日-\3月\4日）", text)
+    return _DAYS.sub(r"（\1月\2日-\3月\4日）", text) if _DAYS.search(text) else text
 
 
 def _depth(heading: Heading) -> tuple[int, int]:

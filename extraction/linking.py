@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -159,8 +160,10 @@ def _listed(hit: Found, sentence: str, document: str) -> Ref | None:
 
 def _outside_firms(found: list[tuple[Ref, int]]) -> list[tuple[Ref, int]]:
     """Drop gazetteer words inside the name of an unlisted firm: no trade 科技 in 力成科技."""
-    listed = [ref for ref, origin in found if origin == _LINKED]
     firms = [ref for ref, origin in found if origin == _GUESSED and ref.kind == Kind.COMPANY]
+    if not firms:
+        return found
+    listed = [ref for ref, origin in found if origin == _LINKED]
     firms = [ref for ref in firms if not any(other.start < ref.end and ref.start < other.end for other in listed)]
     return [
         (ref, origin)
@@ -175,16 +178,24 @@ def _without_overlap(found: list[tuple[Ref, int]], doubtful: list[tuple[int, int
 
     What lies inside a doubtful security's name is dropped: no product 黄金 in 湖南黄金, whoever that may be.
     """
-    taken: list[tuple[int, int]] = []
+    if doubtful:
+        found = [
+            (ref, origin)
+            for ref, origin in found
+            if origin == _LINKED or not any(_inside(ref, span, whole=origin == _GUESSED) for span in doubtful)
+        ]
+    found = sorted(found, key=_place)
+    if all(before.end <= behind.start for (before, _), (behind, _) in pairwise(found)):
+        return [ref for ref, _ in found]  # as nearly always
     kept: list[Ref] = []
-    for ref, origin in sorted(found, key=_precedence):
-        if any(start < ref.end and ref.start < end for start, end in taken):
-            continue
-        if origin != _LINKED and any(_inside(ref, span, whole=origin == _GUESSED) for span in doubtful):
-            continue
-        taken.append((ref.start, ref.end))
-        kept.append(ref)
+    for ref, _ in sorted(found, key=_precedence):
+        if not any(other.start < ref.end and ref.start < other.end for other in kept):
+            kept.append(ref)
     return sorted(kept, key=lambda ref: ref.start)
+
+
+def _place(item: tuple[Ref, int]) -> int:
+    return item[0].start
 
 
 def _precedence(item: tuple[Ref, int]) -> tuple[bool, int, int, int]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from extraction.alternatives import Alternatives
+from extraction.first_letters import Prefiltered
 from extraction.modality_cues import (
     CARRIES_ON,
     CONDITION_BEHIND,
@@ -55,7 +56,7 @@ _STRENGTH = {
     Modality.ASSERTED: 0,
 }
 _CUE = Alternatives({f"c{i}": cue.pattern for i, cue in enumerate(CUES)}, runs=r"\d")
-_NEGATION = re.compile("|".join(pattern for _, pattern, _ in NEGATIONS))
+_NEGATION = Prefiltered("|".join(pattern for _, pattern, _ in NEGATIONS))
 _STOP = re.compile("[。；;！!？?\n]")
 _COMMA = re.compile("[，,：:]")
 _NEAR = 18  # characters a negation reaches within its clause

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from extraction.first_letters import Prefiltered
 from kg.model import Modality
 
 
@@ -151,7 +152,7 @@ CUES = (
 )
 
 # Words behind the claim, in its own clause, that make it conditional or a rumour.
-CONDITION_BEHIND = re.compile("(?<!这种)(?<!此)(?:的|之)?(?:情况|情形|前提|条件|假设)下|的话(?=[，。；]|$)")
+CONDITION_BEHIND = Prefiltered("(?<!这种)(?<!此)(?:的|之)?(?:情况|情形|前提|条件|假设)下|的话(?=[，。；]|$)")
 RUMOUR_BEHIND = re.compile("的?(?:传言|传闻|谣言|消息不实)|系传闻")
 HEDGES = re.compile(
     "可能|或许|也许|或将|或会|有望|大概率|不排除|似乎|疑似|未必|不一定|理论上|料将|恐将|或(?=[受可带推迎进成继达超将])|存在不确定"
@@ -199,7 +200,7 @@ NEGATED_BEHIND = re.compile(
 DOUBLE_NEGATIVE = re.compile(
     "不得不|无不|不无|并非没有|并非不|不是没有|不会不|未尝不|不能不|没有不|非但没有|不可能不|未必不|避免[^，。；]{0,6}不"
 )
-TURNS = re.compile("而是|但是?|却|反而|转而|改为|而转|后(?=将|拟|公司)")
+TURNS = Prefiltered("而是|但是?|却|反而|转而|改为|而转|后(?=将|拟|公司)")
 
 PAST = re.compile(
     "已(?!知)|实际(?!控制|上将|产能)|曾(?!经理)|此前|截至|去年|上年|上月|上周|昨日|报告期内|前三季度实现|上半年实现|一季度实现|完成了|实现了|达到了|当前|目前|现有"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -53,7 +54,7 @@ from kg.securities.resolver import Resolver
 from kg.settings import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
@@ -106,12 +107,13 @@ class Extractor:
     def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
         """Read one document whole."""
         document = replace(document, signature=signature(_kept_text(document)))
-        annotated = self.annotate(document)
+        company = self._document_subject(document)
+        annotated = self._annotated(document, company)
         self._metrics.begin()
         claims = [(claim, sentence) for sentence in annotated for claim in self._claims(sentence, document)]
         if self._roles:
             claims += unsaid(role_claims(self._roles, document, annotated), claims)
-        cells, unclear = self._read_tables(document)
+        cells, unclear = self._read_tables(document, company)
         claims += cells
         facts = merge(to_fact(claim, sentence, document, recorded_at=recorded_at) for claim, sentence in claims)
         used = [ref for sentence in annotated for ref in sentence.refs] + [
@@ -131,13 +133,17 @@ class Extractor:
 
     def annotate(self, document: Document) -> list[Annotated]:
         """Cut a document into sentences, each with its names, periods, quantities and surroundings."""
+        return self._annotated(document, self._document_subject(document))
+
+    def _annotated(self, document: Document, company: Ref | None) -> list[Annotated]:
         lines = list(_lines(document))
         refs = self._linker.link(document, [line.sentence for line in lines])
-        return list(self._annotate(document, lines, refs))
+        return list(self._annotate(document, lines, refs, company))
 
-    def _read_tables(self, document: Document) -> tuple[list[tuple[Claim, Annotated]], list[Problem]]:
+    def _read_tables(
+        self, document: Document, company: Ref | None
+    ) -> tuple[list[tuple[Claim, Annotated]], list[Problem]]:
         """Read the measured cells and the relations of the tables, and what is unclear about others."""
-        company = self._document_subject(document)
         blocks = [block for block in document.blocks if block.kind == BlockKind.TABLE]
         found = [each for block in blocks for each in self._tables.read(document, block, company)]
         cells = [(each.claim, each.row) for each in found if isinstance(each, RowClaim)]
@@ -155,9 +161,10 @@ class Extractor:
         yield from self._metrics.read(annotated)
         yield from ratings.read(annotated, document.publisher)
 
-    def _annotate(self, document: Document, lines: list[_Line], refs: list[list[Ref]]) -> Iterator[Annotated]:
-        """Give each sentence its surroundings, walking down the document once."""
-        base = self._document_subject(document)
+    def _annotate(
+        self, document: Document, lines: list[_Line], refs: list[list[Ref]], base: Ref | None
+    ) -> Iterator[Annotated]:
+        """Give each sentence its surroundings, walking down the document once; `base` is whom the report is about."""
         headings = Headings()
         around, company = Surroundings(base), base
         period: Period | None = None
@@ -165,12 +172,7 @@ class Extractor:
         above: set[str] = set()
         estimated = False
         year_end = fiscal_year_end(document.text)
-        opening = [
-            dated
-            for line in lines[:_OPENING_LINES]
-            for dated in find_periods(line.sentence.text, document.published_on)
-        ]
-        week = named_week(opening, document.published_on)
+        week = cache(partial(_named_week, lines[:_OPENING_LINES], document.published_on))
         for line, names in zip(lines, refs, strict=True):
             text = line.sentence.text
             if line.block.kind == BlockKind.HEADING:
@@ -218,10 +220,11 @@ class Extractor:
         """Return the surroundings of a new block: its lead-in, or itself as the title of what follows."""
         text = line.sentence.text
         beside = around.lead_in or around.beside
-        closed = names_another(text, names, self._lexicon)
+        named = lead_in(text, names)
+        closed = named is None and names_another(text, names, self._lexicon)
         around = structs.replace(
             around,
-            lead_in=lead_in(text, names),
+            lead_in=named,
             closed=closed,
             place=place_of(text, names),
             beside=beside,
@@ -272,6 +275,13 @@ class Extractor:
         wrong = contradictions(good)
         withheld = {fact for each in wrong for fact in each.withheld}
         return tuple(fact for fact in good if fact.id not in withheld), (*problems, *(each.problem for each in wrong))
+
+
+def _named_week(lines: Sequence[_Line], published_on: date) -> Period | None:
+    """Return the days that the top of a note names; only one that speaks of its week needs to be asked."""
+    return named_week(
+        [dated for line in lines for dated in find_periods(line.sentence.text, published_on)], published_on
+    )
 
 
 def sure(reading: Reading, least_confidence: float) -> Reading:

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from extraction.first_letters import first_letters
+from extraction.first_letters import Prefiltered, first_letters
 
 # kind, pattern, example; the one that stands last before the number decides
 KINDS = (
@@ -51,7 +51,7 @@ _VERB = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_FILLER}{{0,4}}$")
 _VERB_LOOSE = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_LOOSE}{{0,4}}$")
 _NOUN = re.compile(f"(?P<word>{_NOUNS}){_LOOSE}{{0,4}}$")
 _NOUN_ANYWHERE = re.compile(f"(?P<word>{_NOUNS})")
-_KIND = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in KINDS))
+_KIND = Prefiltered("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in KINDS))
 _AFTER = re.compile(
     r"的?(?P<kind>同比|环比|年均复合|年化复合|年复合|复合年均|复合年|年均|复合)?的?(?P<word>增长率|增速|增幅|涨幅|降幅|跌幅|增长|上涨|下滑|下降|下跌|回落|回升)(?![至到了])"
 )
@@ -106,11 +106,7 @@ def read_change(text: str, place: Place) -> Change:
 
 
 def _left(text: str, place: Place) -> str:
-    left = text[max(place.floor, place.start - _WINDOW) : place.start - len(place.sign)]
-    begin = 0
-    for found in _BREAK.finditer(left):
-        begin = found.end()
-    return left[begin:]
+    return _BREAK.split(text[max(place.floor, place.start - _WINDOW) : place.start - len(place.sign)])[-1]
 
 
 def _kind(left: str, before: str) -> str:

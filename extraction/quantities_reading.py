@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from extraction.first_letters import Prefiltered
 from extraction.quantities_units import NUMBER, SCALE, SCALES, UNIT, fold_unit
 from extraction.quantities_words import WORD, Raw, read_word
 
@@ -35,7 +36,7 @@ _CURRENCIES = {
 _CURRENCY_ENDS = {name[-1] for name in _CURRENCIES} | {" "}
 _CURRENCY = re.compile(r"(?P<c>US\$|HK\$|\$|¥|￥|€|RMB|USD) ?$")
 
-_SCAN = re.compile(rf"(?P<digits>(?<![\d.]){NUMBER})|{WORD}")
+_SCAN = Prefiltered(rf"(?P<digits>(?<![\d.]){NUMBER})|{WORD}")
 
 _APPROX_BEFORE = re.compile(r"(?:约|近|超过|超|逾|接近|将近|大约|不足|不到|至少|最多|多达|平均|突破|[~≈><≥≤])(?:为)?$")
 _APPROX_AFTER = re.compile("(?:左右|上下|以上|以下|以内|有余|级)")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from extraction.first_letters import Prefiltered
 from kg import simplified
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ _MARKS = re.compile(rf"[,;:!?](?:(?<=[{_HAN}%)）”’》】」』].)|(?<=[{_HA
 _ANY_HAN = re.compile(f"[{_HAN}]")
 _PARENTHESIS = re.compile(r"[()（）]")
 _TIGHT = rf"{_HAN}{_WIDE_MARKS}\u3040-\u30ff/<>=≤≥~"
-_LOOSE = re.compile(
+_LOOSE = Prefiltered(
     rf"(?<=[{_TIGHT}(\[]) +| +(?=[{_TIGHT},.;:!?)\]%‰])"
     # a sign set apart (同比 - 1.3%, 9 月 1 日 - 9 月 5 日) belongs to its number; A - B keeps its blanks
     rf"|(?<=[\w%)]) (?=[+-] [{_HAN}\d])|(?<= [+-]) (?=[{_HAN}\d])|(?<=[{_HAN}{_WIDE_MARKS}\d%][+-]) (?=[{_HAN}\d])",
@@ -130,11 +131,19 @@ def normalise(text: str) -> str:
     return _normalise(text)[0]
 
 
+def behind_last(marks: str, text: str, before: int) -> int:
+    """Return where the text goes on behind the last of some marks in text[:before]; 0 where none of them stands.
+
+    >>> behind_last("，。", "营收增长，净利润下降", 7)
+    5
+    """
+    return max(map(text.rfind, marks, repeat(0), repeat(before))) + 1
+
+
 def _strip(block: str, start: int, end: int) -> tuple[int, int] | None:
-    piece = block[start:end]
-    left = len(piece) - len(piece.lstrip())
-    width = len(piece.strip())
-    return (start + left, start + left + width) if width else None
+    behind = block[start:end].lstrip()
+    tight = behind.rstrip()
+    return (end - len(behind), end - len(behind) + len(tight)) if tight else None
 
 
 def _is_markup(block: str, span: tuple[int, int]) -> bool:
@@ -238,7 +247,7 @@ def _normalise(raw: str) -> tuple[str, Sequence[int]]:
     text = raw.translate(_WIDTH)
     if not _TOUCHED.search(text):
         return text, range(len(text))
-    places = list(range(len(raw)))
+    places: Sequence[int] = range(len(raw))
     text, places = _delete(text, places, _spans(_MARKUP, text))
     if "  " in text:
         text, places = _delete(text, places, _spans(_REPEATED_BLANKS, text))
@@ -257,7 +266,7 @@ def _normalise(raw: str) -> tuple[str, Sequence[int]]:
     return text[left : left + width], places[left : left + width]
 
 
-def _spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+def _spans(pattern: re.Pattern[str] | Prefiltered, text: str) -> list[tuple[int, int]]:
     return [match.span() for match in pattern.finditer(text)]
 
 
@@ -288,7 +297,7 @@ def _touches_han(text: str, at: int) -> bool:
     return _ANY_HAN.match(before[-1:]) is not None or _ANY_HAN.match(after) is not None
 
 
-def _delete(text: str, places: list[int], spans: list[tuple[int, int]]) -> tuple[str, list[int]]:
+def _delete(text: str, places: Sequence[int], spans: list[tuple[int, int]]) -> tuple[str, Sequence[int]]:
     if not spans:
         return text, places
     parts: list[str] = []
@@ -299,4 +308,5 @@ def _delete(text: str, places: list[int], spans: list[tuple[int, int]]) -> tuple
         kept += places[at:start]
         at = end
     parts.append(text[at:])
-    return "".join(parts), kept + places[at:]
+    kept += places[at:]
+    return "".join(parts), kept

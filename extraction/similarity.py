@@ -5,7 +5,6 @@ Characters, not words: Chinese needs no segmenter for this, and two sentences on
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GRAM_SIZES = (1, 2, 3)
-_IGNORED = re.compile(r"[\W_]+")
 _DIGITS = str.maketrans("123456789", "000000000")  # 12% and 34% are alike; which number it is says nothing of the theme
 
 
@@ -38,10 +36,13 @@ class SentenceVectors:
         The diagonal is what the shared grams alone give, so it is at most 1.
         """
         first, last = self.starts[start], self.starts[stop]
-        columns, local = np.unique(self.columns[first:last], return_inverse=True)
+        columns = self.columns[first:last]
+        met = np.zeros(columns.max(initial=-1) + 1, dtype=bool)
+        met[columns] = True
+        place = met.cumsum() - 1  # of each gram among those that these sentences hold
         counts = np.diff(self.starts[start : stop + 1])
-        dense = np.zeros((stop - start, columns.size), dtype=np.float32)
-        dense[np.repeat(np.arange(stop - start), counts), local] = self.weights[first:last]
+        dense = np.zeros((stop - start, np.count_nonzero(met)), dtype=np.float32)
+        dense[np.repeat(np.arange(stop - start), counts), place[columns]] = self.weights[first:last]
         product = dense @ dense.T
         # four digits, so that a BLAS that sums in another order gives the same chunks
         rounded: NDArray[np.float32] = np.round(product, 4)
@@ -71,7 +72,12 @@ def vectorise(texts: Sequence[str]) -> SentenceVectors:
 
 def fold(text: str) -> str:
     """Keep what tells themes apart: letters and characters in lower case, digits all alike, no punctuation."""
-    return _IGNORED.sub("", text.lower()).translate(_DIGITS)
+    return letters_of(text.lower()).translate(_DIGITS)
+
+
+def letters_of(text: str) -> str:
+    """Return a text without its punctuation and blanks; a pattern that takes them out needs ten times as long."""
+    return "".join(filter(str.isalnum, text))
 
 
 def code_points(text: str) -> NDArray[np.uint64]:

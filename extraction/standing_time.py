@@ -12,7 +12,7 @@ from msgspec import structs
 from kg.period import Precision
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
     from extraction.dating import Dated
@@ -27,15 +27,20 @@ _BASE = re.compile("(?:的|同期)?[高低]?基数")  # 「源于去年高基数
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 
 
-def told_weeks(periods: list[Dated], published_on: date, named: Period | None = None) -> list[Dated]:
+def told_weeks(
+    periods: list[Dated], published_on: date, named: Callable[[], Period | None] = lambda: None
+) -> list[Dated]:
     """Move 「本周」 to the week that the note tells of: the one it names, else, early in a week, the one before.
 
     Weeklies are written over the weekend and dated Monday to Wednesday; read on real notes, three of four such 「本周」
-    give figures of the days before.
+    give figures of the days before. `named` is asked for the week that the note names only where one is spoken of.
     """
-    if named is None and published_on.weekday() > _EARLY_IN_WEEK:
+    if not any(_THIS_WEEK.match(dated.text) for dated in periods):
         return periods
-    told = named.start if named and named.start else published_on - _WEEK
+    week = named()
+    if week is None and published_on.weekday() > _EARLY_IN_WEEK:
+        return periods
+    told = week.start if week and week.start else published_on - _WEEK
     step = timedelta(days=7 * round((_monday(published_on) - _monday(told)) / _WEEK))
     return [
         structs.replace(dated, period=_earlier(dated.period, step)) if _THIS_WEEK.match(dated.text) else dated

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from extraction.annotated import Claim, Ref, kind_of
+from extraction.first_letters import Prefiltered
 from extraction.mentions import indicator_of
 from extraction.patterns.cause_phrases import CAUSE_KINDS, EFFECT_KINDS, FOLLOWS, phrases_of
 from extraction.patterns.directions import (
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from extraction.mentions import Lexicon
     from extraction.patterns.cause_phrases import Phrases
 
-_QUESTION = re.compile(r"[？?]\s*$|吗[。？]?$|会否|是否")
+_QUESTION = Prefiltered(r"[？?]\s*$|吗[。？]?$|会否|是否")
 _DAY = r"(?:20)?\d\d(?:年度?|[HQ]\d|E)?(?:[一二三四1-4]季度|[上下]半年|前三季度|\d{1,2}月份?)?"
 _LEADING = re.compile(rf"(?:(?:预计|其中)?{_DAY})?[^，。；：！？（）]{{0,6}}")
 _OWNED_GAP = re.compile(

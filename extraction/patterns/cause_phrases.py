@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from extraction.first_letters import Prefiltered
 from extraction.patterns.directions import DENIAL, DOWN, HANDED_ON, PLAIN, UP, moved_behind
 from kg.model import Kind
 
@@ -111,7 +112,7 @@ _UNDER_EFFECT = {
     **dict.fromkeys(["带动", "提振", "支撑", "推动", "驱动", "刺激", "催化", "利好"], UP),
     **dict.fromkeys(["拖累", "压制", "冲击", "抑制"], DOWN),
 }
-_BACK = re.compile(
+_BACK = Prefiltered(
     r"，?(?:这)?(?:主要|核心|主因|部分|很大程度上)(?:系|是|由于|因|源于|得益于|受益于|归因于|受|原因是|原因为|是由于|是因为|系因|归功于|来自)(?:受|由于|因)?|，(?:系|源于|归因于|缘于|得益于|受益于)"
 )
 _BENEFIT = re.compile("受益于|受惠于|得益于|受累于|受损于|受制于")

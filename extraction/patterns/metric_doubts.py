@@ -12,6 +12,7 @@ from extraction.context import is_cut, is_part
 from extraction.patterns.metric_doubts_time import OF_ANOTHER_TIME
 from extraction.patterns.metric_words import COMPANY_HEADS, EARNED, OF_FIRMS, SHARES_OF_MARKET
 from extraction.places import LANDS, places_in
+from extraction.sentences import behind_last
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def _of_an_exchange(figure: Figure) -> bool:
     """「LME铜价下跌1%，铝价下跌0.7%」: the second is of the same exchange, or of none."""
     reading, text = figure.reading, figure.annotated.text
     start = min(each for each in (reading.indicator.start, reading.subject.start, figure.quantity.start) if each >= 0)
-    begin = max(text.rfind(mark, 0, start) for mark in "；。") + 1
+    begin = behind_last("；。", text, start)
     told = list(_EXCHANGE.finditer(text, begin, start))
     bears = _EXCHANGE.search(reading.scope + text[start : reading.indicator.end])
     if not told or bears or not reading.indicator.name.endswith(_TRADED):
@@ -282,7 +283,7 @@ def _of_another_in_it(figure: Figure) -> bool:
     reading, text = figure.reading, figure.annotated.text
     if not reading.indicator.name.endswith(("渗透率", *SHARES_OF_MARKET)):
         return False
-    begin = max(text.rfind(mark, 0, figure.quantity.start) for mark in "，。；：") + 1
+    begin = behind_last("，。；：", text, figure.quantity.start)
     return _INSIDE.search(text, begin, figure.quantity.start) is not None
 
 

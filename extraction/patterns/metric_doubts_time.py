@@ -6,7 +6,9 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from extraction.first_letters import Prefiltered
 from extraction.patterns.metric_words import AT_A_DAY, EARNED, OF_A_TIME
+from extraction.sentences import behind_last
 from kg.period import Precision
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ _EXPECTED_YEAR = re.compile(r"[EAF]$")
 _SUMMED = re.compile("累计|累积|总共|合计")
 _HELD = re.compile("(?<!新增)装机|保有量|用户|门店|存栏|库存|产能|订单|规模")  # what has added up by a day
 _ONE_MONTH = re.compile("当月|单月|当季|单季")
-_SAME_PERIOD = re.compile("(?<![年月周季])(?<!较)(?<!比)(?<!与)(?<!于)同期(?!相比|的?(?:水平|高|低))")
+_SAME_PERIOD = Prefiltered("(?<![年月周季])(?<!较)(?<!比)(?<!与)(?<!于)同期(?!相比|的?(?:水平|高|低))")
 _FLOWS = (
     *("销量", "产量", "出货量", "交付量", "进口量", "出口量", "消费量", "发电量"),
     *("成交量", "成交额", "成交面积", "换手率", "下载量", "销售额"),
@@ -86,7 +88,7 @@ def _of_a_sum(figure: Figure) -> bool:
     if figure.valid is None or figure.valid.precision not in _ONE_STEP or _HELD.search(figure.reading.indicator.name):
         return False
     text, at = figure.annotated.text, figure.quantity.start
-    begin = max(text.rfind(mark, 0, at) for mark in "；。：，（") + 1
+    begin = behind_last("；。：，（", text, at)
     return _SUMMED.search(text, begin, at) is not None
 
 

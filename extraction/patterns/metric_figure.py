@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from extraction.sentences import behind_last
+
 if TYPE_CHECKING:
     from extraction.annotated import Annotated
     from extraction.dating import Dated
@@ -30,4 +32,4 @@ class Figure:
     def __post_init__(self) -> None:
         """Cut the clause once for all reasons that ask for it."""
         text, end = self.annotated.text, self.quantity.start
-        object.__setattr__(self, "clause", text[max(text.rfind(mark, 0, end) for mark in "，。；：") + 1 : end])
+        object.__setattr__(self, "clause", text[behind_last("，。；：", text, end) : end])

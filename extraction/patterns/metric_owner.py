@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from extraction.annotated import Ref
+from extraction.first_letters import Prefiltered
 from extraction.patterns.metric_words import (
     GENERIC,
     INNER,
@@ -40,7 +41,7 @@ _AROUND, _NARROWS = OWNER_FILLER | GENERIC, NARROWING | PLACES
 _NOTHING = NO_NAMES | OWNER_FILLER | INNER
 _INNER_FIRST, _BEHIND_NAME = INNER - {"前", "非", "抗"}, (INNER - {"级"}) | OWNER_FILLER | NARROWING | PLACES
 _SHORTEST, _LONGEST = 2, 18
-_WALL = re.compile(r"[，。；：！？（）()【】\[\]“”\"《》|]|\.{2,}")
+_WALL = Prefiltered(r"[，。；：！？（）()【】\[\]“”\"《》|]|\.{2,}")
 _GROUP = re.compile(
     r"(?:厂商|企业|公司|药企|运营商|品牌|龙头|巨头|标的|样本|个股|大厂|客户|药房|医院|机构|供应商|者|团队|用户|人群|居民|家庭)$"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import daachorse
 from msgspec.structs import replace
 
 from extraction.annotated import CONTEXT, Ref, kind_of
@@ -39,6 +40,7 @@ from extraction.patterns.metric_words import (
     WHOLLY,
 )
 from extraction.places import places_in
+from extraction.sentences import behind_last
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -70,17 +72,17 @@ class SubjectFinder:
         self.macro = {term.entity for term in lexicon.terms.values() if term.macro}
         own = {name: name for name in MEASURE_HEADS} | {"市场": "市场规模"}
         self._heads = own | {name: head.name for name, head in lexicon.heads.items()}
-        ordered = sorted((name for name in self._heads if len(name) > 1 and name not in VERBAL), key=len, reverse=True)
-        self._bare = re.compile("|".join(map(re.escape, ordered)))
+        self._bare = [name for name in self._heads if len(name) > 1 and name not in VERBAL]
+        self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(self._bare, daachorse.MATCH_KIND_LEFTMOST_LONGEST)
 
     def indicators(self, annotated: Annotated) -> list[Ref]:
         """Return the indicators of a sentence, those whose owner nobody knows among them."""
         known = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
         out = [_owned(ref, annotated.text[ref.start : max(ref.owner_end, ref.start)]) for ref in known]
-        for match in self._bare.finditer(annotated.text):
-            if not any(ref.start < match.end() and match.start() < ref.end for ref in annotated.refs):
-                name = self._heads[match[0]]
-                out.append(Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, *match.span()))
+        for start, end, index in self._automaton.find(annotated.text):
+            if not any(ref.start < end and start < ref.end for ref in annotated.refs):
+                name = self._heads[self._bare[index]]
+                out.append(Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end))
         out += _index_moves(annotated)
         ends = {ref.end for ref in out}
         # 销售总额 and 市场规模: the second word only widens the first
@@ -210,7 +212,7 @@ class SubjectFinder:
         return replace(reading, indicator=indicator, scope="", confidence=sure)
 
     def _with_subject(self, annotated: Annotated, indicator: Ref) -> Measured | None:
-        begin = max(annotated.text.rfind(mark, 0, max(indicator.start, 0)) for mark in "；。！？") + 1
+        begin = behind_last("；。！？", annotated.text, max(indicator.start, 0))
         if indicator.about:
             product = of_product(indicator)
             if _shadowed(annotated, indicator, product.subject):
@@ -373,7 +375,7 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
 
 def clause_start(annotated: Annotated, before: int) -> int:
     """Return where the clause begins that an offset stands in."""
-    return max(annotated.text.rfind(mark, 0, before) for mark in "，。；：！？") + 1
+    return behind_last("，。；：！？", annotated.text, before)
 
 
 def without(annotated: Annotated, start: int, end: int) -> str:

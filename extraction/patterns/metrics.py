@@ -7,6 +7,7 @@ change behind a level belongs to the same indicator (营收 9.45 亿元，同比
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -34,6 +35,7 @@ from extraction.patterns.metric_words import (
 )
 from extraction.places import ABROAD, HOME, narrowed, places_in
 from extraction.quantities import basis_of
+from extraction.sentences import behind_last
 from kg.ids import entity_id
 from kg.model import Kind, Modality, Value
 
@@ -73,6 +75,7 @@ class MetricReader:
         }
         self._basis = {term.entity: term.basis for term in lexicon.terms.values() if term.basis}
         self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}}
+        self._units_of_name = lru_cache(maxsize=4096)(self._units_by_head)  # an ending is sought among hundreds
         self.subjects = SubjectFinder(lexicon)
         self._follower = Follower(self.subjects, self._fits)
         self._before: Said | None = None  # what the sentence before measured last
@@ -187,9 +190,10 @@ class MetricReader:
         return not units or _unit_kind(quantity.unit) in units
 
     def _units_of(self, indicator: Ref) -> tuple[str, ...]:
-        return self._units.get(indicator.entity) or next(
-            (units for name, units in self._heads.items() if indicator.name.endswith(name)), ()
-        )
+        return self._units.get(indicator.entity) or self._units_of_name(indicator.name)
+
+    def _units_by_head(self, name: str) -> tuple[str, ...]:
+        return next((units for head, units in self._heads.items() if name.endswith(head)), ())
 
     def _of_a_piece(self, annotated: Annotated, indicator: Ref, quantity: Quantity, gap: str) -> bool:
         """「面板价格从74美元跌至32美元」: a price of one piece, not a rise, a sum or of an unread unit."""
@@ -244,7 +248,7 @@ class MetricReader:
         """
         of_a_firm = reading.subject.kind not in _OF_A_PLACE
         head = max(reading.indicator.start, 0)
-        begin = max(annotated.text.rfind(mark, 0, head) for mark in "；。") + 1
+        begin = behind_last("；。", annotated.text, head)
         told = [name for _, name in places_in(annotated.text, annotated.refs, start=begin, end=head)] or [self._place]
         if any(name and name in reading.scope for name in told) or places_in(reading.scope, ()):
             self._place = reading.scope

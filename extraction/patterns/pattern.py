@@ -11,7 +11,6 @@ A slot matches a whole enumeration: 「主要客户包括A、B和C」 gives thre
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 import rjieba
 
 from extraction.annotated import ANY_LETTER, LETTER, QUANTITY_LETTER, Annotated, Claim, Masked, bare, mask
+from extraction.first_letters import needed_letters
 from kg.model import Kind, Value
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ LETTER_OF_CODE = {
     "Q": QUANTITY_LETTER,
 }
 DOUBTFUL = 0.2  # read, but not stored (Settings.least_confidence)
+_LETTERS = frozenset(LETTER_OF_CODE.values())
 _SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
 _ASIDE = "(?:（[^（）]{0,40}）)?"
 _SHORT_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,8}}?"
@@ -76,6 +77,7 @@ class Pattern:
     qualifiers: tuple[tuple[str, str], ...] = ()
     regex: re.Pattern[str] = field(init=False, repr=False)
     ends: tuple[frozenset[str], frozenset[str]] = field(init=False, repr=False)
+    words: tuple[frozenset[str], ...] = field(init=False, repr=False)  # letters, one of each set is in every match
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "regex", re.compile(_compile(self.template)))
@@ -84,6 +86,8 @@ class Pattern:
             for role, kinds in _SLOT.findall(self.template)
         }
         object.__setattr__(self, "ends", (slots["s"], slots["o"]))
+        needed = needed_letters(self.regex.pattern)
+        object.__setattr__(self, "words", tuple(each for each in needed if each.isdisjoint(_LETTERS)))
 
     def may_match(self, letters: frozenset[tuple[str, int]]) -> bool:
         """Whether a sentence with these names, one or more of each letter, can hold both ends."""
@@ -106,7 +110,8 @@ def read(patterns: Sequence[Pattern], annotated: Annotated) -> Iterator[Claim]:
     if not annotated.refs:
         return
     views: dict[bool, tuple[Masked, bool]] = {}
-    for pattern in _fitting(tuple(patterns), _letters(annotated)):
+    fitting = _fitting(tuple(patterns), _letters(annotated))
+    for pattern in _worded(fitting, annotated.text) if fitting else ():
         if pattern.pairs not in views:
             views[pattern.pairs] = _elided(mask(annotated, pairs=pattern.pairs), annotated)
         masked, understood = views[pattern.pairs]
@@ -118,14 +123,21 @@ def _letters(annotated: Annotated) -> frozenset[tuple[str, int]]:
     """Return the letters that a masked sentence can show, each with how many of it there may be: 1, or 2 for more."""
     names = [ref for each in annotated.refs if each.start >= 0 and (ref := bare(each)) is not None]
     names += [annotated.subject] if annotated.subject else []
-    counts = Counter(LETTER[ref.kind] for ref in names)
-    return frozenset((letter, min(count, 2)) for letter, count in counts.items())
+    letters = [LETTER[ref.kind] for ref in names]
+    return frozenset((letter, min(letters.count(letter), 2)) for letter in set(letters))
 
 
 @lru_cache(maxsize=4096)
 def _fitting(patterns: tuple[Pattern, ...], letters: frozenset[tuple[str, int]]) -> tuple[Pattern, ...]:
     """Return the patterns whose ends a sentence can hold; most sentences hold none of a kind."""
     return tuple(pattern for pattern in patterns if pattern.may_match(letters))
+
+
+def _worded(patterns: Sequence[Pattern], text: str) -> list[Pattern]:
+    """Return the patterns whose words a sentence can hold: of thirty that fit its names, two or three."""
+    letters = frozenset(text)
+    likely = [pattern for pattern in patterns if not (pattern.words and pattern.words[0].isdisjoint(letters))]
+    return [pattern for pattern in likely if not any(map(letters.isdisjoint, pattern.words))]
 
 
 def _elided(masked: Masked, annotated: Annotated) -> tuple[Masked, bool]:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from extraction.annotated import Claim, Ref
+from extraction.first_letters import Prefiltered
 from kg.ids import entity_id
 from kg.model import Kind, Value
 
@@ -18,7 +19,7 @@ _RATINGS = (
     "强烈推荐|强力买入|强烈买入|优于大市|同步大市|弱于大市|跑赢行业|跑赢大市|谨慎推荐|谨慎增持|"
     "审慎增持|买入|增持|推荐|中性|持有|减持|卖出|回避|看好|领先大市"
 )
-_RATING = re.compile(
+_RATING = Prefiltered(
     rf"(?P<action>首次覆盖|首次|维持|给予|上调|下调|重申|调升|调降|予以|恢复)[^，。；]{{0,30}}?[“\"「‘]?(?P<rating>{_RATINGS})[”\"」’]?(?:的)?(?:投资)?评级"
 )
 _TARGET = re.compile(

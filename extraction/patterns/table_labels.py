@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
 from extraction.annotated import CONTEXT, Annotated, Claim, Ref
 from extraction.dating import Dated, find_periods
+from extraction.first_letters import Prefiltered
 from extraction.patterns.metric_reading import DOUBTFUL, Measured
 from extraction.patterns.metric_words import LONGEST_SCOPE, PLACES, VAGUE
 from extraction.patterns.metrics import as_told
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
-_UNIT = re.compile(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")
+_UNIT = Prefiltered(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")
 _NOW = re.compile("当前|目前|现状|至今")
 _FORECAST = re.compile(r"\d{2,4}\s*年?\s*[EF](?![A-Za-z])|预测|预计")
 _YEAR_OF = re.compile(
@@ -101,8 +102,7 @@ class LabelReader:
         """Read what every label says; all in one pass over a text made of them."""
         plain = [_plain(label) for label in labels]
         lines, refs = linked(self._linker, plain, document)
-        opening = find_periods(document.text[:_OPENING_TEXT], document.published_on)
-        week = named_week(opening, document.published_on)
+        week = cache(partial(_named_week, document))
         return [
             self._label(
                 label, line, names, told_weeks(_stated(line.text, document), document.published_on, week), company
@@ -287,6 +287,10 @@ def _plain(label: str) -> str:
     for short, spelled in _SPELLED:
         text = short.sub(spelled, text)
     return text
+
+
+def _named_week(document: Document) -> Period | None:
+    return named_week(find_periods(document.text[:_OPENING_TEXT], document.published_on), document.published_on)
 
 
 def _stated(text: str, document: Document) -> list[Dated]:

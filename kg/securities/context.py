@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -50,8 +51,12 @@ class Document:
         self.codes = find_codes(text)
         self._code_starts = [start for start, _, _ in self.codes]
         self.subjects = frozenset(issuer.id for code in subjects if (issuer := master.by_code(code)))
-        self._edges = {0, *accumulate(map(len, rjieba.cut(text, hmm=False)))}
         self._master = master
+
+    @cached_property
+    def _edges(self) -> set[int]:
+        """Where words begin and end; a text without names, as most cells are, is never cut."""
+        return {0, *accumulate(map(len, rjieba.cut(self.text, hmm=False)))}
 
     def cuts_word(self, start: int, end: int) -> bool:
         """Whether a longer dictionary word reaches across either end (国新能源 in 中国新能源)."""

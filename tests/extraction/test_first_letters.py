@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from extraction.alternatives import Alternatives
 from extraction.chunk_value import _FORECAST
 from extraction.dating import _SCAN
-from extraction.first_letters import ANY, first_letters
+from extraction.first_letters import ANY, Prefiltered, first_letters, needed_letters
 from extraction.modality import _CUE
+from extraction.patterns import chain, dealings, ownership, structure
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,52 @@ def test_every_match_of_our_tables_begins_with_one_of_its_letters(table: Alterna
     text = data.draw(st.from_regex(pattern))
     for match in re.finditer(pattern, text):
         assert re.match(first_letters(pattern), match[0], re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [
+        ("预计|有望", ["预有"]),
+        ("(?:向|给)[^，]{0,9}(?:供应|供货)(?!商)", ["供", "向给"]),
+        ("(?<=一)二?三{0,2}四+[五六]{1,3}", ["四", "五六"]),
+        (r"一|\d二|[三-五]六", ["一二六"]),
+        ("一|[二-四]|五", []),
+        (r"一|二?|三", []),
+        (r"\.一\d|\(", ["(."]),
+    ],
+)
+def test_letters_that_no_match_can_do_without(pattern: str, needed: list[str]):
+    assert [set(letters) for letters in needed_letters(pattern)] == [set(letters) for letters in needed]
+
+
+_TEMPLATES = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
+
+
+@given(data=st.data())
+def test_every_match_of_our_patterns_holds_one_of_each_needed_letters(data: st.DataObject):
+    pattern = data.draw(st.sampled_from(_TEMPLATES))
+    text = data.draw(st.from_regex(pattern.regex))
+    for match in pattern.regex.finditer(text):
+        assert all(not letters.isdisjoint(match[0]) for letters in needed_letters(pattern.regex.pattern))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(?<!新)(?:上涨|下跌)", r"，?(?:主要|核心)系|(?<=\d)年$", "[？?]$|吗[。？]?$"],
+    ids=["behind", "maybe", "end"],
+)
+@given(text=st.text("，新上下涨跌主要核心系7年？?吗。其它"), start=st.integers(0, 9), end=st.integers(0, 20))
+def test_prefiltered_patterns_find_what_the_pattern_finds(pattern: str, text: str, start: int, end: int):
+    plain, quick = re.compile(pattern), Prefiltered(pattern)
+    assert [each.span() for each in quick.finditer(text)] == [each.span() for each in plain.finditer(text)]
+    assert [each.span() for each in quick.finditer(text, start, end)] == [
+        each.span() for each in plain.finditer(text, start, end)
+    ]
+    first, found = plain.search(text, start, end), quick.search(text, start, end)
+    assert (first and first.span()) == (found and found.span())
+    assert quick.sub("", text) == plain.sub("", text)
+
+
+def test_a_pattern_that_may_begin_with_any_letter_has_none_to_look_for():
+    with pytest.raises(ValueError, match="any letter"):
+        Prefiltered("[^，]一")

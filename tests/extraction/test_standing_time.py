@@ -40,7 +40,7 @@ def test_this_week_of_an_early_note_is_the_week_before(text, published_on, week)
 )
 def test_the_days_a_note_names_say_which_week_it_tells_of(opening, published_on, week):
     named = named_week(find_periods(opening, published_on), published_on)
-    (dated,) = told_weeks(find_periods("本周铜价上涨", published_on), published_on, named)
+    (dated,) = told_weeks(find_periods("本周铜价上涨", published_on), published_on, lambda: named)
     assert str(dated.period) == week
 
 
