@@ -78,7 +78,7 @@ _FAVOURS = frozenset(
 )  # said of a sector as a whole
 _STATES = ("供需", "格局", "供需格局")
 _GOES_ON = re.compile(
-    r"排挤|挤出|属性|方案|功耗|性能|设备|装备|器件|零部件|理念|消费(?!者|税|电子)"
+    r"(?:全面|进一步|持续|的)*(?:市场化|改革|机制)|排挤|挤出|属性|方案|功耗|性能|设备|装备|器件|零部件|理念|消费(?!者|税|电子)"
 )  # the phrase is about that, not about the name
 _STANDS_FOR = re.compile(r"(?:作为|充当|除|非)$")
 _TRADES = (Kind.INDUSTRY, Kind.THEME)
