@@ -154,6 +154,16 @@ def _tune(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG[0]}")
 
 
+def keep_few_pages(connection: sqlite3.Connection) -> None:
+    """Keep 16 MB of pages in memory, for a connection that commits often.
+
+    Balancing a tree gives a page for a moment the number that lies at 1 GB, and SQLite then goes through all pages in
+    memory at the commit, for those beyond the end of the file (`pcache1TruncateUnsafe`). What is not there comes from
+    the system's memory.
+    """
+    connection.execute("PRAGMA cache_size = -16384")
+
+
 def let_log_grow(connection: sqlite3.Connection) -> None:
     """Let the log have as many pages as the base before it is folded in.
 

@@ -59,10 +59,14 @@ _ENTITIES = """
     CROSS JOIN entity AS t ON t.key = p.entity WHERE d.id = :id
 """
 _RIVALS = f"""
-    SELECT DISTINCT f.id FROM json_each(:pairs) AS pair
-    JOIN entity AS s ON s.id = pair.value ->> 0
-    JOIN fact AS f ON f.subject = s.key AND f.relation = pair.value ->> 1
-    WHERE {sql.RIVALS}
+    WITH asked (subject, relation) AS (
+        SELECT s.key, pair.value ->> 1 FROM json_each(:pairs) AS pair
+        CROSS JOIN entity AS s ON s.id = pair.value ->> 0
+    ),
+    pair (subject, relation) AS MATERIALIZED (SELECT f.subject, f.relation FROM asked AS f WHERE {sql.RIVALS})
+    SELECT DISTINCT f.id FROM (SELECT DISTINCT subject FROM pair) AS p
+    CROSS JOIN fact_end AS a ON a.fact_end MATCH p.subject
+    CROSS JOIN fact AS f ON f.key = a.rowid AND (f.subject, f.relation) IN pair
 """
 
 

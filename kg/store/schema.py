@@ -162,8 +162,6 @@ VERSION_6 = "UPDATE OR REPLACE profile_name SET folded = normal_name(name);"
 # can be and can be left out too.
 INDEXES = {
     "fact_id": "CREATE INDEX IF NOT EXISTS fact_id ON fact (id)",
-    "fact_subject": "CREATE INDEX IF NOT EXISTS fact_subject ON fact (subject, relation)",
-    "fact_object": "CREATE INDEX IF NOT EXISTS fact_object ON fact (object, relation)",
     "fact_negative": "CREATE INDEX IF NOT EXISTS fact_negative ON fact (subject, relation) WHERE negative",
     "evidence_document": "CREATE INDEX IF NOT EXISTS evidence_document ON evidence (document)",
     "profile_name_profile": "CREATE INDEX IF NOT EXISTS profile_name_profile ON profile_name (profile)",
@@ -200,6 +198,17 @@ ALTER TABLE appearance_8 RENAME TO appearance;
 CREATE VIRTUAL TABLE appearing USING fts5 (profiles, content = '', columnsize = 0, detail = none, tokenize = 'ascii');
 CREATE VIRTUAL TABLE appearing_place USING fts5vocab (appearing, instance);
 INSERT INTO appearing (rowid, profiles) SELECT document, profiles FROM appearance ORDER BY document;
+"""
+
+# Facts are found by their ends through a word index as well, whose words are the subject's key and the object's behind
+# an `o`: new facts are gathered and merged later, where an index over each end would write a page for every fact.
+FACT_ENDS = "INSERT INTO fact_end (rowid, ends) SELECT key, subject || ' o' || object FROM fact"
+VERSION_9 = f"""
+DROP INDEX IF EXISTS fact_subject;
+DROP INDEX IF EXISTS fact_object;
+CREATE VIRTUAL TABLE fact_end USING fts5 (ends, content = '', columnsize = 0, detail = none, tokenize = 'ascii');
+CREATE VIRTUAL TABLE fact_end_place USING fts5vocab (fact_end, instance);
+{FACT_ENDS};
 """
 
 

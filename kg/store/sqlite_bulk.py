@@ -19,7 +19,7 @@ from kg.errors import DocumentError
 from kg.ids import fact_ids, normal_name
 from kg.store import codec, journal, schema
 from kg.store.prepared import bare_name, utc
-from kg.store.schema import DAY_ROOM, INDEXES, first_key, microseconds
+from kg.store.schema import DAY_ROOM, FACT_ENDS, INDEXES, first_key, microseconds
 from kg.store.sqlite_insert import insert_columns
 
 if TYPE_CHECKING:
@@ -217,6 +217,7 @@ class Loader:
         if not leads.all():
             columns = {name: compress(column, leads.tolist()) for name, column in columns.items()}
         insert_columns(self._connection, "fact", columns, count=int(np.count_nonzero(leads)))
+        self._connection.execute(f"{FACT_ENDS} WHERE key > ?", (self._last,))
         _write_evidence(self._connection, sheets, keys[said.leader].tolist(), said.places)
 
     def _known(self, said: _Said, leads: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:

@@ -10,6 +10,7 @@ import sqlite3
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from kg.ids import chunk_id, fact_id, judgement_id, normal_name
@@ -144,6 +145,18 @@ def fact_ids(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"{identity} is not what {subject} {relation} {object_} hashes to"
 
 
+def ends(connection: sqlite3.Connection) -> Iterator[str]:
+    """Every fact is found by its two ends, and by nothing else."""
+    held = connection.execute("SELECT term, doc FROM fact_end_place ORDER BY term, doc")
+    wanted = connection.execute(
+        "SELECT CAST(subject AS TEXT), key FROM fact UNION ALL SELECT 'o' || object, key FROM fact ORDER BY 1, 2"
+    )
+    for found, due in zip_longest(held, wanted):
+        if found != due:  # all that follows is out of step
+            yield f"the index over ends has {found}, where the facts have {due} (an end's word, a fact's key)"
+            return
+
+
 def said(connection: sqlite3.Connection) -> Iterator[str]:
     """Every fact has evidence."""
     rows = connection.execute(
@@ -240,7 +253,7 @@ def weeks(connection: sqlite3.Connection) -> Iterator[str]:
 _FILE: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (pages, references, revision)
 _PAPER: tuple[Callable[[Paper], Iterator[str]], ...] = (passages, passage_words, quotes, mentions, uses)
 _BASE: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (
-    *(fact_ids, said, described, names, index, judgements, weeks),
+    *(fact_ids, ends, said, described, names, index, judgements, weeks),
 )
 
 

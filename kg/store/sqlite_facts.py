@@ -45,11 +45,9 @@ class FactReader:
             yield replace(fact, superseded_by=by) if by else fact
 
     def matching(self, wanted: Mapping[str, str]) -> list[Fact]:
-        """Return the facts that meet all conditions, by id; `wanted` has names of `sql.FACT_CONDITIONS`."""
-        conditions = " AND ".join(sql.FACT_CONDITIONS[name] for name in wanted)
-        facts = list(self._facts(self._rows(f"{sql.FACTS} AND {conditions} ORDER BY f.id, f.key", wanted)))
-        found = json.dumps([fact.id for fact in facts])
-        companions = self._facts(self._rows(sql.COMPANIONS, {"found": found}))
+        """Return the facts that meet all conditions, by id; `wanted` has conditions of `sql.facts_where`."""
+        facts = list(self._facts(self._rows(sql.facts_where(wanted), wanted)))
+        companions = self._facts(self._rows(sql.COMPANIONS, {"ids": json.dumps([fact.id for fact in facts])}))
         known = {fact.id for fact in facts}
         closed = superseded([*facts, *(fact for fact in companions if fact.id not in known)], self._vocabulary)
         return [replace(fact, superseded_by=closed[fact.id]) if fact.id in closed else fact for fact in facts]

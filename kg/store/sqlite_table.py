@@ -252,8 +252,9 @@ def _shared(places: NDArray[np.int64]) -> NDArray[np.int32]:
 def _denials(connection: sqlite3.Connection, rows: _Rows) -> NDArray[np.int32]:
     """Return (fact row, row of an asserted denial that speaks of it), wherever and whenever either was said."""
     said = connection.execute(
-        "SELECT f.key, f.claim, o.key, o.claim FROM fact AS o JOIN fact AS f "
-        "ON f.subject = o.subject AND f.relation = o.relation AND f.object = o.object AND NOT f.negative "
+        "SELECT f.key, f.claim, o.key, o.claim FROM fact AS o "
+        "CROSS JOIN fact_end AS a ON a.fact_end MATCH o.subject || ' o' || o.object "
+        "CROSS JOIN fact AS f ON f.key = a.rowid AND f.relation = o.relation AND NOT f.negative "
         "WHERE o.negative"
     )
     found = []

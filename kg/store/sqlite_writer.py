@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from kg.ids import normal_name
 from kg.model import MentionStatus, Polarity
 from kg.store import codec, journal, schema, sqlite_bulk
-from kg.store.connections import let_log_grow
+from kg.store.connections import keep_few_pages, let_log_grow
 from kg.store.faults import telling
 from kg.store.identities import examined
 from kg.store.prepared import prepare
-from kg.store.schema import DAY_ROOM, PLACE_BITS, PLACE_ROOM, first_key, microseconds
+from kg.store.schema import DAY_ROOM, FACT_ENDS, PLACE_BITS, PLACE_ROOM, first_key, microseconds
 from kg.store.words import terms
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class SqliteWriter:
     def __init__(self, connection: sqlite3.Connection, path: Path, seen: View) -> None:
         self._connection, self._path, self._seen = connection, path, seen
         self._written = 0
+        keep_few_pages(connection)
 
     def write(self, reading: Reading) -> bool:
         """Write a document whole or not at all."""
@@ -247,6 +248,7 @@ def _insert_facts(
     connection: sqlite3.Connection, document: int, entities: dict[str, int], facts: tuple[Fact, ...]
 ) -> None:
     claims = [codec.claim_out(fact) for fact in facts]
+    last = _column(connection, "SELECT coalesce(max(key), 0) FROM fact")[0]
     connection.executemany(
         "INSERT INTO fact (id, subject, relation, object, negative, claim) SELECT ?1, ?2, ?3, ?4, ?5, ?6 "
         "WHERE NOT EXISTS (SELECT 1 FROM fact WHERE id = ?1 AND claim = ?6)",
@@ -255,6 +257,7 @@ def _insert_facts(
             for f, claim in zip(facts, claims, strict=True)
         ),
     )
+    connection.execute(f"{FACT_ENDS} WHERE key > ?", (last,))
     connection.executemany(
         "INSERT INTO evidence "
         '(fact, document, place, start, "end", quote, recorded_at, speaker, confidence, extractor) '
@@ -302,11 +305,19 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
         connection.execute(statement, (document,))
     connection.execute("DELETE FROM chunk WHERE key >= ? AND key < ?", (low, high))
     connection.execute("DELETE FROM document WHERE key = ?", (document,))
-    connection.execute(
-        "DELETE FROM fact WHERE key IN (SELECT value FROM json_each(?)) "
-        "AND NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.fact = fact.key)",
-        (json.dumps(facts),),
+    unsaid = json.dumps(
+        _column(
+            connection,
+            "SELECT value FROM json_each(?) AS f WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE fact = f.value)",
+            json.dumps(sorted(facts)),
+        )
     )
+    connection.execute(
+        "INSERT INTO fact_end (fact_end, rowid, ends) "
+        "SELECT 'delete', key, subject || ' o' || object FROM fact WHERE key IN (SELECT value FROM json_each(?))",
+        (unsaid,),
+    )
+    connection.execute("DELETE FROM fact WHERE key IN (SELECT value FROM json_each(?))", (unsaid,))
     _delete_profiles(connection, told)
 
 

@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kg.store.schema import DAY_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # `d` is the document, `e` the evidence. What a view may see stands here and nowhere else; `Sight` gives the values.
 VISIBLE = "d.key < :below AND (:known IS NULL OR d.recorded_at IS NULL OR d.recorded_at <= :known)"
@@ -141,18 +146,45 @@ RIVALS = """
     (f.relation IN (SELECT value FROM json_each(:ones))
      OR (f.subject, f.relation) IN (SELECT subject, relation FROM fact WHERE negative))
 """
-FACT_CONDITIONS = {
+_CONDITIONS = {
     "subject": "f.subject = (SELECT key FROM entity WHERE id = :subject)",
     "object": "f.object = (SELECT key FROM entity WHERE id = :object)",
     "relation": "f.relation = :relation",
     "ids": "f.id IN (SELECT value FROM json_each(:ids))",
 }
-TOUCHING = f"{FACTS} AND (f.subject IN {_JUDGED} OR f.object IN {_JUDGED}) ORDER BY f.id, f.key"
-# What may supersede the facts at hand, or be superseded by them: rivals of the same subject and relation.
-COMPANIONS = f"""
-    {BARE_FACTS} AND {RIVALS} AND (f.subject, f.relation) IN
-    (SELECT subject, relation FROM fact WHERE id IN (SELECT value FROM json_each(:found))) ORDER BY f.id, f.key
+_END_WORDS = {
+    "subject": "(SELECT key FROM entity WHERE id = :subject)",
+    "object": "(SELECT 'o' || key FROM entity WHERE id = :object)",
+}
+TOUCHING = f"""
+    {FACTS} AND f.key IN (
+        SELECT a.rowid FROM entity AS t CROSS JOIN fact_end AS a ON a.fact_end MATCH t.key || ' OR o' || t.key
+        WHERE t.id IN (SELECT value FROM json_each(:entities))
+    )
+    ORDER BY f.id, f.key
 """
+# What may supersede the facts at hand, or be superseded by them: rivals of the same subject and relation. Few facts
+# have rivals, and only the subjects of those are looked up.
+_PAIRS = f"SELECT f.subject, f.relation FROM fact AS f WHERE {_CONDITIONS['ids']} AND {RIVALS}"
+COMPANIONS = f"""
+    WITH pair (subject, relation) AS MATERIALIZED ({_PAIRS})
+    {BARE_FACTS} AND (f.subject, f.relation) IN pair AND f.key IN (
+        SELECT a.rowid FROM (SELECT DISTINCT subject FROM pair) AS p
+        CROSS JOIN fact_end AS a ON a.fact_end MATCH p.subject
+    )
+    ORDER BY f.id, f.key
+"""
+
+
+def facts_where(names: Iterable[str]) -> str:
+    """Return the statement that reads the facts which meet conditions: of subject, object, relation and ids."""
+    given = list(names)
+    conditions = [_CONDITIONS[name] for name in given]
+    words = " || ' ' || ".join(_END_WORDS[name] for name in given if name in _END_WORDS)
+    if words and "ids" not in given:
+        conditions.append(f"f.key IN (SELECT rowid FROM fact_end WHERE fact_end MATCH coalesce({words}, '0'))")
+    return f"{FACTS} AND {' AND '.join(conditions)} ORDER BY f.id, f.key"
+
 
 # ── families of copies ─────────────────────────────────────────────────────────────────────────────────────────────
 COPIED = f"SELECT d.id, d.key FROM document AS d WHERE {VISIBLE} AND d.key IN (SELECT document FROM copy)"

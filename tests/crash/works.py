@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 DOCUMENTS = 80
+# Takes the tables of the ninth schema back to those of the eighth, as far as they differ.
+BEFORE_9 = """
+DROP TABLE fact_end_place;
+DROP TABLE fact_end;
+CREATE INDEX fact_subject ON fact (subject, relation);
+CREATE INDEX fact_object ON fact (object, relation);
+"""
 # Takes the tables of the eighth schema back to those of the seventh, as far as they differ.
 BEFORE_8 = """
 CREATE TABLE appearance_7 (
@@ -157,7 +164,7 @@ def prepare(work: str, base: Path) -> None:
 def _age(base: Path) -> None:
     """Take a base back to the first schema."""
     with closing(sqlite3.connect(base)) as connection:
-        connection.executescript(BEFORE_8)
+        connection.executescript(BEFORE_9 + BEFORE_8)
         connection.executescript(
             "DROP TABLE judgement; DROP TABLE change; DROP INDEX copy_other; DELETE FROM run; PRAGMA user_version = 1;"
         )

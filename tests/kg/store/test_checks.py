@@ -86,6 +86,10 @@ def test_a_base_as_it_is_written_breaks_nothing(path: Path):
         ("fact ids", "INSERT INTO fact SELECT key + 99, id, subject, relation, object, negative, claim FROM fact"),
         ("fact ids", "UPDATE fact SET claim = replace(claim, '[20,', '[21,')"),
         ("fact ids", "UPDATE fact SET claim = '[]'"),
+        ("ends", "INSERT INTO fact_end (rowid, ends) VALUES (99, '1 o2')"),
+        ("ends", "INSERT INTO fact_end (fact_end) VALUES ('delete-all')"),
+        ("ends", "INSERT INTO fact_end (fact_end, rowid, ends) SELECT 'delete', key, subject FROM fact LIMIT 1"),
+        ("ends", "UPDATE fact SET subject = object, object = subject WHERE key = 1"),
         ("said", "DELETE FROM evidence WHERE fact = (SELECT min(fact) FROM evidence)"),
         ("described", "INSERT INTO entity (id) VALUES ('product:无')"),
         ("described", f"INSERT INTO profile (entity, implied, record) SELECT key, 1, '{_STRAY}' FROM entity"),  # noqa: S608
@@ -126,7 +130,7 @@ def test_words_that_changed_places_are_told(path: Path):
     assert broken(path) == {"index"}
 
 
-@pytest.mark.parametrize("table", ["evidence", "chunk", "fact_subject", "judgement"])
+@pytest.mark.parametrize("table", ["evidence", "chunk", "fact_id", "judgement"])
 def test_a_damaged_page_is_told_and_nothing_else_is_looked_at(path: Path, table: str):
     with closing(sqlite3.connect(path)) as connection:
         (size,) = connection.execute("PRAGMA page_size").fetchone()

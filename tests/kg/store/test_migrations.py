@@ -12,7 +12,7 @@ from kg.store.migrations import STEPS, migrate
 from kg.store.schema import VERSION_5, VERSION_6, VERSION_7
 from kg.store.sqlite import SqliteStore
 from tests.contracts.readings import CATL, reading
-from tests.crash.works import BEFORE_8
+from tests.crash.works import BEFORE_8, BEFORE_9
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def test_a_passage_of_a_schema_without_classes_is_plain(tmp_path: Path):
         writer.write(reading(1, 0))
         (first, second) = store.view().chunks("doc:1")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.executescript(BEFORE_8)
+        connection.executescript(BEFORE_9 + BEFORE_8)
         connection.execute("UPDATE chunk SET record = json_remove(record, '$[9]')")
         connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_5)}")
     with closing(SqliteStore(path)) as store:
@@ -81,7 +81,7 @@ def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_ane
     with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
         writer.write(reading(1, 0))
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.executescript(BEFORE_8)
+        connection.executescript(BEFORE_9 + BEFORE_8)
         connection.execute("UPDATE profile_name SET folded = '寧德時代', name = '寧德時代' WHERE folded = '宁德时代'")
         connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_6)}")
     with closing(SqliteStore(path)) as store:

@@ -55,11 +55,12 @@ def rows(path: Path) -> dict[str, int]:
         "evidence",
         "word_place",
         "appearing_place",
+        "fact_end_place",
     ]
     with closing(sqlite3.connect(path)) as connection:
         counts = {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names}  # noqa: S608
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        for name in ("word", "appearing"):
+        for name in ("word", "appearing", "fact_end"):
             connection.execute(f"INSERT INTO {name} ({name}) VALUES ('integrity-check')")  # noqa: S608
     return counts
 
