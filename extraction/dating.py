@@ -111,6 +111,7 @@ _FIRST_YEAR, _LAST_YEAR = 1800, 3000  # 9999-12-31 is a database's "never", and 
 _FUTURE_STRICT = re.compile("(?:下|将|将于|将在|展望|计划|计划于|计划在|拟|拟于|明|有望|有望在|有望于|待|看)$")
 _FUTURE_SOFT = re.compile("(?:预计|预期|预告|预估|估计|料|我们认为)(?:在|于|公司|[，,])?$")
 _FUTURE_AFTER = re.compile("(?:将|有望|拟|或将|计划)")
+_FUTURE_NEAR = re.compile("[^，。；：、\\d]{0,8}?(?:预计|有望|或将|预期)")
 _COMPARED_BEFORE = re.compile(
     "(?:较|相?比|相较于?|对比|相对|相当于|高于|低于|优于|好于|弱于|强于|不及|同比|环比|超过|比起)(?:于|了|上)?$"
 )
@@ -288,7 +289,9 @@ class _Reader:
         before = self.text[max(0, start - 7) : start]
         if _FUTURE_STRICT.search(before) or _FUTURE_AFTER.match(self.text, end) or _UNTIL.match(self.text, end):
             return "strict"
-        return "soft" if _FUTURE_SOFT.search(before) else ""
+        if _FUTURE_SOFT.search(before):
+            return "soft"
+        return "near" if _FUTURE_NEAR.match(self.text, end) else ""
 
     def _role(self, start: int, end: int) -> Role:
         if "同" in self.text[max(start, end - 2) : end]:

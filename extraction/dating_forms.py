@@ -123,7 +123,7 @@ PARTS = (
     Part("third of a month", rf"(?P<m>{MONTH})月份?(?P<third>[上中下])旬", "7月中旬", _third),
     Part("start of a month", rf"(?P<m>{MONTH})月份?(?P<third>初)", "7月初", _third),
     Part("end of a month", rf"(?P<m>{MONTH})月份?(?P<edge>[底末])", "7月底", _month),
-    Part("month", rf"(?P<m>{MONTH})月(?:份|度)?(?![期龄])", "7月", _month),
+    Part("month", rf"(?P<m>{MONTH})月(?:份|度)?(?!龄|期(?![货末初间]))", "7月", _month),
     Part("first quarters", r"(?<![此之目以当提])[前首](?P<q2>[二两三23])个?季(?:度|报)?", "前三季度", _quarters),
     Part(
         "quarters",

@@ -19,6 +19,7 @@ CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} 
 
 _MONTHS_PER_YEAR = 12
 _LAST_MONTHS = timedelta(days=75)  # a span of months told before even these have begun is that of last year
+_SOON = timedelta(days=62)
 _JUST_ENDED = timedelta(days=120)  # 预计上半年, said in August, is a preview of the half year that has just ended
 _CANONICAL = {1: Precision.MONTH, 3: Precision.QUARTER, 6: Precision.HALF, 12: Precision.YEAR}
 
@@ -40,7 +41,8 @@ class Frame(Struct, frozen=True):
         published_on: day of publication.
         context: the period stated last, or None.
         fiscal_year_end: month in which the company's fiscal year ends, 1 … 12.
-        ahead: "" in plain speech, "soft" after 预计 (a preview may cover what has just ended), "strict" after 下 or 将.
+        ahead: "" in plain speech, "near" where 预计 stands further behind (「7月产量预计」, told in June), "soft" after
+            预计 (a preview may cover what has just ended), "strict" after 下 or 将.
     """
 
     published_on: date
@@ -72,6 +74,10 @@ class Frame(Struct, frozen=True):
         found = read(year) if year is not None else None
         if isinstance(found, Impossible):
             return found
+        if self.ahead == "near":
+            coming = read(self.today.year)
+            near = isinstance(coming, Period) and coming.start and self.today < coming.start <= self.today + _SOON
+            return found or (coming if near else self._begun(read))
         if found is not None and not (self.ahead and self._is_over(found)):
             return found
         return self._coming(read) if self.ahead else self._begun(read)

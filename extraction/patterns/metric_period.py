@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _NOW = re.compile("目前|当前|现阶段|如今")
 AT_A_CLOSE, _WEEK = ("股价", "收盘价", "市值", "总市值"), timedelta(days=8)
 _MONTH = timedelta(days=45)
+_OF_THEN = re.compile("的?(?:约|近)?")
 _SPAN = timedelta(days=366)  # what is told of more than a year dates the one figure behind it
 
 
@@ -31,7 +32,9 @@ def period_of(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple
     behind = _bracketed(annotated, quantity.end)
     if behind is not None:
         return behind, behind.period
-    dated = _last((each for each in annotated.periods if not _aside(annotated.text, each, quantity)), quantity.start)
+    told = (each for each in annotated.periods if not _aside(annotated.text, each, quantity))
+    told = (each for each in told if not of_a_start(annotated, each, quantity))
+    dated = _last(told, quantity.start)
     if _NOW.search(annotated.text, dated.end if dated else 0, quantity.start):
         return None, None
     if dated is None and indicator.name in AT_A_CLOSE and annotated.period and _lasts(annotated.period, _WEEK):
@@ -41,6 +44,8 @@ def period_of(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple
         summed = carried and (_is_long(carried) or (_spot(annotated, indicator) and _is_span(carried)))
         return None, None if summed and not quantity.change else carried
     between = any(dated.end <= each.start < quantity.start for each in annotated.quantities)
+    if between and not quantity.change and annotated.text.find("每年", dated.end, quantity.start) >= 0:
+        return None, None  # 「2024年需求94万吨，预计每年增加10万吨」
     spot = indicator.name.endswith(("价格", "库存")) and dated.period.precision is Precision.YEAR
     if spot and between and "，" in annotated.text[dated.end : max(indicator.start, dated.end)]:
         return None, None  # 「2025年指标5.8万吨，钨精矿价格涨至…」: no price is a whole year's behind another figure
@@ -73,6 +78,18 @@ def _aside(text: str, dated: Dated, quantity: Quantity) -> bool:
     if opened < 0 or closed < 0 or "）" in text[opened : dated.start]:
         return False
     return text[opened + 1 : closed] != text[dated.start : dated.end]
+
+
+def of_a_start(annotated: Annotated, dated: Dated, quantity: Quantity | None = None) -> bool:
+    """Whether a period is only that of the number behind it, where a change began, and this is another number.
+
+    「从2023年的10%升至12%，净利率5%」: 12 % and 5 % are not of 2023.
+    """
+    if dated.start == 0 or annotated.text[dated.start - 1] not in "从由自":
+        return False
+    first = next((each for each in annotated.quantities if each.start >= dated.end), None)
+    begins = first is not None and _OF_THEN.fullmatch(annotated.text, dated.end, first.start) is not None
+    return begins and first is not quantity
 
 
 def last_year(period: Period | None) -> Period | None:

@@ -60,7 +60,14 @@ _CONVERTED = re.compile("（(?:折合|约合|合)?(?:人民币)?约?")
 _SHARED = re.compile("占比|的?比重")
 _LEFT_OUT = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不考虑|若不计|以外的|之外的")
 # What is added to a stock in a period is another figure than the stock.
-_ADDED, _STOCKS = re.compile(r"新增[^，。；：、]{0,6}$"), ("装机", "产能", "门店", "用户", "贷款", "投产")
+_ADDED, _STOCKS = (
+    re.compile(r"新增[^，。；：、]{0,6}$"),
+    (
+        *("装机", "产能", "门店", "用户", "贷款", "投产"),
+        *("产量", "需求", "销量", "供给", "供应"),
+    ),
+)
+_COUNTED = {("新能源", "辆"): "新能源汽车"}
 _TRADE = re.compile("[进出]口")
 _OF_A_PLACE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})  # a firm's figure is the firm's
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
@@ -143,6 +150,7 @@ class MetricReader:
                 period = base_of(annotated, quantity) or period
             begun = None
             if measured is not None:
+                measured = self._of_what_is_counted(measured, quantity)
                 claim = self._claim(annotated, measured, quantity, period=period)
                 if claim.confidence <= DOUBTFUL and quantity.unit:  # and so is what follows it
                     measured = replace(measured, confidence=DOUBTFUL)
@@ -175,6 +183,17 @@ class MetricReader:
             return replace(found, confidence=DOUBTFUL) if len(plain) < len(gap) else found
         macro = indicator.entity in self.subjects.macro
         return described(annotated, indicator, said=said, before=self._before, macro=macro)
+
+    def _of_what_is_counted(self, reading: Measured, quantity: Quantity) -> Measured:
+        """Return the reading of what a short name stands for where it is counted so: 新能源 in 辆 are cars."""
+        name = _COUNTED.get((reading.subject.name, quantity.unit))
+        if name is None:
+            return reading
+        kind = reading.subject.kind
+        told = self.subjects.of_names(
+            replace(reading.subject, entity=entity_id(kind, name), name=name), reading.indicator, reading.scope
+        )
+        return replace(told, confidence=reading.confidence, described=reading.described)
 
     def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
@@ -251,7 +270,8 @@ class MetricReader:
         begin = behind_last("；。", annotated.text, head)
         told = [name for _, name in places_in(annotated.text, annotated.refs, start=begin, end=head)] or [self._place]
         if any(name and name in reading.scope for name in told) or places_in(reading.scope, ()):
-            self._place = reading.scope
+            if reading.confidence > DOUBTFUL:
+                self._place = reading.scope
             return reading
         if of_a_firm and not reading.indicator.name.endswith(_VOLUMES):
             return reading

@@ -52,6 +52,9 @@ _REACH = "[^。；！？]{0,40}?"
 _GOES_ON = re.compile(
     r"(?:上游|下游|一体化|复合|零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|制氢|专用|用|级|类|化)"
 )
+_FIRM_BEHIND = re.compile(
+    "[一-鿿]{1,6}?(?:生物|科技|公司|药业|材料|新材|电子|股份|集团|能源|化工|矿业|医药|智能|实业|控股)(?=[，。；、（）和]|$)"
+)
 _QUOTES, _NEXT_WORD = ("“", "「"), 6
 _OF_A_FIELD = frozenset({"operates", "belongs_to"})
 _SAME_THING = re.compile(
@@ -193,6 +196,8 @@ def _cut_short(annotated: Annotated, ref: Ref, end: int, *, of_a_field: bool) ->
     Behind the last name of a pattern, which ends at `end`, no quoted name may follow nor, unless it is only the field
     that a firm works in, another noun (活塞压缩机).
     """
+    if ref.kind is Kind.REGION and ref.end > 0:
+        return _FIRM_BEHIND.match(annotated.text, ref.end) is not None  # 合肥 of 合肥某某生物
     if ref.kind not in _CUT or ref.end <= 0:
         return False
     if _GOES_ON.match(annotated.text, ref.end) is not None:

@@ -143,6 +143,12 @@ def _rates(_: Lens, fact: Fact, first: str, second: str) -> str:
     return f"{first}给予{second}{rating}评级{target}"
 
 
+def _located(lens: Lens, fact: Fact, first: str, second: str) -> str:
+    """A firm that has a plant somewhere does not lie there itself."""
+    site = fact.qualifier("site")
+    return f"{first} 在 {second} 有{site}" if site and lens.lang == "zh" else _related(lens, fact, first, second)
+
+
 def _related(lens: Lens, fact: Fact, first: str, second: str) -> str:
     wording = lens.words[fact.relation].wording[lens.lang]
     body = f"{first} {wording.replace('…', f' {second} ')}" if "…" in wording else f"{first} {wording} {second}"
@@ -155,6 +161,7 @@ _BODIES: Mapping[str, Callable[[Lens, Fact, str, str], str]] = {
     "affects": _affects,
     "reports": _reports,
     "rates": _rates,
+    "located_in": _located,
 }
 
 

@@ -100,3 +100,7 @@ def test_a_list_of_partners_is_not_what_a_company_makes():
 def test_an_adjective_cut_out_of_a_pair_is_doubtful():
     claims = list(sure(sentence("甲公司业务涵盖有源与无源器件。", "甲公司")))
     assert [claim.object.name for claim in claims if claim.confidence >= 0.5] == ["无源器件"]
+
+
+def test_one_of_several_is_no_name():
+    assert not told(sentence("天山矿业该业务为核心业务之一，毛利率最高。", "天山矿业"), "operates")

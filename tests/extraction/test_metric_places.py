@@ -75,6 +75,10 @@ def test_a_heading_of_an_unknown_trade_hides_the_one_above(heading, owners):
     assert {names[fact.subject] for fact in sure if fact.relation == "reports"} == owners
 
 
+def test_a_doubtful_figure_says_nothing_of_where_the_next_is_measured():
+    assert ("玻璃产量", "", True) in told("2024年海外龙头水泥产量30万吨。玻璃产量5万吨。")
+
+
 def dated(*lines: str) -> set[tuple[str, str]]:
     """(indicator, period) of every figure in a report."""
     reading = read(report(*lines))
@@ -101,6 +105,10 @@ def dated(*lines: str) -> set[tuple[str, str]]:
         (("2025年1-7月，水泥行业表现如下：", "- 水泥产量9亿吨；"), {("水泥产量", "2025-01-01…2025-07-31")}),
         (("2025年1-7月，水泥行业承压：", "- 需求下降。", "水泥价格400元/吨。"), {("水泥价格", "")}),
         (("# 2024年业绩", "4月30日，白酒企业公布财报：", "- 白酒收入100亿元。"), {("白酒收入", "2024")}),
+        # when a change began is the time of nothing else
+        (("2025年1-7月，光伏产量从上半年的20万吨升至25万吨。",), {("光伏产量", "2025-01-01…2025-07-31")}),
+        (("宁德时代2025年上半年毛利率从2023年的10%升至12%，净利率5%。",), {("净利率", "2025H1")}),
+        (("2024年煤炭需求94万吨，预计水泥产量每年增至10万吨。",), {("水泥产量", "")}),
         # the period of other words in a bracket, of a span told of another figure
         (("首批配额（5-7月发放）下达，尿素价格1904元/吨。",), {("尿素价格", "")}),
         (("尿素价格（5月）1904元/吨。",), {("尿素价格", "2025-05")}),

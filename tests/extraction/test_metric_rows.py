@@ -83,3 +83,16 @@ def test_several_places_are_told_apart():
 )
 def test_what_drives_or_counts_a_figure_is_no_part_of_what_narrows_it(text, scope):
     assert [figure[3] for figure in told(text)] == [scope]
+
+
+def test_new_energy_counted_in_cars_are_cars():
+    assert told("2025年4月，新能源零售销量90万辆，同比增长33%。") == [
+        ("新能源汽车", "零售销量", 9e5, ""),
+        ("新能源汽车", "零售销量", 33, ""),
+    ]
+    assert told("2025年4月，我国新增新能源装机1.2亿千瓦。")[0][0] == "新能源"
+
+
+def test_what_is_added_is_another_figure_than_the_whole():
+    assert told("2024年水泥新增产量10万吨。") == []
+    assert told("2026年全固态电池新增需求3GWh。") == [("全固态电池", "全固态电池新增需求", 3, "")]

@@ -296,6 +296,7 @@ def test_a_name_that_goes_on_is_not_what_a_company_does(text):
     [
         "比亚迪发布人形机器人“灵犀”控制平台。",
         "比亚迪推出人形机器人表演视频。",
+        "比亚迪推出人形机器人促销活动。",
         "轮毂电机替代减速器外壳。",
         "镁合金可用于减速器外壳和底座。",
         "比亚迪生产人形机器人芯片。",
@@ -309,3 +310,13 @@ def test_a_name_that_makes_a_part_of_another_is_not_what_is_made(text):
 @pytest.mark.parametrize("text", ["比亚迪推出人形机器人产品。", "比亚迪发布人形机器人，续航两小时。"])
 def test_a_word_that_leaves_a_product_what_it_is_does_not_hide_it(text):
     assert "product:人形机器人" in {fact.object for fact in facts_of(text, relation="produces")}
+
+
+def test_a_place_in_a_firm_s_name_is_no_place_of_investment():
+    assert not facts_of("宁德时代增资合肥某某生物。", relation="invests_in")
+    assert told("宁德时代投资50亿元于合肥。", relation="invests_in") == {("宁德时代", "合肥")}
+
+
+def test_what_a_firm_has_in_a_place():
+    (fact,) = facts_of("比亚迪在匈牙利建设生产基地。", relation="located_in")
+    assert fact.qualifier("site") == "生产基地"

@@ -76,6 +76,8 @@ def test_a_number_is_worded_as_it_is_written(value: Value | None, text: str):
             "限产（不及预期） → 硅料价格（国内）下降",
         ),
         (claim(LONGI, "produces", MODULE), "隆基绿能 生产 组件"),
+        (claim(LONGI, "located_in", "region:印度", qualifiers=(("site", "工厂"),)), "隆基绿能 在 印度 有工厂"),
+        (claim(LONGI, "located_in", "region:印度"), "隆基绿能 位于 印度"),
         (claim(SILICON, "upstream_of", WAFER), "硅料 是 硅片 的上游"),
         (claim(TONGWEI, "supplies", LONGI, qualifiers=(("product", "硅料"),)), "通威股份 供应 隆基绿能：硅料"),
         (claim(TONGWEI, "holds_stake_in", "org:甲", value=Value(51, "%")), "通威股份 持股 甲（51%）"),
