@@ -1,4 +1,4 @@
-"""Spans of trading days, and spans whose end is a day of their last month."""
+"""Spans of trading days, spans whose end is a day of their last month, and months told ahead."""
 
 from __future__ import annotations
 
@@ -19,5 +19,19 @@ from extraction.dating import find_periods
     ],
 )
 def test_spans(text, expression, period):
+    (found,) = find_periods(text, date(2025, 8, 20))
+    assert (found.text, str(found.period)) == (expression, period)
+
+
+@pytest.mark.parametrize(
+    ("text", "expression", "period"),
+    [
+        ("10月产量预计回升", "10月", "2025-10"),
+        ("11月产量预计回升", "11月", "2024-11"),  # too far ahead to be meant
+        ("6月产量预计回升", "6月", "2025-06"),
+        ("5月期货均价", "5月", "2025-05"),
+    ],
+)
+def test_a_month_expected_further_behind(text, expression, period):
     (found,) = find_periods(text, date(2025, 8, 20))
     assert (found.text, str(found.period)) == (expression, period)

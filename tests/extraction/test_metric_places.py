@@ -76,7 +76,8 @@ def test_a_heading_of_an_unknown_trade_hides_the_one_above(heading, owners):
 
 
 def test_a_doubtful_figure_says_nothing_of_where_the_next_is_measured():
-    assert ("玻璃产量", "", True) in told("2024年海外龙头水泥产量30万吨。玻璃产量5万吨。")
+    found = told("2024年5月全球水泥产量（特种 + 普通）为30万吨。2024年7月电解铝产量378万吨。")
+    assert found == {("水泥产量", "全球", False), ("电解铝产量", "", True)}
 
 
 def dated(*lines: str) -> set[tuple[str, str]]:
