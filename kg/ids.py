@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kg.model import Fact, Kind, Value
 
 _DIGEST_BYTES = 16
+_EMPTY = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+_SIZES = [size.to_bytes(8, "big") for size in range(32)]
 
 
 def digest(parts: Iterable[str]) -> str:
@@ -61,12 +63,14 @@ def fact_id(fact: Fact) -> str:
 
 def fact_id_of(subject: bytes, relation: bytes, object_: bytes, *, claim: bytes) -> str:
     """Return the id of a claim; `claim` is the `claim_key` of any fact that claims the same, the rest `id_part`s."""
-    return "fact:" + claim_digest(subject, relation, object_, claim=claim).hex()
+    return "fact:" + claim_digest(subject + relation + object_ + claim).hex()
 
 
-def claim_digest(subject: bytes, relation: bytes, object_: bytes, *, claim: bytes) -> bytes:
-    """Return the digest that `fact_id_of` writes in hex."""
-    return hashlib.blake2b(subject + relation + object_ + claim, digest_size=_DIGEST_BYTES).digest()
+def claim_digest(claimed: bytes) -> bytes:
+    """Return the digest that `fact_id_of` writes in hex, of all that it is given, joined."""
+    hashed = _EMPTY.copy()  # two thirds of the time of making one anew
+    hashed.update(claimed)
+    return hashed.digest()
 
 
 def fact_ids(digests: bytes) -> list[str]:
@@ -109,7 +113,7 @@ def value_key(value: Value) -> bytes:
 def number_key(number: float) -> bytes:
     """Return what the number of a value gives to `value_key`, which begins with it."""
     written = b"%.10g" % number
-    return len(written).to_bytes(8, "big") + written
+    return _SIZES[len(written)] + written  # 17 characters at most
 
 
 def community_id(level: int, members: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kg.errors import DocumentError
 from kg.interop.sheets import Refused
@@ -18,8 +18,10 @@ from kg.interop.tables import LeftOut
 from kg.store.sheet import Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
+
+    from kg.store.sheet import Names
 
 _TOGETHER = 10_000  # rows that travel together
 _AHEAD = 32  # of such loads that wait to be taken while the writer is at a transaction
@@ -31,6 +33,14 @@ class Source(Protocol):
 
     def items(self, left_out: LeftOut) -> Iterator[Item]:
         """Yield the sheets and the rows refused, and count what is left out."""
+
+
+class _Load(NamedTuple):
+    """What travels together; `names` are those of its sheets, and travel without the ids sent before."""
+
+    items: list[Item]
+    names: Names | None = None
+    ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +63,11 @@ def read_ahead(source: Source, left_out: LeftOut, *, name: str) -> Iterator[Item
     process = context.Process(target=_read, args=(source, there), daemon=True)
     process.start()
     there.close()  # so that the end of that process is the end of the pipe
+    ids: list[str] = []
     try:
         while True:
             try:
-                load: list[Item] | _End = here.recv()
+                load: _Load | _End = here.recv()
             except EOFError:
                 process.join()
                 cause = f"the process that reads it was ended ({process.exitcode})"
@@ -66,7 +77,10 @@ def read_ahead(source: Source, left_out: LeftOut, *, name: str) -> Iterator[Item
                 if load.fault:
                     raise DocumentError(*load.fault)
                 return
-            yield from load
+            ids += load.ids
+            if load.names:
+                load.names.ids = ids
+            yield from load.items
     finally:
         here.close()
         process.terminate()
@@ -76,7 +90,7 @@ def read_ahead(source: Source, left_out: LeftOut, *, name: str) -> Iterator[Item
 def _read(source: Source, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who writes ends this process
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    waiting: queue.Queue[list[Item] | _End | None] = queue.Queue(_AHEAD)
+    waiting: queue.Queue[_Load | _End | None] = queue.Queue(_AHEAD)
     sender = threading.Thread(target=_send, args=(waiting, pipe))
     sender.start()
     left_out = LeftOut()
@@ -100,24 +114,35 @@ def _until_fault(items: Iterator[Item], faults: list[tuple[str, str, str]]) -> I
         faults.append((error.source, error.cause, error.advice))
 
 
-def _loads(items: Iterator[Item]) -> Iterator[list[Item]]:
+def _loads(items: Iterator[Item]) -> Iterator[_Load]:
     """Put items together; what can be worked out of a sheet without the store is worked out here."""
     load: list[Item] = []
-    rows = 0
+    rows = sent = 0
+    names: Names | None = None
+
+    def packed() -> _Load:
+        nonlocal sent
+        ids = names.ids[sent:] if names else []
+        if names:
+            names.ids[sent:] = [""] * len(ids)  # nobody here asks for them again
+        sent += len(ids)
+        return _Load(load, names, ids)
+
     for item in items:
         load.append(item)
         rows += 1
         if isinstance(item, Sheet):
             rows += len(item.rows)
+            names = item.rows.names
             item.work_out()
         if rows >= _TOGETHER:
-            yield load
+            yield packed()
             load, rows = [], 0
     if load:
-        yield load
+        yield packed()
 
 
-def _send(waiting: queue.Queue[list[Item] | _End | None], pipe: Connection) -> None:
+def _send(waiting: queue.Queue[_Load | _End | None], pipe: Connection) -> None:
     while True:
         load = waiting.get()
         if load is None:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import accumulate, count
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 from kg.ids import document_id
-from kg.interop.rows import Row
-from kg.interop.wording import BadRow
 from kg.model import Document
 from kg.store.sheet import Rows, Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date, datetime
 
     from kg.interop.claims import Claim, Claims, End
+    from kg.interop.rows import Fault, Row
     from kg.model import Entity
 
 ROWS = 10_000  # of a sheet at most: a document that can still be shown and removed
@@ -26,13 +26,13 @@ _IDLE = 20_000  # rows of other days after which a day is taken to be over: most
 EXTRACTOR = "import/1"
 
 
-class Written(NamedTuple):
-    """A row as a file has it: where it stands, its very words, its fields; or `fault`, what is wrong with it."""
+class Block(NamedTuple):
+    """Rows as a file has them: the numbers of their lines, their very words, and their fields or what is wrong."""
 
-    where: str
-    text: str
-    row: Row = Row()
-    fault: str = ""
+    path: str
+    numbers: Sequence[int]
+    lines: Sequence[str]
+    rows: Sequence[Row | Fault]
 
 
 class Refused(NamedTuple):
@@ -59,31 +59,31 @@ class Sheets:
         self._pages: dict[tuple[date, str], _Page] = {}
         self._waiting = 0
 
-    def of(self, rows: Iterable[Written]) -> Iterator[Sheet | Refused]:
+    def of(self, blocks: Iterable[Block]) -> Iterator[Sheet | Refused]:
         """Go through rows; those of one day and source lie in one sheet, in the order of the file."""
-        claim_of, pages = self._claims.claim, self._pages
-        for number, (where, text, row, wrong) in enumerate(rows):
-            try:
-                if wrong:
-                    raise BadRow(wrong)  # noqa: TRY301 - one way for all faults of a row
-                claim = claim_of(row)
-            except BadRow as fault:
-                yield Refused(where, str(fault))
-                continue
-            place = claim[3].place
-            page = pages.get(place)
-            if page is None:
-                page = pages[place] = _Page()
-            page.lines.append(text)
-            page.claims.append(claim)
-            page.last = number
-            self._waiting += 1
-            if len(page.claims) >= ROWS:
-                yield self._closed(place)
-            elif self._waiting >= _WAITING:
-                yield from self.rest()
-            if number % _IDLE == 0:
-                yield from self.rest(before=number - _IDLE)
+        claims_of, pages, number = self._claims.of, self._pages, -1
+        for block in blocks:
+            claims, faults = claims_of(block.rows)
+            told = iter(faults)
+            for line, text, claim in zip(block.numbers, block.lines, claims, strict=True):
+                number += 1
+                if claim is None:
+                    yield Refused(f"{block.path}:{line}", next(told))
+                    continue
+                place = claim[3].place
+                page = pages.get(place)
+                if page is None:
+                    page = pages[place] = _Page()
+                page.lines.append(text)
+                page.claims.append(claim)
+                page.last = number
+                self._waiting += 1
+                if len(page.claims) >= ROWS:
+                    yield self._closed(place)
+                elif self._waiting >= _WAITING:
+                    yield from self.rest()
+                if number % _IDLE == 0:
+                    yield from self.rest(before=number - _IDLE)
         yield from self.rest()
 
     def rest(self, *, before: int | None = None) -> Iterator[Sheet]:
@@ -96,9 +96,9 @@ class Sheets:
         page = self._pages.pop(place)
         self._waiting -= len(page.claims)
         text = "\n".join(page.lines)
-        head = "\n".join((self._name, source, str(day), text))
+        head = "\n".join((self._name, source, str(day), ""))
         document = Document(
-            id=document_id(head.encode()),
+            id=document_id(head.encode() + text.encode()),
             title=f"{source or self._name} {day}",
             published_on=day,
             text=text,
@@ -106,32 +106,29 @@ class Sheets:
             publisher=source,
             path=self._name,
         )
-        rows, entities = _columns(page)
-        return Sheet(document, tuple(entities.values()), rows, self._recorded_at, EXTRACTOR)
+        digests, subjects, objects, likes, texts, sure = zip(*page.claims, strict=True)
+        # Of each line its end, without the line breaks before it, and how many of these there are.
+        stops = array("I", map(add, accumulate(map(len, page.lines)), count()))
+        rows = Rows(
+            digests=b"".join(digests),
+            names=self._claims.names,
+            subjects=array("I", [end.number for end in subjects]),
+            objects=array("I", [end.number for end in objects]),
+            relations=[like.name for like in likes],
+            negatives=[like.negative for like in likes],
+            claims=texts,
+            starts=array("I", (0, *map((1).__add__, stops[:-1]))),
+            stops=stops,
+            speakers=[like.speaker for like in likes],
+            confidences=array("d", sure),
+        )
+        return Sheet(document, _described(subjects, objects), rows, self._recorded_at, EXTRACTOR)
 
 
-def _columns(page: _Page) -> tuple[Rows, dict[str, Entity]]:
-    """Return the rows of a page, and the entities that their ids do not tell all of."""
-    digests, subjects, objects, likes, texts, sure = zip(*page.claims, strict=True)
-    places: dict[str, int] = {}
-    entities: dict[str, Entity] = {}
-    place: dict[End, int] = {}
-    for end in dict.fromkeys(chain.from_iterable(zip(subjects, objects, strict=True))):
-        place[end] = places.setdefault(end.id, len(places))
-        if not end.plain:
-            entities.setdefault(end.id, end.entity)
-    stops = array("I", [stop - 1 for stop in accumulate(len(line) + 1 for line in page.lines)])
-    rows = Rows(
-        digests=b"".join(digests),
-        ends=tuple(places),
-        subjects=array("I", map(place.__getitem__, subjects)),
-        objects=array("I", map(place.__getitem__, objects)),
-        relations=[like.relation.name for like in likes],
-        negatives=[like.negative for like in likes],
-        claims=texts,
-        starts=array("I", (0, *(stop + 1 for stop in stops[:-1]))),
-        stops=stops,
-        speakers=[like.speaker for like in likes],
-        confidences=array("d", sure),
-    )
-    return rows, entities
+def _described(subjects: Iterable[End], objects: Iterable[End]) -> tuple[Entity, ...]:
+    """Return the entities that their ids do not tell all of, in the order of the rows."""
+    told = {end for end in {*subjects, *objects} if not end.plain}
+    if not told:
+        return ()
+    ends = dict.fromkeys(end for both in zip(subjects, objects, strict=True) for end in both if end in told)
+    return tuple({end.id: end.entity for end in reversed(ends)}.values())[::-1]

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import csv
 import json
+from codecs import getincrementaldecoder
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from kg.errors import DocumentError
 from kg.interop.claims import NEEDED
-from kg.interop.rows import row_in, row_of
-from kg.interop.sheets import Written
+from kg.interop.rows import Fault, Row, row_of, rows_in
+from kg.interop.sheets import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _LONGEST = 1_000_000  # characters of one row
+_PIECE = 262_144  # bytes of a file read at once
+_TOGETHER = 1_000  # rows of a block, where rows do not come as lines
 
 
 @dataclass(slots=True)
@@ -31,21 +35,18 @@ class LeftOut:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def read_jsonl(path: Path, _: LeftOut, __: str) -> Iterator[Written]:
+def read_jsonl(path: Path, _: LeftOut, __: str) -> Iterator[Block]:
     """Read a file of JSON objects, one a line; docs/store.md lists the fields."""
-    file = f"{path}:"
-    for number, line in numbered_lines(path):
-        where = file + str(number)
-        try:
-            yield Written(where, line, row_in(line))
-        except (ValueError, RecursionError):
-            yield Written(where, line, fault="not valid JSON")
-        except TypeError:
-            yield Written(where, line, fault="not a JSON object")
+    for numbers, lines in blocks_of_lines(path):
+        yield Block(str(path), numbers, lines, rows_in(lines))
 
 
-def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[Written]:
+def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[Block]:
     """Read a CSV file whose first line names the fields; they are those of JSONL."""
+    yield from _blocks(path, _csv_rows(path))
+
+
+def _csv_rows(path: Path) -> Iterator[_Written]:
     taken: list[str] = []
     numbers: list[int] = []
 
@@ -67,50 +68,60 @@ def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[Written]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield Written(f"{path}:{reader.line_num}", "", fault=f"not valid CSV: {error}")
+            yield reader.line_num, "", Fault(f"not valid CSV: {error}")
             continue
         text = "\n".join(taken)
-        where = f"{path}:{numbers[0] if numbers else reader.line_num}"
+        number = numbers[0] if numbers else reader.line_num
         if len(cells) == len(header):
-            yield Written(where, text, row_of(dict(zip(header, cells, strict=True))))
+            yield number, text, row_of(dict(zip(header, cells, strict=True)))
         elif cells:
-            fault = f"{len(cells)} cells where the first line names {len(header)}"
-            yield Written(where, text, fault=fault)
+            yield number, text, Fault(f"{len(cells)} cells where the first line names {len(header)}")
 
 
-def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[Written]:
+def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[Block]:
     """Read dated quadruples of ids: `train.txt`, `valid.txt` and `test.txt` with their three tables of names."""
     names = _numbered(folder / "entity2id.txt", "\t")
     relations = _numbered(folder / "relation2id.txt", "\t")
     days = dict(_pairs(folder / "time2id.txt", ","))
-    for path in sorted(folder / name for name in ("train.txt", "valid.txt", "test.txt")):
-        for number, line in numbered_lines(path) if path.exists() else ():
-            where, cells = f"{path}:{number}", line.split()
+
+    def rows(path: Path) -> Iterator[_Written]:
+        for number, line in numbered_lines(path):
+            cells = line.split()
             try:
                 head, relation, tail = names[cells[0]], relations[cells[1]], names[cells[2]]
                 day = days[cells[3]]
             except (IndexError, KeyError):
-                yield Written(where, line, fault="not four known ids")
+                yield number, line, Fault("not four known ids")
                 continue
-            quad = ("ickg25", head, relation, tail, day)
-            yield from _said(where, f"{head}\t{relation}\t{tail}\t{day}", quad, left_out)
+            row = _said(("ickg25", head, relation, tail, day), left_out)
+            if row is not None:
+                yield number, f"{head}\t{relation}\t{tail}\t{day}", row
+
+    for path in sorted(folder / name for name in ("train.txt", "valid.txt", "test.txt")):
+        if path.exists():
+            yield from _blocks(path, rows(path))
 
 
-def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[Written]:
+def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[Block]:
     """Read the edge files of ChainKG; it states no days, so all its rows are of `day`."""
     if not day:
         raise DocumentError(str(folder), "this layout states no days", "give the day it was published with --date")
-    for name, head, tail in _CHAINKG:
-        path = folder / name
-        for number, line in numbered_lines(path) if path.exists() else ():
-            where = f"{path}:{number}"
+
+    def rows(path: Path, head: str, tail: str) -> Iterator[_Written]:
+        for number, line in numbered_lines(path):
             try:
-                row = json.loads(line)
-                ends, relation = (str(row[head]), str(row[tail])), str(row["rel"])
+                fields = json.loads(line)
+                ends, relation = (str(fields[head]), str(fields[tail])), str(fields["rel"])
             except (ValueError, KeyError, TypeError, RecursionError):
-                yield Written(where, line, fault=f"not an object with {head}, {tail} and rel")
+                yield number, line, Fault(f"not an object with {head}, {tail} and rel")
                 continue
-            yield from _said(where, line, ("chainkg", ends[0], relation, ends[1], day), left_out)
+            row = _said(("chainkg", ends[0], relation, ends[1], day), left_out)
+            if row is not None:
+                yield number, line, row
+
+    for name, head, tail in _CHAINKG:
+        if (folder / name).exists():
+            yield from _blocks(folder / name, rows(folder / name, head, tail))
 
 
 _CHAINKG = (
@@ -120,26 +131,50 @@ _CHAINKG = (
     ("product_product.jsonl", "from_entity", "to_entity"),
 )
 
-FORMATS: Mapping[str, Callable[[Path, LeftOut, str], Iterator[Written]]] = {
+FORMATS: Mapping[str, Callable[[Path, LeftOut, str], Iterator[Block]]] = {
     "jsonl": read_jsonl,
     "csv": read_csv,
     "ickg25": read_ickg25,
     "chainkg": read_chainkg,
 }
+_Written = tuple[int, str, Row | Fault]  # the number of its line, its very words, its fields
 
 
-def _said(where: str, text: str, quad: tuple[str, str, str, str, str], left_out: LeftOut) -> Iterator[Written]:
-    """Yield a row of another graph in our words (kg/interop/formats.yaml)."""
+def _blocks(path: Path, rows: Iterator[_Written]) -> Iterator[Block]:
+    """Put rows of a file together; what comes before a fault of the file is handed on before the fault."""
+    waiting: list[_Written] = []
+    fault: DocumentError | None = None
+    try:
+        for row in rows:
+            waiting.append(row)
+            if len(waiting) == _TOGETHER:
+                yield _block(path, waiting)
+                waiting = []
+    except DocumentError as error:
+        fault = error
+    if waiting:
+        yield _block(path, waiting)
+    if fault:
+        raise fault
+
+
+def _block(path: Path, rows: list[_Written]) -> Block:
+    numbers, lines, found = zip(*rows, strict=True)
+    return Block(str(path), numbers, lines, found)
+
+
+def _said(quad: tuple[str, str, str, str, str], left_out: LeftOut) -> Row | None:
+    """Return a row of another graph in our words (kg/interop/formats.yaml); None, and counted, where we have none."""
     name, head, relation, tail, day = quad
     ours = _relations()[name].get(relation)
     if ours is None:
         left_out.counts[relation] += 1
-        return
+        return None
     ends = ("object", "subject") if ours.get("turned") else ("subject", "object")
     row = {"relation": ours["relation"], "published_on": day, "source": name}
     for side, text_, kind in zip(ends, (head, tail), (ours["head"], ours["tail"]), strict=True):
         row |= {side: text_, f"{side}_kind": kind}
-    yield Written(where, text, row_of(row))
+    return row_of(row)
 
 
 @cache
@@ -151,14 +186,45 @@ def _relations() -> dict[str, dict[str, dict[str, Any]]]:
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers; one too long to be a row is cut, and so refused."""
+    for numbers, lines in blocks_of_lines(path):
+        yield from zip(numbers, lines, strict=True)
+
+
+def blocks_of_lines(path: Path) -> Iterator[tuple[Sequence[int], list[str]]]:
+    """Yield the same, many lines at a time; of a longer line no more is held in memory than is handed on."""
+    number, rest = 1, ""
+    for text in _texts(path):
+        lines = (rest + text).split("\n")
+        rest = lines.pop()[:_LONGEST]
+        if lines:
+            yield from _not_empty(number, lines)
+        number += len(lines)
+    yield from _not_empty(number, [rest])
+
+
+def _not_empty(number: int, lines: list[str]) -> Iterator[tuple[Sequence[int], list[str]]]:
+    numbers: Sequence[int] = range(number, number + len(lines))
+    if "" in lines:
+        numbers = [number for number, line in zip(numbers, lines, strict=True) if line]
+        lines = [line for line in lines if line]
+    if max(map(len, lines), default=0) > _LONGEST:
+        lines = [line[:_LONGEST] for line in lines]
+    if lines:
+        yield numbers, lines
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Yield the text of a file piece by piece, every end of a line as one character."""
+    decode, fold = getincrementaldecoder("utf-8-sig")().decode, IncrementalNewlineDecoder(None, translate=True).decode
     try:
-        with path.open(encoding="utf-8-sig", errors="strict", newline=None) as file:
-            for number, line in enumerate(file, start=1):
-                if text := line.strip("\r\n"):
-                    yield number, text[:_LONGEST]
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield fold(decode(piece))
+            yield fold(decode(b"", final=True), final=True)
     except OSError as error:
         raise DocumentError(str(path), f"cannot be read: {error.strerror}", "check the path") from error
     except UnicodeDecodeError as error:
+        yield fold(error.object[: error.start].decode())
         raise DocumentError(str(path), "not UTF-8", "convert it; rows before are imported") from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kg.ids import claim_key, claim_key_around_value, number_key, value_key
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 _PERIOD = re.compile(r"(\d{4})(?:H([12])|Q([1-4])|-(\d{2})(?:-(\d{2}))?)?")
 _UNIT = ("unit", "scale", "change", "basis")
-# What says what is claimed, beside the ends, the relation, the numbers and the qualifiers.
-CLAIM = ("sign", "polarity", "modality", "valid", *_UNIT)
 NESTED = "a field holds a list or an object; only qualifiers may"
 
 
@@ -87,6 +86,9 @@ def number_in(row: Row, name: str) -> float | None:
     Raises:
         BadRow: when it is none, or not finite.
     """
+    value = getattr(row, name)
+    if type(value) is float and isfinite(value):
+        return value
     found: float | None = _read(row, name, _number, None)
     return found
 
@@ -155,7 +157,7 @@ def _fact(row: Row) -> Fact:
 
 def _number(text: Any) -> float:
     number = float(text)
-    if number != number or number in {float("inf"), float("-inf")}:  # noqa: PLR0124 - only a NaN differs from itself
+    if not isfinite(number):
         raise ValueError(text)
     return number
 

@@ -37,19 +37,35 @@ class Row(NamedTuple):
     confidence: float = 1.0
 
 
+class Names:
+    """The ids of entities in the order in which a reader met them; its rows refer to them by number.
+
+    Rows that go to another process share one there too, which their reader's ids must be given to.
+    """
+
+    __slots__ = ("ids",)
+
+    def __init__(self, ids: list[str] | None = None) -> None:
+        self.ids: list[str] = [] if ids is None else ids
+
+    def __reduce__(self) -> tuple[type[Names], tuple[()]]:
+        """Travel without the ids: those sent before are there already."""
+        return Names, ()
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Rows column by column, so that they travel between processes and into tables without being looked at one by one.
 
     Attributes:
         digests: of the facts' ids, 16 bytes a row.
-        ends: the entities that rows are about, each once.
-        subjects: places in `ends`, one a row; `objects` too.
+        names: the entities that rows are about, and perhaps others.
+        subjects: numbers of `names`, one a row; `objects` too.
         relations: one a row, as are `negatives`, `claims`, `starts`, `stops`, `speakers` and `confidences`.
     """
 
     digests: bytes
-    ends: Sequence[str]
+    names: Names
     subjects: array[int]
     objects: array[int]
     relations: Sequence[str]
@@ -67,13 +83,13 @@ class Rows:
         facts, subjects, relations, objects, negatives, claims, starts, stops, speakers, sure = (
             zip(*given, strict=True) if given else [()] * len(Row._fields)
         )
-        ends = list(dict.fromkeys((*subjects, *objects)))
-        place = {identity: number for number, identity in enumerate(ends)}
+        ids = list(dict.fromkeys((*subjects, *objects)))
+        number = {identity: place for place, identity in enumerate(ids)}
         return Rows(
             digests=bytes.fromhex("".join(fact[_HEAD:] for fact in facts)),
-            ends=ends,
-            subjects=array("I", [place[end] for end in subjects]),
-            objects=array("I", [place[end] for end in objects]),
+            names=Names(ids),
+            subjects=array("I", [number[end] for end in subjects]),
+            objects=array("I", [number[end] for end in objects]),
             relations=relations,
             negatives=negatives,
             claims=claims,
@@ -92,9 +108,9 @@ class Rows:
         return map(
             Row,
             fact_ids(self.digests),
-            map(self.ends.__getitem__, self.subjects),
+            map(self.names.ids.__getitem__, self.subjects),
             self.relations,
-            map(self.ends.__getitem__, self.objects),
+            map(self.names.ids.__getitem__, self.objects),
             self.negatives,
             self.claims,
             self.starts,

@@ -200,7 +200,8 @@ def _insert_profiles(
             ((normal_name(name), key, name, code) for name, code in _names(codec.entity_in(identity, record))),
         )
     said = "SELECT key FROM profile WHERE entity = ? AND implied = ? AND record = ?"
-    sqlite_bulk.insert_appearances(connection, document, (_column(connection, said, *row)[0] for row in rows))
+    told = sorted({_column(connection, said, *row)[0] for row in rows})
+    sqlite_bulk.insert_appearances(connection, document, told)
 
 
 def _names(entity: Entity) -> Iterator[tuple[str, int]]:

@@ -260,13 +260,26 @@ def test_rows_that_differ_in_the_number_alone_are_written_as_facts_are(change: d
     claims = Claims(vocabulary())
     row = GOOD | {"relation": "reports", "object": "毛利率", "object_kind": "indicator"} | change
     for number in (row.get("value"), 7, -0.0, 1 / 3) if row.get("value") else (None,):
-        claim = claims.claim(row_of(row | {"value": number}))
-        ends = (claim.subject.id, claim.like.relation.name, claim.object.id)
-        told = codec.claim_in("", ends, claim.text, evidence=())
-        assert [fact_id(told)] == fact_ids(claim.digest)
-        assert codec.claim_out(told) == claim.text
+        (claim,), faults = claims.of([row_of(row | {"value": number})])
+        assert claim
+        assert not faults
+        digest, subject, object_, like, text, _ = claim
+        told = codec.claim_in("", (subject.id, like.name, object_.id), text, evidence=())
+        assert [fact_id(told)] == fact_ids(digest)
+        assert codec.claim_out(told) == text
         assert (told.value.number if told.value else None) == (None if number is None else float(str(number)))
-        assert claim.like.negative == (told.polarity is Polarity.NEGATIVE)
+        assert like.negative == (told.polarity is Polarity.NEGATIVE)
+
+
+@pytest.mark.parametrize(
+    "change", [{"subject": "甲\ud800"}, {"source": "\ud800"}, {"speaker": "\ud800"}, {"unit": "\ud800", "value": 1}]
+)
+def test_half_a_character_is_a_fault_of_its_row(tmp_path: Path, change: dict[str, object]):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in (GOOD, GOOD | change)))
+    _, (tally, _), (fault,) = run(path)
+    assert tally.written == 1
+    assert "half a character" in fault.why
 
 
 def test_the_bulk_way_gives_the_same_dump_as_the_ordinary_writer(tmp_path: Path):

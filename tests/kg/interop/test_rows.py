@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.interop.rows import Row, row_in, row_of
+from kg.interop.rows import Fault, Row, row_in, row_of, rows_in
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -50,3 +50,20 @@ def test_what_is_no_json_is_refused(line: str):
 def test_what_is_no_object_is_told_apart(line: str):
     with pytest.raises(TypeError):
         row_in(line)
+
+
+@given(
+    st.lists(
+        st.sampled_from(("{}", '{"value":1}', '{"value":2} {"value":3}', '{"value":', "4}", "{", "}", " ", "x", "[]"))
+    )
+)
+def test_many_lines_are_read_as_each_by_itself(lines: list[str]):
+    def alone(line: str) -> Row | str:
+        try:
+            return row_in(line)
+        except ValueError:
+            return Fault("not valid JSON")
+        except TypeError:
+            return Fault("not a JSON object")
+
+    assert list(rows_in(lines)) == list(map(alone, lines))
