@@ -8,6 +8,7 @@ igraph) say which of them belong together, and since a passage must be readable,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -91,7 +92,7 @@ def chunk_document(document: Document, options: ChunkOptions | None = None) -> l
     """
     options = options or ChunkOptions()
     sections = list(_sections(document, options))
-    vectors = vectorise([unit.text for section in sections for unit in section.units])
+    vectors = cache(lambda: vectorise([unit.text for section in sections for unit in section.units]))  # seldom asked
     chunks: list[Chunk] = []
     first = 0
     for section in sections:
@@ -102,7 +103,7 @@ def chunk_document(document: Document, options: ChunkOptions | None = None) -> l
             continue
         bonds = np.array([_form_bond(before, after) for before, after in pairwise(section.units)], dtype=np.float64)
         if not _is_whole(section.units, bonds, options):
-            bonds += _likeness(section.units, vectors, first, options)
+            bonds += _likeness(section.units, vectors(), first, options)
         first += len(section.units)
         for start, stop in _group(section.units, bonds, options):
             chunks.append(

@@ -117,7 +117,7 @@ class Surroundings(Struct, frozen=True):
     def firm(self) -> bool:
         """Whether the line or the bold title above it is about one company."""
         titled = self.title.subject if self.title else None
-        return any(each is not None and each.kind == Kind.COMPANY for each in (self.subject, titled))
+        return Kind.COMPANY in [each.kind for each in (self.subject, titled) if each is not None]
 
     @property
     def stranger(self) -> bool:
@@ -173,7 +173,7 @@ def is_title(text: str, *, whole: bool, names: Sequence[Ref] = ()) -> bool:
 
     One that names a firm may name a year as well: 「甲公司2025年中报」.
     """
-    text = CODE.sub("", text)
+    text = CODE.sub("", text) if whole else text
     if not whole or len(text) > _LONGEST_TITLE:
         return False
     if any(ref.kind == Kind.COMPANY for ref in names):
@@ -243,8 +243,9 @@ def unlisted_firm(text: str, beside: Ref | None) -> bool:
 
 def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:
     """Return the region that a lead-in names (「俄罗斯：…」), or None."""
-    match = _LEAD_IN.match(text)
-    return next((ref for ref in refs if ref.kind == Kind.REGION and match and ref.end < match.end()), None)
+    regions = [ref for ref in refs if ref.kind == Kind.REGION]
+    match = _LEAD_IN.match(text) if regions else None
+    return next((ref for ref in regions if match and ref.end < match.end()), None)
 
 
 def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:

@@ -237,10 +237,11 @@ class _Reader:
         if group[0] == "p":
             groups, part = _groups(_BARE_GROUPS[index], self.text, start), _BARE[index]
             return match.end(), frame.bare(lambda year: part.read(year, groups))
-        return self._read_year(LEADS[index], start, match.end())
+        return self._read_year(index, start, match.end())
 
-    def _read_year(self, lead: _Lead, start: int, end: int) -> tuple[int, Reading]:
-        year = self._year_of(lead, _groups(_LEAD_GROUPS[LEADS.index(lead)], self.text, start))
+    def _read_year(self, index: int, start: int, end: int) -> tuple[int, Reading]:
+        lead = LEADS[index]
+        year = self._year_of(lead, _groups(_LEAD_GROUPS[index], self.text, start))
         loose = lead.name == "loose year"
         if year is None:
             return end, None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from extraction.annotated import Ref, kind_of
 from extraction.modality import read_modality, speaker_of
-from kg.ids import fact_id
+from kg.ids import fact_id_of, id_part, said_key
 from kg.model import Entity, Evidence, Fact, Kind, Modality, Polarity
 from kg.period import Precision
 from kg.relations import vocabulary
@@ -84,20 +84,22 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
         confidence=round(claim.confidence * (0.9 if reading.hedge else 1.0), 3),
         extractor=f"{EXTRACTOR}:{claim.pattern}",
     )
-    fact = Fact(
-        id="",
-        subject=subject.entity,
-        relation=claim.relation,
-        object=object_.entity,
-        sign=claim.sign if vocabulary()[claim.relation].signed else 0,
-        polarity=_polarity(reading.polarity, claim),
+    sign = claim.sign if vocabulary()[claim.relation].signed else 0
+    polarity = _polarity(reading.polarity, claim)
+    valid = claim.valid or _stated_period(claim, annotated)
+    said = said_key(sign, polarity, modality, valid=valid, value=claim.value, qualifiers=claim.qualifiers)
+    ends = (subject.entity, claim.relation, object_.entity)
+    return Fact(
+        fact_id_of(*map(id_part, ends), claim=said),
+        *ends,
+        sign=sign,
+        polarity=polarity,
         modality=modality,
-        valid=claim.valid or _stated_period(claim, annotated),
+        valid=valid,
         value=claim.value,
         qualifiers=claim.qualifiers,
         evidence=(evidence,),
     )
-    return replace(fact, id=fact_id(fact))
 
 
 def _without_cues(annotated: Annotated) -> str:

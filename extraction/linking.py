@@ -80,6 +80,8 @@ class Linker:
         ]
         found += [(ref, _LISTED) for ref in self._lexicon.short_compounds(sentence.text)]
         found += [(ref, _GUESSED) for span in named if (ref := self._guess(sentence.text, span))]
+        if not found:
+            return []
         found = _outside_firms(found)
         return self._compounds(sentence.text, _without_overlap(found, companies.doubtful))
 

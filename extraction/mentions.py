@@ -44,10 +44,10 @@ _BRIDGE = re.compile(
 _OPENING = re.compile(
     r"(?:[\s0-9.、（）()-]|整体|短期|中期|长期|中长期|当前|目前|后续|预计|未来|行业|市场|近期|本周|上周|下游|终端|国内|海外|全球|现货|其|年|月|季度|上半年|下半年)*"
 )
-_LIST_MARKS = ("、", "：")
+_LIST_MARKS, _MARK = ("、", "："), re.compile("[，。；！？]")
 _FUNCTION_WORDS = "系受因由以对使令据与和及的了于为是在从向将把被"
 _PRICE_GOES_ON = ("格", "差", "值", "位", "款", "钱")
-_LATIN = re.compile(r"[A-Za-z0-9]")
+_LATIN, _LETTER = re.compile(r"[A-Za-z0-9]"), re.compile(r"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ def indicator_of(owner: Ref, head: str, *, start: int, end: int) -> Ref:
 def _first_clause(text: str) -> int:
     """Return where the first clause ends, the lead-in not counted."""
     lead = text.find("：")
-    match = re.compile("[，。；！？]").search(text, lead + 1)
+    match = _MARK.search(text, lead + 1)
     return match.start() if match else len(text)
 
 
@@ -239,8 +239,8 @@ def _cuts_latin(text: str, start: int, end: int) -> bool:
     """Whether a Latin name stands inside a longer Latin word: no 「AI」 in 「AIDS」."""
     if not (text[start].isascii() or text[end - 1].isascii()):
         return False
-    before = start > 0 and _LATIN.match(text[start]) and re.match(r"[A-Za-z]", text[start - 1])
-    after = end < len(text) and _LATIN.match(text[end - 1]) and re.match(r"[A-Za-z]", text[end])
+    before = start > 0 and _LATIN.match(text, start) and _LETTER.match(text, start - 1)
+    after = end < len(text) and _LATIN.match(text, end - 1) and _LETTER.match(text, end)
     return bool(before or after)
 
 

@@ -189,7 +189,8 @@ class Extractor:
                 around = self._opened(line, names, around, document.published_on)
                 period = around.period(headings.period)
             named = with_pronouns(text, names, around, last_company=company)
-            subject = around.subject if above <= {around.subject.entity if around.subject else ""} else None
+            about = around.subject
+            subject = about if above <= {about.entity if about else ""} else None
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None
             dates, wrong = read_dates(text, document.published_on, context=past, fiscal_year_end=year_end)

@@ -39,8 +39,10 @@ _LONGEST = 24
 def places_in(text: str, refs: Sequence[Ref], *, start: int = 0, end: int | None = None) -> list[tuple[int, str]]:
     """Return offset and wording of each place named in text[start:end]; one inside another name is none."""
     wide = _wide(text)
-    stop = len(text) if end is None else end
     found = [(ref.start, text[ref.start : ref.end]) for ref in refs if ref.kind == Kind.REGION and ref.start >= 0]
+    if not (wide or found):
+        return []
+    stop = len(text) if end is None else end
     found += [
         (at, name)
         for at, name in wide

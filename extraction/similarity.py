@@ -76,7 +76,7 @@ def fold(text: str) -> str:
 
 
 def letters_of(text: str) -> str:
-    """Return a text without its punctuation and blanks; a pattern that takes them out needs ten times as long."""
+    """Return a text without its punctuation and blanks."""
     return "".join(filter(str.isalnum, text))
 
 

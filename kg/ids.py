@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kg.judgement import Judgement
     from kg.model import Fact, Kind, Value
+    from kg.period import Period
 
 _DIGEST_BYTES = 16
 _EMPTY = hashlib.blake2b(digest_size=_DIGEST_BYTES)
@@ -91,10 +92,24 @@ def id_part(text: str) -> bytes:
 
 def claim_key(fact: Fact) -> bytes:
     """Return what of a fact's claim goes into its id, its ends and relation left out."""
-    valid = (str(fact.valid.start), str(fact.valid.end)) if fact.valid else ()
-    qualifiers = tuple(f"{name}={value}" for name, value in fact.qualifiers)
-    claim = (str(fact.sign), fact.polarity, fact.modality)
-    parts = (*claim, "|valid", *valid, "|value", *_value_parts(fact.value), "|qualifiers", *qualifiers)
+    return said_key(
+        fact.sign, fact.polarity, fact.modality, valid=fact.valid, value=fact.value, qualifiers=fact.qualifiers
+    )
+
+
+def said_key(
+    sign: int,
+    polarity: str,
+    modality: str,
+    *,
+    valid: Period | None,
+    value: Value | None,
+    qualifiers: Iterable[tuple[str, str]],
+) -> bytes:
+    """Return the `claim_key` of a fact that is not yet made."""
+    period = (str(valid.start), str(valid.end)) if valid else ()
+    named = (f"{name}={word}" for name, word in qualifiers)
+    parts = (str(sign), polarity, modality, "|valid", *period, "|value", *_value_parts(value), "|qualifiers", *named)
     return b"".join(map(id_part, parts))
 
 

@@ -11,7 +11,7 @@ from extraction.patterns.directions import DENIAL, DOWN, HANDED_ON, PLAIN, UP, m
 from kg.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from extraction.annotated import Annotated
 
@@ -150,13 +150,9 @@ def phrases_of(annotated: Annotated) -> Iterator[Phrases]:
     for part in (*_SENTENCE_PART.finditer(annotated.text), None):
         end = part.start() if part else len(annotated.text)
         if end > begin and not _CONCEDED.match(annotated.text, begin, end):
-            yield from _forward(annotated, begin, end)
-            yield from _leading(annotated.text, begin, end)
-            yield from _under(annotated, begin, end)
-            yield from _backward(annotated.text, begin, end)
-            yield from _toward(annotated.text, begin, end)
-            yield from _benefits(annotated, begin, end)
-            yield from _follows(annotated, begin, end)
+            for words, read in _FAMILIES:
+                if words.search(annotated.text, begin, end):
+                    yield from read(annotated, begin, end)
         begin = end + 1
 
 
@@ -208,8 +204,9 @@ def _clause_before(text: str, begin: int, clause: int) -> tuple[int, int] | None
     return start, clause - 1
 
 
-def _leading(text: str, begin: int, end: int) -> Iterator[Phrases]:
+def _leading(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
     """「由于 A，B」 and 「随着 A，B」: the cause runs to the comma, the effect is the clause behind it."""
+    text = annotated.text
     for match in _LEAD.finditer(text, begin, end):
         comma = text.find("，", match.end(), end)
         if comma < 0 or _BACK.search(text, max(begin, match.start() - 4), match.end()):
@@ -249,8 +246,9 @@ def _under(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
         yield Phrases(match.span("cause"), effect, trigger, name, "whole", anchor)
 
 
-def _backward(text: str, begin: int, end: int) -> Iterator[Phrases]:
+def _backward(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
     """「B 回升，主要系 A 下降」: effect first."""
+    text = annotated.text
     for match in _BACK.finditer(text, begin, end):
         start = max((m.end() for m in _CLAUSE.finditer(text, begin, match.start())), default=begin)
         stop = _CLAUSE.search(text, match.end(), end)
@@ -288,8 +286,9 @@ def _follows(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
             yield Phrases(cause, effect, trigger, "causal.跟随", "whole", "end", denied=denied)
 
 
-def _toward(text: str, begin: int, end: int) -> Iterator[Phrases]:
+def _toward(annotated: Annotated, begin: int, end: int) -> Iterator[Phrases]:
     """「A 对 B 形成支撑」: the word behind says where the effect goes."""
+    text = annotated.text
     for match in _TOWARD.finditer(text, begin, end):
         trigger = Trigger(
             f"对…{match['word']}", UP if match["word"] in _SUPPORTS else DOWN, forced=match["word"] not in _SUPPORTS
@@ -301,3 +300,14 @@ def _toward(text: str, begin: int, end: int) -> Iterator[Phrases]:
 
 def _inside_name(annotated: Annotated, match: re.Match[str]) -> bool:
     return any(ref.start <= match.start() < ref.end for ref in annotated.refs)
+
+
+_FAMILIES: tuple[tuple[re.Pattern[str] | Prefiltered, Callable[[Annotated, int, int], Iterator[Phrases]]], ...] = (
+    (_FORWARD_RE, _forward),
+    (_LEAD, _leading),
+    (_UNDER, _under),
+    (_BACK, _backward),
+    (_TOWARD, _toward),
+    (_BENEFIT, _benefits),
+    (_FOLLOWS, _follows),
+)

@@ -237,20 +237,23 @@ def _of_a_bracket(figure: Figure) -> bool:
     """「大公司（市值百亿元）上涨75%」, 「前三家（甲、乙、丙）产能」: what a bracket holds is not told of behind it."""
     text, reading = figure.annotated.text, figure.reading
     named = min((each.start for each in (reading.subject, reading.indicator) if each.start >= 0), default=0)
-    opened = text.rfind("（", 0, named)
-    closed = text.find("）", named, figure.quantity.start)
+    opened, closed = text.rfind("（", 0, named), text.find("）", named, figure.quantity.start)
+    if opened < 0 or closed < 0:
+        return False
     alone = text[opened + 1 : closed] == text[named : figure.reading.subject.end]  # 「APT（仲钨酸铵）价格」
-    return opened >= 0 and closed >= 0 and not alone and "）" not in text[opened:named]
+    return not alone and "）" not in text[opened:named]
 
 
 def _of_an_exchange(figure: Figure) -> bool:
     """「LME铜价下跌1%，铝价下跌0.7%」: the second is of the same exchange, or of none."""
     reading, text = figure.reading, figure.annotated.text
+    if not reading.indicator.name.endswith(_TRADED):
+        return False
     start = min(each for each in (reading.indicator.start, reading.subject.start, figure.quantity.start) if each >= 0)
     begin = behind_last("；。", text, start)
     told = list(_EXCHANGE.finditer(text, begin, start))
     bears = _EXCHANGE.search(reading.scope + text[start : reading.indicator.end])
-    if not told or bears or not reading.indicator.name.endswith(_TRADED):
+    if not told or bears:
         return False
     return any(told[-1].end() <= each.start and each.end <= start for each in figure.annotated.quantities)
 
@@ -333,6 +336,7 @@ def _of_no_unit(figure: Figure) -> bool:
 
 
 REASONS = (
+    _of_a_guessed_name,  # as every fourth figure is: no other reason needs to be asked
     *OF_ANOTHER_TIME,
     _of_a_grade,
     _of_no_unit,
@@ -356,7 +360,6 @@ REASONS = (
     _of_a_row,
     _of_a_cut_label,
     _is_a_threshold,
-    _of_a_guessed_name,
     _of_a_whole_unsaid,
     _of_an_unsaid_thing,
     _of_who_was_named_since,

@@ -33,7 +33,7 @@ from kg.model import Kind, Modality, Problem
 from kg.period import Precision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from extraction.annotated import Ref
     from extraction.linking import Linker
@@ -87,13 +87,13 @@ class TableReader:
             return
         caption = caption_of(document, block, title)
         labels = [caption, *rows[0].cells, *(row.cells[0] for row in rows[1:])]
-        read = dict(zip(labels, self._labels.read(labels, document, company), strict=True))
-        heads = spread([read[text] for text in rows[0].cells])
+        read = self._labels.read(labels, document, company)
+        heads = spread([read(text) for text in rows[0].cells])
         dated = [head.period is not None and head.measured is None for head in heads[1:]]
         if sum(dated) >= max(2, len(dated) - 1):
-            yield from self._by_period(document, rows, heads, read, read[caption], company)
+            yield from self._by_period(document, rows, heads, read, read(caption), company)
         elif any(head.measured for head in heads[1:]):
-            above = structs.replace(read[caption], period=dated_by(read[caption]))
+            above = structs.replace(read(caption), period=dated_by(read(caption)))
             yield from self._by_indicator(document, rows, heads, above)
 
     def _by_period(
@@ -101,7 +101,7 @@ class TableReader:
         document: Document,
         rows: Sequence[PlacedRow],
         heads: list[Label],
-        read: dict[str, Label],
+        read: Callable[[str], Label],
         title: Label,
         company: Ref | None,
     ) -> Iterator[RowClaim | Problem]:
@@ -110,7 +110,7 @@ class TableReader:
         section, last = "", None
         names = self._labels.names([row.cells[0] for row in rows[1:]], document, _NAME_KINDS)
         for row, name in zip(rows[1:], names, strict=False):
-            label = read[row.cells[0]]
+            label = read(row.cells[0])
             if row.cells[1] and all(YEAR.fullmatch(text) for text in row.cells[1:] if text):
                 corner, last = (label if label.measured else None), None  # heads again: another table begins
                 continue

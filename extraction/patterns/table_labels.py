@@ -27,7 +27,7 @@ from kg.model import Kind, Value
 from kg.period import year
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from extraction.linking import Linker
     from extraction.patterns.metric_subject import SubjectFinder
@@ -98,17 +98,19 @@ class LabelReader:
     def __init__(self, linker: Linker, subjects: SubjectFinder) -> None:
         self._linker, self._subjects = linker, subjects
 
-    def read(self, labels: Sequence[str], document: Document, company: Ref | None) -> list[Label]:
-        """Read what every label says; all in one pass over a text made of them."""
-        plain = [_plain(label) for label in labels]
-        lines, refs = linked(self._linker, plain, document)
+    def read(self, labels: Sequence[str], document: Document, company: Ref | None) -> Callable[[str], Label]:
+        """Find the names of all labels in one pass over a text made of them; what one says is read when it is asked."""
+        lines, refs = linked(self._linker, [_plain(label) for label in labels], document)
+        found = dict(zip(labels, zip(lines, refs, strict=True), strict=True))
         week = cache(partial(_named_week, document))
-        return [
-            self._label(
-                label, line, names, told_weeks(_stated(line.text, document), document.published_on, week), company
-            )
-            for label, line, names in zip(labels, lines, refs, strict=True)
-        ]
+
+        @cache
+        def say(label: str) -> Label:
+            line, names = found[label]
+            dated = told_weeks(_stated(line.text, document), document.published_on, week)
+            return self._label(label, line, names, dated, company)
+
+        return say
 
     def names(self, texts: Sequence[str], document: Document, kinds: Sequence[Kind]) -> list[Ref | None]:
         """Return the one name of these kinds that each text is as a whole, or None."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ _CELL_BEFORE = re.compile(r"(\d{4,6}|(?<![A-Za-z])[A-Z]{1,5})(?:\.[A-Z]{1,2})?[*
 _CELL_REACH = 24
 _TAUGHT = re.compile(r"(?:以下简称|下称|简称)[:：为]?\s*[“\"「『‘]?([一-鿿A-Za-z0-9]{2,10})[”\"」』’)）]")
 _BEFORE_BRACKET = re.compile(r"(?:^|[\s*、，,。；;：:|])([一-鿿A-Za-z][一-鿿A-Za-z0-9·-]{1,9})\**\s?[（(]$")
+_LINE_END = re.compile("\n")
 _TICKER = re.compile(r"[A-Z]{1,5}|\d{4,6}")
 _LISTED = re.compile(r"[*_”“\"\s]*(?:[（(][^（()）\n]{0,30}[)）])?[*_”“\"\s]*(?:、|/|和|与|及|以及|，|,)[*_”“\"\s]*")
 _PRONOUNS = frozenset({"公司", "本公司", "集团", "本集团", "发行人", "上市公司", "标的公司", "甲方", "乙方"})
@@ -52,20 +52,25 @@ class Document:
         self._code_starts = [start for start, _, _ in self.codes]
         self.subjects = frozenset(issuer.id for code in subjects if (issuer := master.by_code(code)))
         self._master = master
+        self._lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text) + 1]
+        self._edges: dict[int, frozenset[int]] = {}  # of words, by the number of their line
 
-    @cached_property
-    def _edges(self) -> set[int]:
-        """Where words begin and end; a text without names, as most cells are, is never cut."""
-        return {0, *accumulate(map(len, rjieba.cut(self.text, hmm=False)))}
+    def _is_edge(self, place: int) -> bool:
+        """Whether a word begins or ends at a place; only lines with names in them are cut into words."""
+        line = bisect_right(self._lines, place) - 1
+        if line not in self._edges:
+            words = rjieba.cut(self.text[slice(*self._lines[line : line + 2])], hmm=False)
+            self._edges[line] = frozenset(accumulate(map(len, words), initial=self._lines[line]))
+        return place in self._edges[line]
 
     def cuts_word(self, start: int, end: int) -> bool:
         """Whether a longer dictionary word reaches across either end (国新能源 in 中国新能源)."""
-        return self.starts_inside_word(start) or end not in self._edges
+        return self.starts_inside_word(start) or not self._is_edge(end)
 
     def starts_inside_word(self, start: int) -> bool:
         """Whether a longer word reaches into the mention from before it."""
         # 我国航企: a segmenter takes 国航 for the word, but 国 belongs to what stands before it.
-        return start not in self._edges or (
+        return not self._is_edge(start) or (
             self.text.startswith("国", start) and self.text[start - 1 : start] in _COUNTRY_BEFORE
         )
 

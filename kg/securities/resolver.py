@@ -150,12 +150,13 @@ class _Reading:
         self._day = day
         self._hits = hits
         self._taught = taught
+        self._entries = [self._borne(hit) for hit in hits]
         self._brackets = [document.bracket_behind(hit.end) or document.cell_beside(hit.start, hit.end) for hit in hits]
         self._sure = [self._is_sure(place) for place in range(len(hits))]
         self._named: dict[str, set[str]] = {}
         for place, hit in enumerate(hits):
             if self._sure[place]:
-                for issuer, _ in self._entries(hit):
+                for issuer, _ in self._entries[place]:
                     self._named.setdefault(issuer.id, set()).add(hit.name_key)
         for entity_id in document.issuers_by_code():
             self._named.setdefault(entity_id, set()).add("")
@@ -180,15 +181,14 @@ class _Reading:
             return Resolution(start, end, surface, "ambiguous", None, None, first.score, ranked)
         return Resolution(start, end, surface, "linked", first.entity_id, first.code, first.score, ranked)
 
-    def _entries(self, hit: Hit) -> list[tuple[Issuer, Name]]:
+    def _borne(self, hit: Hit) -> list[tuple[Issuer, Name]]:
         """Issuers of the name; those whose name is yet to come count only where nobody bears it on the day."""
         entries = self._master.entries(hit.name_key)
         return [entry for entry in entries if entry[1].is_live(self._day)] or list(entries)
 
     def _is_sure(self, place: int) -> bool:
         """A mention fit to speak for others: one issuer, a live name that is no word, no longer name around it."""
-        hit = self._hits[place]
-        entries = self._entries(hit)
+        hit, entries = self._hits[place], self._entries[place]
         if len({issuer.id for issuer, _ in entries}) != 1 or entries[0][1].is_future(self._day):
             return False
         if self._master.word_kind(hit.name_key) not in _SURE_KINDS:
@@ -226,7 +226,8 @@ class _Reading:
             elsewhere=not alone and bool(self._named.get(issuer.id, set()) - {hit.name_key}),
             company_neighbours=0 if alone else self._company_neighbours(place),
             shared_with_mainland=any(
-                other.id != issuer.id and other.code.endswith((".SH", ".SZ", ".BJ")) for other, _ in self._entries(hit)
+                other.id != issuer.id and other.code.endswith((".SH", ".SZ", ".BJ"))
+                for other, _ in self._entries[place]
             ),
         )
 
