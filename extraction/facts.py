@@ -63,7 +63,7 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
     reading = read_modality(_without_cues(annotated), claim.start, claim.end)
     if claim.pattern.endswith(_LISTING):  # 「隔膜：A、B」 places a company, whatever is expected of it
         reading = replace(reading, modality=Modality.ASSERTED)
-    if claim.relation == "reports" and claim.subject.kind != Kind.COMPANY and reading.cue.endswith("将"):
+    if claim.relation in _COULD_HAPPEN and claim.subject.kind != Kind.COMPANY and reading.cue.endswith("将"):
         reading = replace(reading, modality=Modality.FORECAST)  # 「2026年市场规模将达1380亿」 is nobody's plan
     over = claim.relation == "reports" and claim.valid is not None and _is_over(claim.valid, document)
     at_risk = annotated.risk and claim.relation in _COULD_HAPPEN and reading.modality != Modality.RUMOURED and not over

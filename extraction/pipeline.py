@@ -194,7 +194,7 @@ class Extractor:
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None
             dates, wrong = read_dates(text, document.published_on, context=past, fiscal_year_end=year_end)
-            periods = as_of(told_weeks(dates, document.published_on, week), document.published_on)
+            periods = as_of(told_weeks(dates, document.published_on, week), document.published_on, week)
             yield Annotated(
                 sentence=line.sentence,
                 refs=tuple(named),

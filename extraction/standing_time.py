@@ -22,6 +22,7 @@ _DAY, _WEEK, _STILL_NEW = timedelta(days=1), timedelta(days=7), timedelta(days=1
 _AS_OF = re.compile("截至|截止")
 _SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
+_SINCE_NEW_YEAR = re.compile("年初|YTD|今年|20\\d\\d ?年")
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
 _BASE = re.compile("(?:的|同期)?[高低]?基数")  # 「源于去年高基数」 dates nothing that follows
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
@@ -70,20 +71,40 @@ def _earlier(period: Period, step: timedelta) -> Period:
     return replace(period, start=period.start and period.start - step, end=period.end and period.end - step)
 
 
-def as_of(periods: list[Dated], published_on: date) -> list[Dated]:
-    """End what lasts until today (年初至今, 近一年) on the day that the sentence gives its figures of: 截至6月10日."""
-    days = [dated.period for dated in periods if _AS_OF.match(dated.text) and dated.period.precision is Precision.DAY]
-    if len(days) != 1 or days[0].end is None or not days[0].end <= published_on:
+def as_of(periods: list[Dated], published_on: date, week: Callable[[], Period | None] = lambda: None) -> list[Dated]:
+    """End what lasts until today (年初至今, 近一年) on the day that the sentence gives its figures of: 截至6月10日.
+
+    Without such a day, with the week that the sentence tells of (本周), else with the note's own `week`.
+    """
+    today = published_on + _DAY
+    lasting = any(dated.period.end == today for dated in periods)
+    told = _told_until(periods, published_on, week) if lasting else None
+    if told is None:
         return periods
-    told, today = days[0].end, published_on + _DAY
     return [
         structs.replace(
-            dated, period=_ending(dated.period, told, year_to_date="年初" in dated.text or "YTD" in dated.text)
+            dated, period=_ending(dated.period, told, year_to_date=_SINCE_NEW_YEAR.search(dated.text) is not None)
         )
-        if dated.period.end == today and dated.period.start and dated.period.start < days[0].end - _WEEK
+        if dated.period.end == today and dated.period.start and dated.period.start < told - _WEEK
         else dated
         for dated in periods
     ]
+
+
+def _told_until(periods: list[Dated], published_on: date, week: Callable[[], Period | None]) -> date | None:
+    days = [dated.period for dated in periods if _AS_OF.match(dated.text) and dated.period.precision is Precision.DAY]
+    if days:
+        return days[0].end if len(days) == 1 and days[0].end and days[0].end <= published_on else None
+    weeks = [dated.period for dated in periods if dated.role == "stated" and _is_week(dated.period)]
+    told = weeks[-1] if weeks else week()
+    if told is None or told.end is None or not published_on - _STILL_NEW <= told.end <= published_on:
+        return None
+    return told.end
+
+
+def _is_week(period: Period) -> bool:
+    length = period.end - period.start if period.start and period.end else timedelta()
+    return _SHORTEST_WEEK <= length.days <= _LONGEST_WEEK
 
 
 def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:

@@ -321,7 +321,7 @@ def _of_a_grade(figure: Figure) -> bool:
 
 
 def _of_a_push(figure: Figure) -> bool:
-    """「渗透率每提升1%，带动绿氢需求8万吨」 is what comes on top, 「拉动增速0.3个百分点」 a part of it."""
+    """「快充每多一成，带动石墨需求8万吨」 is what comes on top, 「拉动增速0.3个百分点」 a part of it."""
     push = _PUSH.search(figure.clause)
     if push is None or figure.quantity.change in ("yoy", "qoq", "mom", "wow", "cagr"):
         return False

@@ -135,7 +135,7 @@ def _of_one(annotated: Annotated, row: QuantityList, indicator: Ref, finder: Fin
     places = read_owner(annotated, indicator.start if not indicator.about else max(indicator.owner_end, 0)).places
     if first and len(places) == len(row.items):
         towards = _TOWARDS.search(annotated.text, 0, annotated.text.rfind(places[0], 0, row.start))
-        mark = towards[0] if towards else ""  # 「对南非、巴西出口额」 is not of 南非
+        mark = towards[0] if towards else ""  # 「对越南、智利出口额」 is not of 越南
         return [
             (replace(first, scope=mark + place), quantity, None)
             for place, quantity in zip(places, row.items, strict=True)

@@ -45,7 +45,7 @@ def period_of(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple
         return None, None if summed and not quantity.change else carried
     between = any(dated.end <= each.start < quantity.start for each in annotated.quantities)
     if between and not quantity.change and annotated.text.find("每年", dated.end, quantity.start) >= 0:
-        return None, None  # 「2024年需求94万吨，预计每年增加10万吨」
+        return None, None  # 「2024年需求80万吨，预计每年增加5万吨」
     spot = indicator.name.endswith(("价格", "库存")) and dated.period.precision is Precision.YEAR
     if spot and between and "，" in annotated.text[dated.end : max(indicator.start, dated.end)]:
         return None, None  # 「2025年指标5.8万吨，钨精矿价格涨至…」: no price is a whole year's behind another figure

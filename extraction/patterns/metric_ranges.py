@@ -43,7 +43,7 @@ def ended(annotated: Annotated, first: Quantity, quantity: Quantity) -> Period |
     if steps := years_of(annotated, quantity):
         return steps[-1]
     told = [dated for dated in annotated.periods if dated.end <= first.start and dated.role == "stated"]
-    told = [dated for dated in told if not of_a_start(annotated, dated)]  # 「从上半年的3.1%收窄至1.3%」
+    told = [dated for dated in told if not of_a_start(annotated, dated)]  # 「从上半年的7%收窄至6%」
     if told:
         return told[0].period
     return last_year(annotated.period)  # 「2015-2024年…。其中份额从21%增至29%」 ends in 2024

@@ -68,6 +68,7 @@ _ADDED, _STOCKS = (
     ),
 )
 _COUNTED = {("新能源", "辆"): "新能源汽车"}
+_WIDER, _AT_HOME = frozenset({"全球", "海外", "美国", "世界"}), re.compile("申万|SW|沪深|A股")
 _TRADE = re.compile("[进出]口")
 _OF_A_PLACE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})  # a firm's figure is the firm's
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
@@ -276,6 +277,8 @@ class MetricReader:
         if of_a_firm and not reading.indicator.name.endswith(_VOLUMES):
             return reading
         if told == [""] or set(told) == {annotated.place}:
+            if annotated.place in _WIDER and _is_share_index(annotated, reading.indicator, begin):
+                return reading  # 「全球：…；申万钢铁下跌」
             unsure = bool(self._seen - {annotated.place} - HOME) or (annotated.place not in HOME and self._seen & HOME)
             if annotated.place and unsure and not of_a_firm:  # the heading's place, or one named since
                 reading = replace(reading, confidence=min(reading.confidence, DOUBTFUL))
@@ -284,6 +287,11 @@ class MetricReader:
             name = annotated.text[min(head, max(reading.subject.start, 0) or head) : reading.indicator.end]
             return reading if of_a_firm or ABROAD.search(name) else replace(reading, scope=reading.scope or told[-1])
         return replace(reading, confidence=min(reading.confidence, DOUBTFUL))
+
+
+def _is_share_index(annotated: Annotated, indicator: Ref, begin: int) -> bool:
+    """Whether an indicator is an index of shares at home, by the words of its clause."""
+    return indicator.name.endswith("指数") and _AT_HOME.search(annotated.text, begin, indicator.end) is not None
 
 
 def as_told(annotated: Annotated, indicator: Ref) -> Ref:

@@ -107,9 +107,9 @@ def dated(*lines: str) -> set[tuple[str, str]]:
         (("2025年1-7月，水泥行业承压：", "- 需求下降。", "水泥价格400元/吨。"), {("水泥价格", "")}),
         (("# 2024年业绩", "4月30日，白酒企业公布财报：", "- 白酒收入100亿元。"), {("白酒收入", "2024")}),
         # when a change began is the time of nothing else
-        (("2025年1-7月，光伏产量从上半年的20万吨升至25万吨。",), {("光伏产量", "2025-01-01…2025-07-31")}),
+        (("2025年1-7月，光伏产量从上半年的31万吨升至35万吨。",), {("光伏产量", "2025-01-01…2025-07-31")}),
         (("宁德时代2025年上半年毛利率从2023年的10%升至12%，净利率5%。",), {("净利率", "2025H1")}),
-        (("2024年煤炭需求94万吨，预计水泥产量每年增至10万吨。",), {("水泥产量", "")}),
+        (("2024年煤炭需求80万吨，预计水泥产量每年增至15万吨。",), {("水泥产量", "")}),
         # the period of other words in a bracket, of a span told of another figure
         (("首批配额（5-7月发放）下达，尿素价格1904元/吨。",), {("尿素价格", "")}),
         (("尿素价格（5月）1904元/吨。",), {("尿素价格", "2025-05")}),
@@ -124,6 +124,18 @@ def dated(*lines: str) -> set[tuple[str, str]]:
 )
 def test_whose_period_a_figure_has(lines, expected):
     assert expected <= dated(*lines)
+
+
+def test_an_index_of_shares_at_home_is_not_abroad():
+    scopes = {
+        fact.qualifier("scope") for fact in facts_of("# 全球市场", "2024年申万电子板块中，半导体设备（+44%）领涨。")
+    }
+    assert scopes == {""}
+
+
+def test_what_nobody_plans_is_expected():
+    (fact,) = facts_of("房地产政策宽松即将落地，将推动螺纹钢价格上涨。", relation="affects")
+    assert fact.modality is Modality.FORECAST
 
 
 @pytest.mark.parametrize(

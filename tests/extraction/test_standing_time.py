@@ -8,6 +8,7 @@ import pytest
 
 from extraction.dating import find_periods
 from extraction.standing_time import as_of, handed_on, named_week, told_weeks
+from kg.period import week
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,20 @@ def test_the_days_a_note_names_say_which_week_it_tells_of(opening, published_on,
 def test_what_lasts_until_today_ends_on_the_day_of_the_figures(text, expected):
     today = date(2025, 6, 13)
     assert str(as_of(find_periods(text, today), today)[-1].period) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "expected"),
+    [
+        ("指数年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-15"),  # of the week that the note tells of
+        ("6月2日-6月6日指数上涨1%，年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-06"),
+        ("截至2025年6月10日，指数年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-10"),
+        ("指数年初至今上涨3%", week(date(2025, 5, 12)), "2025-01-01…2025-06-16"),  # too long ago
+    ],
+)
+def test_what_lasts_until_today_ends_with_the_week_told_of(text, told, expected):
+    today = date(2025, 6, 16)
+    assert str(as_of(find_periods(text, today), today, lambda: told)[-1].period) == expected
 
 
 def test_a_sum_told_last_is_not_what_the_next_item_goes_on_about():
