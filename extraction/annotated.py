@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kg.kinds import kind_of
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -212,12 +213,6 @@ class _Builder:
 
 
 _MASKED_KINDS = frozenset(Kind) - {Kind.INDICATOR, Kind.EVENT, Kind.POLICY}
-_KIND_OF_PREFIX = {"sec": Kind.COMPANY, "org": Kind.COMPANY, **{kind.value: kind for kind in Kind}}
-
-
-def kind_of(entity: str) -> Kind:
-    """Return the kind that an entity id speaks of."""
-    return _KIND_OF_PREFIX[entity.split(":", 1)[0]]
 
 
 def bare(ref: Ref) -> Ref | None:

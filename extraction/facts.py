@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from extraction.annotated import Ref, kind_of
 from extraction.modality import read_modality, speaker_of
 from kg.ids import fact_id_of, id_part, said_key
+from kg.kinds import kind_of
 from kg.model import Entity, Evidence, Fact, Kind, Modality, Polarity
 from kg.period import Precision
 from kg.relations import vocabulary
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from extraction.annotated import Annotated, Claim
+    from extraction.annotated import Annotated, Claim, Ref
     from extraction.dating import Dated
     from extraction.mentions import Term
     from kg.model import Document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from extraction.annotated import kind_of
+from kg.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

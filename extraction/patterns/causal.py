@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from extraction.annotated import Claim, Ref, kind_of
+from extraction.annotated import Claim, Ref
 from extraction.first_letters import Prefiltered
 from extraction.mentions import indicator_of
 from extraction.patterns.cause_phrases import CAUSE_KINDS, EFFECT_KINDS, FOLLOWS, phrases_of
@@ -30,6 +30,7 @@ from extraction.patterns.directions import (
 from extraction.patterns.factor_names import expected, scope_before, turned
 from extraction.patterns.metric_words import PLACES
 from kg.ids import entity_id
+from kg.kinds import kind_of
 from kg.model import Kind
 
 if TYPE_CHECKING:

@@ -223,6 +223,7 @@ _STARTS = [
 _MOVES = {**dict.fromkeys(_RISES, UP), **dict.fromkeys(_FALLS, DOWN)}
 _CAUSE_MOVES = {**_MOVES, **dict.fromkeys(_STARTS, UP)}
 _OF_SUPPLY = ("供给", "供应", "产能", "供需")  # 供给紧张 and 供应扰动 mean less of it
+_SPENT = ("成本", "费用", "费用率")
 _SCARCE = frozenset(("紧张", "紧缺", "扰动", "收紧", "缺口"))
 
 # A product that rises or is made less: its price, its output.
@@ -334,7 +335,7 @@ def movement(text: str, ref: Ref, *, start: int, limit: int, cause: bool) -> Mov
     if match:
         later = _GOES_ON.match(text, match.end(), stop) if match["word"] == "超预期" else None
         against = _AGAINST.search(text[ref.end : match.end() + 6])
-        return Movement(_meaning(text, ref, later or match), match["word"], against[0] if against else "")
+        return Movement(_meaning(text, ref, later or match, cause=cause), match["word"], against[0] if against else "")
     verb = _VERB_BEFORE.search(text[max(start, ref.start - _BEFORE_SPAN) : ref.start])
     if verb:
         return Movement(UP if verb["up"] else DOWN)
@@ -352,11 +353,15 @@ def moved_behind(text: str, start: int, end: int) -> int:
     return _MOVES.get(match["word"], PLAIN) if match else PLAIN
 
 
-def _meaning(text: str, ref: Ref, match: re.Match[str]) -> int:
+def _meaning(text: str, ref: Ref, match: re.Match[str], *, cause: bool) -> int:
     word = match["word"]
     if _EASED.match(text, match.end()) or _EITHER_WAY.match(text, match.end()):
         return PLAIN  # 供给紧张缓解 is neither scarce nor plenty, 超预期波动 neither up nor down
+    if word == "优化" and ref.name.endswith(_SPENT):
+        return DOWN
     if word in _SCARCE:
+        if ref.name.endswith("产能") and not cause:
+            return PLAIN  # too little for what is wanted: it need not be less than before
         if ref.name.endswith(_OF_SUPPLY):
             return DOWN
         return UP if word in ("紧张", "紧缺") else PLAIN

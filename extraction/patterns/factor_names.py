@@ -66,15 +66,16 @@ def scope_before(annotated: Annotated, ref: Ref, start: int) -> str:
     Leftwards from the name, nouns and adjectives that stand in one run: 高速 of 高速覆铜板, 全球 of 全球铜需求.
     """
     text = annotated.text
-    begin = max([start, *(found.end() for found in _WALL.finditer(text, start, ref.start))])
+    end = _before_date(annotated, ref, start)
+    begin = max([start, *(found.end() for found in _WALL.finditer(text, start, end))])
     for other in annotated.refs:
-        if other.kind in (Kind.INDICATOR, *_HAPPENS) and begin < other.end <= ref.start:
+        if other.kind in (Kind.INDICATOR, *_HAPPENS) and begin < other.end <= end:
             begin = other.end
     for dated in annotated.periods:
-        if begin < dated.end <= ref.start:
+        if begin < dated.end <= end:
             begin = dated.end
     kept: list[str] = []
-    for word, tag in reversed(rjieba.tag(text[begin : ref.start])):
+    for word, tag in reversed(rjieba.tag(text[begin:end])):
         if word in PLACES or (tag.startswith(_NAMING_TAGS) and not _dull(word)):
             kept.append(word)
         elif word != "的" or kept:
@@ -82,6 +83,15 @@ def scope_before(annotated: Annotated, ref: Ref, start: int) -> str:
     scope = "".join(reversed(kept))
     said = _TRADE_TAIL.sub("", scope)
     return "" if len(scope) > LONGEST_SCOPE or said in ref.name or _LATIN.fullmatch(scope) else scope
+
+
+def _before_date(annotated: Annotated, ref: Ref, start: int) -> int:
+    """Return where the words before a name end, passing over a date that stands behind a place: 美国7月PPI."""
+    dated = next((period for period in annotated.periods if period.end == ref.start), None)
+    if dated is None:
+        return ref.start
+    placed = any(annotated.text[max(start, dated.start - size) : dated.start] in PLACES for size in (2, 3))
+    return dated.start if placed else ref.start
 
 
 def _of(ref: Ref, word: str, end: int) -> Ref:

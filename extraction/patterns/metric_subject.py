@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import daachorse
 from msgspec.structs import replace
 
-from extraction.annotated import CONTEXT, Ref, kind_of
+from extraction.annotated import CONTEXT, Ref
 from extraction.mentions import indicator_of
 from extraction.patterns.metric_owner import read_owner
 from extraction.patterns.metric_reading import DOUBTFUL, Measured
@@ -42,6 +42,7 @@ from extraction.patterns.metric_words import (
 from extraction.places import places_in
 from extraction.sentences import behind_last
 from kg.ids import entity_id
+from kg.kinds import kind_of
 from kg.model import Kind
 
 if TYPE_CHECKING:

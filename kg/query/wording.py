@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kg.kinds import kind_of
 from kg.model import Kind, Modality, Polarity
 
 if TYPE_CHECKING:
@@ -31,17 +32,22 @@ _CHANGE = {
     "share": "占比",
     "cagr": "复合增速",
 }
-_MOVES = {"up": "上升", "down": "下降", "none": ""}
 _DIRECTIONS = {"up": 1, "down": -1, "none": 0}
 _SCALES = (("万亿", 1e12), ("亿", 1e8), ("万", 1e4))
 _RATIOS = frozenset({"%", "pct", "bp"})
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
+_THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.COMPANY, Kind.BUSINESS})
 
 
 def direction_text(direction: int, kind: Kind = Kind.INDICATOR) -> str:
-    """Return the word for a move; an event has none when it happens, and one for its opposite."""
+    """Return the word for a move; an event has none when it happens, and one for its opposite.
+
+    A trade, product or firm does well or badly: that it rises would be read as its price.
+    """
     if kind in _HAPPENS:
         return "" if direction >= 0 else "（反向）"
+    if kind in _THINGS:
+        return {1: "向好", -1: "走弱", 0: "变动"}[direction]
     return {1: "上升", -1: "下降", 0: "变动"}[direction]
 
 
@@ -127,10 +133,11 @@ def scoped(fact: Fact, name: str) -> str:
 
 def _moves(entity_id: str, direction: str) -> str:
     """Return the word for a move; what happens has none, what eases or is called off has one of its own."""
-    happens = entity_id.split(":", 1)[0] in {kind.value for kind in _HAPPENS}
-    if happens:
+    kind = kind_of(entity_id)
+    if kind in _HAPPENS:
         return "缓和" if direction == "down" else ""
-    return _MOVES[direction or "none"]
+    moved = _DIRECTIONS[direction or "none"]
+    return direction_text(moved, kind) if moved else ""
 
 
 def _reports(_: Lens, fact: Fact, first: str, second: str) -> str:

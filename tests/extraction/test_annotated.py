@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.annotated import CONTEXT, LETTER, QUANTITY_LETTER, Annotated, Masked, Ref, kind_of, mask, nearest
+from extraction.annotated import CONTEXT, LETTER, QUANTITY_LETTER, Annotated, Masked, Ref, mask, nearest
 from extraction.dating import find_periods
 from extraction.quantities import find_quantities
 from extraction.sentences import split
 from kg.ids import entity_id
+from kg.kinds import kind_of
 from kg.model import Kind
 
 C, P, D, M, E, Y, R = (

@@ -177,6 +177,7 @@ CLAIMS: list[tuple[str, list[Row]]] = [
         [one("动力电池需求", "碳酸锂价格", "up up"), one("储能需求", "碳酸锂价格", "up up")],
     ),
     ("煤炭价格降幅扩大带动火电成本下降。", [one("煤炭价格", "火电成本", "down down")]),
+    ("煤炭价格下跌带动火电成本优化。", [one("煤炭价格", "火电成本", "down down")]),
     ("国内铝库存低于往年同期支撑铝价。", [one("铝库存", "铝价格", "down up")]),
     ("降息导致黄金价格冲高回落。", [one("降息", "黄金价格", "none down")]),
 ]
@@ -279,6 +280,15 @@ def test_a_firms_own_note_speaks_of_the_firm_beside_a_product():
 def test_what_did_not_follow_is_denied():
     (fact,) = facts_of("电价未随煤炭价格下跌。", relation="affects")
     assert fact.polarity is Polarity.NEGATIVE
+
+
+def test_a_place_before_the_day_narrows_the_name():
+    (fact,) = facts_of("美国7月PPI回升，导致黄金价格下跌。", relation="affects")
+    assert fact.qualifier("cause_scope") == "美国"
+
+
+def test_too_little_capacity_is_not_less_of_it():
+    assert facts_of("储能需求增长导致磷酸铁锂产能紧缺。", relation="affects") == []
 
 
 def test_an_event_that_is_brought_about_happens():

@@ -203,7 +203,7 @@ def test_a_claim_says_direction_value_certainty_and_denial():
     qualifiers = (("cause_direction", "down"), ("effect_direction", "up"))
     fact = replace(link.facts[0], qualifiers=qualifiers, polarity=Polarity.NEGATIVE)
     names = {cause.entity.id: "硅料价格", effect.entity.id: "组件毛利率"}
-    assert claim_of(fact, "影响", names) == "硅料价格下降 → 组件毛利率上升（2024 · 预测 · 否认）"
+    assert claim_of(fact, "影响", names) == "硅料价格走弱 → 组件毛利率向好（2024 · 预测 · 否认）"
     assert claim_of(fact, "moves", names, lang="en") == "硅料价格 down → 组件毛利率 up（2024 · Forecast · Negated）"
 
 
@@ -238,7 +238,7 @@ def test_what_narrows_a_factor_or_a_figure_stands_behind_its_name():
     names = {cause.entity.id: "集采", effect.entity.id: "组件毛利率"}
     scopes = (("cause_direction", "down"), ("effect_direction", "up"), ("effect_scope", "海外"))
     assert claim_of(replace(link.facts[0], qualifiers=scopes), "使", names).startswith(
-        "集采缓和 → 组件毛利率（海外）上升"
+        "集采缓和 → 组件毛利率（海外）向好"
     )
     narrowed = replace(link.facts[0], relation="reports", value=Value(37.9, "%"), qualifiers=(("scope", "全球"),))
     measured = replace(link, relation="reports", facts=(narrowed,))

@@ -98,7 +98,7 @@ def test_what_is_asked_about_comes_first():
     )
     plain, asked = ask(view, "硅料价格上涨有什么影响"), ask(view, "硅料价格上涨对隆基绿能有什么影响")
     assert plain.lines[1].text == "硅料价格上升 → 组件毛利率下降"
-    assert asked.lines[1].text == "硅料价格上升 → 隆基绿能上升"
+    assert asked.lines[1].text == "硅料价格上升 → 隆基绿能向好"
     assert asked.topic.startswith("硅料价格")
 
 

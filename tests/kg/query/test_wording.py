@@ -60,6 +60,8 @@ def test_a_number_is_worded_as_it_is_written(value: Value | None, text: str):
     [
         (moves(PRICE, COST, -1, -1), "硅料价格下降 → 电池片成本下降"),
         (moves(CUT, PRICE, 0, 1), "限产 → 硅料价格上升"),
+        (moves(PRICE, LONGI, -1, 1), "硅料价格下降 → 隆基绿能向好"),
+        (moves(PRICE, LONGI, 1, -1), "硅料价格上升 → 隆基绿能走弱"),
         (
             claim(
                 CUT,
