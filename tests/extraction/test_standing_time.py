@@ -78,3 +78,8 @@ def test_a_sum_told_last_is_not_what_the_next_item_goes_on_about():
     assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-06"
     text = "2024年营收3亿元，2025年一季度营收1亿元；"
     assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025Q1"
+
+
+def test_a_day_in_brackets_dates_its_own_item_only():
+    text = "2025年7月18日，纯碱价格为1300元；尿素（2025年7月10日）价格为1820元；"
+    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-07-18"
