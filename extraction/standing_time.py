@@ -116,7 +116,7 @@ def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:
 def handed_on(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
     """Return the period that the next sentence goes on about: the last stated one, asides and a sum up to it apart.
 
-    Behind 「6月出口87吨，上半年合计出口4651吨」 the next item is told of June first; 「尿素（7月10日）」 dates but urea.
+    Behind 「6月出口87吨，上半年合计出口4651吨」 the next item is told of June first.
     """
     stated = [dated for dated in periods if dated.role == "stated" and not _BASE.match(text, dated.end)]
     stated = [dated for dated in stated if text.count("（", 0, dated.start) <= text.count("）", 0, dated.start)]
