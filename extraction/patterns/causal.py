@@ -91,6 +91,9 @@ _OF_A_FIGURE = re.compile(
 _DEALT_OUT = re.compile(r"(?:增速|增幅|增长率)?分别为?\s*\d")
 _LAST_YEAR = re.compile(r"(?:去年|上年|前年|上期)[^，。；]{0,16}(?:较多|较少|较高|较低|较大)|基数")
 _PRICE = re.compile("(?:其|产品|市场|现货|行业|整体|的)*(?P<head>价格)")
+_SAID_OF = re.compile(
+    r"[^，。；：！？、\s\d]{2}受(?:到|制于|益于)?$"
+)  # 「合金受钢材需求影响价格承压」 is not of steel's price
 _OF_MARKET = ("供给", "供应", "产量", "需求", "库存", "产能")
 _AS_A_WHOLE = re.compile(
     r"(?:（[^（）]*）|行业|板块|产业链|产业|环节|企业|公司|厂商|龙头|个股|股|等|和|及|与|的|发展|整体|相关|市场|领域|赛道|类)*(?:[，。；：！、]|形成|构成|带来|产生|起到|有|$)"
@@ -224,7 +227,7 @@ def _stands_alone(annotated: Annotated, phrases: Phrases, heir: Ref) -> bool:
 def _inherited(text: str, phrases: Phrases, heir: Ref) -> list[Factor]:
     """「碳酸锂供给收缩，推动价格上涨」: the price is that of what is scarce, where it is said to move."""
     match = _PRICE.match(text, *phrases.effect)
-    if match is None or phrases.trigger.forced:
+    if match is None or phrases.trigger.forced or _SAID_OF.search(text, 0, phrases.cause[0]):
         return []
     ref = compound(
         heir, Ref(entity_id(Kind.INDICATOR, "价格"), Kind.INDICATOR, "价格", match.start("head"), match.end())
