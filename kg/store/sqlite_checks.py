@@ -117,10 +117,10 @@ def uses(paper: Paper) -> Iterator[str]:
     rows = paper.connection.execute(
         """SELECT DISTINCT t.id FROM evidence AS e JOIN fact AS f ON f.key = e.fact
            JOIN entity AS t ON t.key IN (f.subject, f.object)
-           WHERE e.document = :key AND NOT EXISTS (
-               SELECT 1 FROM appearance AS b CROSS JOIN json_each(b.profiles) AS a
+           WHERE e.document = :key AND t.key NOT IN (
+               SELECT p.entity FROM appearance AS b CROSS JOIN json_each(b.profiles) AS a
                CROSS JOIN profile AS p ON p.key = a.value
-               WHERE p.entity = t.key AND b.document = :key)""",
+               WHERE b.document = :key)""",
         {"key": paper.key},
     )
     for (entity,) in rows:
