@@ -278,8 +278,9 @@ def test_a_firms_own_note_speaks_of_the_firm_beside_a_product():
     assert rows("豆粕价格下降拉动毛利率提升。", codes=("600887.SH",)) == {one("豆粕价格", "伊利股份毛利率", "down up")}
 
 
-def test_what_did_not_follow_is_denied():
-    (fact,) = facts_of("电价未随煤炭价格下跌。", relation="affects")
+@pytest.mark.parametrize("text", ["电价未随煤炭价格下跌。", "铜需求难支撑铜价。", "铜需求短期难以支撑铜价。"])
+def test_what_did_not_follow_or_hardly_can_is_denied(text):
+    (fact,) = facts_of(text, relation="affects")
     assert fact.polarity is Polarity.NEGATIVE
 
 
