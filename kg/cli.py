@@ -7,6 +7,7 @@ done; 4 the knowledge base cannot serve; 5 the model does not answer.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import entry_points
@@ -57,6 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KgError as error:
         click.echo(f"liantu: {error}", err=True)
         sys.exit(exit_code(error))
+    except OSError as error:
+        click.echo(f"liantu: {error.filename or 'the standard output'}: {error.strerror or error}", err=True)
+        if error.filename is None and sys.stdout is sys.__stdout__:  # what it still holds has nowhere to go at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(EXIT_USAGE)
 
 
 def exit_code(error: KgError) -> int:

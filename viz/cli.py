@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kg.commands.options import Day, lang_option, opened, view_options
-from kg.errors import KgError
+from kg.commands.files import FileUnwritable, replacing
+from kg.commands.options import Day, Words, lang_option, opened, view_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,13 +21,6 @@ _DIRECTIONS: Final = {"up": 1, "down": -1}
 _direction = click.option(
     "--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="上升或下降"
 )
-
-
-class PageUnwritable(KgError):
-    """A page that cannot be put where it was asked for."""
-
-    def __init__(self, path: Path, cause: str) -> None:
-        super().__init__(f"{path}: {cause}; choose another place with --out")
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,9 +47,10 @@ def _drawn(name: str, ask: Callable[[Lens], Answer], **options: Any) -> None:
 def _written(path: Path, html: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(html, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise PageUnwritable(path, error.strerror or type(error).__name__) from error
+        raise FileUnwritable(path, error.strerror or type(error).__name__) from error
+    with replacing(path) as file:
+        file.write(html)
     return path
 
 
@@ -66,7 +60,7 @@ def draw() -> None:
 
 
 @draw.command()
-@click.argument("topic")
+@click.argument("topic", type=Words())
 @click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="上下游各走几级")
 @_options
 def chain(topic: str, depth: int, **options: Any) -> None:
@@ -77,7 +71,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 
 
 @draw.command()
-@click.argument("factor")
+@click.argument("factor", type=Words())
 @_direction
 @_options
 def impact(factor: str, direction: str, **options: Any) -> None:
@@ -88,7 +82,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
 
 
 @draw.command()
-@click.argument("effect")
+@click.argument("effect", type=Words())
 @_direction
 @_options
 def causes(effect: str, direction: str, **options: Any) -> None:
@@ -99,8 +93,8 @@ def causes(effect: str, direction: str, **options: Any) -> None:
 
 
 @draw.command()
-@click.argument("first")
-@click.argument("second")
+@click.argument("first", type=Words())
+@click.argument("second", type=Words())
 @_options
 def relate(first: str, second: str, **options: Any) -> None:
     """关联图：FIRST 与 SECOND 之间最可信的路径。"""
@@ -110,7 +104,7 @@ def relate(first: str, second: str, **options: Any) -> None:
 
 
 @draw.command()
-@click.argument("name")
+@click.argument("name", type=Words())
 @_options
 def profile(name: str, **options: Any) -> None:
     """全景图：NAME 的全部关系。"""
@@ -120,7 +114,7 @@ def profile(name: str, **options: Any) -> None:
 
 
 @draw.command()
-@click.argument("theme_id")
+@click.argument("theme_id", type=Words())
 @_options
 def theme(theme_id: str, **options: Any) -> None:
     """主题页：一个社区的摘要、成员与图。"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,6 @@ from kg.store.open import open_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import date
-    from pathlib import Path
 
     from kg.model import Entity
     from kg.store.port import Store, View
@@ -38,7 +38,8 @@ def remove(documents: tuple[str, ...], kb: Path) -> None:
     removed, unknown = 0, []
     with _store(kb) as store, store.writer() as writer:
         for given in documents:
-            found = [given] if store.has_document(given) else store.documents_at(given)
+            # `ingest ./a.md` keeps the path as a.md
+            found = [given] if store.has_document(given) else store.documents_at(str(Path(given)))
             with writer.together():
                 removed += sum(map(writer.remove, found))
             if not found:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from kg.commands.files import replacing
 from kg.commands.options import Day, kb_option
-from kg.errors import DocumentError
 from kg.interop.claims import Claims
 from kg.interop.copying import copy as copied
 from kg.interop.copying import verify
@@ -23,7 +23,9 @@ from kg.securities.master import Master
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import date, datetime
+    from typing import TextIO
 
     from kg.interop.sheets import Refused
 
@@ -37,15 +39,12 @@ _EVERY = 1000
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="写到这个文件；默认写到标准输出")
 def dump(kb: Path, output: Path | None) -> None:
     """导出知识库的全部内容：按序的 JSON 行，内容相同则字节相同。"""
-    with closing(open_store(kb)) as store:
-        try:
-            with output.open("w", encoding="utf-8", newline="\n") if output else nullcontext(sys.stdout) as file:
-                for line in dumped(store):
-                    file.write(line)
-        except BrokenPipeError:
-            sys.stderr.close()  # whoever reads has had enough; nothing is lost
-        except OSError as error:
-            raise DocumentError(str(output or "-"), f"cannot be written: {error.strerror}", "choose another") from error
+    try:
+        with replacing(output) if output else _standard_output() as file, closing(open_store(kb)) as store:
+            for line in dumped(store):
+                file.write(line)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever reads has had enough; nothing is lost
 
 
 @click.command("import")
@@ -84,6 +83,12 @@ def copy(source: str, target: str) -> None:
         done = copied(one, other, progress=_progress)
         stamp = verify(one, other)
     click.echo(f"文档 {done.written}（已有 {done.known}）  内容一致 {stamp}")
+
+
+@contextmanager
+def _standard_output() -> Iterator[TextIO]:
+    yield sys.stdout
+    sys.stdout.flush()  # a disk that is full must be told here, not after the end
 
 
 def _layout(path: Path) -> str:

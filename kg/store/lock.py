@@ -24,13 +24,13 @@ _LONGEST_NOTE = 200  # bytes
 
 @contextmanager
 def writing(base: Path) -> Iterator[None]:
-    """Hold the writer's lock of a base.
+    """Hold the writer's lock of a base, by whatever link it was reached.
 
     Raises:
         StoreLocked: when another writer holds it.
         StoreUnusable: when the lock cannot be made, as in a read-only folder.
     """
-    path = Path(f"{base}-lock")
+    path = Path(f"{os.path.realpath(base)}-lock")
     descriptor = _acquire(path, base)
     try:
         yield

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 
@@ -288,7 +288,9 @@ def test_doctor_names_what_is_missing_too_old_or_shadowed(liantu: Liantu, monkey
 # ── the process ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def ran(*arguments: str | bytes | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def ran(
+    *arguments: str | bytes | Path, cwd: Path, stdout: IO[bytes] | int = subprocess.PIPE, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("KG_")}
     code = "from kg.cli import main; main()"
     home = {"PYTHONPATH": str(Path(__file__).resolve().parents[3])}
@@ -296,7 +298,8 @@ def ran(*arguments: str | bytes | Path, cwd: Path, **environment: str) -> subpro
         [sys.executable, "-c", code, *arguments],
         cwd=cwd,
         env=clean | home | environment,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         check=False,
     )
 

@@ -51,6 +51,7 @@ def test_remove_takes_ids_and_paths_and_names_what_is_unknown(capsys, kb: Path):
     with closing(open_store(kb)) as store:
         assert [head.id for head in store.view().documents()] == ["doc:2", "doc:3", "doc:5"]
     assert run(capsys, kb, "remove", "doc:2")[0] == 0
+    assert run(capsys, kb, "remove", "./doc:3.md")[0] == 0  # `ingest ./doc:3.md` keeps it so
     assert run(capsys, kb, "check")[0] == 0
 
 

@@ -158,6 +158,16 @@ def test_a_second_process_cannot_write_but_can_read(store: SqliteStore, path: Pa
     assert other() == ["1", "free"]
 
 
+def test_a_base_reached_by_a_link_has_the_same_one_writer(store: SqliteStore, path: Path):
+    link = path.with_name("link.liantu")
+    link.symlink_to(path)
+    with closing(open_store(link)) as linked:
+        with store.writer(), pytest.raises(StoreLocked), linked.writer():
+            pass
+        with linked.writer(), pytest.raises(StoreLocked), store.writer():
+            pass
+
+
 def test_a_killed_writer_leaves_whole_documents_and_no_lock(path: Path):
     """Kill −9 at random moments, again and again, and go on each time; the end is the undisturbed result."""
     script = textwrap.dedent("""

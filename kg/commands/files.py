@@ -1,0 +1,63 @@
+"""Files that a command writes for its user: whole or not at all, and never over a knowledge base."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kg.errors import KgError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TextIO
+
+_BASE = b"SQLite format 3\0"  # https://sqlite.org/fileformat.html, 1.3
+
+
+class FileUnwritable(KgError):
+    """A file that cannot be put where it was asked for."""
+
+    def __init__(self, path: Path, cause: str) -> None:
+        super().__init__(f"{path}: cannot be written: {cause}; choose another place")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """Lend a file that takes the place of what stands there when the block has ended well, and only then.
+
+    Enter it before a base is opened: looking whether a base stands there would drop SQLite's locks on that base.
+
+    Raises:
+        FileUnwritable: when it cannot be written, or a database stands there; what stood there stays.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():  # a device or a pipe is no file to be replaced
+            with target.open("w", encoding="utf-8", newline="\n") as file:
+                yield file
+            return
+        if _is_database(target):
+            raise FileUnwritable(path, "a knowledge base or another database stands there")
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
+        try:
+            with temporary.open("w", encoding="utf-8", newline="\n") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileUnwritable(path, error.strerror or type(error).__name__) from error
+
+
+def _is_database(path: Path) -> bool:
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_BASE)) == _BASE

@@ -1,0 +1,71 @@
+"""Files that commands write: whole or not at all, never over a base, and a full disk is one line."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kg.cli import main
+from kg.commands.files import FileUnwritable, replacing
+from kg.store.open import open_store
+from tests.kg.commands.test_commands import ran
+from tests.kg.query.world import filled, solar
+
+FULL = Path("/dev/full")
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Path:
+    base = tmp_path / "kb.liantu"
+    with closing(open_store(base, create=True)) as store:
+        filled(solar(), store)
+    return base
+
+
+@pytest.mark.parametrize("command", [("dump", "-o"), ("draw", "chain", "硅片", "--out")])
+def test_no_command_writes_over_a_base(capsys, kb: Path, command: tuple[str, ...]):
+    """Whether it is named, linked to, or another one than is asked."""
+    link = kb.with_name("link")
+    link.symlink_to(kb)
+    before = kb.read_bytes()
+    for name in (kb, link):
+        with pytest.raises(SystemExit) as left:
+            main([*command, str(name), "--kb", str(kb)])
+        assert left.value.code == 2
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1
+        assert "a knowledge base or another database stands there" in told
+    assert kb.read_bytes() == before
+
+
+def test_a_file_is_replaced_whole_or_stays(tmp_path: Path):
+    path, link = tmp_path / "dump.jsonl", tmp_path / "link.jsonl"
+    path.write_text("of last week")
+    path.chmod(0o640)
+    link.symlink_to(path)
+
+    def cut_short() -> None:
+        with replacing(path) as file:
+            file.write("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cut_short()
+    assert path.read_text() == "of last week"
+    with replacing(link) as file:
+        file.write("of this week")
+    assert (path.read_text(), path.stat().st_mode & 0o777, link.is_symlink()) == ("of this week", 0o640, True)
+    assert sorted(tmp_path.iterdir()) == [path, link]
+    with pytest.raises(FileUnwritable, match="No such file"), replacing(tmp_path / "none" / "dump.jsonl"):
+        pass
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("command", ["dump -o /dev/full", "dump", "profile 隆基绿能", "profile 隆基绿能 --json"])
+def test_a_disk_without_room_for_the_answer_is_one_line(kb: Path, tmp_path: Path, command: str):
+    with FULL.open("wb") as full:
+        done = ran(*command.split(), "--kb", kb, cwd=tmp_path, stdout=full)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr.decode()
+    assert b"No space left on device" in done.stderr
