@@ -82,8 +82,9 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     for fault in outcome.refused:
         click.echo(f"refused: {fault}", err=True)
     changed = f"{outcome.changed} 个文件有改动，移除其旧文 {outcome.removed} 篇；" if outcome.changed else ""
+    moved = f"{outcome.moved} 篇换了路径；" if outcome.moved else ""
     click.echo(
-        f"{outcome.written} 篇新写入，{outcome.known} 篇已在库中，{len(outcome.refused)} 篇未能读取；{changed}"
+        f"{outcome.written} 篇新写入，{outcome.known} 篇已在库中，{len(outcome.refused)} 篇未能读取；{changed}{moved}"
         f"{outcome.facts} 条事实，用时 {outcome.seconds:.1f} 秒 → {kb}"
     )
     if outcome.refused:

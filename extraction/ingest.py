@@ -42,12 +42,17 @@ class Job:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run did: `changed` counts files with other bytes than before, `removed` what they held then."""
+    """What a run did.
+
+    `changed` counts files with other bytes than before, `removed` what they held then, `moved` documents that lie
+    elsewhere now.
+    """
 
     written: int = 0
     known: int = 0
     changed: int = 0
     removed: int = 0
+    moved: int = 0
     facts: int = 0
     characters: int = 0
     seconds: float = 0.0
@@ -71,6 +76,8 @@ def ingest(store: Store, job: Job) -> Outcome:
             edits.put(reading)
         for change in intake.emptied:
             edits.make(change)
+        for identity, path in intake.moved.items():
+            edits.move(store.reading(identity), path)
     outcome.known += intake.known
     outcome.refused += intake.refused
     outcome.seconds = time.perf_counter() - began
@@ -104,6 +111,19 @@ class _Edits:
                 self._write(reading)
         self._intake.outgoing.difference_update(outgoing)
         self._outcome.changed += bool(change.outdated)
+
+    def move(self, reading: Reading | None, path: str) -> None:
+        """Keep a document as it is, under another path."""
+        if reading is None:
+            return
+        self._index.remove(reading.document.id)
+        copies = tuple(self._index.copies(reading.document.signature))
+        moved = replace(reading, document=replace(reading.document, path=path), copies=copies)
+        with self._writer.together():
+            self._writer.remove(reading.document.id)
+            self._writer.write(moved)
+        self._index.add(reading.document.id, reading.document.signature)
+        self._outcome.moved += 1
 
     def _write(self, reading: Reading) -> None:
         copies = tuple(self._index.copies(reading.document.signature))

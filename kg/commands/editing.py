@@ -39,7 +39,7 @@ def remove(documents: tuple[str, ...], kb: Path) -> None:
     with _store(kb) as store, store.writer() as writer:
         for given in documents:
             # `ingest ./a.md` keeps the path as a.md
-            found = [given] if store.has_document(given) else store.documents_at(str(Path(given)))
+            found = [given] if store.has_document(given) else [*store.documents_at(str(Path(given)))]
             with writer.together():
                 removed += sum(map(writer.remove, found))
             if not found:

@@ -76,12 +76,18 @@ class MemoryStore:
     def reading(self, document_id: str) -> Reading | None:
         """Return what was written of a document."""
         kept = self._readings.get(document_id)
-        return None if kept is None else _written(kept)
+        return None if kept is None else _written(kept, self._copies(kept))
 
-    def documents_at(self, path: str) -> list[str]:
+    def _copies(self, kept: Prepared) -> tuple[str, ...]:
+        """Return the copies that are there, told by either side."""
+        named = {other for other in kept.copies if other in self._readings}
+        naming = {other for other, reading in self._readings.items() if kept.document.id in reading.copies}
+        return tuple(sorted(named | naming))
+
+    def documents_at(self, path: str) -> dict[str, str]:
         """Return the documents that were read from a file or its lines."""
         found = [r.document for r in self._readings.values() if read_from(r.document.path, path)]
-        return [document.id for document in sorted(found, key=lambda d: (d.published_on, d.id))]
+        return {document.id: document.path for document in sorted(found, key=lambda d: (d.published_on, d.id))}
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
         """Go through (document id, signature)."""
@@ -356,7 +362,7 @@ def _means(mention: Mention, entity_id: str) -> bool:
     return mention.status is MentionStatus.LINKED and mention.entity == entity_id
 
 
-def _written(kept: Prepared) -> Reading:
+def _written(kept: Prepared, copies: tuple[str, ...]) -> Reading:
     described = [profile.entity for profile in kept.profiles if not profile.implied]
     return Reading(
         document=kept.document,
@@ -365,6 +371,6 @@ def _written(kept: Prepared) -> Reading:
         entities=tuple(sorted(described, key=lambda entity: (entity.id, codec.entity_out(entity)))),
         facts=kept.facts,
         problems=kept.problems,
-        copies=kept.copies,
+        copies=copies,
         recorded_at=kept.recorded_at,
     )

@@ -69,10 +69,10 @@ class Neo4jStore:
         """Return what was written of a document."""
         return self._connection.read(lambda moment: read_back(moment, document_id))
 
-    def documents_at(self, path: str) -> list[str]:
+    def documents_at(self, path: str) -> dict[str, str]:
         """Return the documents that were read from a file or its lines."""
         rows = self._connection.read(lambda moment: moment.rows(cypher.DOCUMENTS_AT, path=path)) if path else []
-        return [identity for identity, found in rows if read_from(found, path)]
+        return {identity: found for identity, found in rows if read_from(found, path)}
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
         """Go through (document id, signature)."""

@@ -166,7 +166,7 @@ def read_back(moment: Moment, document_id: str) -> Reading | None:
         entities=tuple(codec.entity_in(*row) for row in sorted(moment.rows(asked.WRITTEN_ENTITIES, key=key))),
         facts=tuple(written_facts(moment.rows(asked.WRITTEN_FACTS, key=key), document)),
         problems=tuple(Problem(*problem) for problem in json.loads(body)[4]),
-        copies=tuple(copies or ()),
+        copies=tuple(sorted(copies)),
         recorded_at=None if recorded_at is None else instant_of(recorded_at),
     )
 

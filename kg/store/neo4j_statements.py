@@ -135,7 +135,10 @@ ORIGINS = f"UNWIND $ids AS id MATCH (d:Document {{id: id}}) WHERE {VISIBLE} RETU
 # ── a document as it was written ───────────────────────────────────────────────────────────────────────────────────
 WRITTEN = f"""
     MATCH (d:Document {{id: $id}}) WHERE {_STATE.format("d")}
-    RETURN elementId(d), d.published_on, d.path, d.head, d.signature, d.body, d.recorded_at, d.mentions, d.copies
+    RETURN elementId(d), d.published_on, d.path, d.head, d.signature, d.body, d.recorded_at, d.mentions, COLLECT {{
+        UNWIND coalesce(d.copies, []) AS other MATCH (o:Document {{id: other}}) WHERE {_STATE.format("o")} RETURN other
+        UNION MATCH (o:Copy) WHERE d.id IN o.copies AND {_STATE.format("o")} RETURN o.id AS other
+    }}
 """
 WRITTEN_PASSAGES = """
     MATCH (d)<-[:PART_OF]-(c:Passage) WHERE elementId(d) = $key RETURN c.id, d.id, c.record ORDER BY c.place

@@ -175,12 +175,16 @@ class Store(Protocol):
     def reading(self, document_id: str) -> Reading | None:
         """Return what was written of a document, clocks included and no judgement applied, for another store to take.
 
-        Entities are those that the document describes, by id; facts come by id. Written elsewhere it is the same
-        document: that store answers about it as this one does.
+        Entities are those that the document describes, by id; facts come by id; copies are those that are there,
+        whichever of the two was written first. Written elsewhere it is the same document: that store answers about it
+        as this one does.
         """
 
-    def documents_at(self, path: str) -> list[str]:
-        """Return the documents that were read from a file, oldest first: its own, and those of its lines (PATH:7)."""
+    def documents_at(self, path: str) -> dict[str, str]:
+        """Return the documents that were read from a file, oldest first: its own, and those of its lines.
+
+        By id, each with its own path: that of the file, or `PATH:7`.
+        """
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
         """Go through (document id, signature) of all documents that have one, by id: near-duplicates are told by it."""

@@ -119,7 +119,7 @@ class SqliteStore:
         with self._connections.reading() as connection:
             return read_back(connection, document_id)
 
-    def documents_at(self, path: str) -> list[str]:
+    def documents_at(self, path: str) -> dict[str, str]:
         """Return the documents that were read from a file or its lines."""
         # ':' and ';' follow one another, so what begins with "PATH:" is a range of the index.
         statement = (
@@ -128,7 +128,7 @@ class SqliteStore:
         )
         with telling(self._path):
             rows = self._connections.reader().execute(statement, {"path": path}).fetchall()
-        return [identity for identity, found in rows if read_from(found, path)]
+        return {identity: found for identity, found in rows if read_from(found, path)}
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
         """Go through (document id, signature)."""

@@ -31,6 +31,11 @@ _FACTS = """
     e.extractor FROM evidence AS e JOIN fact AS f ON f.key = e.fact JOIN entity AS s ON s.key = f.subject
     JOIN entity AS o ON o.key = f.object WHERE e.document = ? ORDER BY f.id, e.place
 """
+# Written by whichever came later, told from both sides: the order of writing is no content, nor is what was removed.
+_COPIES = """
+    SELECT c.other AS id FROM copy AS c JOIN document AS d ON d.id = c.other WHERE c.document = :key
+    UNION SELECT d.id FROM copy AS c JOIN document AS d ON d.key = c.document WHERE c.other = :id ORDER BY id
+"""
 
 
 def read_back(connection: sqlite3.Connection, document_id: str) -> Reading | None:
@@ -44,7 +49,7 @@ def read_back(connection: sqlite3.Connection, document_id: str) -> Reading | Non
     low, high = key << PLACE_BITS, (key + 1) << PLACE_BITS
     chunks = connection.execute("SELECT id, record FROM chunk WHERE key >= ? AND key < ? ORDER BY key", (low, high))
     mentions = connection.execute("SELECT record FROM mention WHERE document = ? ORDER BY place", (key,))
-    copies = connection.execute("SELECT other FROM copy WHERE document = ? ORDER BY other", (key,))
+    copies = connection.execute(_COPIES, {"key": key, "id": document_id})
     return Reading(
         document=document,
         chunks=tuple(codec.chunk_in(identity, document_id, record) for identity, record in chunks),

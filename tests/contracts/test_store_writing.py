@@ -84,7 +84,7 @@ def test_everything_of_a_reading_comes_back_as_it_was(store: Store):
     assert list(view.facts()) == sorted(whole.facts, key=lambda item: item.id)
     head = next(view.documents())
     assert (head.id, head.title, head.path, head.authors) == ("doc:1", "报告1", "报告/一.pdf", ("张三", "李四"))
-    assert store.documents_at("报告/一.pdf") == ["doc:1"]
+    assert store.documents_at("报告/一.pdf") == {"doc:1": "报告/一.pdf"}
     assert list(store.signatures()) == [("doc:1", b"\x01")]
 
 
@@ -95,7 +95,7 @@ def test_what_is_not_there_is_none_and_empty(store: Store):
     assert not [*view.facts(), *view.entities(), *view.documents(), *view.names(), *store.signatures()]
     assert not any(store.stats().values())
     assert not store.has_document("doc:1")
-    assert store.documents_at("") == []
+    assert store.documents_at("") == {}
     assert view.chunks_mentioning(CATL, 5) == []
 
 
@@ -223,13 +223,13 @@ def test_what_a_removed_document_had_superseded_comes_back(store: Store):
 
 def test_documents_are_found_by_the_file_they_were_read_from(store: Store):
     written(store, reading(1, 0, path="a.pdf"), reading(2, 4, path="a.pdf"), reading(3, 2, path="a.pdf"))
-    assert store.documents_at("a.pdf") == ["doc:1", "doc:3", "doc:2"]
-    assert store.documents_at("b.pdf") == []
+    assert [*store.documents_at("a.pdf")] == ["doc:1", "doc:3", "doc:2"]
+    assert store.documents_at("b.pdf") == {}
     lines = ("n.jsonl:10", "n.jsonl:9", "n.jsonl:x", "n.jsonl2:1", "n.jsonl:", "m/n.jsonl:1")
     written(store, *(reading(number, 0, path=path) for number, path in enumerate(lines, start=11)))
-    assert store.documents_at("n.jsonl") == ["doc:11", "doc:12"]
-    assert store.documents_at("n.jsonl:9") == ["doc:12"]
-    assert store.documents_at("%") == store.documents_at("n.jsonl_") == []
+    assert store.documents_at("n.jsonl") == {"doc:11": "n.jsonl:10", "doc:12": "n.jsonl:9"}
+    assert [*store.documents_at("n.jsonl:9")] == ["doc:12"]
+    assert store.documents_at("%") == store.documents_at("n.jsonl_") == {}
 
 
 def test_runs_are_seen_from_their_day_on_and_the_last_published_counts(store: Store):

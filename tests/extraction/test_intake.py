@@ -169,3 +169,54 @@ def test_the_same_bytes_in_two_files_survive_the_change_of_one(store, tmp_path):
     note(tmp_path / "a.md", "乙")
     run(store, tmp_path)
     assert titles(store) == ["乙", "甲"]
+
+
+def paths(store: Store) -> dict[str, str]:
+    return {head.title: head.path.rpartition("/")[2] for head in store.view().documents()}
+
+
+def test_a_file_that_moved_and_then_changed_takes_the_place_of_what_it_was(store, tmp_path):
+    """Else the claims of the report before it was corrected would stay for ever, under a path that is no more."""
+    note(tmp_path / "a.md", "甲")
+    run(store, tmp_path)
+    (tmp_path / "a.md").rename(tmp_path / "b.md")
+    outcome = run(store, tmp_path)
+    assert (counts(outcome), outcome.moved, paths(store)) == ((0, 1, 0, 0), 1, {"甲": "b.md"})
+    assert run(store, tmp_path).moved == 0
+    note(tmp_path / "b.md", "乙")
+    assert counts(run(store, tmp_path)) == (1, 0, 1, 1)
+    assert paths(store) == {"乙": "b.md"}
+
+
+def test_a_file_whose_new_name_tells_another_day_is_read_again(store, tmp_path):
+    (tmp_path / "2024-03-05_甲.md").write_text("# 甲\n\n宁德时代向特斯拉供应磷酸铁锂电池。\n", encoding="utf-8")
+    run(store, tmp_path)
+    (tmp_path / "2024-03-05_甲.md").rename(tmp_path / "2024-04-05_甲.md")
+    run(store, tmp_path)
+    ignorant = MemoryStore()
+    run(ignorant, tmp_path)
+    assert [str(head.published_on) for head in store.view().documents()] == ["2024-04-05"]
+    assert same(store, ignorant)
+
+
+def test_lines_keep_their_numbers(store, tmp_path):
+    """Or `remove n.jsonl:1` would take another line out than the one that stands there."""
+    file = lines(tmp_path / "n.jsonl", "甲", "乙")
+    run(store, file)
+    lines(file, "乙", "甲", "丙")
+    outcome = run(store, file)
+    assert (counts(outcome), outcome.moved) == ((1, 2, 0, 0), 2)
+    assert paths(store) == {"乙": "n.jsonl:1", "甲": "n.jsonl:2", "丙": "n.jsonl:3"}
+    file.rename(tmp_path / "m.jsonl")
+    assert run(store, tmp_path).moved == 3
+    assert paths(store) == {"乙": "m.jsonl:1", "甲": "m.jsonl:2", "丙": "m.jsonl:3"}
+
+
+def test_the_same_bytes_in_two_files_go_by_the_one_that_is_left(store, tmp_path):
+    for name in ("a.md", "b.md"):
+        note(tmp_path / name, "甲")
+    assert run(store, tmp_path).moved == run(store, tmp_path).moved == 0
+    assert paths(store) == {"甲": "a.md"}
+    (tmp_path / "a.md").unlink()
+    run(store, tmp_path)
+    assert paths(store) == {"甲": "b.md"}
