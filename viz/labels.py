@@ -7,27 +7,21 @@ sign that cannot be seen reads as no sign, so the places are found here, on the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2, cos, hypot, pi, sin
+from math import hypot
 from typing import TYPE_CHECKING, Final
 
 from viz.boxes import Box, ems
+from viz.curves import drawn, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from viz.curves import Curve, Spot
+
 FONT_PIXELS: Final = 12
 _LINE = 15
 _TOUCH = -1.5
-_STEPS = 24
 _SAME_LINE = 4.0
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """How vis-network draws a line: `bezier` leaves and enters level, else it bows by `bow` (clockwise is positive)."""
-
-    bezier: bool = False
-    bow: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,38 +82,14 @@ def _freest(tries: Sequence[Box], solid: Sequence[Box], taken: Sequence[Box]) ->
     return best
 
 
-def _visible(one: Box, other: Box, curve: Curve) -> Sequence[tuple[float, float]]:
+def _visible(one: Box, other: Box, curve: Curve) -> Sequence[Spot]:
     """Return spots on a line, its visible middle first, then outwards to both ends."""
-    spots = [_spot(one, other, curve, step / _STEPS) for step in range(1, _STEPS)]
-    free = [spot for spot in spots if not _inside(one, spot) and not _inside(other, spot)] or spots
+    spots = drawn(one, other, curve)
+    free = [spot for spot in spots if not holds(one, spot) and not holds(other, spot)] or spots
     middle = (len(free) - 1) / 2
     order = sorted(range(len(free)), key=lambda at: (abs(at - middle), at))
     return [free[at] for at in order]
 
 
-def _upon(label: Label, spots: Sequence[tuple[float, float]]) -> bool:
+def _upon(label: Label, spots: Sequence[Spot]) -> bool:
     return any(hypot(label.x - x, label.y - y) < _SAME_LINE for x, y in spots)
-
-
-def _inside(box: Box, spot: tuple[float, float]) -> bool:
-    return abs(spot[0] - box.x) < box.width / 2 and abs(spot[1] - box.y) < box.height / 2
-
-
-def _spot(one: Box, other: Box, curve: Curve, t: float) -> tuple[float, float]:
-    if curve.bezier:
-        return (
-            one.x + (other.x - one.x) * (1.5 * t * (1 - t) + t**3),
-            one.y + (other.y - one.y) * (3 * t**2 - 2 * t**3),
-        )
-    via_x, via_y = _via(one, other, curve.bow)
-    return (
-        (1 - t) ** 2 * one.x + 2 * t * (1 - t) * via_x + t**2 * other.x,
-        (1 - t) ** 2 * one.y + 2 * t * (1 - t) * via_y + t**2 * other.y,
-    )
-
-
-def _via(one: Box, other: Box, bow: float) -> tuple[float, float]:
-    """Return the control point that vis-network gives a curvedCW or curvedCCW line of this roundness."""
-    reach = (abs(bow) * 0.5 + 0.5) * hypot(other.x - one.x, other.y - one.y)
-    angle = atan2(one.y - other.y, other.x - one.x) + (bow * 0.5 + 0.5) * pi
-    return one.x + reach * sin(angle), one.y + reach * cos(angle)

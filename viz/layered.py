@@ -16,11 +16,12 @@ import igraph
 
 from viz.boxes import Box, Face, Head, Placement, ems
 from viz.labels import FONT_PIXELS
-from viz.lanes import Seat, Spot, around
+from viz.lanes import Seat, around
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from viz.curves import Spot
     from viz.scene import Scene, SceneNode
 
 VIEW_WIDTH: Final = 1180
@@ -35,7 +36,7 @@ _HEAD_ROOM = 46
 _SWEEPS = 24
 _MOST_BENT_LINKS = 160
 _ROWS_PER_COLUMN = 8
-_TARGETS = (420, 560, 760, 1000, 1300, 1700, 2300, 3200, 4500, 7000)
+_TARGETS = (7000, 4500, 3200, 2300, 1700, 1300, 1000, 760, 560, 420)
 
 
 @dataclass(slots=True)
@@ -150,13 +151,13 @@ def _ordered(blocks: Mapping[str, _Block]) -> list[list[str]]:
 
 
 def _rows(columns: Sequence[Sequence[str]], blocks: Mapping[str, _Block]) -> list[list[list[str]]]:
-    """Split columns that are too tall into several side by side, whichever split makes the picture largest."""
+    """Split columns that are too tall into several side by side, as little as lets the picture be read whole."""
     best_scale, best = 0.0, [[[name] for name in column] for column in columns]
     for target in _TARGETS:
         rows = [_split(column, blocks, target) for column in columns]
         width = sum(_width(part, blocks) for part in rows) + _GAP_X * (len(rows) - 1)
         height = max(sum(_tall(row, blocks) + _GAP_Y for row in part) for part in rows) + _HEAD_ROOM
-        scale = min(VIEW_WIDTH / width, VIEW_HEIGHT / height)
+        scale = min(VIEW_WIDTH / width, VIEW_HEIGHT / height, 1.0)
         if scale > best_scale * 1.001:
             best_scale, best = scale, rows
     return best
@@ -200,6 +201,8 @@ def _set_heights(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str
         for rows in columns if sweep % 2 == 0 else reversed(columns):
             wishes = [_wish(row, blocks, centre) for row in rows]
             _stack(rows, blocks, centre, wishes=wishes, gap=gap)
+    for rows in columns:
+        _close_up(rows, blocks, centre, gap)
     for name, y in centre.items():
         blocks[name].y = y
 
@@ -220,13 +223,26 @@ def _stack(
     """Put rows as near to their wishes as order and gaps allow."""
     offsets = [0.0]
     for above, below in pairwise(rows):
-        bends = not blocks[above[0]].width and not blocks[below[0]].width
-        between = _GAP_BENDS if bends else gap
-        offsets.append(offsets[-1] + (_tall(above, blocks) + _tall(below, blocks)) / 2 + between)
+        offsets.append(offsets[-1] + _apart(above, below, blocks, gap))
     fitted = _isotonic([wish - offset for wish, offset in zip(wishes, offsets, strict=True)])
     for row, height, offset in zip(rows, fitted, offsets, strict=True):
         for name in row:
             centre[name] = height + offset
+
+
+def _apart(above: Sequence[str], below: Sequence[str], blocks: Mapping[str, _Block], gap: float) -> float:
+    bends = not blocks[above[0]].width and not blocks[below[0]].width
+    return (_tall(above, blocks) + _tall(below, blocks)) / 2 + (_GAP_BENDS if bends else gap)
+
+
+def _close_up(
+    rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block], centre: dict[str, float], gap: float
+) -> None:
+    """Bring rows that no link holds up to the row above them: a hole in a picture makes all of it smaller."""
+    for above, below in pairwise(rows):
+        if not any(blocks[name].near for name in below):
+            y = min(centre[below[0]], centre[above[0]] + _apart(above, below, blocks, gap))
+            centre.update(dict.fromkeys(below, y))
 
 
 def _isotonic(values: Sequence[float]) -> list[float]:
@@ -307,8 +323,9 @@ def _seats(
         for row in part:
             x = left
             for place, (name, width) in enumerate(zip(row, subwidths, strict=False)):
-                foot = blocks[name].y + _tall(row, blocks) / 2
-                seats[name] = Seat(column, place, len(row), foot, *outer, round(x - half), round(x + width + half))
+                y, half_row = blocks[name].y, _tall(row, blocks) / 2
+                edges = (y - half_row, y + half_row, *outer, round(x - half), round(x + width + half))
+                seats[name] = Seat(column, place, len(row), *edges)
                 x += width + _GAP_WITHIN
     return seats
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kg.model import Polarity
 from viz.boxes import Box
-from viz.labels import Curve, Label, Wording, placed
+from viz.curves import Curve
+from viz.labels import Label, Wording, placed
 from viz.palette import CONTESTED, stroke_of
+from viz.routes import ways_round
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +27,7 @@ _BOW, _MOST_BOW = 0.28, 1.6
 _ROOM_FOR_WORDING = 70
 _CROWD, _PALE = 150, 0.6  # so many links are drawn thinner and paler, so that names stay in front
 _LEVEL: Final = Curve(bezier=True)
+_STRAIGHT: Final = Curve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +47,20 @@ def lines_of(scene: Scene, placement: Placement, number: Mapping[str, int]) -> L
         placement: where its shapes and bends are.
         number: node id → the number in its vis-network id `n…`.
     """
-    bends = {f"w{index}.{at}": spot for index, spots in placement.bends.items() for at, spot in enumerate(spots)}
+    outer = [(index, edge) for index, edge in enumerate(scene.edges) if not edge.inside]
+    curves = _curves(scene, placement, outer)
+    ways = ways_round(scene, placement, curves)
+    curves |= dict.fromkeys(ways, _STRAIGHT)
+    spots_of = {**placement.bends, **ways}
+    bends = {f"w{index}.{at}": spot for index, spots in spots_of.items() for at, spot in enumerate(spots)}
     ends = {f"n{number[key]}": box for key, box in placement.boxes.items()}
     ends |= {key: Box(x, y, 0, 0) for key, (x, y) in bends.items()}
-    outer = [(index, edge) for index, edge in enumerate(scene.edges) if not edge.inside]
     edges: list[dict[str, Any]] = []
     wordings: list[Wording] = []
-    curves = _curves(scene, placement, outer)
     for index, edge in outer:
         stops = [
             f"n{number[edge.source]}",
-            *(f"w{index}.{at}" for at in range(len(placement.bends.get(index, ())))),
+            *(f"w{index}.{at}" for at in range(len(spots_of.get(index, ())))),
             f"n{number[edge.target]}",
         ]
         style = {"link": index, "smooth": _smooth(curves[index]), **_stroke(edge, crowded=len(outer) > _CROWD)}

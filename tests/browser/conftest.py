@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from viz.publication import LIBRARY
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -51,22 +53,21 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
-    """Write a page to a file and open it as a double click would."""
+def open_file(browser: Browser) -> Iterator[Callable[..., Opened]]:
+    """Open a page as a double click would; only itself and the library beside it may be read."""
     contexts = []
 
-    def open_html(html: str, *, width: int = 1600, height: int = 1000) -> Opened:
-        file = tmp_path / f"page{len(contexts)}.html"
-        file.write_text(html, encoding="utf-8")
+    def open_path(file: Path, *, width: int = 1600, height: int = 1000) -> Opened:
         # Without motion a test waits for no animation, however busy the machine is.
         context = browser.new_context(
             viewport={"width": width, "height": height}, offline=True, reduced_motion="reduce"
         )
         contexts.append(context)
         opened = Opened(context.new_page())
+        own = {file.as_uri(), file.with_name(LIBRARY).as_uri()}
 
         def watch(route: Route) -> None:
-            if route.request.url == file.as_uri():
+            if route.request.url in own:
                 route.continue_()
                 return
             opened.requests.append(route.request.url)
@@ -81,6 +82,18 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Opened
             opened.page.wait_for_selector("#state", state="detached")
         return opened
 
-    yield open_html
+    yield open_path
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def open_page(open_file: Callable[..., Opened], tmp_path: Path) -> Callable[..., Opened]:
+    """Write a page to a file and open it."""
+
+    def open_html(html: str, **window: int) -> Opened:
+        file = tmp_path / f"page{len(list(tmp_path.iterdir()))}.html"
+        file.write_text(html, encoding="utf-8")
+        return open_file(file, **window)
+
+    return open_html

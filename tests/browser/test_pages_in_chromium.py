@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.query.answers import ProfileAnswer, Subgraph
+from tests.browser.geometry import lines_behind_shapes
 from tests.viz import samples
 from viz.atlas import answer_page, theme_page
 from viz.network import page
@@ -66,6 +67,17 @@ def test_a_page_draws_whole_asks_nobody_and_complains_of_nothing(open_page, name
     assert ink["colors"] > 5
     assert all(spot["inside"] for spot in opened.page.evaluate(_VIEW)), "every shape is in view at the start"
     assert (opened.requests, opened.complaints, opened.dialogs) == ([], [], [])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_line_passes_behind_a_shape(open_page, name):
+    assert lines_behind_shapes(open_page(PAGES[name]()).page) == []
+
+
+def test_a_line_behind_a_shape_is_found(open_page, monkeypatch):
+    monkeypatch.setattr("viz.lines.ways_round", lambda *_: {})
+    found = lines_behind_shapes(open_page(PAGES["three hundred"]()).page)
+    assert any(" behind 示例公司" in line for line in found)
 
 
 def test_a_window_of_another_size_keeps_the_whole_picture_in_view(open_page):

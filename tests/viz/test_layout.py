@@ -11,8 +11,9 @@ import pytest
 from kg.query.answers import ChainAnswer, Layer, ProfileAnswer, Stage, Subgraph
 from tests.viz import samples
 from viz.boxes import Box, ems, wrap
+from viz.curves import Curve
 from viz.free import push_apart
-from viz.labels import Curve, Wording, placed
+from viz.labels import Wording, placed
 from viz.layered import _isotonic
 from viz.layout import place
 from viz.scene import scene_of
