@@ -146,6 +146,7 @@ def _answer(
     used = list(flow)
     own = lens.index(topic.id)
     told = [index for index in layers if strength[index] or makers[index]]
+    lens.meet({*told, *(step.source for index in told for step in makers[index])})
     # A second reading of the topic's name (the trade 锂电池 beside the product) that nothing is tied to says nothing.
     if own in layers and own not in told and all(lens.entity(index).name != topic.name for index in told):
         told.append(own)

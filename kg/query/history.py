@@ -48,7 +48,7 @@ def family(lens: Lens, entity: Entity) -> set[str]:
     """Return an entity with all that is about it: 银行 with 银行净息差 and 银行估值; 加息 with 美联储加息 by name."""
     index = lens.index(entity.id)
     about = [] if index is None else [lens.graph.entity_ids[other] for other in lens.graph.about_of(index)]
-    alike = sorted({other for name, other in lens.view.names() if entity.name in name})
+    alike = sorted({other for _, other in lens.view.names(entity.name)})
     return set([entity.id, *about, *alike][:_FAMILY])
 
 

@@ -132,7 +132,8 @@ def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
 
 def _narrower(lens: Lens, entity: Entity) -> list[Entity]:
     """Return the entities of the same kind whose name ends in this one's."""
-    ids = sorted({other for name, other in lens.view.names() if name.endswith(entity.name) and name != entity.name})
+    alike = lens.view.names(entity.name)
+    ids = sorted({other for name, other in alike if name.endswith(entity.name) and name != entity.name})
     known = (lens.view.entity(other) for other in ids[:_NARROWER])
     return [other for other in known if other and other.kind == entity.kind]
 
@@ -213,6 +214,7 @@ def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[lis
     ranked = sorted(
         (i for i in pull if kinds[i] in _LISTED and pull[i]), key=lambda i: (kinds[i] == Kind.COMPANY, -abs(pull[i]), i)
     )
+    lens.meet(ranked)
     rows = [Node(lens.entity(index), 0, round(abs(pull[index]), 4), _sign(pull[index])) for index in ranked]
     return rows, extra
 
@@ -250,6 +252,7 @@ def _nodes(lens: Lens, start: Sequence[int], walks: Sequence[_Walk], *, forward:
             score[index] = max(score.get(index, 0.0), walk.weight)
         direction[walk.nodes[-1]] += walk.direction * walk.weight
     side = 1 if forward else -1
+    lens.meet(layer)
     return [Node(lens.entity(i), side * layer[i], score[i], _sign(direction[i])) for i in sorted(layer)]
 
 

@@ -15,7 +15,7 @@ from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, Link, Node, Subgraph
 from kg.relations import vocabulary
-from kg.store.contradiction import contradicting
+from kg.store.contradiction import contradicting, opposing, rivals_share_one_end
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kg.graph.edges import Edges
     from kg.graph.served import ServedGraph
     from kg.graph.snapshot import Direction
-    from kg.model import Document, Evidence, Fact
+    from kg.model import Evidence, Fact
     from kg.relations import Lang, Vocabulary
-    from kg.store.port import View
+    from kg.store.port import DocumentHead, Triple, View
 
 _CITATIONS_PER_LINK = 5
 _MOST_NODES = 300
@@ -51,8 +51,9 @@ class Lens:
     def __init__(self, view: View, *, lang: Lang = "zh") -> None:
         self.view, self.lang = view, lang
         self.words: Vocabulary = vocabulary()
-        self._documents: dict[str, Document | None] = {}
-        self._names: dict[str, str] = {}
+        self._entities: dict[str, Entity | None] = {}
+        self._documents: dict[str, DocumentHead] = {}
+        self._facts: dict[Triple, list[Fact]] = {}
 
     @cached_property
     def graph(self) -> Snapshot | ServedGraph:
@@ -68,15 +69,22 @@ class Lens:
     def entity(self, index: int) -> Entity:
         """Return the entity of a snapshot row; one whose last document was just removed is called by its id."""
         entity_id = self.graph.entity_ids[index]
-        known = self.view.entity(entity_id)
-        return known or Entity(entity_id, self.graph.kinds[index], entity_id.split(":", 1)[-1])
+        return self._entity(entity_id) or Entity(entity_id, self.graph.kinds[index], entity_id.split(":", 1)[-1])
+
+    def meet(self, indices: Iterable[int]) -> None:
+        """Read the entities of many snapshot rows at once, that will be asked for one by one."""
+        ids = {self.graph.entity_ids[index] for index in indices} - self._entities.keys()
+        self._entities |= {entity.id: entity for entity in self.view.entities(ids=ids)}
 
     def name(self, entity_id: str) -> str:
         """Return what an entity is called; one that the view no longer knows is called by its id."""
-        if entity_id not in self._names:
-            known = self.view.entity(entity_id)
-            self._names[entity_id] = known.name if known else entity_id.split(":", 1)[-1]
-        return self._names[entity_id]
+        known = self._entity(entity_id)
+        return known.name if known else entity_id.split(":", 1)[-1]
+
+    def _entity(self, entity_id: str) -> Entity | None:
+        if entity_id not in self._entities:
+            self._entities[entity_id] = self.view.entity(entity_id)
+        return self._entities[entity_id]
 
     def index(self, entity_id: str) -> int | None:
         """Return the snapshot row of an entity, or None when no fact touches it."""
@@ -117,10 +125,15 @@ class Lens:
             key = (*ends, step.relation, step.sign)
             weights[key] += step.weight
             members[key].append(self.graph.fact_ids[step.fact])
-        facts = {fact.id: fact for fact in self.view.facts(ids={fact for ids in members.values() for fact in ids})}
+        self._read_facts({(source, relation, target) for source, target, relation, _ in members})
         # A document removed while the question is answered takes its facts along.
-        left = {key: [facts[fact] for fact in ids if fact in facts] for key, ids in sorted(members.items())}
-        return [self.link(sorted(said, key=spoken), weights[key]) for key, said in left.items() if said]
+        left: list[tuple[float, list[Fact]]] = []
+        for (source, target, relation, sign), ids in sorted(members.items()):
+            walked = set(ids)
+            said = [fact for fact in self._facts[source, relation, target] if fact.id in walked]
+            left += [(weights[source, target, relation, sign], sorted(said, key=spoken))] if said else []
+        self._read_heads(item for _, said in left for _, item in _cited(said, _CITATIONS_PER_LINK))
+        return [self.link(said, weight) for weight, said in left]
 
     def link(self, facts: Sequence[Fact], weight: float) -> Link:
         """Build one link from facts of the same ends, relation and sign; the first fact speaks for it."""
@@ -139,25 +152,31 @@ class Lens:
 
     def opposing(self, fact: Fact) -> list[Fact]:
         """Return the live facts that cannot hold together with this one: of the other sign or value, or a denial."""
-        return contradicting(self.view, fact, self.words)
+        if fact.relation not in self.words.relations or rivals_share_one_end(fact.relation, self.words):
+            return contradicting(self.view, fact, self.words)
+        triple = fact.subject, fact.relation, fact.object
+        self._read_facts({triple})
+        return opposing(fact, self._facts[triple], self.words)
+
+    def _read_facts(self, triples: set[Triple]) -> None:
+        """Read all that is said of some ends in one call: what is told, and what opposes it."""
+        missing = triples - self._facts.keys()
+        if missing:
+            self._facts |= {triple: [] for triple in missing}
+            for fact in self.view.facts(triples=missing):
+                self._facts[fact.subject, fact.relation, fact.object].append(fact)
 
     def citations(self, facts: Sequence[Fact], limit: int) -> list[Citation]:
         """Return the witnesses of facts: the newest of each in turn, then the next newest; no place twice."""
-        found: dict[tuple[str, int], Citation] = {}
-        newest = [sorted(fact.evidence, key=_newest) for fact in facts]
-        for turn in zip_longest(*newest):
-            for fact, item in zip(facts, turn, strict=True):
-                if len(found) >= limit:  # a document is read whole: none that is not cited
-                    return list(found.values())
-                document = item and self._document(item.document)
-                if item and document:
-                    found.setdefault((item.document, item.start), _citation(fact, item, document))
-        return list(found.values())
+        cited = _cited(facts, limit)
+        self._read_heads(item for _, item in cited)
+        told = ((fact, item, self._documents.get(item.document)) for fact, item in cited)
+        return [_citation(fact, item, document) for fact, item, document in told if document]
 
-    def _document(self, document_id: str) -> Document | None:
-        if document_id not in self._documents:
-            self._documents[document_id] = self.view.document(document_id)
-        return self._documents[document_id]
+    def _read_heads(self, evidence: Iterable[Evidence]) -> None:
+        missing = {item.document for item in evidence} - self._documents.keys()
+        if missing:
+            self._documents |= {head.id: head for head in self.view.documents(missing)}
 
 
 def spoken(fact: Fact) -> tuple[float, int, str]:
@@ -176,11 +195,24 @@ def subgraph(nodes: Collection[Node], links: Sequence[Link]) -> Subgraph:
     )
 
 
+def _cited(facts: Sequence[Fact], limit: int) -> list[tuple[Fact, Evidence]]:
+    """Return the first `limit` places, in the order of `Lens.citations`, each with the first fact said there."""
+    newest = [sorted(fact.evidence, key=_newest) for fact in facts]
+    found: dict[tuple[str, int], tuple[Fact, Evidence]] = {}
+    for turn in zip_longest(*newest):
+        for fact, item in zip(facts, turn, strict=True):
+            if len(found) >= limit:
+                return list(found.values())
+            if item:
+                found.setdefault((item.document, item.start), (fact, item))
+    return list(found.values())
+
+
 def _newest(item: Evidence) -> tuple[int, str, int]:
     return -item.published_on.toordinal(), item.document, item.start
 
 
-def _citation(fact: Fact, item: Evidence, document: Document) -> Citation:
+def _citation(fact: Fact, item: Evidence, document: DocumentHead) -> Citation:
     return Citation(
         fact=fact.id,
         document=document.id,

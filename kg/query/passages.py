@@ -43,11 +43,11 @@ def passages(view: View, query: str, *, limit: int = 10) -> list[Passage]:
     by_words = view.search(" ".join(wanted), _LOOKED_AT * limit) if wanted else []
     weighed = [(chunk, score * _WORTH[chunk.value_class]) for chunk, score in by_words]
     found = sorted(weighed, key=lambda each: -each[1])[: max(limit, 0)]  # stable: equals stay as the store ranks them
-    documents = {name: view.document(name) for name in {chunk.document for chunk, _ in found}}
+    documents = {head.id: head for head in view.documents({chunk.document for chunk, _ in found})}
     return [
         Passage(chunk, document.title, document.publisher, document.published_on, round(score, 4))
         for chunk, score in found
-        if (document := documents[chunk.document])
+        if (document := documents.get(chunk.document))
     ]
 
 

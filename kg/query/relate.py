@@ -124,4 +124,5 @@ def _nodes(lens: Lens, walks: Sequence[_Walk]) -> list[Node]:
         for depth, index in enumerate(walk.nodes):
             layer.setdefault(index, depth)
             score[index] = max(score.get(index, 0.0), walk.credit)
+    lens.meet(layer)
     return [Node(lens.entity(index), layer[index], round(score[index], 4)) for index in sorted(layer)]

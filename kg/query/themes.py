@@ -71,6 +71,7 @@ def theme_of(lens: Lens, community: Community) -> ThemeAnswer:
     for step in steps:
         strength[step.source] += step.weight
         strength[step.target] += step.weight
+    lens.meet(rows)
     # A member that only numbers hold has no line to stand on; the summary tells of it.
     nodes = [Node(lens.entity(index), 0, round(strength[index], 4)) for index in sorted(rows) if strength[index]]
     return ThemeAnswer(community, subgraph(nodes, lens.links(steps)))

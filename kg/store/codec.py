@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from kg.model import Evidence
 
 
+_UNPAGED = 8  # fields of a head before it told of pages
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -146,12 +147,13 @@ def entity_in(identity: str, text: str) -> Entity:
 def head_out(document: Document) -> str:
     """Encode a document's head, the columns left out."""
     texts = [document.title, document.kind, document.publisher, document.url, document.language]
-    return dump([*texts, list(document.authors), list(document.codes), list(document.tags)])
+    lists = [list(each) for each in (document.authors, document.codes, document.tags, document.pages)]
+    return dump([*texts, *lists])
 
 
 def head_in(identity: str, published_on: date, text: str, *, path: str) -> DocumentHead:
     """Decode a document's head."""
-    title, kind, publisher, url, language, authors, codes, tags = json.loads(text)
+    title, kind, publisher, url, language, authors, codes, tags, pages = json.loads(text)
     return DocumentHead(
         id=identity,
         title=title,
@@ -164,7 +166,14 @@ def head_in(identity: str, published_on: date, text: str, *, path: str) -> Docum
         codes=tuple(codes),
         tags=tuple(tags),
         path=path,
+        pages=tuple(pages),
     )
+
+
+def paged(head: str, body: str | bytes) -> str:
+    """Return a head of an earlier schema with the pages that only the body told of; any other as it is."""
+    known = json.loads(head)
+    return head if len(known) > _UNPAGED else dump([*known, json.loads(body)[1]])
 
 
 def body_out(document: Document, problems: Sequence[Problem]) -> bytes:

@@ -11,6 +11,8 @@ from kg.model import Polarity
 from kg.store.superseding import SPEAKER_BOUND, one_at_a_time, place_of, same_matter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kg.model import Fact, Value
     from kg.relations import Vocabulary
     from kg.store.port import View
@@ -20,10 +22,22 @@ _ROUNDING = 0.005  # 3620 亿 and 3620.13 亿 are one number, told with more or 
 
 def contradicting(view: View, fact: Fact, vocabulary: Vocabulary) -> list[Fact]:
     """Return the live facts of a view that cannot hold together with a live fact, by id."""
-    if fact.superseded_by or fact.relation not in vocabulary.relations:
+    if fact.relation not in vocabulary.relations:
         return []
-    whole = one_at_a_time(fact.relation, vocabulary) and vocabulary[fact.relation].one_per == "subject"
-    others = view.facts(subject=fact.subject, relation=fact.relation, object=None if whole else fact.object)
+    one_end = rivals_share_one_end(fact.relation, vocabulary)
+    others = view.facts(subject=fact.subject, relation=fact.relation, object=None if one_end else fact.object)
+    return opposing(fact, others, vocabulary)
+
+
+def rivals_share_one_end(relation: str, vocabulary: Vocabulary) -> bool:
+    """Whether facts of a relation that only share their subject can contradict each other: two parents of one."""
+    return one_at_a_time(relation, vocabulary) and vocabulary[relation].one_per == "subject"
+
+
+def opposing(fact: Fact, others: Iterable[Fact], vocabulary: Vocabulary) -> list[Fact]:
+    """Return the live ones among facts of the same subject and relation that cannot hold together with a live fact."""
+    if fact.superseded_by:
+        return []
     return [other for other in others if not other.superseded_by and contradict(fact, other, vocabulary)]
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Entity, Fact, Kind, Mention, Run
     from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.port import DocumentHead
+    from kg.store.port import DocumentHead, Triple
     from kg.store.prepared import Profile
     from kg.store.sqlite_table import SqliteSource
 
@@ -108,13 +108,24 @@ class Overlay:
             {reading.document.id: reading.document.published_on for reading in readings},
         )
 
-    def matching(self, subject: str | None, object_: str | None, ids: Collection[str] | None) -> Iterator[Fact]:
+    def matching(
+        self,
+        subject: str | None,
+        object_: str | None,
+        *,
+        ids: Collection[str] | None,
+        triples: Collection[Triple] | None,
+    ) -> Iterator[Fact]:
         """Go through the facts that meet all conditions, by id; the id of a stored fact finds what it has become."""
         one, other = (end and self.identities.who(end) for end in (subject, object_))
         wanted = None if ids is None else {*ids, *(new for old in ids for new in self.became.get(old, ()))}
+        who = self.identities.who
+        among = None if triples is None else {(who(first), name, who(last)) for first, name, last in triples}
         end = one or other
         for fact in self.facts.values() if end is None else self.by_end.get(end, ()):
-            if one in {None, fact.subject} and other in {None, fact.object} and (wanted is None or fact.id in wanted):
+            known = among is None or (fact.subject, fact.relation, fact.object) in among
+            asked = known and (wanted is None or fact.id in wanted)
+            if asked and one in {None, fact.subject} and other in {None, fact.object}:
                 yield fact
 
     def has(self, fact: Fact) -> bool:
@@ -222,11 +233,17 @@ class JudgedView:
         found = self._plain.entity(entity_id)
         return found and _anchored(found, overlay)
 
-    def entities(self, kind: Kind | None = None) -> Iterator[Entity]:
+    def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
         """Go through the visible entities."""
         overlay = self._overlay()
-        judged = (entity for entity in overlay.entities.values() if kind is None or entity.kind == kind)
-        yield from merge(_plain(self._plain.entities(kind), overlay), judged, key=attrgetter("id"))
+        who, touched = overlay.identities.who, overlay.identities.touched
+        wanted = None if ids is None else {who(identity) for identity in ids if identity in touched}
+        judged = (
+            entity
+            for entity in overlay.entities.values()
+            if kind in {None, entity.kind} and (wanted is None or entity.id in wanted)
+        )
+        yield from merge(_plain(self._plain.entities(kind, ids=ids), overlay), judged, key=attrgetter("id"))
 
     def named(self, text: str) -> list[Entity]:
         """Return the entities of that name."""
@@ -234,14 +251,19 @@ class JudgedView:
         judged = [entity for entity in overlay.entities.values() if wanted in map(normal_name, _called(entity))]
         return sorted([*_plain(self._plain.named(text), overlay), *judged], key=attrgetter("id"))
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Go through all names."""
+    def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
+        """Go through all names, or those that hold a text."""
         overlay = self._overlay()
         touched = overlay.identities.touched
         judged = sorted(
-            {(n, e.id) for e in overlay.entities.values() for n in (e.name, *(alias.name for alias in e.aliases))}
+            {
+                (name, entity.id)
+                for entity in overlay.entities.values()
+                for name in (entity.name, *(alias.name for alias in entity.aliases))
+                if containing in name
+            }
         )
-        yield from merge((pair for pair in self._plain.names() if pair[1] not in touched), judged)
+        yield from merge((pair for pair in self._plain.names(containing) if pair[1] not in touched), judged)
 
     def facts(
         self,
@@ -250,13 +272,15 @@ class JudgedView:
         object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
+        triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
         """Go through the facts that meet all conditions."""
         overlay = self._overlay()
         stored: Iterator[Fact] = iter(())
         if not overlay.identities.touched.intersection((subject, object)):
-            stored = self._plain.facts(subject=subject, object=object, relation=relation, ids=ids)
-        judged = (fact for fact in overlay.matching(subject, object, ids) if relation in {None, fact.relation})
+            stored = self._plain.facts(subject=subject, object=object, relation=relation, ids=ids, triples=triples)
+        found = overlay.matching(subject, object, ids=ids, triples=triples)
+        judged = (fact for fact in found if relation in {None, fact.relation})
         for fact in merge(_unjudged(stored, overlay), judged, key=attrgetter("id")):
             if self._period is None or effective(fact).overlaps(self._period):
                 yield fact
@@ -265,9 +289,9 @@ class JudgedView:
         """Return one document."""
         return self._plain.document(document_id)
 
-    def documents(self) -> Iterator[DocumentHead]:
+    def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
         """Go through the visible documents."""
-        return self._plain.documents()
+        return self._plain.documents(ids)
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return one passage."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Run
     from kg.period import Period
     from kg.relations import Vocabulary
+    from kg.store.port import Triple
 
 
 class MemoryStore:
@@ -205,11 +206,12 @@ class MemoryView:
         said = self._said().get(self._identities().who(entity_id))
         return unite_entity(said) if said else None
 
-    def entities(self, kind: Kind | None = None) -> Iterator[Entity]:
+    def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
         """Go through the visible entities."""
-        for _, said in sorted(self._said().items()):
+        wanted = None if ids is None else set(map(self._identities().who, ids))
+        for identity, said in sorted(self._said().items()):
             entity = unite_entity(said)
-            if kind is None or entity.kind == kind:
+            if kind in {None, entity.kind} and (wanted is None or identity in wanted):
                 yield entity
 
     def named(self, text: str) -> list[Entity]:
@@ -221,10 +223,10 @@ class MemoryView:
             if wanted in {normal_name(name) for name in (entity.name, *_aliases(entity), *entity.codes)}
         ]
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Go through all names."""
+    def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
+        """Go through all names, or those that hold a text."""
         pairs = {(name, entity.id) for entity in self.entities() for name in (entity.name, *_aliases(entity))}
-        yield from sorted(pairs)
+        yield from sorted(pair for pair in pairs if containing in pair[0])
 
     def facts(
         self,
@@ -233,26 +235,28 @@ class MemoryView:
         object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
+        triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
         """Go through the facts that meet all conditions."""
         who = self._identities().who
         subject, object = subject and who(subject), object and who(object)  # noqa: A001
         ids = None if ids is None else {*ids, *self._became(ids)}
+        triples = None if triples is None else {(who(one), name, who(other)) for one, name, other in triples}
         for fact in self._facts():
             ends = (subject in {None, fact.subject}, object in {None, fact.object}, relation in {None, fact.relation})
-            if all(ends) and (ids is None or fact.id in ids):
+            known = triples is None or (fact.subject, fact.relation, fact.object) in triples
+            if all(ends) and known and (ids is None or fact.id in ids):
                 yield fact
 
     def document(self, document_id: str) -> Document | None:
         """Return one document."""
         return next((r.document for r in self._visible() if r.document.id == document_id), None)
 
-    def documents(self) -> Iterator[DocumentHead]:
+    def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
         """Go through the visible documents."""
-        for reading in self._visible():
-            document = reading.document
-            names = DocumentHead.__slots__
-            yield DocumentHead(**{name: getattr(document, name) for name in names})
+        for document in (reading.document for reading in self._visible()):
+            if ids is None or document.id in ids:
+                yield DocumentHead(**{name: getattr(document, name) for name in DocumentHead.__slots__})
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return one passage."""

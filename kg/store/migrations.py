@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 from kg.errors import StoreTooNew, StoreUnusable
 from kg.ids import normal_name
-from kg.store import journal, schema
+from kg.store import codec, journal, schema
 
 if TYPE_CHECKING:
     import sqlite3
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 STEPS = (
     *(schema.VERSION_1, schema.VERSION_2, journal.STEP, schema.VERSION_4),
     *(schema.VERSION_5, schema.VERSION_6, schema.VERSION_7, schema.VERSION_8, schema.VERSION_9),
+    schema.VERSION_10,
 )
 
 
@@ -44,6 +46,7 @@ def migrate(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] =
     if taken == 0:
         connection.execute("PRAGMA journal_mode = WAL")  # stays with the file
     connection.create_function("normal_name", 1, normal_name, deterministic=True)
+    connection.create_function("paged", 2, lambda head, packed: codec.paged(head, zlib.decompress(packed)))
     for number, step in enumerate(steps[taken:], start=taken + 1):
         # A PRAGMA takes no parameters; both numbers are ours.
         marks = f"PRAGMA application_id = {schema.APPLICATION}; PRAGMA user_version = {number};"

@@ -15,7 +15,9 @@ from kg.store.judged import JudgedView, Overlay
 from kg.store.neo4j_connection import Address, Connection
 from kg.store.neo4j_facts import witnesses
 from kg.store.neo4j_hops import Hops
+from kg.store.neo4j_migrations import migrate
 from kg.store.neo4j_reading import read_back
+from kg.store.neo4j_schema import VERSION
 from kg.store.neo4j_view import Neo4jView
 from kg.store.neo4j_writer import Neo4jWriter, writing
 from kg.store.prepared import read_from, utc
@@ -40,7 +42,8 @@ class Neo4jStore:
         self._overlays: Kept[Overlay] = Kept()
         self._connection = Connection(address)
         try:
-            self._connection.make_ready(create=create)
+            if self._connection.make_ready(create=create) < VERSION:
+                migrate(self._connection)
         except BaseException:
             self._connection.close()
             raise

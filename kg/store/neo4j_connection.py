@@ -120,8 +120,8 @@ class Connection:
         with self.telling(), self.session() as session, session.begin_transaction(metadata=READER) as transaction:
             yield Pinned(self, _moment(transaction))
 
-    def make_ready(self, *, create: bool) -> None:
-        """See that a base is there and of this version.
+    def make_ready(self, *, create: bool) -> int:
+        """See that a base is there and of no later version than this; return its version.
 
         Raises:
             StoreMissing: when there is none and none shall be made.
@@ -133,7 +133,7 @@ class Connection:
             if found is not None:
                 if found[0] > schema.VERSION:
                     raise StoreTooNew(str(self.address), found[0], schema.VERSION)
-                return
+                return int(found[0])
             if session.run(schema.ANYTHING).single() is not None:
                 raise StoreUnusable(str(self.address), "the database holds something else, not a knowledge base")
             if not create:
@@ -142,6 +142,7 @@ class Connection:
                 session.run(statement).consume()
             session.run(schema.READY).consume()
             session.run(schema.CREATE_BASE, version=schema.VERSION).consume()
+            return schema.VERSION
 
     @contextmanager
     def telling(self) -> Iterator[None]:

@@ -66,8 +66,9 @@ class FactReader:
 
     def matching(self, wanted: Mapping[str, object], period: Period | None) -> list[Fact]:
         """Return the facts that meet all conditions, by id; `wanted` has names of `cypher.CONDITIONS`."""
-        conditions = " AND ".join(cypher.CONDITIONS[name] for name in wanted)
-        statement = f"MATCH (f:Fact) WHERE {conditions} AND {cypher.HOLDS} {cypher.FACTS}"
+        conditions = " AND ".join((*(cypher.CONDITIONS[name] for name in wanted if name != "triples"), cypher.HOLDS))
+        found = cypher.OF_TRIPLES if "triples" in wanted else "MATCH (f:Fact)"
+        statement = f"{found} WHERE {conditions} {cypher.FACTS}"
         facts = list(self._facts(self._rows(statement, **wanted, **narrowed(period))))
         pairs = dict.fromkeys((fact.subject, fact.relation) for fact in facts)
         asked = [[*pair, one_at_a_time(pair[1], self._vocabulary)] for pair in pairs]

@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 
 from kg.store.schema import microseconds
 
-VERSION = 1
+VERSION = 2
 FOREVER = 2**63 - 1
 LAST_DAY = date.max
 LAST_INSTANT = microseconds(datetime.max.replace(tzinfo=UTC))

@@ -19,6 +19,7 @@ _PROFILES = f"""
 """
 ENTITIES = f"MATCH (t:Entity) {_PROFILES}"
 ENTITY = f"MATCH (t:Entity {{id: $id}}) {_PROFILES}"
+ENTITIES_OF = f"UNWIND $ids AS id MATCH (t:Entity {{id: id}}) {_PROFILES}"
 NAMED = f"""
     MATCH (:Name {{folded: $folded}})<-[:NAMED]-(q:Profile)-[:OF]->(t:Entity)
     WHERE EXISTS {{ MATCH (q)<-[:DESCRIBES]-(d:Document) WHERE {VISIBLE} }}
@@ -26,7 +27,7 @@ NAMED = f"""
 """
 NAMES = f"""
     MATCH (:Name)<-[n:NAMED {{code: false}}]-(p:Profile)-[:OF]->(t:Entity)
-    WHERE EXISTS {{ MATCH (p)<-[:DESCRIBES]-(d:Document) WHERE {VISIBLE} }}
+    WHERE n.name CONTAINS $part AND EXISTS {{ MATCH (p)<-[:DESCRIBES]-(d:Document) WHERE {VISIBLE} }}
     RETURN DISTINCT n.name, t.id
 """
 
@@ -62,6 +63,9 @@ SIGNATURES = f"""
 _HEAD = "d.id, d.published_on, d.path, d.head"
 DOCUMENT = f"MATCH (d:Document {{id: $id}}) WHERE {VISIBLE} RETURN {_HEAD}, d.signature, d.body"
 DOCUMENTS = f"MATCH (d:Document) WHERE {VISIBLE} RETURN {_HEAD} ORDER BY d.published_on, d.id"
+DOCUMENTS_OF = f"""
+    UNWIND $ids AS id MATCH (d:Document {{id: id}}) WHERE {VISIBLE} RETURN {_HEAD} ORDER BY d.published_on, d.id
+"""
 MENTIONS = f"MATCH (d:Document {{id: $id}}) WHERE {VISIBLE} RETURN d.mentions"
 CHUNK = f"MATCH (c:Passage {{id: $id}})-[:PART_OF]->(d:Document) WHERE {VISIBLE} RETURN c.id, d.id, c.record"
 CHUNKS = f"""
@@ -96,6 +100,9 @@ CONDITIONS = {
     "relation": "f.relation = $relation",
     "ids": "f.id IN $ids",
 }
+OF_TRIPLES = """
+    UNWIND $triples AS triple MATCH (f:Fact {subject: triple[0], relation: triple[1], object: triple[2]})
+"""
 _EVIDENCE = f"MATCH (f)<-[e:STATES]-() WHERE {SAID}"
 _CLAIM = "f.id, e.claim, f.subject, f.relation, f.object, e.document, e.published_on"
 _WORDS = "e.start, e.end, e.quote, e.recorded_at, e.speaker, e.confidence, e.extractor"

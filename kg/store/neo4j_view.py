@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kg.period import Period
     from kg.relations import Vocabulary
     from kg.store.neo4j_connection import Line, Row
-    from kg.store.port import DocumentHead
+    from kg.store.port import DocumentHead, Triple
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,21 @@ class Neo4jView:
         """Return one entity."""
         return next(self._entities(cypher.ENTITY, id=entity_id), None)
 
-    def entities(self, kind: Kind | None = None) -> Iterator[Entity]:
+    def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
         """Go through the visible entities."""
-        return (entity for entity in self._entities(cypher.ENTITIES) if kind is None or entity.kind == kind)
+        if ids is None:
+            found = self._entities(cypher.ENTITIES)
+        else:
+            found = self._entities(cypher.ENTITIES_OF, ids=sorted(set(ids)))
+        return (entity for entity in found if kind is None or entity.kind == kind)
 
     def named(self, text: str) -> list[Entity]:
         """Return the entities of that name."""
         return list(self._entities(cypher.NAMED, folded=normal_name(text)))
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Go through all names."""
-        yield from sorted((name, identity) for name, identity in self._rows(cypher.NAMES))
+    def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
+        """Go through all names, or those that hold a text."""
+        yield from sorted((name, identity) for name, identity in self._rows(cypher.NAMES, part=containing))
 
     def facts(
         self,
@@ -71,10 +75,14 @@ class Neo4jView:
         object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
+        triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
         """Go through the facts that meet all conditions."""
-        given = {"subject": subject, "object": object, "relation": relation, "ids": None if ids is None else [*ids]}
-        wanted = {name: value for name, value in given.items() if value is not None}
+        given = {"subject": subject, "object": object, "relation": relation}
+        wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        for name, several in (("ids", ids), ("triples", triples)):
+            if several is not None:
+                wanted[name] = list(dict.fromkeys(several))
         if wanted:
             yield from self.line.read(lambda moment: self._reader(moment).matching(wanted, self.period))
         else:
@@ -86,9 +94,12 @@ class Neo4jView:
             return codec.body_in(_head(head), signature or b"", body)
         return None
 
-    def documents(self) -> Iterator[DocumentHead]:
+    def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
         """Go through the visible documents."""
-        yield from map(_head, self._rows(cypher.DOCUMENTS))
+        if ids is None:
+            yield from map(_head, self._rows(cypher.DOCUMENTS))
+        else:
+            yield from map(_head, self._rows(cypher.DOCUMENTS_OF, ids=sorted(set(ids))))
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return one passage."""

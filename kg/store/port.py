@@ -7,6 +7,7 @@ and what is superseded. tests/contracts/ holds every store to that.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Reading, Run
     from kg.period import Period
 
+Triple = tuple[str, str, str]  # subject, relation, object
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentHead:
-    """A document without its text: what lists, titles and citations need."""
+    """A document without its text: what lists, titles and citations need; `pages` are where each page begins."""
 
     id: str
     title: str
@@ -35,6 +38,11 @@ class DocumentHead:
     codes: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     path: str = ""
+    pages: tuple[int, ...] = ()
+
+    def page_of(self, offset: int) -> int | None:
+        """Return the 1-based page that holds `offset`, or None where the format has no pages."""
+        return (bisect_right(self.pages, offset) or 1) if self.pages else None
 
 
 class View(Protocol):
@@ -66,14 +74,14 @@ class View(Protocol):
     def entity(self, entity_id: str) -> Entity | None:
         """Return one entity as the visible documents name it, or None when none of them does."""
 
-    def entities(self, kind: Kind | None = None) -> Iterator[Entity]:
-        """Go through the visible entities by id."""
+    def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
+        """Go through the visible entities by id: all of a kind, and where `ids` are given only who these are."""
 
     def named(self, text: str) -> list[Entity]:
         """Return the entities that bear exactly this name, alias or code, folded by `kg.ids.normal_name`, by id."""
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Go through all (name or alias, entity id) pairs, sorted."""
+    def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
+        """Go through all (name or alias, entity id) pairs whose name holds these characters, sorted."""
 
     def facts(
         self,
@@ -82,9 +90,11 @@ class View(Protocol):
         object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
+        triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
         """Go through the facts that meet all conditions, by id, each with only its visible evidence.
 
+        `triples` are (subject, relation, object) of which a fact must have one.
         A superseded fact is given too, and says by which visible fact. The `witness` of evidence is filled in for
         documents that have visible copies, and empty for all others.
         """
@@ -92,8 +102,8 @@ class View(Protocol):
     def document(self, document_id: str) -> Document | None:
         """Return one document with its text."""
 
-    def documents(self) -> Iterator[DocumentHead]:
-        """Go through the visible documents, by day and id."""
+    def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
+        """Go through the visible documents, or those of them that have one of the ids, by day and id."""
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return one passage."""

@@ -211,6 +211,12 @@ CREATE VIRTUAL TABLE fact_end_place USING fts5vocab (fact_end, instance);
 {FACT_ENDS};
 """
 
+# A document's head tells of its pages too, so that to cite one its text is not unpacked. What only the body told of is
+# copied; a head that tells already is left (kg/store/codec.py, paged).
+VERSION_10 = """
+UPDATE document SET head = paged(head, (SELECT b.content FROM body AS b WHERE b.document = document.key));
+"""
+
 
 def complete(connection: sqlite3.Connection) -> None:
     """Build the indexes that a bulk load left out, or would have built had it not been killed."""

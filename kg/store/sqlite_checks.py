@@ -18,23 +18,26 @@ from kg.judgement import Verdict
 from kg.model import MentionStatus, Polarity
 from kg.store import codec
 from kg.store.checks import Breach, Invariant
-from kg.store.schema import PLACE_BITS, microseconds
+from kg.store.schema import PLACE_BITS, day_of, microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kg.model import Chunk, Entity
+    from kg.store.port import DocumentHead
 
 _AT_MOST = 100  # breaches a check tells of: one fault of a disk may break a million rows
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """One document as its row has it: the stored text, its passages with their indexed words, and its key."""
+    """One document as its row has it: the head, the stored text, its passages with their indexed words, and its key."""
 
     connection: sqlite3.Connection
     key: int
     id: str
+    head: DocumentHead
+    pages: tuple[int, ...]
     text: str
     lines: list[str]
     chunks: list[tuple[int, int, Chunk]]  # key, words, record
@@ -65,6 +68,12 @@ def revision(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 # ── documents, one at a time ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def heads(paper: Paper) -> Iterator[str]:
+    """A document's head tells of the pages that its body tells of."""
+    if paper.head.pages != paper.pages:
+        yield f"{paper.id}: {len(paper.head.pages)} pages by the head, {len(paper.pages)} by the body, or others"
 
 
 def passages(paper: Paper) -> Iterator[str]:
@@ -251,7 +260,7 @@ def weeks(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 _FILE: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (pages, references, revision)
-_PAPER: tuple[Callable[[Paper], Iterator[str]], ...] = (passages, passage_words, quotes, mentions, uses)
+_PAPER: tuple[Callable[[Paper], Iterator[str]], ...] = (heads, passages, passage_words, quotes, mentions, uses)
 _BASE: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (
     *(fact_ids, ends, said, described, names, index, judgements, weeks),
 )
@@ -301,12 +310,13 @@ def _told(name: str, messages: Iterator[str]) -> Iterator[Breach]:
 
 def _papers(connection: sqlite3.Connection) -> Iterator[Paper | Breach]:
     rows: Iterator[tuple[Any, ...]] = connection.execute(
-        "SELECT d.key, d.id, b.content, b.terms FROM document AS d "
+        "SELECT d.key, d.id, d.head, b.content, b.terms FROM document AS d "
         "LEFT JOIN body AS b ON b.document = d.key ORDER BY d.key"
     )
-    for key, identity, content, terms in rows:
+    for key, identity, told, content, terms in rows:
         try:
-            text = json.loads(zlib.decompress(content))[0]
+            text, pages, *_ = json.loads(zlib.decompress(content))
+            head = codec.head_in(identity, day_of(key), told, path="")
             lines = _lines(connection, key, terms)
             chunks = [
                 (chunk, words, codec.chunk_in(chunk_name, identity, record))
@@ -315,7 +325,7 @@ def _papers(connection: sqlite3.Connection) -> Iterator[Paper | Breach]:
                     (key << PLACE_BITS, (key + 1) << PLACE_BITS),
                 )
             ]
-            yield Paper(connection, key, identity, text, lines, chunks)
+            yield Paper(connection, key, identity, head, tuple(pages), text, lines, chunks)
         except (ValueError, TypeError, zlib.error) as error:
             yield Breach("passages", f"{identity}: its text or a passage cannot be read: {error}")
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kg.period import Period
     from kg.relations import Vocabulary
     from kg.store.connections import Lender
-    from kg.store.port import DocumentHead
+    from kg.store.port import DocumentHead, Triple
     from kg.store.schema import Sight
     from kg.store.sqlite_search import Lengths
 
@@ -70,17 +70,18 @@ class SqliteView:
         """Return one entity."""
         return next(self._entities(sql.ENTITY, id=entity_id), None)
 
-    def entities(self, kind: Kind | None = None) -> Iterator[Entity]:
+    def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
         """Go through the visible entities."""
-        return (entity for entity in self._entities(sql.ENTITIES) if kind is None or entity.kind == kind)
+        found = self._entities(sql.ENTITIES) if ids is None else self._entities(sql.ENTITIES_OF, ids=_listed(ids))
+        return (entity for entity in found if kind is None or entity.kind == kind)
 
     def named(self, text: str) -> list[Entity]:
         """Return the entities of that name."""
         return list(self._entities(sql.NAMED, folded=normal_name(text)))
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Go through all names."""
-        yield from self._rows(sql.NAMES)
+    def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
+        """Go through all names, or those that hold a text."""
+        yield from self._rows(sql.NAMES_WITH, part=containing) if containing else self._rows(sql.NAMES)
 
     def facts(
         self,
@@ -89,12 +90,15 @@ class SqliteView:
         object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
+        triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
         """Go through the facts that meet all conditions."""
         given = {"subject": subject, "object": object, "relation": relation}
         wanted = {name: value for name, value in given.items() if value is not None}
         if ids is not None:
             wanted["ids"] = json.dumps(list(ids))
+        if triples is not None:
+            wanted["triples"] = json.dumps(list(triples))
         facts = self._matching(wanted) if wanted else self._everything()
         return (fact for fact in facts if self._period is None or effective(fact).overlaps(self._period))
 
@@ -104,9 +108,10 @@ class SqliteView:
             return codec.body_in(_head(head), signature, zlib.decompress(content).decode())
         return None
 
-    def documents(self) -> Iterator[DocumentHead]:
+    def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
         """Go through the visible documents."""
-        yield from map(_head, self._rows(sql.DOCUMENTS))
+        rows = self._rows(sql.DOCUMENTS) if ids is None else self._rows(sql.DOCUMENTS_OF, ids=_listed(ids))
+        yield from map(_head, rows)
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return one passage."""
@@ -179,8 +184,8 @@ class SqliteView:
             yield from FactReader(connection, self.sight, self._vocabulary).everything()
 
 
-def _listed(entity_ids: Collection[str]) -> str:
-    return json.dumps(sorted(entity_ids))
+def _listed(ids: Collection[str]) -> str:
+    return json.dumps(sorted(ids))
 
 
 def _head(row: Sequence[Any]) -> DocumentHead:

@@ -43,6 +43,11 @@ ENTITIES = f"""
     ORDER BY t.id
 """
 ENTITY = f"{_ENTITIES} WHERE p.entity = (SELECT key FROM entity WHERE id = :id) {_BY_ENTITY}"
+ENTITIES_OF = f"""
+    {_ENTITIES}
+    WHERE p.entity IN (SELECT key FROM entity WHERE id IN (SELECT value FROM json_each(:ids)))
+    {_BY_ENTITY}
+"""
 NAMED = f"""
     {_ENTITIES}
     WHERE p.entity IN (
@@ -58,6 +63,17 @@ NAMES = f"""
     JOIN profile AS p ON p.key = n.profile
     JOIN entity AS t ON t.key = p.entity
     WHERE NOT n.code AND p.key IN (SELECT a.value {_ALL})
+    ORDER BY n.name, t.id
+"""
+# Few names hold a text, so documents are asked for those only.
+NAMES_WITH = f"""
+    SELECT DISTINCT n.name, t.id FROM profile_name AS n
+    CROSS JOIN profile AS p ON p.key = n.profile
+    CROSS JOIN entity AS t ON t.key = p.entity
+    WHERE NOT n.code AND instr(n.name, :part) AND EXISTS (
+        SELECT 1 FROM appearing AS a CROSS JOIN document AS d ON d.key = a.rowid
+        WHERE a.appearing MATCH p.key AND {VISIBLE}
+    )
     ORDER BY n.name, t.id
 """
 
@@ -93,6 +109,10 @@ DOCUMENT = f"""
     WHERE d.id = :id AND {VISIBLE}
 """
 DOCUMENTS = f"{_HEAD} FROM document AS d WHERE {VISIBLE} ORDER BY d.key >> {DAY_BITS}, d.id"
+DOCUMENTS_OF = f"""
+    {_HEAD} FROM document AS d WHERE d.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
+    ORDER BY d.key >> {DAY_BITS}, d.id
+"""
 CHUNK = f"""
     SELECT c.id, d.id, c.record FROM chunk AS c JOIN document AS d ON d.key = c.key >> :bits
     WHERE c.id = :id AND {VISIBLE}
@@ -151,6 +171,17 @@ _CONDITIONS = {
     "object": "f.object = (SELECT key FROM entity WHERE id = :object)",
     "relation": "f.relation = :relation",
     "ids": "f.id IN (SELECT value FROM json_each(:ids))",
+    "triples": """
+        f.key IN (
+            SELECT a.rowid FROM json_each(:triples) AS j
+            CROSS JOIN entity AS one ON one.id = json_extract(j.value, '$[0]')
+            CROSS JOIN entity AS other ON other.id = json_extract(j.value, '$[2]')
+            CROSS JOIN fact_end AS a ON a.fact_end MATCH one.key || ' o' || other.key
+        ) AND (s.id, f.relation, o.id) IN (
+            SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')
+            FROM json_each(:triples)
+        )
+    """,
 }
 _END_WORDS = {
     "subject": "(SELECT key FROM entity WHERE id = :subject)",
@@ -177,11 +208,11 @@ COMPANIONS = f"""
 
 
 def facts_where(names: Iterable[str]) -> str:
-    """Return the statement that reads the facts which meet conditions: of subject, object, relation and ids."""
+    """Return the statement that reads the facts which meet conditions: of subject, object, relation, ids, triples."""
     given = list(names)
     conditions = [_CONDITIONS[name] for name in given]
     words = " || ' ' || ".join(_END_WORDS[name] for name in given if name in _END_WORDS)
-    if words and "ids" not in given:
+    if words and not {"ids", "triples"}.intersection(given):
         conditions.append(f"f.key IN (SELECT rowid FROM fact_end WHERE fact_end MATCH coalesce({words}, '0'))")
     return f"{FACTS} AND {' AND '.join(conditions)} ORDER BY f.id, f.key"
 

@@ -81,6 +81,11 @@ def test_what_is_asked_by_an_old_id_is_answered(store: Store):
     assert {item.relation for item in view.facts(object=OLD)} == {"affects"}
     assert list(view.facts(subject=OLD, object=LITHIUM)) == list(view.facts(subject=CATL, object=LITHIUM))
     assert {mention.entity for mention in view.mentions("doc:1")} == {CATL}
+    assert list(view.entities(ids=[OLD, LITHIUM])) == [view.entity(LITHIUM), view.entity(CATL)]
+    triples = {(OLD, "uses", LITHIUM), (LITHIUM, "affects", CATL)}
+    assert {item.id for item in view.facts(triples=triples)} == {item.id for item in view.facts()}
+    assert list(view.facts(triples={(CATL, "affects", LITHIUM)})) == []
+    assert list(view.names("新能源")) == [("宁德时代新能源", CATL)]
 
 
 def test_a_merge_sticks_when_the_old_name_comes_back(store: Store):

@@ -130,6 +130,24 @@ def test_a_condition_does_not_hide_who_supersedes(store: Store, wanted: dict[str
         assert list(view.facts(ids=[item.id])) == [item]
 
 
+def test_facts_are_found_by_triples(store: Store):
+    uses, other = fact(CATL, "uses", LITHIUM), fact(BYD, "uses", LITHIUM)
+    view = seen(
+        store,
+        reading(1, 0, reported(20), uses, other, fact(CATL, "affects", LITHIUM, sign=1)),
+        reading(2, 5, reported(22), denied(uses), fact(BYD, "reports", MARGIN, value=Value(3, "%"))),
+    )
+    wanted = {(CATL, "uses", LITHIUM), (CATL, "reports", MARGIN), (BYD, "uses", "product:none"), ("", "uses", LITHIUM)}
+    for seen_then in (view, store.view(as_of=day(4)), view.during(month(2024, 2)), view.during(month(2023, 12))):
+        found = [item for item in seen_then.facts() if (item.subject, item.relation, item.object) in wanted]
+        assert list(seen_then.facts(triples=wanted)) == found
+        assert list(seen_then.facts(triples=[*wanted], relation="uses")) == [f for f in found if f.relation == "uses"]
+        assert list(seen_then.facts(triples=wanted, ids=[item.id for item in found[1:]])) == found[1:]
+    assert len(list(view.facts(triples=wanted))) == 4
+    assert len(list(store.view(as_of=day(4)).facts(triples=wanted))) == 2
+    assert list(view.facts(triples=[])) == []
+
+
 # ── superseding ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PARENT, OTHER_PARENT = fact(BYD, "subsidiary_of", CATL), fact(BYD, "subsidiary_of", "org:母公司")
@@ -232,6 +250,31 @@ def test_names_are_found_folded_and_only_from_their_day(store: Store):
     assert before.named("宁王") == before.named("03750.hk") == []
     assert before.entity(CATL) == Entity(CATL, Kind.COMPANY, "宁德时代", codes=("300750.SZ",))
     assert list(before.names()) == [("宁德时代", CATL)]
+
+
+def test_names_that_hold_a_text_are_told_from_their_day_only(store: Store):
+    called = (Entity("product:锂矿", Kind.PRODUCT, "锂矿", (Alias("100%锂石"),), ("锂-1",)),)
+    view = seen(store, reading(1, 0), reading(2, 5, entities=called))
+    assert list(view.names("锂")) == [("100%锂石", "product:锂矿"), ("锂矿", "product:锂矿")]  # a code is no name
+    for text in ("锂矿", "德时", "宁", "%", "矿石", "_", "CATL"):
+        assert list(view.names(text)) == [pair for pair in view.names() if text in pair[0]], text
+    assert list(store.view(as_of=day(4)).names("锂")) == []
+    assert list(store.view(known_at=READ - timedelta(days=1)).names("宁德")) == []
+
+
+def test_some_entities_and_some_documents_are_told_as_among_all(store: Store):
+    renamed = Entity(CATL, Kind.COMPANY, "CATL")
+    later = reading(2, 5, entities=(renamed, Entity(BYD, Kind.COMPANY, "比亚迪")), read=READ + timedelta(days=9))
+    seen(store, reading(1, 0, fact(CATL, "uses", LITHIUM)), later)
+    ids = [LITHIUM, BYD, CATL, CATL, "product:none"]
+    for view in (store.view(), store.view(as_of=day(4)), store.view(known_at=READ)):
+        assert list(view.entities(ids=ids)) == list(view.entities())
+        assert list(view.entities(Kind.PRODUCT, ids=ids)) == list(view.entities(Kind.PRODUCT))
+        assert list(view.entities(ids=[])) == list(view.documents([])) == []
+        assert list(view.documents(["doc:2", "doc:none", "doc:1", "doc:1"])) == list(view.documents())
+    assert [entity.name for entity in store.view(as_of=day(4)).entities(ids=[CATL, BYD])] == ["宁德时代"]
+    assert [head.id for head in store.view(as_of=day(4)).documents({"doc:1", "doc:2"})] == ["doc:1"]
+    assert [head.id for head in store.view(known_at=READ).documents({"doc:2"})] == []
 
 
 def test_one_name_may_mean_two(store: Store):

@@ -84,6 +84,8 @@ def test_everything_of_a_reading_comes_back_as_it_was(store: Store):
     assert list(view.facts()) == sorted(whole.facts, key=lambda item: item.id)
     head = next(view.documents())
     assert (head.id, head.title, head.path, head.authors) == ("doc:1", "报告1", "报告/一.pdf", ("张三", "李四"))
+    assert head.pages == (0, 10)
+    assert [head.page_of(offset) for offset in (0, 9, 10)] == [document.page_of(offset) for offset in (0, 9, 10)]
     assert store.documents_at("报告/一.pdf") == {"doc:1": "报告/一.pdf"}
     assert list(store.signatures()) == [("doc:1", b"\x01")]
 

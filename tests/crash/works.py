@@ -165,6 +165,7 @@ def _age(base: Path) -> None:
     """Take a base back to the first schema."""
     with closing(sqlite3.connect(base)) as connection:
         connection.executescript(BEFORE_9 + BEFORE_8)
+        connection.execute("UPDATE document SET head = json_remove(head, '$[8]')")
         connection.executescript(
             "DROP TABLE judgement; DROP TABLE change; DROP INDEX copy_other; DELETE FROM run; PRAGMA user_version = 1;"
         )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from kg.errors import SettingsError, StoreMissing, StoreUnusable
+from kg.errors import SettingsError, StoreLocked, StoreMissing, StoreUnusable
 from kg.settings import load
 from kg.store import neo4j_connection
 from kg.store.memory import MemoryStore
+from kg.store.neo4j_schema import VERSION
 from kg.store.open import open_store
 from tests.contracts.readings import CATL, LITHIUM, day, fact, reading, reported
 from tests.neo4j.proxy import Proxy
@@ -148,6 +151,25 @@ def test_a_base_that_is_not_there_or_not_ours_is_told(neo4j_server: Server):
     with pytest.raises(SettingsError, match="neo4j://HOST"):
         open_store("neo4j://")
     neo4j_server.clear()
+
+
+def test_a_base_of_the_first_version_tells_pages_in_heads_too(store: Store, neo4j_server: Server):
+    paged = replace(READINGS[0], document=replace(READINGS[0].document, pages=(0, 7)))
+    with store.writer() as writer:
+        for item in (paged, *READINGS[1:]):
+            writer.write(item)
+    heads = list(store.view().documents())
+    (rows,) = neo4j_server.run("MATCH (d:Document) RETURN collect([d.id, d.head])")[0]
+    older = [[identity, json.dumps(json.loads(head)[:-1])] for identity, head in rows]
+    neo4j_server.run("UNWIND $rows AS row MATCH (d:Document {id: row[0]}) SET d.head = row[1]", rows=older)
+    neo4j_server.run("MATCH (b:Base) SET b.version = 1")
+    with store.writer(), pytest.raises(StoreLocked):
+        open_store(neo4j_server.url)
+    for _ in range(2):  # the second finds nothing left to do
+        with closing(open_store(neo4j_server.url)) as same:
+            assert list(same.view().documents()) == heads
+    assert (heads[0].pages, heads[1].pages) == ((0, 7), ())
+    assert neo4j_server.run("MATCH (b:Base) RETURN b.version") == [[VERSION]]
 
 
 def test_a_url_that_went_through_a_path_still_opens(store: Store, neo4j_server: Server):

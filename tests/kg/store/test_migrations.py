@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kg.model import Community, ValueClass
 from kg.store.migrations import STEPS, migrate
-from kg.store.schema import VERSION_5, VERSION_6, VERSION_7
+from kg.store.schema import VERSION_5, VERSION_6, VERSION_7, VERSION_10
 from kg.store.sqlite import SqliteStore
 from tests.contracts.readings import CATL, reading
 from tests.crash.works import BEFORE_8, BEFORE_9
@@ -74,6 +74,24 @@ def test_facts_and_mentions_of_a_schema_that_indexed_each_by_itself_are_kept(tmp
     with closing(sqlite3.connect(path)) as connection, closing(sqlite3.connect(now)) as other:
         tables = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'word%' ORDER BY name"
         assert connection.execute(tables).fetchall() == other.execute(tables).fetchall()
+
+
+def test_heads_of_a_schema_where_only_bodies_told_of_pages_tell_them_too(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    paged, plain = reading(1, 0), reading(2, 0)
+    paged = replace(paged, document=replace(paged.document, title='报告"甲"', pages=(0, 7, 15)))
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        for item in (paged, plain):
+            writer.write(item)
+        heads = list(store.view().documents())
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE document SET head = json_remove(head, '$[8]')")
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_10)}")
+    with closing(SqliteStore(path)) as store:
+        assert list(store.view().documents()) == heads
+        assert [head.pages for head in heads] == [(0, 7, 15), ()]
+        assert store.view().document("doc:1") == paged.document
+        assert not list(store.breaches())
 
 
 def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_anew(tmp_path: Path):
