@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kg.query.biography import Episode, episodes, title_of, titles_of
-from kg.query.themes import NoRun
+from kg.query.themes import NoRun, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -74,6 +74,7 @@ def changes(lens: Lens, since: date, *, level: int = 0) -> ChangesAnswer:
             news.setdefault(community.id, {}).update(dict.fromkeys(community.changes[1:]))
     if last is None:
         raise NoRun
+    holds = standing(lens.view, [line for lines in news.values() for line in lines])
     old = {community.id: community for community in _of_level(before, level)}
     now = {community.id: community for community in _of_level(last, level)}
     changed = [
@@ -84,10 +85,10 @@ def changes(lens: Lens, since: date, *, level: int = 0) -> ChangesAnswer:
             size=len(now[theme].members) if theme in now else 0,
             size_before=len(old[theme].members) if theme in old else 0,
             episodes=tuple(episodes(lens, told.get(theme, []), titles)),
-            news=tuple(news.get(theme, {})),
+            news=tuple(line for line in news.get(theme, {}) if line in holds),
         )
         for theme in sorted(old.keys() | now.keys())
-        if told.get(theme) or news.get(theme)
+        if told.get(theme) or not holds.isdisjoint(news.get(theme, ()))
     ]
     changed.sort(key=lambda item: (-len(item.news), -len(item.episodes), item.id))
     unchanged = len(now) - sum(item.id in now for item in changed)

@@ -11,7 +11,9 @@ from kg.query.biography import biography
 from kg.query.lens import Lens, subgraph
 
 if TYPE_CHECKING:
-    from kg.model import Community
+    from collections.abc import Iterator, Sequence
+
+    from kg.model import Community, SummaryLine
     from kg.store.port import View
 
 _STEPS_EACH = 12
@@ -32,7 +34,7 @@ class UnknownTheme(QuestionError):
 
 
 def themes(view: View, *, level: int = 0) -> tuple[Community, ...]:
-    """Return the communities of one level, largest first.
+    """Return the communities of one level, largest first, with the lines whose facts the view holds.
 
     Raises:
         NoRun: before the first weekly run.
@@ -40,7 +42,8 @@ def themes(view: View, *, level: int = 0) -> tuple[Community, ...]:
     run = view.run()
     if run is None:
         raise NoRun
-    return tuple(sorted((c for c in run.communities if c.level == level), key=lambda c: (-len(c.members), c.id)))
+    found = sorted((c for c in run.communities if c.level == level), key=lambda c: (-len(c.members), c.id))
+    return tuple(_told(view, found))
 
 
 def theme(view: View | Lens, theme_id: str) -> ThemeAnswer:
@@ -58,8 +61,29 @@ def theme(view: View | Lens, theme_id: str) -> ThemeAnswer:
     found = [community for community in run.communities if community.id.startswith(wanted)]
     if len(found) != 1:
         raise UnknownTheme(theme_id)
-    told = biography(lens, found[0].id)
-    return replace(theme_of(lens, found[0]), as_of=run.as_of, biography=told)
+    (told,) = _told(lens.view, found)
+    return replace(theme_of(lens, told), as_of=run.as_of, biography=biography(lens, told.id))
+
+
+def _told(view: View, communities: Sequence[Community]) -> Iterator[Community]:
+    """Yield communities as far as the view bears them out: since a week was written documents may have been removed."""
+    told = [[*(item.summary.lines if item.summary else ()), *item.changes[1:]] for item in communities]
+    holds = standing(view, [line for lines in told for line in lines])
+    for item in communities:
+        news = tuple(line for line in item.changes[1:] if line in holds)
+        summary = item.summary and replace(
+            item.summary, lines=tuple(line for line in item.summary.lines if line in holds)
+        )
+        yield replace(item, summary=summary, changes=(*item.changes[:1], *news) if news else ())
+
+
+def standing(view: View, lines: Sequence[SummaryLine]) -> set[SummaryLine]:
+    """Return the lines all of whose facts the view holds, under the ids they had then or have now."""
+    asked = {fact for line in lines for fact in line.facts}
+    held = {fact.id for fact in view.facts(ids=asked)} if asked else set()
+    # A judgement gives a fact another id, by which alone it is told.
+    held.update(fact for fact in sorted(asked - held) if any(True for _ in view.facts(ids=[fact])))
+    return {line for line in lines if held.issuperset(line.facts)}
 
 
 def theme_of(lens: Lens, community: Community) -> ThemeAnswer:

@@ -15,11 +15,16 @@ from communities.detection import DetectionOptions
 from communities.roles import ROLES
 from communities.weekly import JobOptions, NothingToWithdraw, plan_week, run_week, withdraw
 from kg.errors import EmptyBase, StoreLocked
+from kg.judgement import Judgement, Verdict
+from kg.query.changes import changes
+from kg.query.lens import Lens
+from kg.query.themes import theme, themes
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.kg.query.world import (
     LONGI,
     PRICE,
+    READ,
     claim,
     filled,
     paper,
@@ -267,3 +272,41 @@ def test_weeks_coupled_in_time_give_a_whole_run_twice_the_same(store: Store):
     assert len(members) == len(set(members))
     assert set(LITHIUM) <= set(members)
     assert run_week(store, date(2024, 1, 15), options=coupled).run == run
+
+
+def lines_of(store: Store) -> set[str]:
+    """Return all that themes and their changes say, in whatever answer."""
+    lens = Lens(store.view())
+    told = [line for community in themes(lens.view) for line in (community.summary.lines if community.summary else ())]
+    for community in themes(lens.view):
+        told += [*theme(lens, community.id).community.changes[1:], *community.changes[1:]]
+    told += [line for item in changes(lens, date(2024, 1, 15)).themes for line in item.news]
+    return {line.text for line in told}
+
+
+def test_a_theme_says_nothing_that_only_a_removed_document_said(store: Store):
+    """What a week wrote down of it has no source any more: until the next week it is left out."""
+    mine = ["product:石墨", *LITHIUM[2:]]
+    filled([chain_of(1, "2024-01-01", LITHIUM)], store)
+    run_week(store, date(2024, 1, 10))
+    filled([chain_of(2, "2024-02-01", mine)], store)
+    run_week(store, None)
+    before = lines_of(store)
+    assert any("石墨" in line for line in before)
+    assert any("锂矿" in line for line in before)
+    with store.writer() as writer:
+        writer.remove("doc:2")
+    assert not [line for line in lines_of(store) if "石墨" in line]
+    with store.writer() as writer:
+        writer.remove("doc:1")
+    assert lines_of(store) == set()
+
+
+def test_a_theme_still_says_what_is_said_of_an_entity_under_another_id(store: Store):
+    filled([chain_of(1, "2024-01-01", LITHIUM), chain_of(2, "2024-01-01", ["product:锂矿石", "product:碳酸锂"])], store)
+    run_week(store, None)
+    before = lines_of(store)
+    with store.writer() as writer:
+        merge = Judgement("", Verdict.MERGE, LITHIUM[0], date(2024, 1, 2), READ, "product:锂矿石", by="甲", why="一物")
+        assert writer.judge(merge)
+    assert lines_of(store) == before != set()
