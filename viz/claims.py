@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kg.model import Modality, Polarity
 from kg.query.wording import factor_moves, scoped
 from kg.query.wording import value_text as value_in_chinese
+from viz.values import value_in_english
 from viz.wording import Lang, word
 
 if TYPE_CHECKING:
@@ -82,10 +83,8 @@ def label_of(link: Link, lang: Lang = "zh") -> str:
 
 
 def value_text(value: Value, lang: Lang = "zh") -> str:
-    """Write a value as its source did: 同比 -12.3%; an English page has the change in English."""
-    if not value.change or lang == "zh":
-        return value_in_chinese(value)
-    return f"{word(value.change, lang)} {value_in_chinese(replace(value, change=''))}"
+    """Write a value as its source did: 同比 -12.3%; an English page has it in English."""
+    return value_in_chinese(value) if lang == "zh" else value_in_english(value)
 
 
 def _body(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang) -> str:

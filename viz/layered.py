@@ -73,10 +73,11 @@ def place_layered(scene: Scene, faces: Mapping[str, Face]) -> Placement:
     block_of = {node.id: node.stage if node.stage in blocks else node.id for node in scene.nodes}
     waypoints = _join(scene, blocks, block_of)
     columns = _ordered(blocks)
-    rows = _rows(columns, blocks)
-    _set_heights(rows, blocks, _gap(rows, blocks))
     wording = max((ems(edge.label) for edge in scene.edges if not edge.inside), default=0.0) * FONT_PIXELS
-    seats = _seats(rows, blocks, least_gap=min(_GAP_X + wording / 2, _GAP_X_MOST))
+    least_gap = min(_GAP_X + wording / 2, _GAP_X_MOST)
+    rows = _rows(columns, blocks, least_gap)
+    _set_heights(rows, blocks, _gap(rows, blocks))
+    seats = _seats(rows, blocks, least_gap=least_gap)
     return _placement(scene, faces, blocks, seats=seats, waypoints=waypoints)
 
 
@@ -150,12 +151,12 @@ def _ordered(blocks: Mapping[str, _Block]) -> list[list[str]]:
     return [column for column in columns if column]
 
 
-def _rows(columns: Sequence[Sequence[str]], blocks: Mapping[str, _Block]) -> list[list[list[str]]]:
+def _rows(columns: Sequence[Sequence[str]], blocks: Mapping[str, _Block], least_gap: float) -> list[list[list[str]]]:
     """Split columns that are too tall into several side by side, as little as lets the picture be read whole."""
     best_scale, best = 0.0, [[[name] for name in column] for column in columns]
     for target in _TARGETS:
         rows = [_split(column, blocks, target) for column in columns]
-        width = sum(_width(part, blocks) for part in rows) + _GAP_X * (len(rows) - 1)
+        width = sum(_width(part, blocks) for part in rows) + least_gap * (len(rows) - 1)
         height = max(sum(_tall(row, blocks) + _GAP_Y for row in part) for part in rows) + _HEAD_ROOM
         scale = min(VIEW_WIDTH / width, VIEW_HEIGHT / height, 1.0)
         if scale > best_scale * 1.001:

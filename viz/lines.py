@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from viz.scene import Scene, SceneEdge
 
 _MOST_WORDED_LINKS = 70  # above this, wordings would hide the lines; the sign alone stays
-_LABEL_CHARACTERS = 24  # a value with its period; an English relation
+_LABEL_CHARACTERS = 36  # a value with its scope and period; an English relation
 _BOW, _MOST_BOW = 0.28, 1.6
 _ROOM_FOR_WORDING = 70
 _CROWD, _PALE = 150, 0.6  # so many links are drawn thinner and paler, so that names stay in front
@@ -135,7 +135,9 @@ def _wording(edge: SceneEdge, *, worded: bool) -> str:
     sign = {1: "＋", -1: "－"}.get(edge.sign, "")
     negated = "✕" if edge.polarity is Polarity.NEGATIVE else ""
     contested = "≠" if edge.contested else ""
-    text = "".join(char if char.isprintable() else " " for char in edge.label[:_LABEL_CHARACTERS]) if worded else ""
+    text = "".join(char if char.isprintable() else " " for char in edge.label) if worded else ""
+    if len(text) > _LABEL_CHARACTERS:
+        text = f"{text[: _LABEL_CHARACTERS - 1]}…"  # a cut period would be another period
     return " ".join(part for part in (negated, text, sign, contested) if part)
 
 

@@ -171,12 +171,29 @@ def test_a_company_on_two_stages_shows_the_facts_of_both(open_page):
 
 def test_evidence_is_reached_by_keyboard_alone(open_page):
     opened = open_page(PAGES["impact"]())
-    opened.page.focus("#links button")
-    opened.page.keyboard.press("Enter")
-    assert opened.page.is_visible("#detail mark")
-    opened.page.focus("#detail .back")
-    opened.page.keyboard.press("Enter")
-    assert opened.page.is_visible("#overview")
+    focused = "() => document.activeElement.textContent"
+    opened.page.focus("#links button:nth-child(2)")
+    row = opened.page.evaluate(focused)
+    for leave in ("Enter", "Escape"):
+        opened.page.keyboard.press("Enter")
+        assert opened.page.is_visible("#detail mark")
+        assert opened.page.evaluate(focused) == "← 返回概览"
+        opened.page.keyboard.press(leave)
+        assert opened.page.is_visible("#overview")
+        assert opened.page.evaluate(focused) == row, "the next key goes on where the reader was"
+
+
+def test_a_line_under_the_pointer_shows_its_sentence(open_page):
+    opened = open_page(PAGES["impact"]())
+    spot = opened.page.evaluate(
+        "() => { const { data, network } = window.liantu;"
+        "const label = data.labels.find((label) => data.members[data.links[label.link].target].label === '天齐锂业');"
+        "return network.canvasToDOM(label); }"
+    )
+    box = opened.page.locator("#canvas").bounding_box()
+    opened.page.mouse.move(box["x"] + spot["x"], box["y"] + spot["y"])
+    tip = opened.page.wait_for_selector(".vis-tooltip", state="visible").inner_text()
+    assert tip == "锂矿 —影响＋→ 天齐锂业\n「锂矿影响天齐锂业，产业链上下游关系进一步明确，行业集中度有望提升。」"
 
 
 def test_a_kind_can_be_hidden_and_shown_again(open_page):
@@ -229,6 +246,8 @@ def test_a_narrow_screen_stacks_the_panel_beneath(open_page):
     panel = opened.page.locator("#panel").bounding_box()
     assert panel["y"] >= picture["y"] + picture["height"] - 1
     assert opened.page.evaluate("() => document.documentElement.scrollWidth") <= 420
+    legend = opened.page.locator("footer.legend").bounding_box()
+    assert legend["y"] >= panel["y"] + panel["height"] - 1, "the page scrolls as one; nothing takes room from the rest"
 
 
 def test_the_notice_of_what_was_left_out_is_seen(open_page):

@@ -2,7 +2,9 @@
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   const faces = new Map(data.nodes.filter((node) => node.face).map((node) => [node.id, node.face]));
-  const nodes = new vis.DataSet(data.nodes), edges = new vis.DataSet(data.edges);
+  const tips = data.links.map((link) => linkTip(link, data));
+  const nodes = new vis.DataSet(data.nodes);
+  const edges = new vis.DataSet(data.edges.map((edge) => ({ ...edge, title: tips[edge.link] })));
   const linkOf = new Map(data.edges.map((edge) => [edge.id, edge.link]));
   const off = new Set();
   let near = null, lit = null;
@@ -49,15 +51,14 @@ function start() {
     if (network.getScale() * data.labelPixels < 7.5) return;
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
-    ctx.lineJoin = "round";
-    ctx.lineWidth = 5;
-    ctx.strokeStyle = "#fbfcfd";
     ctx.font = `${data.labelPixels}px ${FONT}`;
     for (const label of data.labels) {
       const link = data.links[label.link];
       if (off.has(data.members[link.source].kind) || off.has(data.members[link.target].kind)) continue;
       ctx.globalAlpha = lit && !lit.has(label.link) ? 0.12 : 1;
-      ctx.strokeText(label.text, label.x, label.y);
+      const width = ctx.measureText(label.text).width + 6; // a line between the words would strike them out
+      ctx.fillStyle = "#fbfcfd";
+      ctx.fillRect(label.x - width / 2, label.y - 8, width, 15);
       ctx.fillStyle = label.color;
       ctx.fillText(label.text, label.x, label.y);
     }

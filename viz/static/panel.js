@@ -56,7 +56,15 @@ function memberBlock(index, data) {
   return block;
 }
 
+function linkTip(link, data) {
+  const [first] = link.evidence;
+  const head = linkHead(link, data, "p");
+  for (const tag of head.querySelectorAll(".tag")) tag.textContent = `（${tag.textContent}）`;
+  return first ? `${head.textContent}\n「${first.quote}」` : head.textContent;
+}
+
 function makePanel(data, onPick) {
+  let origin = null; // the row that a reader opened: where the keyboard goes on after the way back
   const detail = document.getElementById("detail"), overview = document.getElementById("overview");
   const panel = document.getElementById("panel");
 
@@ -76,7 +84,11 @@ function makePanel(data, onPick) {
       const row = linkHead(data.links[at], data, "button");
       row.type = "button";
       row.className = "row";
-      row.addEventListener("click", () => onPick(at));
+      row.addEventListener("click", () => {
+        onPick(at);
+        origin = row;
+        detail.querySelector(".back").focus({ preventScroll: true });
+      });
       return row;
     });
     document.getElementById("links").replaceChildren(...made);
@@ -87,8 +99,11 @@ function makePanel(data, onPick) {
     showLink: (at) => show(linkBlock(data.links[at], data)),
     showMember: (at) => show(memberBlock(at, data)),
     showOverview() {
+      const inside = detail.contains(document.activeElement);
       detail.hidden = true;
       overview.hidden = false;
+      if (origin && inside) origin.focus();
+      origin = null;
     },
   };
 }
