@@ -35,6 +35,12 @@ _NEAR: Final = 4.0
 _CLEARANCES: Final = (10.0, 6.0, 3.0)
 """How far round a shape a way bends: as far as the crowd allows."""
 
+_MOST_PASSED: Final = 24
+"""A way past more shapes than this is a maze that nobody follows; the next smaller clearance is straighter."""
+
+_MOST_LINKS: Final = 1000
+"""More lines than this are a cloud in which none is followed; they stay as they are."""
+
 _BESIDE: Final = 4.0
 """Links between the same two shapes bend that much further out each, or they would hide one another."""
 
@@ -51,6 +57,8 @@ def ways_round(scene: Scene, placement: Placement, curves: Mapping[int, Curve]) 
         placement: where its shapes are, and the bends that its links have.
         curves: link index → how it is drawn; links without one are not drawn as lines.
     """
+    if len(curves) > _MOST_LINKS:
+        return {}
     names = np.array([*placement.boxes, *map(_card, placement.cards)])
     boxes = [*placement.boxes.values(), *placement.cards.values()]
     lows = np.array([(box.x - box.width / 2, box.y - box.height / 2) for box in boxes])
@@ -95,9 +103,9 @@ def _way(
     stops: Sequence[Box], lows: Array, highs: Array, *, further: float, closed: Container[Spot]
 ) -> tuple[Spot, ...] | None:
     ends = np.array([(stop.x, stop.y) for stop in (stops[0], stops[-1])])
-    for clearance in _CLEARANCES:
-        room = clearance + further
-        way = _shortest(ends, lows - room, highs + room, closed)
+    tries = [*((clearance + further, closed) for clearance in _CLEARANCES), (_CLEARANCES[-1], ())]
+    for room, without in tries:  # at last rather a shared bend than a line behind a shape
+        way = _shortest(ends, lows - room, highs + room, without)
         if way is not None:
             return tuple(map(_spot, way[1:-1]))
     return None
@@ -112,6 +120,8 @@ def _shortest(ends: Array, lows: Array, highs: Array, closed: Container[Spot]) -
         if not met.any():
             return way
         known |= met
+        if known.sum() > _MOST_PASSED:
+            return None
         low, high = lows[known], highs[known]
         corners = np.concatenate([np.stack((x[:, 0], y[:, 1]), axis=1) for x in (low, high) for y in (low, high)])
         spots = np.array([*ends, *(corner for corner in corners if _spot(corner) not in closed)])
