@@ -49,6 +49,9 @@ def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **given: int) ->
     ctx.obj = kb
     if ctx.invoked_subcommand:
         return
+    today = ctx.find_root().obj.astimezone().date()
+    if as_of and as_of > today:  # its themes would stay the newest, whatever is published until then
+        raise click.BadParameter(f"{as_of} is after today, {today}", ctx, param_hint="--as-of")
     from communities.detection import DetectionOptions  # noqa: PLC0415 -- imported when called
     from communities.weekly import JobOptions  # noqa: PLC0415 -- imported when called
 

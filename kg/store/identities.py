@@ -53,6 +53,8 @@ def examined(judgement: Judgement, view: View) -> Judgement:
     checks = {Verdict.MERGE: _check_merge, Verdict.SPLIT: _check_split, Verdict.REVOKE: _check_revocation}
     if not judgement.by.strip() or not judgement.why.strip():
         raise JudgementRefused("a judgement needs to say by whom and why")
+    if judgement.score is not None and not 0 <= judgement.score <= 1:  # which "nan" is not, and no JSON either
+        raise JudgementRefused(f"a score of {judgement.score} is not from 0 to 1")
     checks[judgement.verdict](judgement, view)
     timed = replace(
         judgement, recorded_at=utc(judgement.recorded_at), documents=tuple(sorted(set(judgement.documents)))

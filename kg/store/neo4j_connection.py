@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ try:
     from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, SessionExpired
 except ModuleNotFoundError as absent:
     raise StoreUnusable("neo4j:", "the driver is not installed; pip install 'liantu[neo4j]'") from absent
+# What the driver warns of comes back as an error of ours; who logs still gets it.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -246,6 +246,9 @@ def test_weekly_publishes_and_again_carries_all(liantu: Liantu, tmp_path: Path):
     assert liantu("weekly", "--as-of", "2024-03-01", "--kb", path) == 0
     assert "2024-03-01：" in liantu.out
     assert liantu("weekly", "--as-of", "2020-01-01", "--kb", path) == 1
+    assert liantu("weekly", "--as-of", "9999-12-31", "--kb", path) == 2
+    assert "is after today" in liantu.err
+    assert liantu("weekly", "rollback", "--as-of", "9999-12-31", "--kb", path) == 0
     assert liantu("weekly", "--kb", tmp_path / "none") == 4
 
 

@@ -90,6 +90,7 @@ def test_split_by_name(capsys, kb: Path):
         (("split", LONGI, "隆基绿能", "--from", "2024-02-01", "--until", "2024-01-01", *WHY), "no day lies"),
         (("revoke", "judgement:0", *WHY), "no such judgement"),
         (("merge", LONGI, TONGWEI, "--by", "张三", "--why", ""), "by whom and why"),
+        (("merge", LONGI, TONGWEI, *WHY, "--score", "nan"), "a score of nan is not from 0 to 1"),
     ],
 )
 def test_what_cannot_be_judged_is_one_line(capsys, kb: Path, arguments: tuple[str, ...], line: str):
