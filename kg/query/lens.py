@@ -97,9 +97,10 @@ class Lens:
         if not len(frontier):
             return []
         edges = self.graph.expand(np.asarray(frontier, dtype=np.int64), relations, direction, limit_per_node=limit)
-        return self._steps(edges)
+        return self.steps(edges)
 
-    def _steps(self, edges: Edges) -> list[Step]:
+    def steps(self, edges: Edges) -> list[Step]:
+        """Return edges as steps."""
         names = self.graph.relation_names
         columns = (
             edges.source,

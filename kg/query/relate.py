@@ -15,6 +15,8 @@ from kg.query.resolve import resolve
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from kg.graph.edges import Edges
     from kg.query.answers import Link
     from kg.store.port import View
@@ -24,6 +26,7 @@ _AT_ENDS = 2000  # and from the two that are asked about: a plain link of a hub 
 _LONGEST = 4
 _PATHS = 8
 _POPS = 4000
+_AHEAD = 64  # walks of the queue whose next steps are read at once
 _HOP_COST = 0.6  # each further hop makes a path this much less credible
 
 
@@ -67,8 +70,9 @@ def _search(lens: Lens, start: int | None, goal: int | None) -> list[_Walk]:
     if start is None or goal is None or start == goal:
         return []
     relations = lens.words.of_family("structure", "chain", "causal")
-    reached = _distances(lens, goal, relations)
-    home = _around(lens, goal, relations, _AT_ENDS)
+    distance = _distances(lens, goal, relations)
+    home = _onward(lens, {goal: 0}, relations, distance, limit=_AT_ENDS)[goal]
+    known = {(start, 0): _onward(lens, {start: 0}, relations, distance, limit=_AT_ENDS)[start]}
     queue = [_Walk(-1.0, (start,), ())]
     found: list[_Walk] = []
     for _ in range(_POPS):
@@ -78,29 +82,38 @@ def _search(lens: Lens, start: int | None, goal: int | None) -> list[_Walk]:
         if walk.nodes[-1] == goal:
             found.append(walk)
             continue
-        last = walk.nodes[-1]
-        steps = _around(lens, last, relations, _BREADTH if walk.steps else _AT_ENDS)
-        if last in home:
-            steps[goal] = home[last]
-        for other, step in steps.items():
-            if other not in walk.nodes and len(walk.steps) + reached.get(other, _LONGEST) < _LONGEST:
+        last, hops = walk.nodes[-1], len(walk.steps)
+        if (last, hops) not in known:
+            # What leads a heap is mostly what comes next: asking for many nodes costs little more than for one.
+            ahead = [each for each in queue[:_AHEAD] if (each.nodes[-1], len(each.steps)) not in known]
+            asked = {each.nodes[-1]: len(each.steps) for each in (*ahead, walk)}
+            steps = _onward(lens, asked, relations, distance, limit=_BREADTH)
+            known |= {(node, asked[node]): steps[node] for node in asked}
+        steps_on = known[last, hops] | ({goal: home[last]} if last in home else {})
+        for other, step in steps_on.items():
+            if other not in walk.nodes:
                 cost = walk.cost * min(1.0, step.weight) * _HOP_COST
                 heapq.heappush(queue, _Walk(cost, (*walk.nodes, other), (*walk.steps, step)))
     return found
 
 
-def _distances(lens: Lens, goal: int, relations: Sequence[str]) -> dict[int, int]:
-    """Return hops to the goal, so that the search never walks where the goal is out of reach."""
-    reached, frontier = {goal: 0}, [goal]
-    for distance in range(1, _LONGEST):
-        found = _both_ways(lens, frontier, relations, _AT_ENDS if distance == 1 else _BREADTH * 4)
-        ends = [end for edges in found for end in (edges.source, edges.target)]
-        frontier = [node for node in np.unique(np.concatenate(ends)).tolist() if node not in reached]
-        reached |= dict.fromkeys(frontier, distance)
-    return reached
+def _distances(lens: Lens, goal: int, relations: Sequence[str]) -> NDArray[np.int8]:
+    """Return each node's hops to the goal, `_LONGEST` for all that are further: the search never walks there."""
+    distance = np.full(len(lens.graph.entity_ids), _LONGEST, dtype=np.int8)
+    distance[goal] = 0
+    frontier = np.array([goal])
+    for hops in range(1, _LONGEST):
+        reached = np.zeros(len(distance), dtype=np.bool_)
+        for edges in _both_ways(lens, frontier, relations, _AT_ENDS if hops == 1 else _BREADTH * 4):
+            reached[edges.source] = reached[edges.target] = True
+        frontier = np.flatnonzero(reached & (distance == _LONGEST))
+        distance[frontier] = hops
+    return distance
 
 
-def _both_ways(lens: Lens, nodes: Sequence[int], relations: Sequence[str], limit: int) -> tuple[Edges, Edges]:
+def _both_ways(
+    lens: Lens, nodes: Sequence[int] | NDArray[np.integer], relations: Sequence[str], limit: int
+) -> tuple[Edges, Edges]:
     expand = lens.graph.expand
     return (
         expand(nodes, relations, "out", limit_per_node=limit),
@@ -108,12 +121,28 @@ def _both_ways(lens: Lens, nodes: Sequence[int], relations: Sequence[str], limit
     )
 
 
-def _around(lens: Lens, index: int, relations: Sequence[str], limit: int) -> dict[int, Step]:
-    """Return the strongest step to each neighbour."""
-    steps = lens.expand([index], relations, "out", limit=limit) + lens.expand([index], relations, "in", limit=limit)
-    best: dict[int, Step] = {}
-    for step in sorted(steps, key=lambda step: (-step.weight, step.fact)):
-        best.setdefault(step.target if step.source == index else step.source, step)
+def _onward(
+    lens: Lens, hops: Mapping[int, int], relations: Sequence[str], distance: NDArray[np.int8], *, limit: int
+) -> dict[int, dict[int, Step]]:
+    """Return each node's strongest step to each neighbour from where the goal is in reach.
+
+    Args:
+        lens: whose graph is walked.
+        hops: nodes, and how many steps have led to each.
+        relations: those walked.
+        distance: of all nodes to the goal.
+        limit: edges of a node and relation, either way, that are looked at.
+    """
+    nodes = np.array(sorted(hops), dtype=np.int64)
+    spent = np.array([hops[node] for node in nodes.tolist()])
+    outward, inward = _both_ways(lens, nodes, relations, limit)
+    found: list[tuple[int, int, Step]] = []
+    for edges, one, other in ((outward, outward.source, outward.target), (inward, inward.target, inward.source)):
+        rows = np.flatnonzero(spent[np.searchsorted(nodes, one)] + distance[other] < _LONGEST)
+        found += zip(one[rows].tolist(), other[rows].tolist(), lens.steps(edges.take(rows)), strict=True)
+    best: dict[int, dict[int, Step]] = {node: {} for node in hops}
+    for node, neighbour, step in sorted(found, key=lambda each: (-each[2].weight, each[2].fact)):
+        best[node].setdefault(neighbour, step)
     return best
 
 
