@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 ROWS = 10_000  # of a sheet at most: a document that can still be shown and removed
 _WAITING = 400_000  # rows held back at most, when a file goes back and forth between days
-_IDLE = 20_000  # rows of other days after which a day is taken to be over: most files go by day
+_IDLE = 10_000  # rows of other days after which a day is taken to be over: most files go by day
+_LOOKED_AFTER = 1_000  # rows
 EXTRACTOR = "import/1"
 
 
@@ -82,7 +83,7 @@ class Sheets:
                     yield self._closed(place)
                 elif self._waiting >= _WAITING:
                     yield from self.rest()
-                if number % _IDLE == 0:
+                if number % _LOOKED_AFTER == 0:
                     yield from self.rest(before=number - _IDLE)
         yield from self.rest()
 

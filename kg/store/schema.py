@@ -157,9 +157,9 @@ VERSION_5 = "UPDATE chunk SET record = json_insert(record, '$[9]', 'plain');"
 # Traditional and simplified spellings fold to one name (kg/ids.py); names written before are folded again.
 VERSION_6 = "UPDATE OR REPLACE profile_name SET folded = normal_name(name);"
 
-# What a bulk load into a base without facts builds last, from sorted rows. No two facts have one id and one claim: the
-# writers see to it and `liantu check` looks, so that the index over ids, which grows in random places, is as small as
-# can be and can be left out too.
+# No two facts have one id and one claim: the writers see to it and `liantu check` looks, so that the index over ids,
+# which grows in random places, is as small as can be. A bulk load into a base without facts builds it last, from sorted
+# rows; earlier versions left out all of these.
 INDEXES = {
     "fact_id": "CREATE INDEX IF NOT EXISTS fact_id ON fact (id)",
     "fact_negative": "CREATE INDEX IF NOT EXISTS fact_negative ON fact (subject, relation) WHERE negative",
@@ -218,8 +218,26 @@ UPDATE document SET head = paged(head, (SELECT b.content FROM body AS b WHERE b.
 """
 
 
+MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # pieces
+_MERGE_AT = (
+    "INSERT INTO appearing (appearing, rank) VALUES ('automerge', ?)",
+    "INSERT INTO fact_end (fact_end, rank) VALUES ('automerge', ?)",
+)
+
+
+def merge_at(connection: sqlite3.Connection, pieces: int) -> None:
+    """Let the word indexes that grow with facts have so many pieces of a size before these are merged.
+
+    SQLite's own number is 4; with it a load merges the same words again and again, a tenth of its time. A load that is
+    killed leaves its number behind: then questions look into more pieces.
+    """
+    for statement in _MERGE_AT:
+        connection.execute(statement, (pieces,))
+
+
 def complete(connection: sqlite3.Connection) -> None:
     """Build the indexes that a bulk load left out, or would have built had it not been killed."""
+    connection.execute("PRAGMA threads = 1")  # one more that sorts, while this one reads
     for statement in INDEXES.values():
         connection.execute(statement)
 

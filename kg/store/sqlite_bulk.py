@@ -1,7 +1,7 @@
 """Many rows into a SQLite base at once: the rows of `kg/store/sqlite_writer.py` for sheets, in large transactions.
 
 Keys are given here, so that evidence needs no look-up unless a fact was known already; a base without facts is filled
-without its secondary indexes, which are built at the end from sorted rows.
+without the index over their ids, which is built at the end from sorted rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kg.errors import DocumentError
 from kg.ids import normal_name
 from kg.store import codec, journal, schema
 from kg.store.prepared import bare_name, utc
-from kg.store.schema import DAY_ROOM, FACT_ENDS, INDEXES, first_key, microseconds
+from kg.store.schema import DAY_ROOM, FACT_ENDS, first_key, microseconds
 from kg.store.sqlite_insert import insert_columns
 from kg.store.stated import Filed, Stated
 
@@ -36,14 +36,15 @@ ROWS_AT_FIRST, ROWS_AT_ONCE, ROWS_AT_MOST = 10_000, 50_000, 1_000_000
 _NO_WORDS = zlib.compress(b"", 1)
 _BY_KEY = "SELECT id, claim, key FROM fact WHERE key IN (SELECT value FROM json_each(?))"
 _BY_ID = "SELECT id, claim, key FROM fact WHERE id IN (SELECT value FROM json_each(?))"
-_CACHE = -1_048_576  # KB: the indexes of ten million facts stay in memory while they grow
+_PART, _PART_OF_EMPTY = 4, 16  # ids grow in random places but in a base that has no index over them yet
+_CACHE = -262_144  # KB: indexes of a million entities stay in memory while they grow
 
 
-def batches(sheets: Iterable[Sheet]) -> Iterator[list[Sheet]]:
+def batches(sheets: Iterable[Sheet], *, part: int) -> Iterator[list[Sheet]]:
     """Put sheets together until there are rows enough for a transaction.
 
-    A transaction writes a page of the index over ids for nearly each page that there is, so that many rows take larger
-    ones: a quarter of what went before, within bounds. The first are small, so that who writes need not wait long.
+    A transaction writes most pages of what grows in random places, so that many rows take larger ones: a part of what
+    went before (4 is a fourth), within bounds. The first are small, so that who writes need not wait long.
 
     Raises:
         DocumentError: what the sheets raise, once those before have been handed on.
@@ -55,7 +56,7 @@ def batches(sheets: Iterable[Sheet]) -> Iterator[list[Sheet]]:
             batch.append(sheet)
             rows += len(sheet.rows)
             least = min(max(before, ROWS_AT_FIRST), ROWS_AT_ONCE)
-            if rows >= max(least, min(before // 4, ROWS_AT_MOST)):
+            if rows >= max(least, min(before // part, ROWS_AT_MOST)):
                 yield batch
                 batch, rows, before = [], 0, before + rows
     except DocumentError as error:  # what came before shall be written
@@ -82,10 +83,12 @@ class Loader:
         self._entities = np.empty(0, np.int64)
         self._implied = np.empty(0, np.int64)  # the profile of one that is used and not described, or 0
         self._written: list[Filed] = []
-        connection.execute(f"PRAGMA cache_size = {_CACHE}")
         connection.execute("PRAGMA wal_autocheckpoint = 65536")
         self._last = self._last_fact()
         self._empty = self._last == 0
+        connection.execute(f"PRAGMA cache_size = {_CACHE}")
+        schema.merge_at(connection, schema.MERGED_AT_OF_LOAD)
+        self.part = _PART_OF_EMPTY if self._empty else _PART
 
     def insert(self, sheets: list[Sheet]) -> list[bool]:
         """Write sheets within a transaction; say which were new."""
@@ -93,8 +96,7 @@ class Loader:
             self._last, self._empty = last, False
             schema.complete(self._connection)
         if self._empty:
-            for name in INDEXES:
-                self._connection.execute(f"DROP INDEX IF EXISTS {name}")
+            self._connection.execute("DROP INDEX IF EXISTS fact_id")
         fresh: list[tuple[int, Sheet]] = []
         new: list[bool] = []
         for sheet in sheets:
@@ -228,7 +230,7 @@ class Loader:
             keys[row], leads[row] = key, False
         keys[leads] = np.arange(np.count_nonzero(leads)) + self._last + 1
         if self._empty:
-            self._written.append(Filed.of(said.heads[leads], self._last + 1))
+            self._written = Filed.of(said.heads[leads], self._last + 1).with_those_before(self._written)
         subjects, objects = (self._entities[np.concatenate(side)].tolist() for side in zip(*ends, strict=True))
         columns: dict[str, Iterable[object]] = {
             "key": keys.tolist(),
@@ -240,7 +242,8 @@ class Loader:
             "claim": said.claims,
         }
         if not leads.all():
-            columns = {name: compress(column, leads.tolist()) for name, column in columns.items()}
+            leading = leads.tolist()
+            columns = {name: compress(column, leading) for name, column in columns.items()}
         insert_columns(self._connection, "fact", columns, count=int(np.count_nonzero(leads)))
         self._connection.execute(f"{FACT_ENDS} WHERE key > ?", (self._last,))
         _write_evidence(self._connection, sheets, keys[said.leader].tolist(), said.places)

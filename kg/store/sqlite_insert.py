@@ -1,4 +1,8 @@
-"""Rows into a table of SQLite, several by each statement: to run one costs as much as to write a row."""
+"""Rows into a table of SQLite, several by each statement: to run one costs as much as to write a row.
+
+A row that is refused undoes nothing by itself (`OR FAIL`): who writes makes a transaction of it. Were a statement to be
+undone alone, SQLite would copy each page that it changes, and write out the word indexes before each statement.
+"""
 
 from __future__ import annotations
 
@@ -57,4 +61,4 @@ def _insertion(table: str, shared: tuple[str, ...], columns: tuple[str, ...], si
         for row in range(size)
     )
     names = ", ".join(f'"{name}"' for name in (*shared, *columns))
-    return f"INSERT INTO {table} ({names}) VALUES ({'), ('.join(rows)})"  # noqa: S608
+    return f"INSERT OR FAIL INTO {table} ({names}) VALUES ({'), ('.join(rows)})"  # noqa: S608

@@ -60,13 +60,15 @@ class SqliteWriter:
         with self._transaction() as connection:
             loader = sqlite_bulk.Loader(connection)
         try:
-            for batch in sqlite_bulk.batches(sheets):
+            for batch in sqlite_bulk.batches(sheets, part=loader.part):
                 with self._transaction():
                     new = loader.insert(batch)
                 yield from zip(batch, new, strict=True)
         finally:
+            keep_few_pages(connection)
             with self._transaction():
                 schema.complete(connection)
+                schema.merge_at(connection, schema.MERGED_AT)
 
     def remove(self, document_id: str) -> bool:
         """Take a document out, and what only it said."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """What one transaction wrote of facts, while there is no index over their ids: what these begin with, sorted."""
+    """What transactions wrote of facts, while there is no index over their ids: what these begin with, sorted."""
 
     heads: NDArray[np.uint64]
     keys: NDArray[np.int64]
@@ -31,11 +31,26 @@ class Filed:
         order = np.argsort(heads)
         return Filed(heads[order], order + first)
 
+    def with_those_before(self, before: list[Filed]) -> list[Filed]:
+        """Put this behind others, and those together that are not much longer than what follows them: few stay."""
+        whole = self
+        while before and len(before[-1].heads) < 2 * len(whole.heads):
+            heads = np.concatenate((before[-1].heads, whole.heads))
+            order = np.argsort(heads, kind="stable")  # two sorted runs are merged
+            whole = Filed(heads[order], np.concatenate((before[-1].keys, whole.keys))[order])
+            before = before[:-1]
+        return [*before, whole]
+
     def alike(self, heads: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return positions of `heads` that facts written begin with, and these facts' keys, pair by pair."""
-        low, high = (np.searchsorted(self.heads, heads, side) for side in ("left", "right"))
-        there = np.flatnonzero(high > low)
-        pairs = [(place, key) for place in there.tolist() for key in self.keys[low[place] : high[place]].tolist()]
+        low = np.searchsorted(self.heads, heads)
+        there = np.flatnonzero(self.heads[np.minimum(low, len(self.heads) - 1)] == heads)
+        low, high = low[there], np.searchsorted(self.heads, heads[there], "right")
+        pairs = [
+            (place, key)
+            for place, first, last in zip(there.tolist(), low.tolist(), high.tolist(), strict=True)
+            for key in self.keys[first:last].tolist()
+        ]
         both = np.array(pairs, np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
