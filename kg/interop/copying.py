@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kg.errors import StoreError
 from kg.ids import digest
-from kg.interop.dumping import document_lines, dump
+from kg.interop.dumping import document_lines, last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def verify(source: Store, target: Store) -> str:
         if made != kept:
             raise CopyDiffers(f"document {head.id}")
         hashes.append(made)
-    ends = [list(dump(store, documents=False)) for store in (source, target)]
+    ends = [list(last_lines(store)) for store in (source, target)]
     if ends[0] != ends[1]:
         raise CopyDiffers("judgements or weekly runs")
     return digest([*hashes, *ends[0]])

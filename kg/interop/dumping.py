@@ -1,15 +1,17 @@
 """The logical content of a store as sorted JSON lines: equal content, equal bytes, whichever store holds it.
 
 Documents come by day and id, each followed by its passages, mentions, described entities and facts; then judgements,
-then weekly runs. When a document was read is no content and left out; when a judgement was written down is.
-docs/store.md lists the fields of every line.
+then weekly runs, then a last line that tells how many there were, by which half a dump is known. When a document was
+read is no content and left out; when a judgement was written down is. docs/store.md lists the fields of every line.
 """
 
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from kg.errors import StoreError
 from kg.model import BlockKind
 from kg.store import codec
 
@@ -19,17 +21,43 @@ if TYPE_CHECKING:
     from kg.model import Document, Fact, Reading
     from kg.store.port import Store
 
-FORMAT = 1
+FORMAT = 2  # 1 has no last line
 
 
-def dump(store: Store, *, documents: bool = True) -> Iterator[str]:
-    """Yield the lines of a dump, each with its newline; without `documents` only what comes after them."""
+class StoreChanged(StoreError):
+    """A knowledge base that was written to while it was dumped."""
+
+    def __init__(self) -> None:
+        super().__init__("the knowledge base was written to meanwhile; dump it again while nobody writes")
+
+
+def dump(store: Store) -> Iterator[str]:
+    """Yield the lines of a dump, each with its newline.
+
+    Raises:
+        StoreChanged: in place of the last line, when what was yielded may be of several states.
+    """
+    revision = store.revision()
     yield _line("base", format=FORMAT)
-    view = store.view()
-    for head in list(view.documents()) if documents else ():
+    count = 1
+    for line in chain(_documents(store), last_lines(store)):
+        yield line
+        count += 1
+    if store.revision() != revision:
+        raise StoreChanged
+    yield _line("end", lines=count)
+
+
+def _documents(store: Store) -> Iterator[str]:
+    for head in list(store.view().documents()):
         reading = store.reading(head.id)
         if reading is not None:  # removed while we were writing
             yield from document_lines(reading)
+
+
+def last_lines(store: Store) -> Iterator[str]:
+    """Yield the lines of judgements and runs."""
+    view = store.view()
     for judgement in sorted(view.judgements(), key=lambda item: (item.recorded_at, item.id)):
         yield _line("judgement", id=judgement.id, record=json.loads(codec.judgement_out(judgement)))
     for run in view.runs():

@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from kg.errors import DocumentError, JudgementRefused
-from kg.ids import fact_id
+from kg.ids import chunk_id, fact_id
 from kg.interop.dumping import FORMAT
 from kg.interop.sheets import Refused
 from kg.model import Block, BlockKind, Document, Evidence, Problem, Reading, Removed
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from kg.model import Chunk, Entity, Fact, Mention
     from kg.store.port import Store, Writer
+
+_FAULTS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclass(slots=True)
@@ -53,37 +55,46 @@ class Restorer:
     def __init__(self, writer: Writer, *, name: str, recorded_at: datetime, refuse: Callable[[Refused], None]) -> None:
         self._writer, self._name, self._recorded_at, self._refuse = writer, name, recorded_at, refuse
         self._open: _Open | None = None
+        self._end: int | None = None  # lines before the last one, as it tells
         self.done = Restored()
 
     def take(self, lines: Iterable[tuple[int, str]]) -> Restored:
         """Take numbered lines.
 
         Raises:
-            DocumentError: when the first line is not that of a dump this version knows.
+            DocumentError: when the first line is not that of a dump this version knows; when the last one is missing,
+                and then the document before it, of which lines may be missing too, is left out.
         """
         numbered = iter(lines)
-        self._check_head(next(numbered, (0, "")))
+        whole = self._check_head(next(numbered, (0, ""))) == 1
+        count = 0  # lines before the present one
         for number, line in numbered:
+            count += 1
             where = f"{self._name}:{number}"
             try:
-                record = json.loads(line)
-                self._taken(where, record)
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+                self._taken(where, _read(line))
+            except _FAULTS as error:
                 self._refused(where, f"not a line of a dump ({type(error).__name__}: {error})")
             except JudgementRefused as error:
                 self._refused(where, str(error))
+        if self._end is None and not whole:
+            raise DocumentError(self._name, "ends before its last line", "bring the whole file; what is here stays")
         self._close()
+        if self._end not in {None, count}:
+            self._refused(self._name, f"{count} lines, where {self._end} were written and the last")
         return self.done
 
-    def _check_head(self, first: tuple[int, str]) -> None:
+    def _check_head(self, first: tuple[int, str]) -> int:
+        """Return the format that the first line tells."""
         try:
-            head = json.loads(first[1])
+            head = _read(first[1])
             found = head["format"] if head["type"] == "base" else None
-        except (ValueError, KeyError, TypeError):
+        except _FAULTS:
             found = None
-        if found != FORMAT:
+        if not isinstance(found, int) or not 1 <= found <= FORMAT:
             cause = "not a dump" if found is None else f"a dump of format {found}, this version reads {FORMAT}"
             raise DocumentError(self._name, cause, "make one with `liantu dump`, or name the layout with --format")
+        return found
 
     def _taken(self, where: str, record: dict[str, Any]) -> None:
         kind = record["type"]
@@ -95,8 +106,13 @@ class Restorer:
             self.done.judgements += self._writer.judge(codec.judgement_in(record["id"], _text(record))) is not None
         elif kind == "run":
             self._close()
-            self._writer.publish(codec.run_in(_text(record)))
+            run = codec.run_in(_text(record))
+            _string(run.id)
+            self._writer.publish(run)
             self.done.runs += 1
+        elif kind == "end":
+            self._close()
+            self._end = int(record["lines"])
         elif self._open is None:
             raise ValueError(f"a {kind} without its document")
         else:
@@ -136,6 +152,15 @@ def restore(store: Store, lines: Iterator[tuple[int, str]], **about: Any) -> Res
         return Restorer(writer, **about).take(lines)
 
 
+def _read(line: str) -> Any:
+    """Read a line of JSON; NaN and Infinity, which Python knows and JSON does not, are refused."""
+    return json.loads(line, parse_constant=_no_number)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
 def _text(record: dict[str, Any]) -> str:
     return codec.dump(record["record"])
 
@@ -171,6 +196,7 @@ def _add(whole: _Open, record: dict[str, Any], recorded_at: datetime) -> None:
     match record["type"]:
         case "chunk":
             chunk = codec.chunk_in(_string(record["id"]), document.id, _text(record))
+            _check(chunk.id == chunk_id(document.id, chunk.start, chunk.end), "its id is not that of its place")
             _check(chunk.text == document.text[chunk.start : chunk.end], "its text does not stand there")
             whole.chunks.append(chunk)
         case "mention":
@@ -191,6 +217,7 @@ def _fact(document: Document, record: dict[str, Any], recorded_at: datetime) -> 
     evidence = []
     for start, end, speaker, confidence, extractor in record["evidence"]:
         _check(0 <= start < end <= len(document.text), f"{start} … {end} is outside the text")
+        _check(0 < confidence <= 1, f"confidence {confidence} is not above 0 and at most 1")
         evidence.append(
             Evidence(
                 document=document.id,

@@ -60,6 +60,8 @@ def _csv_rows(path: Path) -> Iterator[_Written]:
     header = next(reader, [])
     if missing := [name for name in NEEDED if name not in header]:
         raise DocumentError(str(path), f"no column {', '.join(missing)}", "name the columns in the first line")
+    if twice := [name for name, count in Counter(header).items() if count > 1]:
+        raise DocumentError(str(path), f"two columns {', '.join(twice)}", "give each its own name in the first line")
     while True:
         taken.clear()
         numbers.clear()
@@ -119,9 +121,11 @@ def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[Block]:
             if row is not None:
                 yield number, line, row
 
-    for name, head, tail in _CHAINKG:
-        if (folder / name).exists():
-            yield from _blocks(folder / name, rows(folder / name, head, tail))
+    there = [each for each in _CHAINKG if (folder / each[0]).exists()]
+    if not there:
+        raise DocumentError(str(folder), f"has no {_CHAINKG[0][0]}", "is this the layout that --format names?")
+    for name, head, tail in there:
+        yield from _blocks(folder / name, rows(folder / name, head, tail))
 
 
 _CHAINKG = (

@@ -132,6 +132,9 @@ def test_csv_without_its_columns_says_which(tmp_path: Path):
     path.write_text("subject,object\n")
     with pytest.raises(DocumentError, match="no column relation, published_on"):
         run(path, "csv")
+    path.write_text("subject,relation,object,published_on,value,value\n")
+    with pytest.raises(DocumentError, match="two columns value"):
+        run(path, "csv")
 
 
 def test_importing_again_adds_nothing(tmp_path: Path):
@@ -226,6 +229,9 @@ def test_chain_edges_need_a_day(tmp_path: Path):
     assert (tally.written, len(told)) == (1, 1)
     (fact,) = store.view().facts()
     assert (fact.subject, fact.object) == ("product:碳酸锂", "product:电池")
+    (tmp_path / "product_product.jsonl").unlink()
+    with pytest.raises(DocumentError, match="--format"):
+        run(tmp_path, "chainkg", day="2021-10-19")
 
 
 def test_the_commands_end_to_end(tmp_path: Path):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from kg.errors import DocumentError
 from kg.interop.copying import CopyDiffers, copy, verify
-from kg.interop.dumping import dump
+from kg.interop.dumping import StoreChanged, dump
 from kg.interop.restoring import restore
 from kg.judgement import Judgement, Verdict
 from kg.model import (
@@ -201,7 +201,67 @@ def test_a_damaged_line_costs_only_itself():
     assert (done.documents, done.refused, len(list(other.view().facts()))) == (2, 2, 1)
 
 
-@pytest.mark.parametrize("first", ["", "{}", "[]", '{"type":"base","format":99}', "文"])
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "said"),
+    [
+        ("fact", ",1.0,", ",NaN,", "NaN is no number"),
+        ("fact", ",1.0,", ",1.5,", "confidence 1.5 is not above 0"),
+        ("document", '"blocks":[]', '"blocks":[[1e999,2,"heading",1,""]]', "OverflowError"),
+        ("chunk", '"id":"chunk:', '"id":"chunk:0', "not that of its place"),
+        ("run", '["r1"', "[{}", "is no text"),
+    ],
+)
+def test_a_hostile_value_costs_only_its_line(kind: str, old: str, new: str, said: str):
+    store = filled(MemoryStore(), (reading(1, 0, reported(20)), reading(2, 1, reported(22))))
+    lines = list(dump(store))
+    row = next(row for row, line in enumerate(lines) if f'"type":"{kind}"' in line)
+    assert old in lines[row]
+    lines[row] = lines[row].replace(old, new, 1)
+    told: list[Refused] = []
+    other = MemoryStore()
+    brought(other, lines, told)
+    assert said in told[0].why
+    assert other.has_document("doc:2")
+
+
+def test_half_a_dump_is_not_taken_for_whole():
+    store = filled(MemoryStore(), (reading(1, 0, reported(20)), reading(2, 1, reported(22), reported(21))))
+    lines = list(dump(store))
+    second = [row for row, line in enumerate(lines) if '"type":"document"' in line][1]
+    for left in range(1, len(lines)):
+        other = MemoryStore()
+        with pytest.raises(DocumentError, match="ends before its last line"):
+            brought(other, lines[:left])
+        assert not other.has_document("doc:2") or left > second + 4
+        brought(other, lines)  # what came stays, and the rest comes
+        assert list(dump(other)) == lines
+
+
+def test_lines_lost_within_a_dump_are_told():
+    lines = list(dump(filled(MemoryStore(), (reading(1, 0, reported(20)), reading(2, 1, reported(22))))))
+    rows = [row for row, line in enumerate(lines) if '"type":"document"' in line]
+    told: list[Refused] = []
+    brought(MemoryStore(), lines[: rows[0]] + lines[rows[1] :], told)
+    assert f"where {len(lines) - 1} were written" in told[0].why
+
+
+def test_a_dump_of_the_first_format_needs_no_last_line():
+    lines = list(dump(filled(MemoryStore(), (reading(1, 0, reported(20)),))))
+    other = MemoryStore()
+    brought(other, [lines[0].replace('"format":2', '"format":1'), *lines[1:-1]])
+    assert list(dump(other)) == lines
+
+
+def test_a_base_that_changes_while_it_is_dumped_is_told():
+    store = filled(MemoryStore(), (reading(1, 0, reported(20)),))
+    lines = dump(store)
+    next(lines)
+    filled(store, (reading(2, 1, reported(22)),))
+    with pytest.raises(StoreChanged, match="meanwhile"):
+        list(lines)
+
+
+@pytest.mark.parametrize("first", ["", "{}", "[]", '{"type":"base","format":99}', "文", "[" * 99_999])
 def test_what_is_no_dump_says_so(first: str):
     with pytest.raises(DocumentError, match=r"dump"):
         brought(MemoryStore(), [first])
