@@ -26,6 +26,7 @@ _QUALIFIERS: Final = (
     ("rank", "rank"),
     ("rating", "rating"),
 )
+_CERTAINTY: Final = tuple(Modality)
 _MEASURED = "reports"
 _OBJECT_STANDS_AT = "…"  # in a wording such as 是…的上游
 _OPENING = re.compile(rf"^.*?{_OBJECT_STANDS_AT}的?")
@@ -64,6 +65,21 @@ def claim_of(fact: Fact, wording: str, names: Mapping[str, str], *, lang: Lang =
     return f"{claim}（{' · '.join(notes)}）" if notes else claim
 
 
+def leading(link: Link) -> Fact | None:
+    """Return the fact that a line is drawn and worded by: affirmed before denied, the most certain, then the newest."""
+    return max(
+        link.facts,
+        key=lambda fact: (
+            fact.polarity is Polarity.POSITIVE,
+            -_CERTAINTY.index(fact.modality),
+            fact.last_published_on,
+            str(fact.valid or ""),
+            fact.id,
+        ),
+        default=None,
+    )
+
+
 def label_of(link: Link, lang: Lang = "zh") -> str:
     """Return the few characters that stand on a line: a value with its period, a rating, else the relation.
 
@@ -71,12 +87,12 @@ def label_of(link: Link, lang: Lang = "zh") -> str:
     >>> label_of(Link("a", "b", "upstream_of", "是…的上游", 0, 1.0, (), ()))
     '上游'
     """
-    newest = max(link.facts, key=lambda fact: (fact.last_published_on, fact.id), default=None)
-    if newest is not None and newest.relation == _MEASURED and newest.value is not None:
-        parts = (scoped(newest, "scope"), value_text(newest.value, lang), str(newest.valid or ""))
+    said = leading(link)
+    if said is not None and said.relation == _MEASURED and said.value is not None:
+        parts = (scoped(said, "scope"), value_text(said.value, lang), str(said.valid or ""))
         return " ".join(filter(None, parts))
-    if newest is not None and newest.qualifier("rating"):
-        return newest.qualifier("rating")
+    if said is not None and said.qualifier("rating"):
+        return said.qualifier("rating")
     if link.relation == _MEASURED:
         return word(_MEASURED, lang)
     return _OPENING.sub("", link.wording) or link.wording

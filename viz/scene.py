@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kg.model import Kind, Modality, Polarity
 from kg.query.answers import AskAnswer, ChainAnswer, ImpactAnswer, ProfileAnswer, RelateAnswer, ThemeAnswer
-from viz.claims import SceneEvidence, evidence_of, label_of
+from viz.claims import SceneEvidence, evidence_of, label_of, leading
 from viz.columns import (
     Columns,
     SceneCaption,
@@ -31,7 +31,6 @@ Answer = ChainAnswer | ImpactAnswer | RelateAnswer | ProfileAnswer | ThemeAnswer
 MOST_NODES: Final = 300
 """More than this a browser draws as a grey cloud; the weakest are left out and the page says so."""
 
-_CERTAINTY: Final = tuple(Modality)
 _SMALLEST_LABEL, _LABEL_RANGE, _FOCUS_LABEL = 13, 3, 17
 _THINNEST, _WIDTH_RANGE = 1.4, 2.6
 _ALIASES_IN_TIP = 5
@@ -260,14 +259,15 @@ def _edges(
     for link in shown:
         source, target, inside = _ends(link, drawn, stage_of)
         share = sqrt(max(link.weight, 0.0) / best) if best > 0 else 0.0
+        said = leading(link)
         yield SceneEdge(
             source=source,
             target=target,
             label=label_of(link, lang),
             relation=link.relation,
             sign=link.sign,
-            modality=_modality(link),
-            polarity=_polarity(link),
+            modality=said.modality if said else Modality.ASSERTED,
+            polarity=said.polarity if said else Polarity.POSITIVE,
             contested=link.contested or len({fact.polarity for fact in link.facts}) > 1,
             width=round(_THINNEST + _WIDTH_RANGE * share, 2),
             evidence=evidence_of(link, names, lang),
@@ -282,15 +282,6 @@ def _ends(link: Link, drawn: set[str], stage_of: Mapping[str, str]) -> tuple[str
         if copy in drawn and stage_of.get(copy) == stage:
             return (copy, stage, True) if company == link.source else (stage, copy, True)
     return link.source, link.target, False
-
-
-def _modality(link: Link) -> Modality:
-    return min((fact.modality for fact in link.facts), key=_CERTAINTY.index, default=Modality.ASSERTED)
-
-
-def _polarity(link: Link) -> Polarity:
-    negated = bool(link.facts) and all(fact.polarity is Polarity.NEGATIVE for fact in link.facts)
-    return Polarity.NEGATIVE if negated else Polarity.POSITIVE
 
 
 def _subtitle(kept: Mapping[str, Node], edges: Sequence[SceneEdge], paths: int, *, lang: Lang) -> str:

@@ -6,6 +6,7 @@ from datetime import date
 import pytest
 
 from kg.model import Kind, Modality, Polarity, Value
+from kg.period import year
 from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, ProfileAnswer, RelateAnswer, Stage, Subgraph
 from tests.viz import samples
 from viz.claims import claim_of, label_of
@@ -244,3 +245,17 @@ def test_what_narrows_a_factor_or_a_figure_stands_behind_its_name():
     measured = replace(link, relation="reports", facts=(narrowed,))
     assert claim_of(narrowed, "的", names) == "集采 组件毛利率（全球） 37.9%（2024）"
     assert label_of(measured) == "（全球） 37.9% 2024"
+
+
+def test_a_line_says_what_it_is_drawn_as():
+    """A forecast of a later year does not stand on the line of a figure that is known."""
+    one, other = samples.thing(Kind.COMPANY, "甲公司"), samples.thing(Kind.INDICATOR, "净利润")
+    link = samples.link(one, other, "reports", "的")
+    known = replace(link.facts[0], id="a", relation="reports", value=Value(5.0, "亿元"), valid=year(2024))
+    hoped = replace(known, id="b", value=Value(7.0, "亿元"), valid=year(2026), modality=Modality.FORECAST)
+    denied = replace(known, id="c", value=Value(9.0, "亿元"), valid=year(2024), polarity=Polarity.NEGATIVE)
+    both = replace(link, relation="reports", facts=(hoped, denied, known))
+    graph = Subgraph((one, other), (both,))
+    (edge,) = scene_of(ProfileAnswer(one.entity, graph.links, graph)).edges
+    assert (edge.label, edge.modality, edge.polarity) == ("5亿元 2024", Modality.ASSERTED, Polarity.POSITIVE)
+    assert label_of(replace(both, facts=(hoped,))) == "7亿元 2026"
