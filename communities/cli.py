@@ -16,7 +16,7 @@ from kg.settings import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import date
+    from datetime import date, datetime
 
     from communities.weekly import JobOptions, Week
     from kg.llm.replay import Replay
@@ -49,7 +49,8 @@ def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **given: int) ->
     ctx.obj = kb
     if ctx.invoked_subcommand:
         return
-    today = ctx.find_root().obj.astimezone().date()
+    now = ctx.find_root().obj
+    today = now.astimezone().date()
     if as_of and as_of > today:  # its themes would stay the newest, whatever is published until then
         raise click.BadParameter(f"{as_of} is after today, {today}", ctx, param_hint="--as-of")
     from communities.detection import DetectionOptions  # noqa: PLC0415 -- imported when called
@@ -60,7 +61,7 @@ def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **given: int) ->
         if given["dry_run"]:
             _plan(store, as_of, options, model.name if model else "")
         else:
-            _run(store, as_of, options, model)
+            _run(store, as_of, options, model, now=now)
 
 
 @weekly.command()
@@ -87,12 +88,12 @@ def _plan(store: Store, as_of: date | None, options: JobOptions, model: str) -> 
     )
 
 
-def _run(store: Store, as_of: date | None, options: JobOptions, model: Replay | None) -> None:
+def _run(store: Store, as_of: date | None, options: JobOptions, model: Replay | None, *, now: datetime) -> None:
     from communities.weekly import run_week  # noqa: PLC0415 -- imported when called
 
     began = time.perf_counter()
     with _shown() as progress:
-        week = run_week(store, as_of, options=options, model=model, progress=progress)
+        week = run_week(store, as_of, options=options, model=model, progress=progress, recorded_at=now)
     _told(week, model, time.perf_counter() - began)
 
 

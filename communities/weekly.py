@@ -20,7 +20,7 @@ from kg.query.lens import Lens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import date
+    from datetime import date, datetime
 
     from communities.drafts import Draft, Drafts
     from communities.projection import Projection
@@ -91,6 +91,7 @@ def run_week(
     options: JobOptions | None = None,
     model: Model | None = None,
     progress: Progress = lambda _stage, _done, _total: None,
+    recorded_at: datetime | None = None,
 ) -> Week:
     """Find the themes as of a day and publish them.
 
@@ -104,6 +105,7 @@ def run_week(
         options: how to find communities and what to spend.
         model: writes the summaries that changed; without one they are composed.
         progress: called with a stage (project, detect, summarise, publish), steps done and all steps of it.
+        recorded_at: the moment that the run is stamped with; one that is there already keeps its own.
 
     Raises:
         EmptyBase: when no document is visible on that day.
@@ -116,7 +118,10 @@ def run_week(
         described, week = _described(job, drafts)
         run = _run(job, projection, drafts, described)
         progress("publish", 0, 1)
-        if run != store.view(as_of=job.day).run():
+        seen = store.view(as_of=job.day).run()
+        run = replace(run, recorded_at=seen.recorded_at if seen else None)
+        if run != seen:
+            run = replace(run, recorded_at=recorded_at)
             writer.publish(run)
         progress("publish", 1, 1)
     return Week(run, *week)

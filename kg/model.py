@@ -396,3 +396,4 @@ class Run:
     quality: Mapping[str, float] = field(default_factory=dict)
     communities: tuple[Community, ...] = ()
     events: tuple[ThemeEvent, ...] = ()
+    recorded_at: datetime | None = None  # when it was published, in UTC; None: nobody said, and every view sees it

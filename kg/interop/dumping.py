@@ -2,7 +2,8 @@
 
 Documents come by day and id, each followed by its passages, mentions, described entities and facts; then judgements,
 then weekly runs, then a last line that tells how many there were, by which half a dump is known. When a document was
-read is no content and left out; when a judgement was written down is. docs/store.md lists the fields of every line.
+read, or a run published, is no content and left out; when a judgement was written down is. docs/store.md lists the
+fields of every line.
 """
 
 from __future__ import annotations

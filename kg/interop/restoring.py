@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
-    from kg.model import Chunk, Entity, Fact, Mention
+    from kg.model import Chunk, Entity, Fact, Mention, Run
     from kg.store.port import Store, Writer
 
 _FAULTS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
@@ -52,8 +52,11 @@ class _Open:
 class Restorer:
     """Takes the lines of one dump into one store."""
 
-    def __init__(self, writer: Writer, *, name: str, recorded_at: datetime, refuse: Callable[[Refused], None]) -> None:
-        self._writer, self._name, self._recorded_at, self._refuse = writer, name, recorded_at, refuse
+    def __init__(
+        self, store: Store, writer: Writer, *, name: str, recorded_at: datetime, refuse: Callable[[Refused], None]
+    ) -> None:
+        self._store, self._writer = store, writer
+        self._name, self._recorded_at, self._refuse = name, recorded_at, refuse
         self._open: _Open | None = None
         self._end: int | None = None  # lines before the last one, as it tells
         self.done = Restored()
@@ -108,8 +111,7 @@ class Restorer:
             self._close()
             run = codec.run_in(_text(record))
             _string(run.id)
-            self._writer.publish(run)
-            self.done.runs += 1
+            self.done.runs += self._published(run)
         elif kind == "end":
             self._close()
             self._end = int(record["lines"])
@@ -141,6 +143,14 @@ class Restorer:
         self.done.documents += new
         self.done.known += not new
 
+    def _published(self, run: Run) -> bool:
+        """Publish a weekly run, unless it is the one that is seen of its day: that keeps its instant."""
+        seen = self._store.view(as_of=run.as_of).run()
+        new = seen is None or replace(seen, recorded_at=None) != run
+        if new:
+            self._writer.publish(replace(run, recorded_at=self._recorded_at))
+        return new
+
     def _refused(self, where: str, why: str) -> None:
         self.done.refused += 1
         self._refuse(Refused(where, why))
@@ -149,7 +159,7 @@ class Restorer:
 def restore(store: Store, lines: Iterator[tuple[int, str]], **about: Any) -> Restored:
     """Take a dump into a store; documents that are there already stay as they are."""
     with store.writer() as writer:
-        return Restorer(writer, **about).take(lines)
+        return Restorer(store, writer, **about).take(lines)
 
 
 def _read(line: str) -> Any:

@@ -249,7 +249,7 @@ def mention_in(text: str) -> Mention:
 
 
 def run_out(run: Run) -> str:
-    """Encode a weekly run."""
+    """Encode what a weekly run says, without the instant of its publishing."""
     communities = [
         [item.id, item.level, item.parent, list(item.members), _summary_out(item.summary), _lines_out(item.changes)]
         for item in run.communities
@@ -262,8 +262,8 @@ def run_out(run: Run) -> str:
     return dump([run.id, _day_out(run.as_of), dict(run.parameters), dict(run.quality), communities, events])
 
 
-def run_in(text: str) -> Run:
-    """Decode a weekly run."""
+def run_in(text: str, recorded_at: datetime | None = None) -> Run:
+    """Decode a weekly run that was published at an instant."""
     identity, as_of, parameters, quality, communities, events = json.loads(text)
     found = tuple(
         Community(item, level, parent, tuple(members), _summary_in(summary), _lines_in(changes))
@@ -273,7 +273,7 @@ def run_in(text: str) -> Run:
         ThemeEvent(Turn(turn), theme, level, name, size, *(tuple(ids) for ids in lists))
         for turn, theme, level, name, size, *lists in events
     )
-    return Run(identity, date.fromisoformat(as_of), parameters, quality, found, turns)
+    return Run(identity, date.fromisoformat(as_of), parameters, quality, found, turns, recorded_at)
 
 
 def judgement_out(judgement: Judgement) -> str:

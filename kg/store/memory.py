@@ -143,7 +143,7 @@ class MemoryWriter:
     def publish(self, run: Run) -> None:
         """Make a weekly run visible; the latest comes last."""
         self._runs.pop(run.id, None)
-        self._runs[run.id] = run
+        self._runs[run.id] = replace(run, recorded_at=utc(run.recorded_at) if run.recorded_at else None)
         self._changes[0] += 1
 
     def withdraw(self, run_id: str) -> bool:
@@ -300,7 +300,12 @@ class MemoryView:
 
     def runs(self) -> Iterator[Run]:
         """Go through the visible runs; of one day, the one published last."""
-        last = {run.as_of: run for run in self._runs.values() if self.as_of is None or run.as_of <= self.as_of}
+        last = {
+            run.as_of: run
+            for run in self._runs.values()
+            if (self.as_of is None or run.as_of <= self.as_of)
+            and (self.known_at is None or run.recorded_at is None or run.recorded_at <= self.known_at)
+        }
         yield from (self._identities().run(last[day]) for day in sorted(last))
 
     def _identities(self) -> Identities:

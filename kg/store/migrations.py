@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STEPS = (
     *(schema.VERSION_1, schema.VERSION_2, journal.STEP, schema.VERSION_4),
     *(schema.VERSION_5, schema.VERSION_6, schema.VERSION_7, schema.VERSION_8, schema.VERSION_9),
-    schema.VERSION_10,
+    *(schema.VERSION_10, schema.VERSION_11),
 )
 
 

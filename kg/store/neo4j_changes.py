@@ -90,7 +90,8 @@ WITHDRAW = f"MATCH (r:Run {{id: $id}}) WHERE r.removed = {FOREVER} SET r.removed
 PUBLISH_RUN = f"""
     OPTIONAL MATCH (r:Run) WITH coalesce(max(r.number), 0) + 1 AS number
     CREATE (:Run {{
-        number: number, id: $id, as_of: $as_of, record: $record, added: $revision, removed: {FOREVER}
+        number: number, id: $id, as_of: $as_of, recorded_at: $instant, record: $record, added: $revision,
+        removed: {FOREVER}
     }})
 """
 KNOWN_JUDGEMENT = "MATCH (j:Judgement {id: $id}) RETURN j.id"

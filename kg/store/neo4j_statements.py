@@ -161,14 +161,15 @@ WRITTEN_FACTS = """
 """
 
 # ── runs ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+_PUBLISHED = f"{_STATE.format('r')} AND r.as_of <= $day AND coalesce(r.recorded_at, $known) <= $known"
 RUN = f"""
-    MATCH (r:Run) WHERE {_STATE.format("r")} AND r.as_of <= $day
-    RETURN r.record ORDER BY r.as_of DESC, r.number DESC LIMIT 1
+    MATCH (r:Run) WHERE {_PUBLISHED}
+    RETURN r.record, r.recorded_at ORDER BY r.as_of DESC, r.number DESC LIMIT 1
 """
 RUNS = f"""
-    MATCH (r:Run) WHERE {_STATE.format("r")} AND r.as_of <= $day
+    MATCH (r:Run) WHERE {_PUBLISHED}
     WITH r.as_of AS as_of, max(r.number) AS number
-    MATCH (r:Run {{number: number}}) RETURN r.record ORDER BY as_of
+    MATCH (r:Run {{number: number}}) RETURN r.record, r.recorded_at ORDER BY as_of
 """
 
 COUNTS = {

@@ -16,7 +16,7 @@ from kg.store.neo4j_facts import FactReader, Sight, native, unpacked
 from kg.store.neo4j_schema import LAST_DAY, LAST_INSTANT
 from kg.store.neo4j_search import search
 from kg.store.prepared import Profile
-from kg.store.schema import microseconds
+from kg.store.schema import instant_of, microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -124,11 +124,11 @@ class Neo4jView:
 
     def run(self) -> Run | None:
         """Return the run with the latest visible day; of one day, the one published last."""
-        return next((codec.run_in(record) for (record,) in self._rows(cypher.RUN)), None)
+        return next((_run(*row) for row in self._rows(cypher.RUN)), None)
 
     def runs(self) -> Iterator[Run]:
         """Go through the visible runs; of one day, the one published last."""
-        return (codec.run_in(record) for (record,) in self._rows(cypher.RUNS))
+        return (_run(*row) for row in self._rows(cypher.RUNS))
 
     def appearances(self, entity_ids: Collection[str]) -> Iterator[tuple[str, date, Profile]]:
         """Go through what visible documents say of these entities."""
@@ -167,6 +167,10 @@ class Neo4jView:
 
 def _head(row: Sequence[Any]) -> DocumentHead:
     return codec.head_in(row[0], native(row[1]), row[3], path=row[2])
+
+
+def _run(record: str, recorded_at: int | None) -> Run:
+    return codec.run_in(record, None if recorded_at is None else instant_of(recorded_at))
 
 
 def _said(row: Row) -> Said:

@@ -16,7 +16,7 @@ from kg.store.identities import examined
 from kg.store.neo4j_connection import STATEMENT_SECONDS, Moment
 from kg.store.neo4j_reading import insert, purge
 from kg.store.neo4j_statements import HAS_DOCUMENT
-from kg.store.prepared import prepare
+from kg.store.prepared import prepare, utc
 from kg.store.schema import microseconds
 
 if TYPE_CHECKING:
@@ -90,11 +90,12 @@ class Neo4jWriter:
 
     def publish(self, run: Run) -> None:
         """Make a weekly run visible at once."""
+        recorded = None if run.recorded_at is None else microseconds(utc(run.recorded_at))
         self._litter = True
 
         def work(moment: Moment) -> bool:
             moment.rows(cypher.WITHDRAW, id=run.id)
-            moment.rows(cypher.PUBLISH_RUN, id=run.id, as_of=run.as_of, record=codec.run_out(run))
+            moment.rows(cypher.PUBLISH_RUN, id=run.id, as_of=run.as_of, instant=recorded, record=codec.run_out(run))
             return True
 
         self._change(work)

@@ -121,10 +121,10 @@ class View(Protocol):
         """Return the passages that mention an entity: most mentions first, then the newest, then by id."""
 
     def run(self) -> Run | None:
-        """Return the published weekly run with the latest `as_of` that the view may see."""
+        """Return the weekly run with the latest `as_of` that the view may see: none published after `known_at`."""
 
     def runs(self) -> Iterator[Run]:
-        """Go through the visible runs by day, of each day the one published last."""
+        """Go through the visible runs by day, of each day the one of them published last."""
 
 
 class Writer(Protocol):
@@ -142,7 +142,10 @@ class Writer(Protocol):
         """Take a document out so that the base is as if it had never been; False when it is not there."""
 
     def publish(self, run: Run) -> None:
-        """Make a weekly run visible at once; the same id again replaces it."""
+        """Make a weekly run visible at once, from its `recorded_at` on; the same id again replaces it.
+
+        Of one that was replaced nothing is kept: a view known before the second publishing sees neither of the two.
+        """
 
     def judge(self, judgement: Judgement) -> Judgement | None:
         """Keep a judgement, and return it with its id; None when it is there already.

@@ -217,6 +217,8 @@ VERSION_10 = """
 UPDATE document SET head = paged(head, (SELECT b.content FROM body AS b WHERE b.document = document.key));
 """
 
+# A weekly run tells when it was published, as a document when it was read; of one published before, nobody said.
+VERSION_11 = "ALTER TABLE run ADD COLUMN recorded_at INTEGER;"
 
 MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # pieces
 _MERGE_AT = (

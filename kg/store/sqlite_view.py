@@ -15,7 +15,7 @@ from kg.store import codec
 from kg.store import statements as sql
 from kg.store.merging import Said, unite_entity
 from kg.store.prepared import Profile
-from kg.store.schema import PLACE_BITS, day_of, sight_of
+from kg.store.schema import PLACE_BITS, day_of, instant_of, sight_of
 from kg.store.sqlite_facts import FactReader
 from kg.store.sqlite_search import search
 from kg.store.sqlite_table import SqliteSource
@@ -137,13 +137,13 @@ class SqliteView:
     def run(self) -> Run | None:
         """Return the run with the latest visible day; of one day, the one published last."""
         day = None if self.as_of is None else self.as_of.isoformat()
-        return next((codec.run_in(record) for (record,) in self._rows(sql.RUN, day=day)), None)
+        return next((_run(*row) for row in self._rows(sql.RUN, day=day)), None)
 
     def runs(self) -> Iterator[Run]:
         """Go through the visible runs; of one day, the one published last."""
         day = None if self.as_of is None else self.as_of.isoformat()
         for (number,) in self._rows(sql.RUNS, day=day):
-            yield from (codec.run_in(record) for (record,) in self._rows(sql.RUN_AT, number=number))
+            yield from (_run(*row) for row in self._rows(sql.RUN_AT, number=number))
 
     def appearances(self, entity_ids: Collection[str]) -> Iterator[tuple[str, date, Profile]]:
         """Go through what visible documents say of these entities."""
@@ -190,6 +190,10 @@ def _listed(ids: Collection[str]) -> str:
 
 def _head(row: Sequence[Any]) -> DocumentHead:
     return codec.head_in(row[0], day_of(row[1]), row[3], path=row[2])
+
+
+def _run(record: str, recorded_at: int | None) -> Run:
+    return codec.run_in(record, None if recorded_at is None else instant_of(recorded_at))
 
 
 def _said(row: Row) -> Said:

@@ -13,7 +13,7 @@ from kg.store import codec, journal, schema, sqlite_bulk
 from kg.store.connections import keep_few_pages, let_log_grow
 from kg.store.faults import telling
 from kg.store.identities import examined
-from kg.store.prepared import prepare
+from kg.store.prepared import prepare, utc
 from kg.store.schema import DAY_ROOM, FACT_ENDS, PLACE_BITS, PLACE_ROOM, first_key, microseconds
 from kg.store.words import terms
 
@@ -83,13 +83,14 @@ class SqliteWriter:
 
     def publish(self, run: Run) -> None:
         """Make a weekly run visible at once."""
+        recorded = None if run.recorded_at is None else microseconds(utc(run.recorded_at))
         with self._transaction() as connection:
             # Deleted first, so that a run published again is the latest of its day.
             connection.execute("DELETE FROM run WHERE id = ?", (run.id,))
             connection.execute(
-                "INSERT INTO run (number, id, as_of, record) "
-                "VALUES ((SELECT coalesce(max(number), 0) + 1 FROM run), ?, ?, ?)",
-                (run.id, run.as_of.isoformat(), codec.run_out(run)),
+                "INSERT INTO run (number, id, as_of, record, recorded_at) "
+                "VALUES ((SELECT coalesce(max(number), 0) + 1 FROM run), ?, ?, ?, ?)",
+                (run.id, run.as_of.isoformat(), codec.run_out(run), recorded),
             )
             journal.note(connection)
 

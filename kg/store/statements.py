@@ -222,6 +222,9 @@ COPIED = f"SELECT d.id, d.key FROM document AS d WHERE {VISIBLE} AND d.key IN (S
 ORIGINS = f"SELECT d.id, d.key FROM document AS d WHERE {VISIBLE} AND d.id IN (SELECT other FROM copy)"
 COPIES = "SELECT d.id, c.other FROM copy AS c JOIN document AS d ON d.key = c.document"
 
-RUN = "SELECT record FROM run WHERE :day IS NULL OR as_of <= :day ORDER BY as_of DESC, number DESC LIMIT 1"
-RUNS = "SELECT max(number) FROM run WHERE :day IS NULL OR as_of <= :day GROUP BY as_of ORDER BY as_of"
-RUN_AT = "SELECT record FROM run WHERE number = :number"
+_PUBLISHED = """
+    (:day IS NULL OR as_of <= :day) AND (:known IS NULL OR recorded_at IS NULL OR recorded_at <= :known)
+"""
+RUN = f"SELECT record, recorded_at FROM run WHERE {_PUBLISHED} ORDER BY as_of DESC, number DESC LIMIT 1"
+RUNS = f"SELECT max(number) FROM run WHERE {_PUBLISHED} GROUP BY as_of ORDER BY as_of"
+RUN_AT = "SELECT record, recorded_at FROM run WHERE number = :number"

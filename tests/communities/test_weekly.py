@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import date
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from kg.errors import EmptyBase, StoreLocked
 from kg.judgement import Judgement, Verdict
 from kg.query.changes import changes
 from kg.query.lens import Lens
-from kg.query.themes import theme, themes
+from kg.query.themes import NoRun, theme, themes
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.kg.query.world import (
@@ -92,6 +92,22 @@ def test_a_run_again_changes_nothing_and_writes_nothing(store: Store):
     assert again.run == first == store.view().run()
     assert (again.written, again.carried) == (0, len(first.communities))
     assert store.stats()["runs"] == 2
+
+
+def test_a_run_bears_its_instant_and_again_keeps_it_until_it_says_something_else(store: Store):
+    filled(solar(), store)
+    day, later = date(2025, 6, 30), READ + timedelta(days=7)
+    first = run_week(store, day, recorded_at=READ).run
+    assert first.recorded_at == READ
+    assert run_week(store, day, recorded_at=later).run == first == store.view(known_at=READ).run()
+    assert themes(store.view(known_at=READ))
+    with pytest.raises(NoRun):
+        themes(store.view(known_at=READ - timedelta(seconds=1)))
+    filled([chain_of(9, "2025-02-01", LITHIUM)], store)
+    second = run_week(store, day, recorded_at=later).run
+    assert (second.id, second.recorded_at) == (first.id, later)
+    assert store.view(known_at=READ).run() is None
+    assert store.view(known_at=later).run() == second
 
 
 def test_stability_is_measured_against_the_week_before_whatever_was_run_of_the_day(store: Store):

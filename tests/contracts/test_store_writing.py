@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import pytest
@@ -268,6 +268,54 @@ def test_runs_come_by_day_and_one_that_is_withdrawn_uncovers_the_one_before(stor
     assert store.revision() == before + 1
     assert list(store.view().runs()) == [first, second]
     assert store.view().run() == second
+
+
+def test_a_run_is_seen_from_the_instant_of_its_publishing_on(store: Store):
+    """Of one day too: the one published last by then. The clocks count together, and no instant hides nothing."""
+    hour = timedelta(hours=1)
+    always = Run("r0", day(0))
+    early, again = Run("r1", day(7), recorded_at=READ), Run("r2", day(7), recorded_at=READ + 2 * hour)
+    late = Run("r3", day(14), recorded_at=READ + hour)
+    with store.writer() as writer:
+        for run in (always, early, late, again):
+            writer.publish(run)
+    for known_at, runs in (
+        (READ - timedelta(microseconds=1), [always]),
+        (READ, [always, early]),
+        (READ + hour, [always, early, late]),
+        (READ + 2 * hour, [always, again, late]),
+        (None, [always, again, late]),
+    ):
+        for last in (0, 7, 13, 14, None):
+            seen = [run for run in runs if last is None or run.as_of <= day(last)]
+            as_of = None if last is None else day(last)
+            with store.reader(as_of=as_of, known_at=known_at) as held:
+                for view in (held, store.view(as_of=as_of, known_at=known_at)):
+                    assert (list(view.runs()), view.run()) == (seen, seen[-1])
+    with store.writer() as writer:
+        writer.withdraw("r2")
+    assert list(store.view(known_at=READ).runs()) == [always, early]
+    assert list(store.view(known_at=READ + 2 * hour).runs()) == [always, early, late]
+
+
+def test_a_run_published_again_is_seen_from_then_on_only(store: Store):
+    before, first = Run("r0", day(0), recorded_at=READ), Run("r1", day(7), {"seed": "1"}, recorded_at=READ)
+    second = replace(first, quality={"modularity": 1.0}, recorded_at=READ + timedelta(days=7))
+    with store.writer() as writer:
+        for run in (before, first, second):
+            writer.publish(run)
+    assert store.view(known_at=READ + timedelta(days=6)).run() == before
+    assert store.view(known_at=READ + timedelta(days=7)).run() == second
+
+
+def test_the_instant_of_a_run_is_kept_in_utc(store: Store):
+    """One told in another zone is the same instant; one without a zone is taken to be in UTC."""
+    beijing = READ.astimezone(timezone(timedelta(hours=8)))
+    with store.writer() as writer:
+        writer.publish(Run("r1", day(1), recorded_at=beijing))
+        writer.publish(Run("r2", day(2), recorded_at=READ.replace(tzinfo=None)))
+    instants = [run.recorded_at for run in store.view(known_at=READ).runs()]
+    assert list(map(str, instants)) == [str(READ)] * 2
 
 
 def test_one_writer_at_a_time(store: Store):

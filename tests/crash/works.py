@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 DOCUMENTS = 80
+# Takes the tables of the eleventh schema back to those of the tenth.
+BEFORE_11 = "ALTER TABLE run DROP COLUMN recorded_at;"
 # Takes the tables of the ninth schema back to those of the eighth, as far as they differ.
 BEFORE_9 = """
 DROP TABLE fact_end_place;
@@ -164,7 +166,7 @@ def prepare(work: str, base: Path) -> None:
 def _age(base: Path) -> None:
     """Take a base back to the first schema."""
     with closing(sqlite3.connect(base)) as connection:
-        connection.executescript(BEFORE_9 + BEFORE_8)
+        connection.executescript(BEFORE_11 + BEFORE_9 + BEFORE_8)
         connection.execute("UPDATE document SET head = json_remove(head, '$[8]')")
         connection.executescript(
             "DROP TABLE judgement; DROP TABLE change; DROP INDEX copy_other; DELETE FROM run; PRAGMA user_version = 1;"

@@ -16,7 +16,7 @@ from kg.errors import JudgementRefused
 from kg.graph.snapshot import Snapshot
 from kg.ids import judgement_id
 from kg.judgement import Judgement, Verdict
-from kg.model import Alias, Entity, Kind, Polarity, Run
+from kg.model import Alias, Community, Entity, Kind, Polarity, Run
 from kg.period import Period, month, quarter, since
 from kg.relations import vocabulary
 from kg.store.memory import MemoryStore
@@ -97,6 +97,20 @@ _JUDGED = st.lists(_judgement(), max_size=4)
 _HISTORIES = st.integers(1, 6).flatmap(lambda count: st.tuples(*(_readings(number) for number in range(count))))
 
 
+@st.composite
+def _week(draw: st.DrawFn) -> Run:
+    """Draw a weekly run that bears no id yet."""
+    on, instant = draw(st.integers(0, 6)), draw(st.one_of(st.none(), st.integers(0, 4)))
+    members = tuple(draw(st.lists(st.sampled_from((CATL, BYD, LITHIUM, MARGIN)), min_size=1, max_size=3, unique=True)))
+    recorded_at = None if instant is None else READ + timedelta(days=instant)
+    return Run("", day(on), communities=(Community("c", 0, "", members),), recorded_at=recorded_at)
+
+
+_WEEKS = st.lists(_week(), max_size=4).map(
+    lambda weeks: [replace(run, id=f"r{number}") for number, run in enumerate(weeks)]
+)
+
+
 def answers(view: View) -> dict[str, object]:
     """Return all that a view can say."""
     snapshot = Snapshot.compile(view, vocabulary())
@@ -115,7 +129,7 @@ def answers(view: View) -> dict[str, object]:
         "texts": [(view.document(head.id), view.chunks(head.id), view.mentions(head.id)) for head in view.documents()],
         "search": [view.search(query, 3) for query in ("碳酸锂价格", "毛利率 5g", "，")],
         "mentioning": view.chunks_mentioning(CATL, 3),
-        "run": view.run(),
+        "runs": (view.run(), list(view.runs())),
         "graph": (snapshot.as_of, snapshot.entity_ids, snapshot.facts_of(edges), edges.weight.tolist()),
     }
 
@@ -124,6 +138,12 @@ def write(store: Store, *readings: Reading) -> None:
     with store.writer() as writer:
         for item in readings:
             writer.write(item)
+
+
+def publish(store: Store, runs: Iterable[Run]) -> None:
+    with store.writer() as writer:
+        for run in runs:
+            writer.publish(run)
 
 
 def judge(store: Store, judgements: Iterable[tuple[Judgement, int | None]]) -> list[Judgement]:
@@ -188,9 +208,9 @@ def test_nothing_published_later_changes_a_view(
         assert answers(store.view(as_of=day(as_of))) == answers(ignorant.view(as_of=day(as_of)))
 
 
-@given(history=_HISTORIES, judgements=_JUDGED, days=st.integers(0, 3))
+@given(history=_HISTORIES, judgements=_JUDGED, weeks=_WEEKS, days=st.integers(0, 3))
 def test_nothing_read_later_changes_a_view(
-    fresh: Callable[[], Store], history: tuple[Reading, ...], judgements: Judged, days: int
+    fresh: Callable[[], Store], history: tuple[Reading, ...], judgements: Judged, weeks: list[Run], days: int
 ):
     known_at = READ + timedelta(days=days)
     with closing(fresh()) as store, closing(fresh()) as ignorant:
@@ -198,6 +218,8 @@ def test_nothing_read_later_changes_a_view(
         kept = judge(store, judgements)
         write(ignorant, *(item for item in history if item.recorded_at and item.recorded_at <= known_at))
         put(ignorant, [item for item in kept if item.recorded_at <= known_at])
+        publish(store, weeks)
+        publish(ignorant, (run for run in weeks if run.recorded_at is None or run.recorded_at <= known_at))
         assert answers(store.view(known_at=known_at)) == answers(ignorant.view(known_at=known_at))
 
 

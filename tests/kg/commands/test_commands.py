@@ -7,6 +7,8 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -238,11 +240,16 @@ def test_weekly_publishes_and_again_carries_all(liantu: Liantu, tmp_path: Path):
     path = tmp_path / "w.liantu"
     filled(solar(), open_store(path, create=True)).close()
     assert liantu("themes", "--kb", path) == 1
+    before = datetime.now(UTC)
     assert liantu("weekly", "--kb", path) == 0
+    after = datetime.now(UTC)
     assert "2025-01-15：" in liantu.out
     assert "沿用 0" in liantu.out
     assert liantu("weekly", "--kb", path) == 0
     assert "新写 0、" in liantu.out
+    with closing(open_store(path)) as store:
+        assert store.view(known_at=before).run() is None
+        assert store.view(known_at=after).run() == store.view().run() is not None
     assert liantu("weekly", "--as-of", "2024-03-01", "--kb", path) == 0
     assert "2024-03-01：" in liantu.out
     assert liantu("weekly", "--as-of", "2020-01-01", "--kb", path) == 1

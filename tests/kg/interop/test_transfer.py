@@ -139,6 +139,36 @@ def test_equal_content_gives_equal_bytes_whatever_the_order_and_the_clock(tmp_pa
         assert "".join(dump(one)) == "".join(dump(other))
 
 
+def test_the_instant_of_a_run_is_kept_by_a_copy_and_set_anew_by_an_import_once(tmp_path: Path):
+    source = MemoryStore()
+    early, nobody = Run("r1", day(5), {"a": "b"}, {"q": 0.1}, recorded_at=READ), Run("r2", day(12))
+    with source.writer() as writer:
+        writer.publish(early)
+        writer.publish(nobody)
+    with closing(open_store(tmp_path / "kb.liantu", create=True)) as target:
+        copy(source, target)
+        assert verify(source, target)
+        assert list(target.view().runs()) == [early, nobody]
+        assert list(dump(target)) == list(dump(source))
+        with target.writer() as writer:
+            writer.publish(replace(nobody, recorded_at=READ))
+        assert list(dump(target)) == list(dump(source))
+        with pytest.raises(CopyDiffers, match="weekly runs"):
+            verify(source, target)
+        copy(source, target)
+        assert verify(source, target)
+    there, lines = MemoryStore(), list(dump(source))
+    assert brought(there, lines).runs == 2
+    stamped = [replace(run, recorded_at=LATER) for run in (early, nobody)]
+    assert list(there.view().runs()) == stamped
+    revision = there.revision()
+    done = restore(
+        there, iter(enumerate(lines, start=1)), name="d", recorded_at=LATER + timedelta(days=1), refuse=pytest.fail
+    )
+    assert (done.runs, there.revision()) == (0, revision)
+    assert list(there.view().runs()) == stamped
+
+
 def test_an_interrupted_copy_goes_on_where_it_stopped(tmp_path: Path):
     source = filled(MemoryStore(), tuple(reading(number, number, reported(number)) for number in range(5)))
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from kg.model import Community, ValueClass
+from kg.model import Community, Run, ValueClass
 from kg.store.migrations import STEPS, migrate
-from kg.store.schema import VERSION_5, VERSION_6, VERSION_7, VERSION_10
+from kg.store.schema import VERSION_5, VERSION_6, VERSION_7, VERSION_10, VERSION_11
 from kg.store.sqlite import SqliteStore
-from tests.contracts.readings import CATL, reading
-from tests.crash.works import BEFORE_8, BEFORE_9
+from tests.contracts.readings import CATL, READ, day, reading
+from tests.crash.works import BEFORE_8, BEFORE_9, BEFORE_11
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,7 @@ def test_a_passage_of_a_schema_without_classes_is_plain(tmp_path: Path):
         writer.write(reading(1, 0))
         (first, second) = store.view().chunks("doc:1")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.executescript(BEFORE_9 + BEFORE_8)
+        connection.executescript(BEFORE_11 + BEFORE_9 + BEFORE_8)
         connection.execute("UPDATE chunk SET record = json_remove(record, '$[9]')")
         connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_5)}")
     with closing(SqliteStore(path)) as store:
@@ -85,6 +86,7 @@ def test_heads_of_a_schema_where_only_bodies_told_of_pages_tell_them_too(tmp_pat
             writer.write(item)
         heads = list(store.view().documents())
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(BEFORE_11)
         connection.execute("UPDATE document SET head = json_remove(head, '$[8]')")
         connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_10)}")
     with closing(SqliteStore(path)) as store:
@@ -94,12 +96,28 @@ def test_heads_of_a_schema_where_only_bodies_told_of_pages_tell_them_too(tmp_pat
         assert not list(store.breaches())
 
 
+def test_a_run_of_a_schema_without_instants_is_seen_by_every_view_and_the_next_one_from_its_own_on(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    first, second = Run("r1", day(1)), Run("r2", day(8), recorded_at=READ)
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        writer.publish(replace(first, recorded_at=READ))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(BEFORE_11)
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_11)}")
+    with closing(SqliteStore(path)) as store:
+        with store.writer() as writer:
+            writer.publish(second)
+        assert list(store.view().runs()) == [first, second]
+        assert list(store.view(known_at=READ - timedelta(days=9)).runs()) == [first]
+        assert not list(store.breaches())
+
+
 def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_anew(tmp_path: Path):
     path = tmp_path / "old.liantu"
     with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
         writer.write(reading(1, 0))
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.executescript(BEFORE_9 + BEFORE_8)
+        connection.executescript(BEFORE_11 + BEFORE_9 + BEFORE_8)
         connection.execute("UPDATE profile_name SET folded = '寧德時代', name = '寧德時代' WHERE folded = '宁德时代'")
         connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_6)}")
     with closing(SqliteStore(path)) as store:
