@@ -33,6 +33,8 @@ class Filed:
 
     def with_those_before(self, before: list[Filed]) -> list[Filed]:
         """Put this behind others, and those together that are not much longer than what follows them: few stay."""
+        if not len(self.heads):
+            return before
         whole = self
         while before and len(before[-1].heads) < 2 * len(whole.heads):
             heads = np.concatenate((before[-1].heads, whole.heads))

@@ -77,6 +77,17 @@ def test_sheets_loaded_are_sheets_written(store: Store, monkeypatch: pytest.Monk
     assert seen(store) == seen(reference)
 
 
+def test_a_transaction_that_states_nothing_new_is_followed_by_others(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sqlite_bulk, "ROWS_AT_ONCE", 1)
+    sheets = (SHEETS[0], sheet(7, 1, reported(20), fact(CATL, "uses", LITHIUM)), sheet(8, 2), *SHEETS[1:])
+    reference = MemoryStore()
+    with reference.writer() as writer:
+        assert all(writer.write(item.reading()) for item in sheets)
+    with store.writer() as writer:
+        assert list(load(writer, sheets)) == [(item, True) for item in sheets]
+    assert seen(store) == seen(reference)
+
+
 def test_loading_beside_what_is_there_and_removing_again(store: Store):
     with store.writer() as writer:
         writer.write(reading(9, 2, reported(20), fact(CATL, "uses", LITHIUM)))
