@@ -11,20 +11,12 @@ from click.testing import CliRunner
 
 from kg.cli import main, root
 from kg.store.open import open_store
-from tests.kg.query.world import LONGI, SILICON, TONGWEI, filled, solar
+from tests.kg.query.world import LONGI, SILICON, TONGWEI
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WHY = ("--by", "张三", "--why", "公告更名")
-
-
-@pytest.fixture
-def kb(tmp_path: Path) -> Path:
-    base = tmp_path / "kb.liantu"
-    with closing(open_store(base, create=True)) as store:
-        filled(solar(), store)
-    return base
 
 
 def run(capsys: pytest.CaptureFixture[str], kb: Path, *arguments: str) -> tuple[int, str, str]:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from kg.cli import main
 from kg.commands.files import FileUnwritable, replacing
-from kg.store.open import open_store
 from tests.kg.commands.test_commands import ran
-from tests.kg.query.world import filled, solar
 
 FULL = Path("/dev/full")
-
-
-@pytest.fixture
-def kb(tmp_path: Path) -> Path:
-    base = tmp_path / "kb.liantu"
-    with closing(open_store(base, create=True)) as store:
-        filled(solar(), store)
-    return base
 
 
 @pytest.mark.parametrize("command", [("dump", "-o"), ("draw", "chain", "硅片", "--out")])
