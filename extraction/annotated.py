@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from extraction.dating import Dated
     from extraction.quantities import Quantity
     from extraction.sentences import Sentence
-    from kg.model import Modality, Problem, Value
+    from kg.model import Modality, Polarity, Problem, Value
     from kg.period import Period
 
+PATTERNS = "patterns/2"
 CONTEXT = -1  # the place of a reference that the sentence itself does not hold
 
 
@@ -42,7 +43,13 @@ class Ref(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """What a pattern read; offsets are into the normalised sentence. The pipeline turns it into a fact."""
+    """What a reader read; offsets are into the normalised sentence. The pipeline turns it into a fact.
+
+    `reader` names who read it and in which version, `pattern` how. `polarity` and `modality` are set where the reader
+    knows them, else the certainty of the sentence decides. `listing` says that a list places the subject, whatever is
+    expected of it, `own_clause` that only a period of the claim's own clause dates it. `named` are the document's
+    characters that name an end, where the sentence's own names do not hold it.
+    """
 
     relation: str
     subject: Ref
@@ -55,8 +62,12 @@ class Claim(Struct, frozen=True):
     valid: Period | None = None
     qualifiers: tuple[tuple[str, str], ...] = ()
     confidence: float = 0.8
-    denied: bool = False
-    modality: Modality | None = None  # where the place itself says it: a column 2025E
+    polarity: Polarity | None = None
+    modality: Modality | None = None
+    listing: bool = False
+    own_clause: bool = False
+    named: tuple[tuple[int, int, Ref], ...] = ()
+    reader: str = PATTERNS
 
 
 class Annotated(Struct, frozen=True):

@@ -38,6 +38,13 @@ def _reading(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+_with_edges = click.option(
+    "--edge-model",
+    default=lambda: load().edge_model,
+    help="读关系的模型：shipped（随包）、off（不用）或训练所得的文件夹",
+)
+
+
 def _of_lines(*, explains: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add what a command takes that answers JSON line by line; `explains` is the help of --explain."""
 
@@ -54,12 +61,12 @@ def _of_lines(*, explains: str) -> Callable[[Callable[..., None]], Callable[...,
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @kb_option
 @click.option("--date", "day", type=Day(), help="文件没有日期时使用的发表日")
+@_with_edges
 @_reading
 def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
     """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
     from extraction.ingest import ingest as run  # noqa: PLC0415 -- imported when called
-    from extraction.training.rescoring import model_beside  # noqa: PLC0415 -- imported when called
     from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
     from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
 
@@ -71,8 +78,9 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
         workers,
         ner=options["ner"],
         master=master_for(kb, options["master"]),
-        model=model_beside(kb),
-        least_confidence=load().least_confidence,
+        edge_model=options["edge_model"],
+        names=load().names,
+        min_confidence=load().min_confidence,
     )
     store = open_store(kb, create=True)
     try:
@@ -121,20 +129,20 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
 @click.command()
 @_of_lines(explains="写出每条事实由哪个模式读出、把握多大")
 @click.option(
-    "--least-confidence",
+    "--min-confidence",
     type=click.FloatRange(0, 1),
-    default=lambda: load().least_confidence,
+    default=lambda: load().min_confidence,
     help="把握低于此值的事实不写出，默认同 ingest；0 为全部",
 )
+@_with_edges
 def extract(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
-    """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库，但用其旁所训模型。"""
+    """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库。"""
     from extraction.extracting import Extraction  # noqa: PLC0415 -- imported when called
     from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
-    from extraction.training.rescoring import model_beside  # noqa: PLC0415 -- imported when called
     from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
 
     now = datetime.now(UTC).replace(microsecond=0)
-    how = Extraction(now, master=master_for(kb, master), model=model_beside(kb), **options)
+    how = Extraction(now, master=master_for(kb, master), names=load().names, **options)
     with click.open_file(file, "rb") as lines:
         write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
 
@@ -147,7 +155,7 @@ def resolve(file: str, workers: int, kb: Path, master: Path | None, **options: A
     from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
     from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
 
-    how = Resolving(master=master_for(kb, master), **options)
+    how = Resolving(master=master_for(kb, master), names=load().names, **options)
     with click.open_file(file, "rb") as lines:
         write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extraction.pipeline import Extractor, sure
+from extraction.pipeline import Extractor
 from extraction.readers.jsonl import read_record, text_of
 from extraction.readers.source import Source
 from extraction.wire import reading_on_wire
@@ -21,26 +21,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """How texts are read; `read_at` stamps readings and bounds dates, `model` is where a trained one would lie."""
+    """How texts are read; `read_at` stamps readings and bounds dates."""
 
     read_at: datetime
     ner: bool = True
     master: Path | None = None
-    model: Path | None = None
+    names: Path | None = None
+    edge_model: str = "shipped"
     explain: bool = False
-    least_confidence: float = 0.0  # what is read less surely is not written
+    min_confidence: float = 0.0  # what is read less surely is not written
 
     def build(self) -> Work:
         """Make the function that answers one record."""
-        return partial(_extract, Extractor.default(master=self.master, ner=self.ner, model=self.model), self)
+        extractor = Extractor.default(
+            master=self.master,
+            ner=self.ner,
+            edge_model=self.edge_model,
+            names=self.names,
+            min_confidence=self.min_confidence,
+        )
+        return partial(_extract, extractor, self)
 
 
 def _extract(extractor: Extractor, how: Extraction, record: Record, where: str) -> dict[str, Any]:
     if "id" not in record:
-        raise DocumentError(where, 'no "id"', "give each line one, so that its answer can be told")
+        raise DocumentError(where, 'missing "id"', "add one to match results to inputs")
     document = read_record(record, Source(Path(where), b"", how.read_at.date()))
     given = text_of(record)
-    reading = sure(extractor.extract(document, recorded_at=how.read_at), how.least_confidence)
+    reading = extractor.extract(document, recorded_at=how.read_at)
     written = reading_on_wire(record["id"], reading, explain=how.explain)
     for fact in written["facts"]:  # the stored text spells line ends one way; a quote is the giver's own characters
         evidence = fact["evidence"]

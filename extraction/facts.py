@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kg.model import Document
     from kg.period import Period
 
-EXTRACTOR = "patterns/1"
 _LONGEST_QUOTE = 280
 _SAME_CLAUSE = re.compile("，?[^，；。：]*")
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
@@ -39,8 +38,6 @@ _CLAUSE_MARKS = "。；！？\n"
 _OF_DATA = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")  # 「8月非农就业数据…」: theirs alone
 _SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # mostly of the figure beside them
 _OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
-_OF_THEIR_CLAUSE = ("event.", "invests.", "acquires.", "partners.", "supply.", "holds.")
-_LISTING = (".list", ".list2", ".aside", ".related", ".leader")
 _COULD_HAPPEN = frozenset({"affects", "reports"})  # what a section on risks says of these is what might come
 _TIMELESS = frozenset(
     {
@@ -61,7 +58,7 @@ _TIMELESS = frozenset(
 def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_at: datetime) -> Fact:
     """Build the fact that a claim states, with its one piece of evidence."""
     reading = read_modality(_without_cues(annotated), claim.start, claim.end)
-    if claim.pattern.endswith(_LISTING):  # 「隔膜：A、B」 places a company, whatever is expected of it
+    if claim.listing:  # 「隔膜：A、B」 places a company, whatever is expected of it
         reading = replace(reading, modality=Modality.ASSERTED)
     if claim.relation in _COULD_HAPPEN and claim.subject.kind != Kind.COMPANY and reading.cue.endswith("将"):
         reading = replace(reading, modality=Modality.FORECAST)  # 「2026年市场规模将达1380亿」 is nobody's plan
@@ -82,7 +79,7 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
         recorded_at=recorded_at,
         speaker=speaker_of(annotated.text, document.publisher),
         confidence=round(claim.confidence * (0.9 if reading.hedge else 1.0), 3),
-        extractor=f"{EXTRACTOR}:{claim.pattern}",
+        extractor=f"{claim.reader}:{claim.pattern}",
     )
     sign = claim.sign if vocabulary()[claim.relation].signed else 0
     polarity = _polarity(reading.polarity, claim)
@@ -112,10 +109,8 @@ def _without_cues(annotated: Annotated) -> str:
 
 
 def _polarity(read: Polarity, claim: Claim) -> Polarity:
-    if claim.denied:
-        return Polarity.NEGATIVE
-    if claim.pattern.startswith("event."):  # which looks at its trigger alone: 「因业绩不达标，回购注销…」
-        return Polarity.POSITIVE
+    if claim.polarity is not None:
+        return claim.polarity
     # A fall is in the number, what is cancelled in the cause's direction: neither denies the claim.
     return Polarity.POSITIVE if claim.relation in ("reports", "affects") else read
 
@@ -171,7 +166,7 @@ def _too_early(claim: Claim, document: Document) -> bool:
 
 def _ahead(claim: Claim, annotated: Annotated, document: Document) -> bool:
     """Whether the claim's own clause is dated after the note: 「甲公司2026年四季度量产固态电池」, told in 2025."""
-    return not claim.pattern.endswith(_LISTING) and any(
+    return not claim.listing and any(
         dated.role == "stated"
         and dated.end <= claim.end
         and (dated.period.start or document.published_on) > document.published_on
@@ -247,7 +242,7 @@ def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
     if claim.relation in _TIMELESS or claim.pattern == "metric":  # the reader of figures says of each what dates it
         return None
     stated = [dated for dated in annotated.periods if dated.role == "stated" and dated.start < claim.end]
-    if claim.relation == "affects" or claim.pattern.startswith(_OF_THEIR_CLAUSE):
+    if claim.relation == "affects" or claim.own_clause:
         # 「2025年二季度净利润大增，主要受去年低基数拉动」: what a cause explains comes first; a period in the middle of
         # another clause (「表需偏弱，8月降幅扩大，需求支撑…」) is that clause's
         text = annotated.text

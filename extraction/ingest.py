@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from extraction.duplicates import DuplicateIndex
 from extraction.intake import Change, Intake
-from extraction.pipeline import Extractor, sure
+from extraction.pipeline import Extractor
 from extraction.pool import ordered_map
 from extraction.readers.dispatch import walk
 
@@ -36,8 +36,9 @@ class Job:
     workers: int = 0
     ner: bool = True
     master: Path | None = None
-    model: Path | None = None  # a trained relation model, used if it is there
-    least_confidence: float = 0.0  # what is read less surely is not stored
+    names: Path | None = None  # the user's own names and synonyms
+    edge_model: str = "shipped"
+    min_confidence: float = 0.0  # what is read less surely is not stored
 
 
 @dataclass(slots=True)
@@ -142,12 +143,10 @@ def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading]:
 
 def _reader(job: Job) -> Callable[[Document], Reading]:
     """Make the function that reads a document, once in each process."""
-    extractor = Extractor.default(master=job.master, ner=job.ner, model=job.model)
-    return partial(_read, extractor, job)
-
-
-def _read(extractor: Extractor, job: Job, document: Document) -> Reading:
-    return sure(extractor.extract(document, recorded_at=job.recorded_at), job.least_confidence)
+    extractor = Extractor.default(
+        master=job.master, ner=job.ner, edge_model=job.edge_model, names=job.names, min_confidence=job.min_confidence
+    )
+    return partial(extractor.extract, recorded_at=job.recorded_at)
 
 
 def _progress() -> Progress:

@@ -182,6 +182,14 @@ class Lexicon:
                 found.append((match.start(), match.end(), self.heads[match[0]].name))
         return found
 
+    def measure_of(self, name: str) -> tuple[str, str] | None:
+        """Split the name of a factor into its owner and its measure's canonical name: 猪肉均价 → 猪肉, 价格."""
+        for cut in range(2, len(name)):
+            head = self.heads.get(name[cut:])
+            if head is not None:
+                return name[:cut].rstrip("的 "), head.name
+        return None
+
     def without_heads(self, text: str) -> str:
         """Return a text with every indicator head taken out: what is left of a lead-in names its subject."""
         return self._head_re.sub("", text)

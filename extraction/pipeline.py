@@ -6,13 +6,14 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from extraction.annotated import Annotated, Ref
 from extraction.arithmetic import contradictions
 from extraction.checks import problem_of
 from extraction.chunk_value import with_classes
 from extraction.chunking import chunk_document
+from extraction.claims import AnnotatedDocument
 from extraction.context import (
     Surroundings,
     introduced,
@@ -29,152 +30,139 @@ from extraction.context import (
 )
 from extraction.dating import find_periods, read_dates
 from extraction.duplicates import signature
-from extraction.facts import entities_of, merge, richest, to_fact
+from extraction.facts import entities_of, merge, to_fact
 from extraction.fiscal import fiscal_year_end
 from extraction.headings import Headings, read_heading
 from extraction.linking import Linker
+from extraction.models.edge_reader import EdgeReader
+from extraction.models.edges import EdgeModel
+from extraction.models.units import lines_of
 from extraction.ner import load_ner
 from extraction.own_names import lexicon_with
-from extraction.patterns import chain, dealings, events, listed, ownership, ratings, structure
-from extraction.patterns.causal import CausalReader
-from extraction.patterns.metrics import MetricReader
-from extraction.patterns.pattern import read as read_patterns
-from extraction.patterns.table_facts import TableReader
-from extraction.patterns.table_labels import RowClaim
-from extraction.patterns.table_relations import TableRelations
+from extraction.patterns.readers import FigureReader, PatternReader, TableClaims
 from extraction.quantities import find_quantities
-from extraction.sentences import split
+from extraction.sentences import normalise, split
 from extraction.standing_time import as_of, handed_on, is_estimate, named_week, told_weeks
-from extraction.training.causal_claims import causal_beside, model_claims, unread
-from extraction.training.rescoring import rescored
-from extraction.training.role_reading import role_claims, roles_beside, unsaid
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
-from kg.settings import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
     from extraction.annotated import Claim
-    from extraction.sentences import Sentence
-    from extraction.training.causal_model import CausalModel
-    from extraction.training.model import RelationModel
-    from extraction.training.roles import RoleModel
-    from kg.model import Block, Document, Fact
+    from extraction.claims import ClaimReader
+    from extraction.models.units import Line
+    from kg.model import Document, Fact
     from kg.period import Period
 
 _OPENING_LINES = 20  # where a weekly names its days
-_PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
-
-
-class _Line(Struct, frozen=True):
-    """A sentence, the block it stands in, and whether it opens that block."""
-
-    sentence: Sentence
-    block: Block
-    first: bool
 
 
 class Extractor:
-    """Turns a document into a reading: chunks, mentions, entities and checked facts; needs no model and no network."""
+    """Turns a document into a reading: chunks, mentions, entities and checked facts.
+
+    It keeps nothing from one document to the next and may be used by several threads at once.
+    """
 
     def __init__(
         self,
         master: Master,
         *,
         ner: bool = True,
-        causal: CausalModel | None = None,
-        relations: RelationModel | None = None,
-        roles: RoleModel | None = None,
+        edges: EdgeModel | None = None,
+        names: Path | None = None,
+        min_confidence: float = 0.0,
     ) -> None:
-        self._master, self._lexicon = master, lexicon_with(load().names)
+        self._master, self._lexicon, self._min_confidence = master, lexicon_with(names), min_confidence
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
-        self._metrics, self._causal = MetricReader(self._lexicon), CausalReader(self._lexicon)
-        plain = Linker(self._resolver, self._lexicon, None)
-        self._tables = TableReader(plain, self._metrics.subjects, self._lexicon)
-        self._table_relations = TableRelations(plain)
-        self._causal_model, self._relation_model, self._roles = causal, relations, roles  # off unless trained
+        self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
+        self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon)]
+        if edges is not None:
+            self._readers.append(EdgeReader(edges, self._lexicon, least=min_confidence))
 
     @classmethod
-    def default(cls, *, master: Path | None = None, ner: bool = True, model: Path | None = None) -> Extractor:
-        """Build it on the shipped securities master, or on the user's; `model` is where a trained one would lie."""
-        return cls(Master.load(master), ner=ner, causal=_causal(model), relations=_trained(model), roles=_role(model))
+    def default(
+        cls,
+        *,
+        master: Path | None = None,
+        ner: bool = True,
+        edge_model: str = "shipped",
+        names: Path | None = None,
+        min_confidence: float = 0.0,
+    ) -> Extractor:
+        """Build it on the shipped securities master, or on the user's.
+
+        Args:
+            master: a securities master instead of the shipped one.
+            ner: whether names that no list holds are recognised.
+            edge_model: what reads relations: `shipped`, `off`, or the folder of a trained model.
+            names: the user's own names and synonyms.
+            min_confidence: what is read less surely becomes neither fact nor entity.
+        """
+        edges = EdgeModel.named(edge_model)
+        return cls(Master.load(master), ner=ner, edges=edges, names=names, min_confidence=min_confidence)
 
     def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
         """Read one document whole."""
         document = replace(document, signature=signature(_kept_text(document)))
-        company = self._document_subject(document)
-        annotated = self._annotated(document, company)
-        self._metrics.begin()
-        claims = [(claim, sentence) for sentence in annotated for claim in self._claims(sentence, document)]
-        if self._roles:
-            claims += unsaid(role_claims(self._roles, document, annotated), claims)
-        cells, unclear = self._read_tables(document, company)
+        annotated = self.annotate(document)
+        claims = [row for reader in self._readers for row in reader.read(annotated)]
+        cells, unclear = self._tables.read(annotated)
         claims += cells
-        facts = merge(to_fact(claim, sentence, document, recorded_at=recorded_at) for claim, sentence in claims)
-        used = [ref for sentence in annotated for ref in sentence.refs] + [
-            end for claim, _ in claims for end in (claim.subject, claim.object)
-        ]
-        entities = entities_of(used, self._issuers(used, document), self._lexicon.anchors)
-        good, problems = self._checked(facts, document, {entity.id: entity.kind for entity in entities})
+        claims = [row for row in claims if row[0].confidence >= self._min_confidence]
+        read = [(claim, to_fact(claim, sentence, document, recorded_at=recorded_at)) for claim, sentence in claims]
+        facts = merge(fact for _, fact in read if fact.confidence >= self._min_confidence)
+        good, problems = self._checked(facts, document, {end.entity: end.kind for end in _ends(claims)})
+        used = {end for fact in good for end in (fact.subject, fact.object)}
+        ends = [end for end in _ends(claims) if end.entity in used]
+        refs = [ref for sentence in annotated.sentences for ref in sentence.refs] + ends
+        entities = entities_of(refs, self._issuers(refs, document), self._lexicon.anchors)
         return Reading(
             document,
             tuple(with_classes(chunk_document(document), good)),
-            _mentions(annotated, document),
+            _mentions(annotated, claims, used),
             tuple(entities),
             good,
-            (*problems, *unclear, *_impossible_dates(annotated)),
+            (*problems, *unclear, *_impossible_dates(annotated.sentences)),
             recorded_at=recorded_at,
         )
 
-    def annotate(self, document: Document) -> list[Annotated]:
-        """Cut a document into sentences, each with its names, periods, quantities and surroundings."""
-        return self._annotated(document, self._document_subject(document))
-
-    def _annotated(self, document: Document, company: Ref | None) -> list[Annotated]:
-        lines = list(_lines(document))
-        refs = self._linker.link(document, [line.sentence for line in lines])
-        return list(self._annotate(document, lines, refs, company))
-
-    def _read_tables(
-        self, document: Document, company: Ref | None
-    ) -> tuple[list[tuple[Claim, Annotated]], list[Problem]]:
-        """Read the measured cells and the relations of the tables, and what is unclear about others."""
-        blocks = [block for block in document.blocks if block.kind == BlockKind.TABLE]
-        found = [each for block in blocks for each in self._tables.read(document, block, company)]
-        cells = [(each.claim, each.row) for each in found if isinstance(each, RowClaim)]
-        for block in blocks:
-            cells += [(each.claim, each.row) for each in self._table_relations.read(document, block, company)]
-        return cells, [each for each in found if not isinstance(each, RowClaim)]
-
-    def _claims(self, annotated: Annotated, document: Document) -> Iterator[Claim]:
-        said = richest([*read_patterns(_PATTERNS, annotated), *listed.sure(annotated), *events.read(annotated)])
-        yield from rescored(self._relation_model, annotated, said) if self._relation_model else said
-        causes = list(self._causal.read(annotated))
-        yield from causes
-        if self._causal_model:
-            yield from unread(model_claims(self._causal_model, annotated), causes)
-        yield from self._metrics.read(annotated)
-        yield from ratings.read(annotated, document.publisher)
+    def annotate(self, document: Document) -> AnnotatedDocument:
+        """Cut a document into lines and sentences, each with its names, periods, quantities and surroundings."""
+        company = self._document_subject(document)
+        lines = lines_of(document)
+        names = self._linker.link(document, [line.sentence for line in lines])
+        by_line = self._annotate(document, lines, names, company)
+        titles = split(document.title, 0, len(document.title))
+        title_names = (
+            self._linker.read(document.title, document.published_on, titles[:1])[1] if len(titles) == 1 else [[]]
+        )
+        title = titles[0].text if len(titles) == 1 else normalise(document.title)
+        return AnnotatedDocument(
+            document, lines, names, tuple(by_line.values()), by_line, title, title_names[0], company
+        )
 
     def _annotate(
-        self, document: Document, lines: list[_Line], refs: list[list[Ref]], base: Ref | None
-    ) -> Iterator[Annotated]:
+        self, document: Document, lines: Sequence[Line], refs: Sequence[list[Ref]], base: Ref | None
+    ) -> dict[int, Annotated]:
         """Give each sentence its surroundings, walking down the document once; `base` is whom the report is about."""
         headings = Headings()
         around, company = Surroundings(base), base
         period: Period | None = None
-        before: _Line | None = None
+        before: Line | None = None
         above: set[str] = set()
         estimated = False
         year_end = fiscal_year_end(document.text)
         week = cache(partial(_named_week, lines[:_OPENING_LINES], document.published_on))
-        for line, names in zip(lines, refs, strict=True):
+        out: dict[int, Annotated] = {}
+        for number, (line, names) in enumerate(zip(lines, refs, strict=True)):
             text = line.sentence.text
+            if line.block.kind == BlockKind.TABLE:
+                continue
             if line.block.kind == BlockKind.HEADING:
                 headings = headings.below(
                     read_heading(line.block.level, text, names, published_on=document.published_on)
@@ -195,7 +183,7 @@ class Extractor:
             past = period if period and period.start and period.start <= document.published_on else None
             dates, wrong = read_dates(text, document.published_on, context=past, fiscal_year_end=year_end)
             periods = as_of(told_weeks(dates, document.published_on, week), document.published_on, week)
-            yield Annotated(
+            out[number] = Annotated(
                 sentence=line.sentence,
                 refs=tuple(named),
                 periods=tuple(periods),
@@ -216,8 +204,9 @@ class Extractor:
             period, estimated, before = handed_on(text, periods, period), is_estimate(periods, estimated), line
             above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
             company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
+        return out
 
-    def _opened(self, line: _Line, names: list[Ref], around: Surroundings, day: date) -> Surroundings:
+    def _opened(self, line: Line, names: list[Ref], around: Surroundings, day: date) -> Surroundings:
         """Return the surroundings of a new block: its lead-in, or itself as the title of what follows."""
         text = line.sentence.text
         beside = around.lead_in or around.beside
@@ -278,35 +267,11 @@ class Extractor:
         return tuple(fact for fact in good if fact.id not in withheld), (*problems, *(each.problem for each in wrong))
 
 
-def _named_week(lines: Sequence[_Line], published_on: date) -> Period | None:
+def _named_week(lines: Sequence[Line], published_on: date) -> Period | None:
     """Return the days that the top of a note names; only one that speaks of its week needs to be asked."""
     return named_week(
         [dated for line in lines for dated in find_periods(line.sentence.text, published_on)], published_on
     )
-
-
-def sure(reading: Reading, least_confidence: float) -> Reading:
-    """Return a reading without the facts that were read less surely than asked."""
-    return replace(reading, facts=tuple(fact for fact in reading.facts if fact.confidence >= least_confidence))
-
-
-def _trained(path: Path | None) -> RelationModel | None:
-    """Load the relation model beside a knowledge base, where there is one; its libraries are an extra."""
-    if path is None or not path.exists():
-        return None
-    from extraction.training.model import RelationModel  # noqa: PLC0415 -- an extra
-
-    return RelationModel.load(path)
-
-
-def _causal(path: Path | None) -> CausalModel | None:
-    """Load the causal model that lies with the relation model's place, where there is one."""
-    beside = causal_beside(path) if path else None
-    if beside is None or not beside.exists():
-        return None
-    from extraction.training.causal_model import CausalModel  # noqa: PLC0415 -- an extra
-
-    return CausalModel.load(beside)
 
 
 def _first_told(*places: str | None) -> str:
@@ -314,22 +279,12 @@ def _first_told(*places: str | None) -> str:
     return next((place for place in places if place is not None), "")
 
 
-def _role(path: Path | None) -> RoleModel | None:
-    """Load the reader of roles that lies with the relation model's place, where there is one."""
-    beside = roles_beside(path) if path else None
-    if beside is None or not beside.exists():
-        return None
-    from extraction.training.roles import RoleModel  # noqa: PLC0415 -- an extra
-
-    return RoleModel.load(beside)
-
-
 def _kept_text(document: Document) -> str:
     """Return what facts are read from; a disclaimer that all reports of a house share would make them copies."""
     return "\n".join(document.text[block.start : block.end] for block in document.blocks)
 
 
-def _impossible_dates(annotated: list[Annotated]) -> list[Problem]:
+def _impossible_dates(annotated: Sequence[Annotated]) -> list[Problem]:
     """Return what looks like a date but cannot be one (2月30日), at its place in the document."""
     return [
         replace(problem, start=start, end=end)
@@ -339,24 +294,30 @@ def _impossible_dates(annotated: list[Annotated]) -> list[Problem]:
     ]
 
 
-def _lines(document: Document) -> Iterator[_Line]:
-    for block in document.blocks:
-        if block.kind != BlockKind.TABLE:
-            for index, sentence in enumerate(split(document.text, block.start, block.end)):
-                yield _Line(sentence, block, index == 0)
-
-
 def _aliases(spelling: str, name: str, never: frozenset[str]) -> tuple[Alias, ...]:
     """Return the spelling as an alias, unless it is the name or a word like 公司 that a report uses for short."""
     return () if spelling == name or spelling in never else (Alias(spelling),)
 
 
-def _mentions(annotated: list[Annotated], document: Document) -> tuple[Mention, ...]:
-    out = []
-    for sentence in annotated:
-        for ref in sentence.refs:
-            start, end = sentence.sentence.span(ref.start, ref.end)
-            out.append(
-                Mention(start, end, document.text[start:end], ref.kind, MentionStatus.LINKED, ref.entity, ref.score)
-            )
-    return tuple(out)
+def _ends(claims: Iterable[tuple[Claim, Annotated]]) -> list[Ref]:
+    return [end for claim, _ in claims for end in (claim.subject, claim.object)]
+
+
+def _mentions(
+    annotated: AnnotatedDocument, claims: Sequence[tuple[Claim, Annotated]], used: set[str]
+) -> tuple[Mention, ...]:
+    """Return where entities are named: what the linker found, and the ends of facts that a reader found itself."""
+    text = annotated.document.text
+    places = {
+        (*sentence.sentence.span(ref.start, ref.end), ref.entity): ref
+        for sentence in annotated.sentences
+        for ref in sentence.refs
+    }
+    for claim, _ in claims:
+        for start, end, ref in claim.named:
+            if ref.entity in used:
+                places.setdefault((start, end, ref.entity), ref)
+    return tuple(
+        Mention(start, end, text[start:end], ref.kind, MentionStatus.LINKED, entity, ref.score)
+        for (start, end, entity), ref in sorted(places.items(), key=lambda row: row[0])
+    )

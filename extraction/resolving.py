@@ -17,7 +17,6 @@ from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from kg.securities.shipped import parse_day
 from kg.securities.similar import NearNames
-from kg.settings import load
 
 if TYPE_CHECKING:
     from datetime import date
@@ -39,11 +38,12 @@ class Resolving:
 
     ner: bool = True
     master: Path | None = None
+    names: Path | None = None
     explain: bool = False
 
     def build(self) -> Work:
         """Make the function that answers one record."""
-        return partial(_answer, NameReader.default(master=self.master, ner=self.ner), self.explain)
+        return partial(_answer, NameReader.default(master=self.master, ner=self.ner, names=self.names), self.explain)
 
 
 class NameReader:
@@ -55,9 +55,9 @@ class NameReader:
         self._near = NearNames(master)
 
     @classmethod
-    def default(cls, *, master: Path | None = None, ner: bool = True) -> NameReader:
+    def default(cls, *, master: Path | None = None, ner: bool = True, names: Path | None = None) -> NameReader:
         """Build it on the shipped securities master, or on the user's, with the user's own names."""
-        return cls(Master.load(master), ner=ner, lexicon=lexicon_with(load().names))
+        return cls(Master.load(master), ner=ner, lexicon=lexicon_with(names))
 
     def read(
         self, text: str, day: date, *, codes: tuple[str, ...] = (), explain: bool = False, propose: bool = True

@@ -21,19 +21,21 @@ _FILE = "liantu.toml"
 class Settings:
     """Defaults of the commands.
 
-    `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names. `names` is a file of the
-    user's own names and synonyms (docs/identity.md). Facts read less surely than `least_confidence` are not stored
-    (docs/quality.md says how often they are right). The user and password open
-    a base on a Neo4j server; the password is never shown.
+    `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names. `edge_model` reads
+    relations: `shipped`, `off`, or the folder of a model that `liantu train edges` wrote. `names` is a file of the
+    user's own names and synonyms (docs/identity.md). Facts read less surely than `min_confidence` are not stored
+    (docs/quality.md says how often they are right). The user and password open a base on a Neo4j server; the password
+    is never shown.
     """
 
     kb: Path = Path("kb.liantu")
     lang: str = "zh"
     workers: int = 0
     ner: bool = True
+    edge_model: str = "shipped"
     master: Path | None = None
     names: Path | None = None
-    least_confidence: float = 0.5
+    min_confidence: float = 0.5
     llm_url: str = ""
     llm_model: str = ""
     llm_key: str = field(default="", repr=False)
@@ -122,9 +124,10 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "lang": _lang,
     "workers": _whole,
     "ner": _flag,
+    "edge_model": _text,
     "master": _path,
     "names": _path,
-    "least_confidence": _share,
+    "min_confidence": _share,
     "llm_url": _text,
     "llm_model": _text,
     "llm_key": _text,

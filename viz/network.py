@@ -1,8 +1,7 @@
-"""A scene as one self-contained HTML page: pyvis holds the network, the page around it is ours and asks nobody."""
+"""A scene as one self-contained HTML page: vis-network draws it, and the page makes no request."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from viz.lines import Lines
     from viz.scene import Scene, SceneEdge, SceneNode
 
-_LIBRARY: Final = "templates/lib/vis-9.1.2/vis-network.min.js"
 _SCRIPTS: Final = ("shapes.js", "panel.js", "network.js")
 _LABEL_INK: Final = {PLUS: "#a5310f", MINUS: "#17568f", NEUTRAL: "#55606f", NEGATED: "#7b8490"}
 
@@ -102,11 +100,11 @@ def legend_lines(lang: Lang) -> list[dict[str, str]]:
 def _data(scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lang: Lang) -> dict[str, Any]:
     number = {node.id: index for index, node in enumerate(scene.nodes)}
     lines = lines_of(scene, placement, number)
-    nodes, edges, options = _through_pyvis(scene, faces, placement, lines=lines)
+    nodes, edges = _network(scene, faces, placement, lines=lines)
     return {
         "nodes": nodes,
         "edges": edges,
-        "options": options,
+        "options": _OPTIONS,
         "members": [_member(node, number) for node in scene.nodes],
         "links": [_link(edge, number) for edge in scene.edges],
         "cards": [{"stage": number[key], **asdict(box)} for key, box in placement.cards.items()],
@@ -119,23 +117,18 @@ def _data(scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lang
     }
 
 
-def _through_pyvis(
+def _network(
     scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lines: Lines
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]:
-    # Imported here: pyvis pulls IPython in, and listing the commands should not wait for that.
-    from pyvis.network import Network  # noqa: PLC0415
-
-    network = Network(directed=True, cdn_resources="in_line")
-    network.set_options(json.dumps(_OPTIONS))
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the nodes and edges as vis-network takes them."""
     marks = _marks(scene.edges, {node.id for node in scene.nodes if node.stage})
-    for index, node in enumerate(scene.nodes):
-        network.add_node(f"n{index}", **_shape(node, faces[node.id], placement, mark=marks.get(node.id)))
-    for key, (x, y) in lines.bends.items():
-        network.add_node(key, label=" ", shape="dot", size=0, borderWidth=0, x=x, y=y, chosen=False)
-    for edge in lines.edges:
-        network.add_edge(edge["from"], edge["to"], **{key: edge[key] for key in edge if key not in {"from", "to"}})
-    nodes, edges, _, _, _, options = network.get_network_data()
-    return nodes, edges, json.loads(options)
+    nodes = [
+        {"id": f"n{index}", **_shape(node, faces[node.id], placement, mark=marks.get(node.id))}
+        for index, node in enumerate(scene.nodes)
+    ]
+    point = {"label": " ", "shape": "dot", "size": 0, "borderWidth": 0, "chosen": False}
+    nodes += [{"id": key, **point, "x": x, "y": y} for key, (x, y) in lines.bends.items()]
+    return nodes, [{"arrows": "to", **edge} for edge in lines.edges]
 
 
 def _shape(node: SceneNode, face: Face, placement: Placement, *, mark: SceneEdge | None) -> dict[str, Any]:
@@ -215,8 +208,8 @@ def _kinds(scene: Scene) -> Sequence[tuple[str, int]]:
 
 
 def library_script() -> str:
-    """Return the drawing library that pyvis ships."""
-    text = files("pyvis").joinpath(_LIBRARY).read_text(encoding="utf-8")
+    """Return the drawing library, vis-network 9.1.2 (Apache-2.0 or MIT)."""
+    text = _static("vis-network.min.js")
     # Developer tools would go and ask for the source map.
     return text.replace("//# sourceMappingURL=vis-network.min.js.map", "")
 

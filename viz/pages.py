@@ -94,7 +94,7 @@ def render(
             title=title,
             policy=_policy(scripts, library),
             library=library,
-            scripts=[Markup(script) for script in scripts],  # noqa: S704 - files of ours and of pyvis, never data
+            scripts=[Markup(script) for script in scripts],  # noqa: S704 - files of this package, never data
             **data,
         )
     )

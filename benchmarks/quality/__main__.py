@@ -1,7 +1,8 @@
-"""Measure a set: `python -m benchmarks.quality SET [--file PATH …] [--train PATH …] [--json] [--examples N]`.
+"""Measure a set: `python -m benchmarks.quality SET [--file PATH …] [--json] [--examples N]`.
 
 Without --file the development part in LIANTU_DATA (../shared/data) is read; any file of the same format can be given.
-With --train the local model is fitted on those files first; without, the extractor is measured as it is installed.
+Every set goes through what `liantu ingest` runs. `edges` needs the metric beside the data; with --folds 5 it trains a
+model on the notes of the other folds and reads each fold with it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ccks2021_causal": ("ccks2021_causal", ("ccks2021_causal/dev.json",)),
     "fewfc": ("fewfc", ("fewfc/train_base.json",)),
     "yanbao": ("yanbao", ("yanbao",)),
+    "edges": ("edges", ("gator_edges", "broker_edges")),
 }
 
 
@@ -35,7 +37,9 @@ def main() -> None:
     )
     parser.add_argument("set", choices=sorted(SETS))
     parser.add_argument("--file", type=Path, action="append", default=[], help="instead of the development part")
-    parser.add_argument("--train", type=Path, action="append", default=[], help="fit the local model on these first")
+    parser.add_argument("--folds", type=int, default=0, help="edges: train anew on the notes of the other folds")
+    parser.add_argument("--since", default="", metavar="DAY", help="edges: only the notes of that day and later")
+    parser.add_argument("--edge-model", default="shipped", help="edges: shipped, off, or a folder")
     parser.add_argument("--limit", type=int, default=0, help="only the first N texts")
     parser.add_argument("--master", type=Path, help="a securities master instead of the shipped one")
     parser.add_argument("--namechange", type=Path, help="its dated name history")
@@ -44,14 +48,19 @@ def main() -> None:
     given = parser.parse_args()
     module, usual = SETS[given.set]
     files = tuple(given.file) or tuple(DATA / name for name in usual)
-    missing = [path for path in (*files, *given.train) if not path.exists()]
+    missing = [path for path in files if not path.exists()]
     if missing:
         absent = ", ".join(map(str, missing))
-        if given.file or given.train:
+        if given.file:
             sys.exit(f"benchmarks.quality: no such file: {absent}")
         print(f"skipped: no {absent}; set LIANTU_DATA or --file")
         return
-    options = Options(files, tuple(given.train), given.limit, given.master, given.namechange)
+    if given.set == "edges":
+        from benchmarks.quality.edges import run  # noqa: PLC0415 -- trains with --folds
+
+        run(DATA, files, folds=given.folds, since=given.since, edge_model=given.edge_model)
+        return
+    options = Options(files, given.limit, given.master, given.namechange)
     report = import_module(f"benchmarks.quality.{module}").measure(options)
     print(as_json(given.set, report) if given.json else as_table(given.set, report, shown=given.examples))
 

@@ -208,7 +208,11 @@ def _reader() -> Callable[[str], list[Told]]:
 def _read(extractor: Extractor, text: str) -> list[Told]:
     record = {"text": text, "date": _DAY.isoformat()}
     document = read_record(record, Source(Path("fewfc"), b"", _DAY))
-    return [_told(frame, annotated) for annotated in extractor.annotate(document) for frame in read_frames(annotated)]
+    return [
+        _told(frame, annotated)
+        for annotated in extractor.annotate(document).sentences
+        for frame in read_frames(annotated)
+    ]
 
 
 def _told(frame: Frame, annotated: Annotated) -> Told:

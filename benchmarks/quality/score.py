@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a set is measured on; `files` are of the set's own format, `train` is None for the untrained extractor."""
+    """What a set is measured on; `files` are of the set's own format."""
 
     files: tuple[Path, ...]
-    train: tuple[Path, ...] = ()
     limit: int = 0
     master: Path | None = None
     namechange: Path | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from extraction.annotated import CONTEXT, Claim, Ref
 from extraction.patterns.frames import frame_kinds, read_frames
 from kg.ids import entity_id
-from kg.model import Kind, Modality, Value
+from kg.model import Kind, Modality, Polarity, Value
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -166,7 +166,8 @@ def _claim(frame: Frame, text: str, relation: str, ends: tuple[Ref, Ref], amount
         value=_value(amount),
         qualifiers=_qualifiers(frame, relation, amount),
         confidence=_CONFIDENCE * min(subject.score, object_.score),
-        denied=_DENIED.search(text, 0, frame.start) is not None,
+        polarity=Polarity.NEGATIVE if _DENIED.search(text, 0, frame.start) else Polarity.POSITIVE,
+        own_clause=True,
         modality=Modality.PLANNED if planned else None,
     )
 

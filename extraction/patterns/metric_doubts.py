@@ -1,6 +1,6 @@
 """Reasons to doubt a measured figure: it may be of another thing or firm than its reading says, or of another time.
 
-A doubtful reading is not stored (Settings.least_confidence); `liantu extract --least-confidence 0` shows it.
+A doubtful reading is not stored (Settings.min_confidence); `liantu extract --min-confidence 0` shows it.
 """
 
 from __future__ import annotations

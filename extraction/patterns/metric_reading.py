@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from extraction.annotated import Ref
     from extraction.quantities import Quantity
 
-DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.least_confidence)
+DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.min_confidence)
 
 
 class Measured(Struct, frozen=True):

@@ -95,6 +95,7 @@ class MetricReader:
     def begin(self) -> None:
         """Forget what was read: a new document begins."""
         self._before, self._place, self._traded = None, "", False
+        self._seen, self._measured = set(), set()
 
     def read(self, annotated: Annotated) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""

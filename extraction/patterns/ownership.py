@@ -107,6 +107,8 @@ PATTERNS = (
         "{s:C}(?:的)?(?:主要|直接|核心|海外|国内)*竞争(?:对手|者)(?:主要)?(?:包括|有|为|是){o:C}",
         "公司主要竞争对手包括恩捷股份和星源材质",
         0.9,
+        listing=True,
+        labelled=True,
     ),
     Pattern("competes.versus", "competes_with", "{s:C}对标{o:C}", "寒武纪对标英伟达", 0.7),
 )

@@ -20,7 +20,7 @@ import rjieba
 
 from extraction.annotated import ANY_LETTER, LETTER, QUANTITY_LETTER, Annotated, Claim, Masked, bare, mask
 from extraction.first_letters import needed_letters
-from kg.model import Kind, Value
+from kg.model import Kind, Polarity, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ LETTER_OF_CODE = {
     "R": LETTER[Kind.REGION],
     "Q": QUANTITY_LETTER,
 }
-DOUBTFUL = 0.2  # read, but not stored (Settings.least_confidence)
+DOUBTFUL = 0.2  # read, but not stored (Settings.min_confidence)
 _LETTERS = frozenset(LETTER_OF_CODE.values())
 _SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
 _ASIDE = "(?:（[^（）]{0,40}）)?"
@@ -62,7 +62,7 @@ _SAME_THING = re.compile(
 )
 _CUT = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 _KNOWN = 0.9  # the score of a name that the gazetteer holds; others were guessed from their letters
-_LISTING = (".list", ".list2")  # what stands before the colon may name a group (香型龙头) as well as a product
+_OWN_CLAUSE = frozenset({"invests_in", "acquires", "partners_with", "supplies"})  # what happens on a day
 _VALUE_ROLES = ("share", "amount")
 
 
@@ -78,6 +78,9 @@ class Pattern:
     pairs: bool = False
     whole: bool = False
     qualifiers: tuple[tuple[str, str], ...] = ()
+    listing: bool = False  # a list places the subject
+    labelled: bool = False  # its object is a label, which may name a group (香型龙头) as well as a product
+    aside: bool = False  # brackets behind a name say it of that name alone
     regex: re.Pattern[str] = field(init=False, repr=False)
     ends: tuple[frozenset[str], frozenset[str]] = field(init=False, repr=False)
     words: tuple[frozenset[str], ...] = field(init=False, repr=False)  # letters, one of each set is in every match
@@ -164,7 +167,7 @@ def _claims(
     quantities = {role: masked.quantities[at] for role, at in roles.items() if at in masked.quantities}
     words = {role: match[role] for role in roles if role not in slots and role not in quantities}
     start, end = masked.origin(match.start()), masked.origin(match.end())
-    subjects = slots["s"][-1:] if pattern.name.endswith(".aside") else slots["s"]  # 「A、B（x）」 says x of B
+    subjects = slots["s"][-1:] if pattern.aside else slots["s"]  # 「A、B（x）」 says x of B
     of_a_field = pattern.relation in _OF_A_FIELD
     for subject, object_ in product(subjects, slots["o"]):
         same = subject.entity == object_.entity or subject.name.casefold() == object_.name.casefold()
@@ -179,14 +182,16 @@ def _claims(
                 value=_value(quantities),
                 qualifiers=_qualifiers(pattern, slots, quantities, words),
                 confidence=_confidence(pattern, subject, object_),
-                denied=masked.denied(start, end),
+                polarity=Polarity.NEGATIVE if masked.denied(start, end) else None,
+                listing=pattern.listing,
+                own_clause=pattern.relation in _OWN_CLAUSE,
             )
 
 
 def _confidence(pattern: Pattern, subject: Ref, object_: Ref) -> float:
     """Return how sure a reading is; a guessed label of a list, or a guessed Latin name with an aside, is doubtful."""
-    guessed = pattern.name.endswith(_LISTING) and object_.score < _KNOWN
-    brand = pattern.name.endswith(".aside") and subject.name.isascii() and not subject.entity.startswith("sec:")
+    guessed = pattern.labelled and object_.score < _KNOWN
+    brand = pattern.aside and subject.name.isascii() and not subject.entity.startswith("sec:")
     return DOUBTFUL if guessed or brand else pattern.confidence * min(subject.score, object_.score)
 
 

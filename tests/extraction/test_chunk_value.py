@@ -17,7 +17,6 @@ def classes(*lines: str, **about: object) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("硅料价格下跌推动光伏组件价格下降，下游电站装机意愿随之回升。", "causal"),
         ("公司毛利率回落，主要系原料涨价与新厂折旧增加，管理层正在调整产品结构。", "causal"),
         ("我们预计明年行业需求有望继续回暖，龙头企业的份额也将随之提升。", "forecast"),
         ("宁德时代2024年实现营业收入3620亿元。", "measured"),

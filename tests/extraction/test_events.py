@@ -112,7 +112,7 @@ def test_each_kind_speaks_of_a_relation_of_the_vocabulary(kind):
 
 def test_the_parts_of_a_frame():
     document = reports.report("宁德时代从比亚迪收购天华新能30%股权，作价12亿元。")
-    (frame,) = [f for sentence in reports.extractor().annotate(document) for f in read_frames(sentence)]
+    (frame,) = [f for sentence in reports.extractor().annotate(document).sentences for f in read_frames(sentence)]
     assert [ref.name for ref in frame.agents] == ["宁德时代"]
     assert [ref.name for ref in frame.parties] == ["比亚迪"]
     assert [ref.name for ref in frame.targets] == ["天华新能"]
@@ -121,7 +121,7 @@ def test_the_parts_of_a_frame():
 
 def test_a_name_that_only_its_role_tells_is_read():
     text = "永安林业公告，控股股东东冠投资质押500万股；公司拟收购斯科尔51%股权。"
-    sentence, *more = reports.extractor().annotate(reports.report(text))
+    sentence, *more = reports.extractor().annotate(reports.report(text)).sentences
     frames = [frame for each in (sentence, *more) for frame in read_frames(each)]
     assert [ref.name for ref in frames[0].agents] == ["东冠投资"]
     assert [ref.name for ref in frames[1].targets] == ["斯科尔"]

@@ -50,7 +50,7 @@ def test_another_claim_has_another_id(other):
 
 
 def test_every_fact_bears_the_id_of_what_it_claims():
-    for fact in facts_of(SUPPLY, "硅料价格下跌推动光伏组件价格下降。", "宁德时代2024年毛利率为24%。"):
+    for fact in facts_of(SUPPLY, "宁德时代2024年毛利率为24%。"):
         assert fact.id == fact_id(fact)
 
 
@@ -172,12 +172,6 @@ def test_other_relations_keep_their_order():
         ("比亚迪2027年扩产，国轩高科量产固态电池。", "produces", Modality.ASSERTED),
         ("据传紫金矿业收购藏格矿业。", "acquires", Modality.RUMOURED),
         ("市场传言紫金矿业将收购藏格矿业。", "acquires", Modality.RUMOURED),
-        ("若硅料价格下跌，则带动光伏组件需求回升。", "affects", Modality.CONDITIONAL),
-        ("如果硅料价格下跌推动光伏组件价格下降，装机将超预期。", "affects", Modality.CONDITIONAL),
-        ("一旦硅料价格下跌，将推动光伏组件价格下降。", "affects", Modality.CONDITIONAL),
-        ("预计硅料价格下跌将推动光伏组件价格下降。", "affects", Modality.FORECAST),
-        ("硅料价格下跌有望推动光伏组件价格下降。", "affects", Modality.FORECAST),
-        ("硅料价格下跌推动光伏组件价格下降。", "affects", Modality.ASSERTED),
     ],
 )
 def test_modality(text, relation, modality):
@@ -186,7 +180,7 @@ def test_modality(text, relation, modality):
 
 @pytest.mark.parametrize("cue", ["若", "如果", "一旦", "倘若", "假如"])
 def test_what_is_conditional_is_never_asserted(cue):
-    for claim in ("硅料价格下跌推动光伏组件价格下降", "宁德时代向特斯拉供应磷酸铁锂电池", "紫金矿业收购藏格矿业"):
+    for claim in ("宁德时代向特斯拉供应磷酸铁锂电池", "紫金矿业收购藏格矿业"):
         found = facts_of(f"{cue}{claim}，行业格局将改变。")
         assert found, claim
         assert {fact.modality for fact in found} == {Modality.CONDITIONAL}, claim
@@ -200,13 +194,11 @@ def test_what_is_conditional_is_never_asserted(cue):
         ("紫金矿业收购藏格矿业未能完成。", "acquires", Polarity.NEGATIVE),
         ("紫金矿业收购藏格矿业的消息不属实。", "acquires", Polarity.NEGATIVE),
         ("宁德时代与特斯拉达成战略合作一事不属实。", "partners_with", Polarity.NEGATIVE),
-        ("硅料价格下跌难以推动光伏组件价格下降。", "affects", Polarity.NEGATIVE),
         ("紫金矿业并未收购藏格矿业。", "acquires", Polarity.NEGATIVE),
         ("紫金矿业没有收购藏格矿业。", "acquires", Polarity.NEGATIVE),
         ("紫金矿业终止收购藏格矿业。", "acquires", Polarity.NEGATIVE),
         ("宁德时代未向特斯拉供应磷酸铁锂电池。", "supplies", Polarity.NEGATIVE),
         ("宁德时代否认与特斯拉达成战略合作。", "partners_with", Polarity.NEGATIVE),
-        ("硅料价格下跌并未推动光伏组件价格下降。", "affects", Polarity.NEGATIVE),
     ],
 )
 def test_polarity(text, relation, polarity):
@@ -244,7 +236,7 @@ def test_a_measured_fact_is_never_denied():
 
 
 def test_only_causal_facts_have_a_sign():
-    for fact in facts_of(SUPPLY, "硅料价格下跌推动光伏组件价格下降。", "宁德时代2024年毛利率为24%。"):
+    for fact in facts_of(SUPPLY, "宁德时代2024年毛利率为24%。"):
         assert (fact.sign != 0) == (fact.relation == "affects")
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from extraction.firms import Firm
 from extraction.identifying import with_firms
-from extraction.patterns import causal, directions, listed, metric_words
+from extraction.patterns import listed, metric_words
 from extraction.sentences import split
 from kg.securities.context import Document as SecuritiesDocument
 from kg.securities.master import Master
@@ -72,9 +72,6 @@ def test_a_repeated_unit_is_read_to_its_end(group: str):
 
 
 REPEATED = {
-    "行业的": causal._OWNED_GAP,
-    "超预期": directions.TAIL,
-    "可能": directions.HANDED_ON,
     "终端市场": metric_words.SCOPE_WORDS,
     "1多个": listed._LEAD,
 }

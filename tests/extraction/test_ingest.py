@@ -52,8 +52,7 @@ source: {source}
 @pytest.fixture(autouse=True)
 def one_extractor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not build another extractor for every run in this process (workers build their own)."""
-    ready = reports.extractor()
-    monkeypatch.setattr(ingesting.Extractor, "default", lambda **_: ready)
+    monkeypatch.setattr(ingesting.Extractor, "default", lambda **given: reports.extractor(given["min_confidence"]))
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ def store() -> Iterator[Store]:
 
 
 def run(store: Store, *paths: Path, workers: int = 1, **more: object) -> Outcome:
-    return ingest(store, Job(paths, READ, workers=workers, ner=False, **more))  # type: ignore[arg-type]
+    return ingest(store, Job(paths, READ, workers=workers, ner=False, edge_model="off", **more))  # type: ignore[arg-type]
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int]:
@@ -111,7 +110,7 @@ def test_a_file_named_twice_is_read_once(store, folder):
 
 
 def test_what_is_read_less_surely_than_asked_is_not_stored(store, folder):
-    run(store, folder, least_confidence=0.8)
+    run(store, folder, min_confidence=0.8)
     sure = {fact.confidence for fact in store.view().facts()}
     assert sure
     assert min(sure) >= 0.8

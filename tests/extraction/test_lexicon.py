@@ -65,11 +65,9 @@ def test_every_file_of_the_folder_is_known():
     others = {
         "companies",
         "event_frames",
-        "factor_kinds",
         "firms",
         "macro_indicators",
         "measuring",
-        "profiles",
         "stopwords",
     }
     known = {stem for stem, _, _ in SCHEMAS.values()} | others

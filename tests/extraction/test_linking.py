@@ -8,7 +8,7 @@ import pytest
 from extraction.linking import Linker
 from extraction.mentions import shipped_lexicon
 from extraction.ner import Span
-from extraction.pipeline import _lines
+from extraction.models.units import lines_of
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from tests.goldens.reports import extractor, report
@@ -21,7 +21,7 @@ Row = tuple[str, str, str]
 
 def linked(document: Document, linker: Linker | None = None) -> list[list[Row]]:
     """(written, entity, kind) of every sentence."""
-    sentences = [line.sentence for line in _lines(document)]
+    sentences = [line.sentence for line in lines_of(document)]
     rows = (linker or extractor()._linker).link(document, sentences)
     return [
         [(sentence.text[ref.start : ref.end], ref.entity, ref.kind.value) for ref in refs]
@@ -60,7 +60,7 @@ def test_a_price_is_found_whole():
 def test_names_are_in_order_and_never_overlap():
     text = "宁德时代、比亚迪与特斯拉讨论碳酸锂均价、铜价、多晶硅扩产及光伏玻璃行业的以旧换新政策。"
     document = report(text)
-    (sentence,) = [line.sentence for line in _lines(document)]
+    (sentence,) = [line.sentence for line in lines_of(document)]
     (refs,) = extractor()._linker.link(document, [sentence])
     assert len(refs) >= 8
     for first, second in pairwise(refs):

@@ -12,7 +12,7 @@ def told(*lines: str) -> list[tuple[str, str, float, str, bool]]:
     """(subject, indicator, number, period, stored) of every figure, in the order of the text."""
     reading = read(report(*lines))
     names = names_of(reading)
-    least = Settings().least_confidence
+    least = Settings().min_confidence
     found = [fact for fact in reading.facts if fact.relation == "reports" and fact.value]
     return [
         (names[fact.subject], names[fact.object], fact.value.number, str(fact.valid), fact.confidence >= least)

@@ -12,7 +12,7 @@ def doubted(*lines: str) -> list[bool]:
     """Whether each measured figure of a report is doubtful, in order of its number."""
     facts = [fact for fact in read(report(*lines)).facts if fact.relation == "reports"]
     ordered = sorted(facts, key=lambda fact: fact.value.number if fact.value else 0.0)
-    return [fact.confidence < Settings().least_confidence for fact in ordered]
+    return [fact.confidence < Settings().min_confidence for fact in ordered]
 
 
 @pytest.mark.parametrize(

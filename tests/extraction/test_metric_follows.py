@@ -65,7 +65,7 @@ def named(text: str) -> list[tuple[str, float, bool]]:
     reading = read(report(text))
     names = names_of(reading)
     found = [fact for fact in reading.facts if fact.relation == "reports" and fact.value]
-    return [(names[fact.object], fact.value.number, fact.confidence >= Settings().least_confidence) for fact in found]
+    return [(names[fact.object], fact.value.number, fact.confidence >= Settings().min_confidence) for fact in found]
 
 
 def test_what_a_trade_gains_is_its_index_s_where_shares_are_spoken_of():

@@ -21,7 +21,7 @@ from tests.goldens.reports import facts_of, names_of, read, report
 def test_a_place_before_a_figure_that_bears_none_makes_it_doubtful(text, stored):
     facts = [fact for fact in facts_of(text) if fact.relation == "reports" and not fact.value.change]
     assert facts
-    assert all((fact.confidence >= Settings().least_confidence) == stored for fact in facts)
+    assert all((fact.confidence >= Settings().min_confidence) == stored for fact in facts)
 
 
 def told(*lines: str) -> set[tuple[str, str, bool]]:
@@ -29,7 +29,7 @@ def told(*lines: str) -> set[tuple[str, str, bool]]:
     reading = read(report(*lines))
     names = names_of(reading)
     return {
-        (names[fact.object], fact.qualifier("scope") or "", fact.confidence >= Settings().least_confidence)
+        (names[fact.object], fact.qualifier("scope") or "", fact.confidence >= Settings().min_confidence)
         for fact in reading.facts
         if fact.relation == "reports" and fact.value and not fact.value.change
     }
@@ -71,7 +71,7 @@ def test_whose_place_a_figure_has(lines, expected):
 def test_a_heading_of_an_unknown_trade_hides_the_one_above(heading, owners):
     reading = read(report("# 一、光伏", f"# {heading}", "2024年新增装机45GW。"))
     names = names_of(reading)
-    sure = [fact for fact in reading.facts if fact.confidence >= Settings().least_confidence]
+    sure = [fact for fact in reading.facts if fact.confidence >= Settings().min_confidence]
     assert {names[fact.subject] for fact in sure if fact.relation == "reports"} == owners
 
 
@@ -158,4 +158,4 @@ def test_how_certain_a_figure_is(lines, modality):
 def test_a_long_run_of_letters_before_an_indicator_is_read_in_no_time():
     """A nested repetition would try 2^200 ways to cut the letters before it gives up: the test would not end."""
     facts = facts_of("A" * 200 + "与手机出货量12亿部。")
-    assert all(fact.confidence < Settings().least_confidence for fact in facts)
+    assert all(fact.confidence < Settings().min_confidence for fact in facts)

@@ -16,7 +16,7 @@ def told(text: str) -> list[tuple[str, str, float, str]]:
     return [
         (names[fact.subject], names[fact.object], fact.value.number, fact.qualifier("scope") or "")
         for fact in facts
-        if fact.confidence >= Settings().least_confidence
+        if fact.confidence >= Settings().min_confidence
     ]
 
 

@@ -353,7 +353,7 @@ def test_a_comparison_does_not_date_the_claim():
 )
 def test_a_figure_that_nobody_can_be_told_to_have_is_not_stored(text):
     found = [fact for fact in facts_of(text) if fact.relation == "reports"]
-    assert not [fact for fact in found if fact.confidence >= Settings().least_confidence]
+    assert not [fact for fact in found if fact.confidence >= Settings().min_confidence]
 
 
 def test_what_stands_before_a_name_narrows_its_figure():
@@ -390,4 +390,4 @@ def test_a_change_behind_a_share_is_neither_s():
 )
 def test_a_doubtful_owner_is_less_sure_than_what_is_stored(text):
     facts = [fact for fact in facts_of(text) if fact.relation == "reports"]
-    assert facts[-1].confidence < Settings().least_confidence
+    assert facts[-1].confidence < Settings().min_confidence

@@ -269,7 +269,7 @@ def test_what_states_no_relation_gives_none(text):
 @pytest.fixture(scope="session")
 def with_ner() -> Extractor:
     """The one extractor with the NER model."""
-    return Extractor.default(ner=True)
+    return Extractor.default(ner=True, edge_model="off")
 
 
 def test_the_ner_model_finds_the_unlisted(with_ner):

@@ -23,9 +23,9 @@ PUBLISHER = "示例证券甲"
 
 
 @cache
-def extractor() -> Extractor:
-    """The offline extractor on the shipped securities master, without the NER model: built once a session."""
-    return Extractor.default(ner=False)
+def extractor(min_confidence: float = 0.0) -> Extractor:
+    """The rules on the shipped securities master, without models: built once a session."""
+    return Extractor.default(ner=False, edge_model="off", min_confidence=min_confidence)
 
 
 def report(

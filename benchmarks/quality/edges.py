@@ -1,0 +1,82 @@
+"""Edges of annotated notes: ingest the notes, dump the base, compare with `tools/score_edges.py` beside the data.
+
+The metric is not ours, so that nobody can tune it: it comes with the annotations and is run as a program.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run(data: Path, sets: Sequence[Path], *, folds: int, since: str, edge_model: str) -> None:
+    """Print a table for each set of annotated notes.
+
+    Args:
+        data: where the notes lie (gator/, broker_edges/notes/), with tools/score_edges.py beside it.
+        sets: folders of annotation files.
+        folds: 0 measures the model that is named; else one is trained for each fold, on the notes of the others.
+        since: an ISO day; earlier notes are left out.
+        edge_model: as the setting of that name.
+    """
+    texts = [folder for folder in (data / "gator", data / "broker_edges/notes") if folder.exists()]
+    notes = [(each.name, row) for each in sets for file in sorted(each.glob("*.jsonl")) for row in _rows(file)]
+    notes = [(name, row) for name, row in notes if row["day"] >= since]
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in dict.fromkeys(name for name, _ in notes):
+            mine = [row for each, row in notes if each == name]
+            parts = [mine] if not folds else [[row for row in mine if _fold(row, folds) == at] for at in range(folds)]
+            for at, part in enumerate(parts):
+                others = [row for _, row in notes if _fold(row, folds or 1) != at]
+                model = _trained(others, texts, Path(scratch) / f"model{at}") if folds else edge_model
+                print(f"{name}{f', fold {at + 1} of {folds}' if folds else ''}: {len(part)} notes")
+                print(_scored(part, texts, Path(scratch), data.parent / "tools/score_edges.py", model))
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _fold(row: dict[str, Any], folds: int) -> int:
+    return int(sha256(row["id"].encode()).hexdigest(), 16) % folds
+
+
+def _write(rows: Sequence[dict[str, Any]], file: Path) -> Path:
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def _trained(rows: Sequence[dict[str, Any]], texts: Sequence[Path], out: Path) -> str:
+    """Train a model on notes, a sixth of which, the last by day, calibrate it; once, where it is there already."""
+    if not out.exists():
+        annotations = _write(rows, out.with_suffix(".jsonl"))
+        days = sorted(row["day"] for row in rows)
+        command = ["train", "edges", str(annotations), "--held-out-from", days[len(days) * 5 // 6], "--out", str(out)]
+        _liantu(*command, *(word for folder in texts for word in ("--texts", str(folder))))
+    return str(out)
+
+
+def _scored(rows: Sequence[dict[str, Any]], texts: Sequence[Path], scratch: Path, metric: Path, model: str) -> str:
+    files = [
+        next(folder / f"{row['id']}.md" for folder in texts if (folder / f"{row['id']}.md").exists()) for row in rows
+    ]
+    base, dump, gold = scratch / "kb.liantu", scratch / "dump.jsonl", _write(rows, scratch / "gold.jsonl")
+    for leftover in scratch.glob("kb.liantu*"):
+        leftover.unlink()
+    _liantu("ingest", *map(str, files), "--kb", str(base), "--edge-model", model)
+    _liantu("dump", "--kb", str(base), "-o", str(dump))
+    command = [sys.executable, str(metric), str(gold), str(dump)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def _liantu(*arguments: str) -> None:
+    command = [sys.executable, "-c", "from kg.cli import main; main()", *arguments]
+    subprocess.run(command, check=True, capture_output=True, text=True)

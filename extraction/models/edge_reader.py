@@ -1,0 +1,229 @@
+"""Relations that the edge model reads, as claims: each span becomes a linked name or a typed entity of its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from extraction.annotated import Annotated, Claim, Ref
+from extraction.mentions import indicator_of
+from extraction.models.units import TITLE, units_of
+from kg.ids import entity_id, normal_name
+from kg.model import Kind, Polarity
+from kg.relations import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from extraction.claims import AnnotatedDocument
+    from extraction.mentions import Lexicon
+    from extraction.models.edges import Edge, EdgeModel, Span
+    from extraction.models.units import Unit
+
+_SIGN = {"up": 1, "down": -1, "none": 1}
+_LONGEST, _SHORTEST = 30, 2  # characters of a name
+_TRIMMED = " 、，。：；！？“”‘’\"'「」『』*·-—的"
+_NO_NAME = re.compile(
+    r"[，。；：！？▸|、]|^[\d.,%+\-~亿万元倍年月日季度\s]+$|^(?:其|该|此|这|那|它|本|我们|公司|上述|以上|以下|前者|后者)(?:们|公司|行业|产品|类|些|业务)?$"
+    r"|^[（()）]+|[（(][^）)]*$|^[^（(]*[）)]"
+)
+_BRACKET = re.compile(r"[（(][^（()）]*[）)]$")
+_COMPANY_TAIL = re.compile(r"(?:等|公司|集团|股份|控股|科技|等公司|等企业|\s|-[A-Z]+|[（(][\w.:： ]+[）)])*")
+_OWNER_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME, Kind.REGION, Kind.COMPANY})
+_MOST_CLAIMS = 40  # of a sentence: more is a model run wild
+
+
+class End(Struct, frozen=True):
+    """One end of an edge: who it is, and the line and the span that name it."""
+
+    ref: Ref
+    line: int
+    start: int
+    end: int
+
+
+class EdgeReader:
+    """The claim reader of the edge model; holds no state between documents."""
+
+    def __init__(self, model: EdgeModel, lexicon: Lexicon, *, least: float) -> None:
+        self._model, self._lexicon, self._least = model, lexicon, least
+        self.version = f"edges@{model.version}"
+
+    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, Annotated]]:
+        """Yield the claims of a document, each pair of entities once a relation: where it is surest."""
+        found: list[tuple[Claim, Annotated]] = []
+        for unit in units_of(document.document.title, document.lines):
+            found += self._claims(unit, document)
+        found.sort(key=lambda row: (-row[0].confidence, row[1].sentence.start))
+        kept: dict[tuple[str, str, str], tuple[Claim, Annotated]] = {}
+        per_sentence: dict[int, int] = {}
+        for claim, annotated in found:
+            key = (claim.subject.entity, claim.relation, claim.object.entity)
+            count = per_sentence.get(annotated.sentence.start, 0)
+            if key not in kept and count < _MOST_CLAIMS:
+                kept[key] = claim, annotated
+                per_sentence[annotated.sentence.start] = count + 1
+        yield from sorted(kept.values(), key=lambda row: (row[1].sentence.start, row[0].start, row[0].end))
+
+    def _claims(self, unit: Unit, document: AnnotatedDocument) -> Iterator[tuple[Claim, Annotated]]:
+        for edge in self._model.read(unit, least=self._least):
+            subject = self._end(unit, edge.subject, edge.subject_scope, edge.subject_kind, document)
+            object_ = self._end(unit, edge.object, edge.object_scope, edge.object_kind, document)
+            if subject is None or object_ is None or subject.ref.entity == object_.ref.entity:
+                continue
+            joined = self._allowed(edge, subject, object_)
+            if joined is not None:
+                yield self._claim(edge, *joined, document)
+
+    def _allowed(self, edge: Edge, subject: End, object_: End) -> tuple[End, End] | None:
+        """Return the ends with kinds that the relation allows, or None where linked names do not fit."""
+        relation = vocabulary()[edge.relation]
+        if relation.allows(subject.ref.kind, object_.ref.kind):
+            return subject, object_
+        for left in self._kinds(subject.ref):
+            for right in self._kinds(object_.ref):
+                if relation.allows(left, right):
+                    return _as_kind(subject, left), _as_kind(object_, right)
+        return None
+
+    def _kinds(self, ref: Ref) -> list[Kind]:
+        """Return the kinds that a name may take: a listed company or a gazetteer name has one."""
+        if ref.entity.startswith("sec:") or ref.about or ref.name in self._lexicon.terms:
+            return [ref.kind]
+        return self._model.kind_of(ref.name)
+
+    def _end(self, unit: Unit, span: Span, scope: Span | None, kind: Kind, document: AnnotatedDocument) -> End | None:
+        place = unit.locate(*span)
+        if place is None:
+            return None
+        line, start, end = place
+        text = document.text_of(line)
+        start, end = _trimmed(text, start, end)
+        name = text[start:end]
+        before = _scope_text(unit, scope, document) if scope else ""
+        names = document.names[line] if line != TITLE else document.title_names
+        if not before:
+            known = self._known(text, names, start, end)
+            if known is not None:
+                return End(known, line, start, end)
+        name = before + name
+        if not _SHORTEST <= len(name) <= _LONGEST or _NO_NAME.search(name) or name in self._lexicon.never:
+            return None
+        inside = [ref for ref in names if ref.start >= start and ref.end <= end] if not before else []
+        return End(self._open(name, start, end, inside, kind), line, start, end)
+
+    def _known(self, text: str, names: Sequence[Ref], start: int, end: int) -> Ref | None:
+        """Return the linked name that a span is, up to an ending like 等 or 公司 or a code in brackets."""
+        for ref in names:
+            if ref.start == start and ref.end == end:
+                return ref
+            if ref.kind != Kind.COMPANY or ref.start != start:
+                continue
+            longer = ref.end <= end and _COMPANY_TAIL.fullmatch(text, ref.end, end)
+            if longer or (end < ref.end and text[start:end] in ref.name):
+                return ref
+        term = self._lexicon.terms.get(text[start:end])
+        if term is None:
+            return None
+        return Ref(term.entity, term.kind, term.name, start, end, term.about, 0.9, term.owner)
+
+    def _open(self, name: str, start: int, end: int, inside: Sequence[Ref], kind: Kind) -> Ref:
+        """Make an entity of a name that nothing knows; a measure is about what it is the measure of."""
+        name = normal_spelling(name)
+        head = self._lexicon.measure_of(name)
+        if head is not None:
+            owner, measure = head
+            lead = next((ref for ref in inside if ref.kind in _OWNER_KINDS and ref.start == start), None)
+            if lead is not None and normal_name(lead.name) == normal_name(owner):
+                return indicator_of(lead, measure, start=start, end=end)
+            term = self._lexicon.terms.get(owner)
+            owner_kind = (
+                term.kind
+                if term
+                else next((each for each in self._model.kind_of(owner) if each in _OWNER_KINDS), Kind.PRODUCT)
+            )
+            if owner_kind in _OWNER_KINDS and len(owner) >= _SHORTEST and owner not in self._lexicon.never:
+                known = term.entity if term else entity_id(owner_kind, owner)
+                anchor = Ref(known, owner_kind, term.name if term else owner, start, start + len(owner))
+                return indicator_of(anchor, measure, start=start, end=end)
+            return Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end)
+        kinds = self._model.kind_of(name)
+        chosen = kind if kind in (Kind.COMPANY, Kind.PERSON) and kind in kinds[:2] else kinds[0]
+        lead = next((ref for ref in inside if ref.start == start and ref.kind == Kind.COMPANY), None)
+        about, owner = (lead.entity, lead.name) if lead and chosen == Kind.INDICATOR else ("", "")
+        return Ref(entity_id(chosen, name), chosen, name, start, end, about=about, owner=owner, score=0.7)
+
+    def _claim(self, edge: Edge, subject: End, object_: End, document: AnnotatedDocument) -> tuple[Claim, Annotated]:
+        """State the edge in the sentence that holds it: the later one of its ends."""
+        line = max(subject.line, object_.line)
+        annotated = document.sentence(max(line, 0))
+        ends = [each for each in (subject, object_) if each.line == line]
+        causal = edge.relation == "affects"
+        said = (("cause_direction", edge.cause), ("effect_direction", edge.effect)) if causal else ()
+        return Claim(
+            relation=edge.relation,
+            subject=_in_sentence(subject, line),
+            object=_in_sentence(object_, line),
+            start=min(each.start for each in ends) if line != TITLE else 0,
+            end=max(each.end for each in ends) if line != TITLE else 0,
+            pattern=edge.relation,
+            sign=_SIGN[edge.cause] * _SIGN[edge.effect] if causal else 0,
+            qualifiers=tuple((name, value) for name, value in said if value != "none"),
+            confidence=edge.probability,
+            modality=edge.modality,
+            polarity=Polarity.NEGATIVE if edge.negative else Polarity.POSITIVE,
+            named=tuple(
+                (*document.lines[each.line].sentence.span(each.start, each.end), each.ref)
+                for each in (subject, object_)
+                if each.line != TITLE
+            ),
+            reader=self.version,
+        ), annotated
+
+
+def _scope_text(unit: Unit, scope: Span, document: AnnotatedDocument) -> str:
+    place = unit.locate(*scope)
+    if place is None:
+        return ""
+    text = document.text_of(place[0])
+    start, end = _trimmed(text, *place[1:])
+    return text[start:end]
+
+
+def normal_spelling(name: str) -> str:
+    """Return a name without quotes, a bracket at its end and inner blanks between Chinese characters.
+
+    >>> normal_spelling("“人形机器人” 概念（A股）")
+    '人形机器人概念'
+    """
+    name = _BRACKET.sub("", re.sub(r"[“”‘’\"'「」『』*]", "", name)) or name
+    return re.sub(r"(?<=[一-鿿])\s+|\s+(?=[一-鿿])", "", name).strip(_TRIMMED)
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    while start < end and text[start] in _TRIMMED:
+        start += 1
+    while end > start and text[end - 1] in _TRIMMED:
+        end -= 1
+    return start, end
+
+
+def _as_kind(end: End, kind: Kind) -> End:
+    if end.ref.kind == kind:
+        return end
+    ref = end.ref
+    return End(
+        Ref(entity_id(kind, ref.name), kind, ref.name, ref.start, ref.end, score=ref.score),
+        end.line,
+        end.start,
+        end.end,
+    )
+
+
+def _in_sentence(end: End, line: int) -> Ref:
+    """Return the reference with its place in the sentence, or as one that stands above it."""
+    ref = end.ref
+    start, stop = (end.start, end.end) if end.line == line and line != TITLE else (-1, -1)
+    return Ref(ref.entity, ref.kind, ref.name, start, stop, ref.about, ref.score, ref.owner, -1)

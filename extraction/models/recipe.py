@@ -1,0 +1,134 @@
+"""How the shipped edge model was made, from annotated notes to its files; `liantu train edges` runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from extraction.models import base as pretrained
+from extraction.models import calibration, export, training
+from extraction.models.decoding import pairs_of, scope_of
+from extraction.models.edges import features_of
+from extraction.models.gold import fold, read_notes
+from extraction.models.network import Network
+from extraction.models.scheme import ATTRIBUTES, GROUP_NAMES
+from kg.errors import KgError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from extraction.models.base import Base
+    from extraction.models.gold import Example
+
+LAYERS, FROZEN = 8, 4
+_WEIGHED = 6  # candidates of a note that calibrate, for each of its edges; the rest are hardly ever right
+
+Note = tuple[list["Example"], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What to train on and how.
+
+    `annotations` are JSONL files of notes, `texts` the folders that hold them as id.md; `vocabulary` are further
+    folders of texts whose words the tokenizer keeps. Notes from `held_out_from` on (an ISO day) calibrate the
+    probabilities; the shipped network is then trained on all notes.
+    """
+
+    annotations: Sequence[Path]
+    texts: Sequence[Path]
+    out: Path
+    held_out_from: str
+    vocabulary: Sequence[Path] = ()
+    epochs: int = 7
+    seed: int = 1
+    device: str = "cpu"
+
+
+def train(recipe: Recipe, log: Callable[[str], None]) -> None:
+    """Train, calibrate and write a model.
+
+    Raises:
+        KgError: no note was published before, or none after, the day from which notes are held out.
+    """
+    notes = [note for file in recipe.annotations for note in read_notes(file, recipe.texts) if note[0]]
+    early = [note for note in notes if note[0][0].day < recipe.held_out_from]
+    late = [note for note in notes if note[0][0].day >= recipe.held_out_from]
+    if not early or not late:
+        raise KgError(
+            f"no notes {'after' if early else 'before'} {recipe.held_out_from}: choose another --held-out-from"
+        )
+    base = pretrained.build(_words(recipe), LAYERS)
+    log(f"{len(notes)} notes, {len(late)} of them held out; {len(base.words)} pieces")
+    measured = fitted(early, base, recipe, log)
+    weights = calibrated(measured, base, late)
+    kinds = calibration.fit_kinds((edge[end], edge[f"{end}k"]) for _, edges in notes for edge in edges for end in "so")
+    export.write(fitted(notes, base, recipe, log), base, recipe.out, calibration=weights, kinds=kinds)
+
+
+def _words(recipe: Recipe) -> Iterator[str]:
+    for folder in (*recipe.texts, *recipe.vocabulary):
+        for file in sorted(folder.rglob("*.md")):
+            yield file.read_text(encoding="utf-8")
+
+
+def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, log: Callable[[str], None]) -> Network:
+    """Train a network on notes; its weights are the mean over the end of the run."""
+    torch.manual_seed(recipe.seed)
+    items = training.make_items([example for examples, _ in notes for example in examples], base.tokenizer)
+    net = Network(base, frozen=FROZEN)
+    net.to(recipe.device)
+    training.cache_lower(net, items, recipe.device)
+    schedule = training.Schedule(recipe.epochs, seed=recipe.seed)
+    mean = training.fit(net, items, schedule, device=recipe.device, log=log)
+    net.load_state_dict({**net.state_dict(), **mean})
+    net.cpu()
+    net.eval()
+    return net
+
+
+def calibrated(net: Network, base: Base, notes: Sequence[Note]) -> list[list[float]]:
+    """Fit probabilities on notes that a network was not trained on."""
+    features, groups, right = [], [], []
+    for examples, gold in notes:
+        found = list(_found(net, training.make_items(examples, base.tokenizer)))
+        found.sort(key=lambda row: -float(row["features"][[2, 5]].sum()))
+        del found[_WEIGHED * max(len(gold), 1) :]
+        for each, answered in zip(found, calibration.matched(found, gold), strict=True):
+            features.append(each["features"])
+            groups.append(each["number"])
+            right.append(answered)
+    return calibration.fit_probability(np.array(features), groups, right)
+
+
+def _found(net: Network, items: Sequence[training.Item]) -> Iterator[dict[str, Any]]:
+    training.cache_lower(net, items)
+    low, high = ATTRIBUTES["group"]
+    net.eval()
+    for item in items:
+        with torch.no_grad():
+            states, scores = training.scores_of(net, [item], "cpu")
+            ends, spans = pairs_of(scores[0].numpy())
+            if not len(ends):
+                continue
+            rows = torch.from_numpy(np.pad(ends, ((0, 0), (1, 0))))
+            said = net.pair_attributes(states, rows)[:, low:high].numpy()
+        for pair, row, number in zip(ends, features_of(spans, said), said[:, :-1].argmax(axis=1), strict=True):
+            yield {
+                "subject": fold(_name(item, scores[0].numpy(), *pair[:2])),
+                "object": fold(_name(item, scores[0].numpy(), *pair[2:])),
+                "group": GROUP_NAMES[number],
+                "number": int(number),
+                "features": row,
+            }
+
+
+def _name(item: training.Item, scores: NDArray[np.float32], first: int, last: int) -> str:
+    spans = [each for each in (scope_of(scores, (first, last)), (first, last)) if each]
+    return "".join(item.example.unit.text[item.starts[low - 1] : item.ends[high - 1]] for low, high in spans)

@@ -1,0 +1,236 @@
+"""What the edge model reads at once: a few sentences under the title, headings and labels that they stand below.
+
+Every second relation of a research note has an argument in a heading or a label, so a unit is one sequence
+「title ▸ heading ▸ label ▸ sentences」 and a span of it may lie in any part.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from extraction.sentences import normalise, split
+from kg.model import BlockKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from extraction.sentences import Sentence
+    from kg.model import Block, Document
+
+JOINT = "▸"
+TITLE = -1  # the line number of the document's title, which is no line of its text
+_PACKED = 130  # characters of sentences that are read together
+_LONGEST = 220  # characters of a sentence; a longer one is cut at a comma
+_LEAD_IN, _TITLE = 80, 24  # characters of a line that introduces others, of one that names them
+_CLAUSE_REACH = 50  # characters of the clause before that are context
+_LABEL = re.compile(r"[^：。；，]{2,24}(?=：)")
+_NUMBERING = re.compile(
+    r"(?:第?[一二三四五六七八九十]+[、.章节部分]|[（(][一二三四五六七八九十\d]+[）)]|\d+(?:\.\d+)*[.、)）]?(?![\d年月%]))\s*"
+)
+_DATED = re.compile(r"^[\d.\-/年月日 ]+")
+_CLAUSE = re.compile(r"[。！？；，]")
+_TABLE_NUMBERS = re.compile(r"[\d.,%+\-/ |元亿万倍年月日xX~()（）]+")
+
+
+class Line(Struct, frozen=True):
+    """A sentence, the block it stands in, and whether it opens that block."""
+
+    sentence: Sentence
+    block: Block
+    first: bool
+
+
+class Piece(Struct, frozen=True):
+    """`unit.text[at : at + end - start]` is `text[start:end]` of a line, or of the title."""
+
+    line: int
+    start: int
+    end: int
+    at: int
+
+
+class Unit(Struct, frozen=True):
+    """One input of the model; `text[body:]` is its own sentences, what stands before is context."""
+
+    text: str
+    body: int
+    pieces: tuple[Piece, ...]
+
+    def locate(self, start: int, end: int) -> tuple[int, int, int] | None:
+        """Return (line, start, end) of a span, or None where it runs across two lines."""
+        for piece in self.pieces:
+            if piece.at <= start and end <= piece.at + piece.end - piece.start:
+                return piece.line, piece.start + start - piece.at, piece.start + end - piece.at
+        return None
+
+
+def lines_of(document: Document) -> list[Line]:
+    """Cut a document's blocks into sentences, in order; a table's rows are lines."""
+    out: list[Line] = []
+    for block in document.blocks:
+        spans = _rows(document.text, block) if block.kind == BlockKind.TABLE else [(block.start, block.end)]
+        for start, end in spans:
+            for sentence in split(document.text, start, end):
+                out.append(Line(sentence, block, not out or out[-1].block is not block))
+    return out
+
+
+def _rows(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """Yield the head of a table and the rows that say something in words."""
+    start = block.start
+    for number, row in enumerate(text[block.start : block.end].split("\n")):
+        if number == 0 or len(_TABLE_NUMBERS.sub("", row)) >= len(row) * 0.5:
+            yield start, start + len(row)
+        start += len(row) + 1
+
+
+def units_of(title: str, lines: Sequence[Line]) -> list[Unit]:
+    """Pack the lines of a document into units, each line into one at least; headings are units as well."""
+    around = _Around(title)
+    out: list[Unit] = []
+    at = 0
+    while at < len(lines):
+        stop = at + 1
+        while stop < len(lines) and not lines[stop].first:
+            stop += 1
+        block = lines[at].block
+        if block.kind == BlockKind.TABLE:
+            out += _table_units(lines, at, stop, around)
+        else:
+            out += _block_units(lines, at, stop, around)
+            around.below(lines, at, stop)
+        at = stop
+    return out
+
+
+class _Around:
+    """The headings, list parents and lead-ins that hold at a place of a document."""
+
+    def __init__(self, title: str) -> None:
+        text = normalise(title)
+        start = match.end() if (match := _DATED.match(text)) and match.end() < len(text) else 0
+        self.texts = {TITLE: text}
+        self.title: list[tuple[int, int, int]] = [(TITLE, start, min(len(text), start + 32))] if text[start:] else []
+        self.headings: dict[int, tuple[int, int, int]] = {}
+        self.parents: dict[int, tuple[int, int, int]] = {}
+        self.lead_in: tuple[int, int, int] | None = None
+
+    def context(self, block: Block) -> list[tuple[int, int, int]]:
+        """Return the slices (line, start, end) that stand above a block."""
+        headings = [piece for level, piece in sorted(self.headings.items())]
+        if block.kind == BlockKind.HEADING:
+            return [*self.title, *[p for level, p in sorted(self.headings.items()) if level < block.level][-1:]]
+        above = [*self.title, *headings[-2:]]
+        if self.lead_in:
+            above.append(self.lead_in)
+        if block.kind == BlockKind.ITEM:
+            above += [piece for level, piece in sorted(self.parents.items()) if level < block.level][-1:]
+        return above
+
+    def below(self, lines: Sequence[Line], at: int, stop: int) -> None:
+        """Take in what a block says of those after it."""
+        text, block = lines[at].sentence.text, lines[at].block
+        self.texts[at] = text
+        if block.kind == BlockKind.HEADING:
+            self.headings = {level: piece for level, piece in self.headings.items() if level < block.level}
+            self.headings[block.level] = (at, *_tidy(text, 44))
+            self.parents, self.lead_in = {}, None
+            return
+        alone = stop - at == 1
+        short = alone and len(text) <= _LEAD_IN and (text.endswith("：") or _is_title(text))
+        if block.kind == BlockKind.ITEM:
+            self.parents = {level: piece for level, piece in self.parents.items() if level < block.level}
+            label = _LABEL.match(text)
+            if short or label:
+                start, end = _tidy(text, 60)
+                self.parents[block.level] = (at, start, min(end, label.end()) if label and not short else end)
+        else:
+            self.parents = {}
+            self.lead_in = (at, *_tidy(text, 60)) if short else None
+        if short and block.kind == BlockKind.ITEM and text.endswith("："):
+            self.lead_in = None
+
+
+def _is_title(text: str) -> bool:
+    return len(text) <= _TITLE and text[-1] not in "。；！？"
+
+
+def _tidy(text: str, longest: int) -> tuple[int, int]:
+    """Return where a heading begins behind its numbering and where it ends before its colon."""
+    match = _NUMBERING.match(text)
+    start = match.end() if match and match.end() < len(text) else 0
+    end = len(text.rstrip("：: "))
+    return start, min(max(end, start), start + longest)
+
+
+def _block_units(lines: Sequence[Line], at: int, stop: int, around: _Around) -> Iterator[Unit]:
+    """Pack a block's sentences; from the second unit on its label and the clause before are context as well."""
+    above = context = around.context(lines[at].block)
+    label = _LABEL.match(lines[at].sentence.text)
+    packed: list[tuple[int, int, int]] = []
+    for line in range(at, stop):
+        text = lines[line].sentence.text
+        for start, end in _cut(text):
+            if packed and sum(e - s for _, s, e in packed) + end - start > _PACKED:
+                yield _unit(lines, around, above, packed)
+                last, low, high = packed[-1]
+                clause = last, _last_clause(lines[last].sentence.text, low, high), high
+                above = [*context, *([(at, 0, label.end())] if label else []), clause]
+                packed = []
+            packed.append((line, start, end))
+    if packed:
+        yield _unit(lines, around, above, packed)
+
+
+def _last_clause(text: str, start: int, end: int) -> int:
+    """Return where the last clause of text[start:end] begins, not too far back."""
+    clauses = [match.end() for match in _CLAUSE.finditer(text, start, max(start, end - 1))]
+    return max([start, end - _CLAUSE_REACH, *clauses[-1:]])
+
+
+def _unit(
+    lines: Sequence[Line],
+    around: _Around,
+    above: Sequence[tuple[int, int, int]],
+    packed: Sequence[tuple[int, int, int]],
+) -> Unit:
+    parts: list[str] = []
+    pieces: list[Piece] = []
+    size = 0
+    for line, start, end in above:
+        text = (around.texts.get(line) or lines[line].sentence.text)[start:end]
+        pieces.append(Piece(line, start, end, size))
+        parts.append(text + JOINT)
+        size += len(text) + 1
+    body = size
+    for line, start, end in packed:
+        text = lines[line].sentence.text[start:end]
+        pieces.append(Piece(line, start, end, size))
+        parts.append(text)
+        size += len(text)
+    return Unit("".join(parts), body, tuple(pieces))
+
+
+def _cut(text: str) -> Iterator[tuple[int, int]]:
+    """Cut a sentence that is too long at its commas."""
+    start = 0
+    while len(text) - start > _LONGEST:
+        stop = (
+            max(text.rfind(mark, start + _PACKED // 2, start + _LONGEST) for mark in "，；、）") + 1 or start + _LONGEST
+        )
+        yield start, stop
+        start = stop
+    if start < len(text):
+        yield start, len(text)
+
+
+def _table_units(lines: Sequence[Line], at: int, stop: int, around: _Around) -> Iterator[Unit]:
+    """A unit for each row that says something in words, below the table's head."""
+    context = around.context(lines[at].block)
+    head = (at, 0, min(60, len(lines[at].sentence.text)))
+    for line in range(at + 1, stop):
+        length = len(lines[line].sentence.text)
+        yield _unit(lines, around, [*context, head], [(line, 0, min(length, _LONGEST))])
