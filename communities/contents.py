@@ -13,6 +13,7 @@ import numpy as np
 
 from communities.projection import roots, tables
 from kg.model import Kind
+from kg.query.lens import ANSWERED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -197,7 +198,11 @@ def _read(view: View, snapshot: Snapshot, rows: Rows) -> dict[int, Fact]:
         ids = snapshot.facts_of(snapshot.edges().take(batch))
         place = dict(zip(ids, batch.tolist(), strict=True))
         # A fact asked by its id may bring another along: what a judgement on names has made of some of its evidence.
-        found |= {place[fact.id]: fact for fact in view.facts(ids=ids) if fact.id in place}
+        found |= {
+            place[fact.id]: fact
+            for fact in view.facts(ids=ids)
+            if fact.id in place and fact.confidence >= ANSWERED
+        }
     return found
 
 

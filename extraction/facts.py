@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from extraction.annotated import PATTERNS
 from extraction.modality import read_modality, speaker_of
 from kg.ids import fact_id_of, id_part, said_key
 from kg.kinds import kind_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _LONGEST_QUOTE = 280
+_EVEN, _DOUBTED = 0.5, 0.35
 _SAME_CLAUSE = re.compile("，?[^，；。：]*")
 _REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
 _NOW = re.compile("当前|目前|现阶段")
@@ -78,7 +80,7 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
         published_on=document.published_on,
         recorded_at=recorded_at,
         speaker=speaker_of(annotated.text, document.publisher),
-        confidence=round(claim.confidence * (0.9 if reading.hedge else 1.0), 3),
+        confidence=_confidence(claim, hedged=reading.hedge),
         extractor=f"{claim.reader}:{claim.pattern}",
     )
     sign = claim.sign if vocabulary()[claim.relation].signed else 0
@@ -97,6 +99,12 @@ def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_
         qualifiers=claim.qualifiers,
         evidence=(evidence,),
     )
+
+
+def _confidence(claim: Claim, *, hedged: bool) -> float:
+    """Return how sure a reading is; a rule's doubt is no probability, and a doubtful one is seldom right."""
+    confidence = claim.confidence * (0.9 if hedged and claim.reader == PATTERNS else 1.0)
+    return round(confidence * (_DOUBTED if claim.reader == PATTERNS and confidence < _EVEN else 1.0), 3)
 
 
 def _without_cues(annotated: Annotated) -> str:

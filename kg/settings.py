@@ -23,9 +23,9 @@ class Settings:
 
     `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names. `edge_model` reads
     relations: `shipped`, `off`, or the folder of a model that `liantu train edges` wrote. `names` is a file of the
-    user's own names and synonyms (docs/identity.md). Facts read less surely than `min_confidence` are not stored
-    (docs/quality.md says how often they are right). The user and password open a base on a Neo4j server; the password
-    is never shown.
+    user's own names and synonyms (docs/identity.md). Facts read less surely than `min_confidence` are not stored, and
+    those below `answer_confidence` are part of no answer (docs/quality.md says how often they are right). The user
+    and password open a base on a Neo4j server; the password is never shown.
     """
 
     kb: Path = Path("kb.liantu")
@@ -35,7 +35,8 @@ class Settings:
     edge_model: str = "shipped"
     master: Path | None = None
     names: Path | None = None
-    min_confidence: float = 0.5
+    min_confidence: float = 0.2
+    answer_confidence: float = 0.5
     llm_url: str = ""
     llm_model: str = ""
     llm_key: str = field(default="", repr=False)
@@ -128,6 +129,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "master": _path,
     "names": _path,
     "min_confidence": _share,
+    "answer_confidence": _share,
     "llm_url": _text,
     "llm_model": _text,
     "llm_key": _text,

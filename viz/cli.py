@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kg.commands.files import FileUnwritable, replacing
-from kg.commands.options import Day, Words, lang_option, opened, view_options
+from kg.commands.options import Day, Words, confidence_option, lang_option, opened, view_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ _direction = click.option(
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    return view_options(lang_option(_out(command)))
+    return view_options(confidence_option(lang_option(_out(command))))
 
 
 def _out(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,7 +39,7 @@ def _drawn(name: str, ask: Callable[[Lens], Answer], **options: Any) -> None:
 
     lang = options["lang"]
     with opened(options["kb"], options["as_of"]) as view:
-        answer = ask(Lens(view, lang=lang))
+        answer = ask(Lens(view, lang=lang, min_confidence=options["min_confidence"]))
     html = page(scene_of(answer, as_of=options["as_of"], lang=lang), lang=lang)
     click.echo(_written(options["out"] or Path(f"{name}.html"), html))
 
@@ -124,7 +124,7 @@ def theme(theme_id: str, **options: Any) -> None:
 
     lang, day = options["lang"], options["as_of"]
     with opened(options["kb"], day) as view:
-        answer = ask(Lens(view, lang=lang), theme_id)
+        answer = ask(Lens(view, lang=lang, min_confidence=options["min_confidence"]), theme_id)
     out = options["out"] or Path(theme_file(answer.community.id))
     click.echo(_written(out, theme_page(answer, as_of=day, lang=lang)))
 
@@ -142,7 +142,8 @@ def themes(level: int, most: int, since: date | None, **options: Any) -> None:
     folder, day = options["out"] or Path("themes"), options["as_of"]
     path = folder
     with opened(options["kb"], day) as view:
-        files = publication(Lens(view, lang=options["lang"]), level=level, most=most, as_of=day, since=since)
+        lens = Lens(view, lang=options["lang"], min_confidence=options["min_confidence"])
+        files = publication(lens, level=level, most=most, as_of=day, since=since)
         for name, text in files:
             path = _written(folder / name, text)
     click.echo(path)

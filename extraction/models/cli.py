@@ -22,8 +22,8 @@ def train() -> None:
 @click.option("--vocabulary", multiple=True, type=_FOLDER, help="另供词表使用的文本文件夹")
 @click.option("--held-out-from", required=True, metavar="YYYY-MM-DD", help="自此日起的笔记只用于校准概率")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="写出模型的文件夹")
-@click.option("--epochs", default=7, show_default=True, type=click.IntRange(1, 100))
-@click.option("--seed", default=1, show_default=True)
+@click.option("--epochs", default=7, show_default=True, type=click.IntRange(1, 100), help="遍历训练集的次数")
+@click.option("--seed", default=1, show_default=True, help="随机种子")
 @click.option("--device", default="cpu", show_default=True, help="PyTorch 设备，如 cuda")
 def edges(
     annotations: tuple[Path, ...], texts: tuple[Path, ...], vocabulary: tuple[Path, ...], out: Path, **options: object

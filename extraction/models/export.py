@@ -14,8 +14,8 @@ from torch import nn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from extraction.models.base import Base
     from extraction.models.network import Network
+    from extraction.models.pretrained import Base
 
 
 class _Reader(nn.Module):

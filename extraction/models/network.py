@@ -13,13 +13,13 @@ import torch
 import torch.nn.functional as F  # noqa: N812 -- its usual name
 from torch import nn
 
-from extraction.models.base import HEADS
-from extraction.models.base import WIDTH as STATE
+from extraction.models.pretrained import HEADS
+from extraction.models.pretrained import WIDTH as STATE
 from extraction.models.scheme import LINKS, ROLES
 from extraction.models.scheme import WIDTH as ATTRIBUTES
 
 if TYPE_CHECKING:
-    from extraction.models.base import Base
+    from extraction.models.pretrained import Base
 
 POINTERS = len(ROLES) + 2 * len(LINKS)  # spans by role, then links by first tokens, then links by last tokens
 POINTER = 64

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from extraction.models import base as pretrained
-from extraction.models import calibration, export, training
+from extraction.models import calibration, export, pretrained, training
 from extraction.models.decoding import pairs_of, scope_of
 from extraction.models.edges import features_of
 from extraction.models.gold import fold, read_notes
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from extraction.models.base import Base
     from extraction.models.gold import Example
+    from extraction.models.pretrained import Base
 
 LAYERS, FROZEN = 8, 4
 _WEIGHED = 6  # candidates of a note that calibrate, for each of its edges; the rest are hardly ever right
@@ -66,10 +65,10 @@ def train(recipe: Recipe, log: Callable[[str], None]) -> None:
         )
     base = pretrained.build(_words(recipe), LAYERS)
     log(f"{len(notes)} notes, {len(late)} of them held out; {len(base.words)} pieces")
-    measured = fitted(early, base, recipe, log)
+    measured = fitted(early, base, recipe, log=log)
     weights = calibrated(measured, base, late)
     kinds = calibration.fit_kinds((edge[end], edge[f"{end}k"]) for _, edges in notes for edge in edges for end in "so")
-    export.write(fitted(notes, base, recipe, log), base, recipe.out, calibration=weights, kinds=kinds)
+    export.write(fitted(notes, base, recipe, log=log), base, recipe.out, calibration=weights, kinds=kinds)
 
 
 def _words(recipe: Recipe) -> Iterator[str]:
@@ -78,7 +77,7 @@ def _words(recipe: Recipe) -> Iterator[str]:
             yield file.read_text(encoding="utf-8")
 
 
-def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, log: Callable[[str], None]) -> Network:
+def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, *, log: Callable[[str], None]) -> Network:
     """Train a network on notes; its weights are the mean over the end of the run."""
     torch.manual_seed(recipe.seed)
     items = training.make_items([example for examples, _ in notes for example in examples], base.tokenizer)

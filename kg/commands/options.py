@@ -66,6 +66,17 @@ def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return kb_option(click.option("--as-of", type=Day(), help="只看这一天（含）以前发表的内容")(command))
 
 
+def confidence_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --min-confidence."""
+    return click.option(
+        "--min-confidence",
+        type=click.FloatRange(0, 1),
+        default=lambda: load().answer_confidence,
+        show_default="0.5",
+        help="只用把握不低于此值的事实作答",
+    )(command)
+
+
 def lang_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --lang."""
     return click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.options import Day, Words, json_option, lang_option, opened, plain, view_options
+from kg.commands.options import Day, Words, confidence_option, json_option, lang_option, opened, plain, view_options
 from kg.commands.printing import (
     print_ask,
     print_chain,
@@ -31,18 +31,22 @@ _direction = click.option(
 
 
 def _question(command: Callable[..., Any]) -> Callable[..., Any]:
-    return view_options(json_option(lang_option(command)))
+    return view_options(confidence_option(json_option(lang_option(command))))
 
 
 def _answered(ask: Callable[[Lens], Any], show: Callable[[Lens, Any], None], **options: Any) -> None:
     """Open the base, ask, and print the answer as text or JSON."""
     with opened(options["kb"], options["as_of"]) as view:
-        lens = Lens(view, lang=options["lang"])
+        lens = Lens(view, lang=options["lang"], min_confidence=options["min_confidence"])
         answer = ask(lens)
         if options["as_json"]:
             click.echo(json.dumps(plain(answer), ensure_ascii=False, indent=2))
         else:
             show(lens, answer)
+            if lens.below:
+                click.echo(
+                    f"（另有 {lens.below} 条把握低于 {lens.min_confidence:g} 的事实未用；--min-confidence 0 全用）"
+                )
 
 
 @click.command()

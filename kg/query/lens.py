@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kg.relations import Lang, Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
+ANSWERED = 0.5  # the confidence from which a fact is part of an answer: of such about two thirds to all are right
 _CITATIONS_PER_LINK = 5
 _MOST_NODES = 300
 
@@ -46,10 +47,14 @@ class Step:
 
 
 class Lens:
-    """A view made ready for questions; build one and ask it as often as wanted."""
+    """A view made ready for questions; build one and ask it as often as wanted.
 
-    def __init__(self, view: View, *, lang: Lang = "zh") -> None:
-        self.view, self.lang = view, lang
+    Facts below `min_confidence` carry no answer; `below` counts those that were met and left out.
+    """
+
+    def __init__(self, view: View, *, lang: Lang = "zh", min_confidence: float = ANSWERED) -> None:
+        self.view, self.lang, self.min_confidence = view, lang, min_confidence
+        self._below: set[str] = set()
         self.words: Vocabulary = vocabulary()
         self._entities: dict[str, Entity | None] = {}
         self._documents: dict[str, DocumentHead] = {}
@@ -97,7 +102,30 @@ class Lens:
         if not len(frontier):
             return []
         edges = self.graph.expand(np.asarray(frontier, dtype=np.int64), relations, direction, limit_per_node=limit)
-        return self.steps(edges)
+        return self._confident(self.steps(edges))
+
+    def _confident(self, steps: list[Step]) -> list[Step]:
+        """Drop the steps whose fact is below the confidence that an answer asks for."""
+        ids, names = self.graph.fact_ids, self.graph.entity_ids
+        triples = {(names[step.source], step.relation, names[step.target]) for step in steps}
+        self._read_facts(triples)
+        sure = {fact.id for triple in triples for fact in self.confident(self._facts[triple])}
+        return [step for step in steps if ids[step.fact] in sure]
+
+    def confident(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Return the facts that are sure enough for an answer, and count the others."""
+        kept = []
+        for fact in facts:
+            if fact.confidence >= self.min_confidence:
+                kept.append(fact)
+            else:
+                self._below.add(fact.id)
+        return kept
+
+    @property
+    def below(self) -> int:
+        """How many facts were met and left out for their confidence."""
+        return len(self._below)
 
     def steps(self, edges: Edges) -> list[Step]:
         """Return edges as steps."""

@@ -47,7 +47,8 @@ def _strongest(lens: Lens, entity_id: str, relation: str) -> list[tuple[float, l
     """Return the live facts of one relation, grouped by what they link and say; a denial is a link of its own."""
     ends = (lens.view.facts(subject=entity_id, relation=relation), lens.view.facts(object=entity_id, relation=relation))
     grouped: dict[tuple[str, str, int, str], list[Fact]] = defaultdict(list)
-    for fact in {fact.id: fact for facts in ends for fact in facts if not fact.superseded_by}.values():
+    said = {fact.id: fact for facts in ends for fact in facts if not fact.superseded_by}
+    for fact in lens.confident(said.values()):
         grouped[fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
     weighed = [(sum(fact.witnesses * fact.confidence for fact in group), key) for key, group in grouped.items()]
     ranked = sorted(weighed, key=lambda row: (-row[0], row[1]))[:_PER_RELATION]

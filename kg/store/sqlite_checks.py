@@ -198,6 +198,27 @@ def described(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"{len(found)} documents that are not there are found by what they describe"
 
 
+def used(connection: sqlite3.Connection) -> Iterator[str]:
+    """An entity that a read document describes is mentioned, an end of a fact, or what another one is about.
+
+    Rows of existing graphs may bring entities that nothing is said of; their documents have no mentions.
+    """
+    rows = connection.execute(
+        """SELECT DISTINCT t.id FROM entity AS t
+           JOIN profile AS p ON p.entity = t.key
+           JOIN appearance AS b JOIN json_each(b.profiles) AS a ON a.value = p.key
+           WHERE t.key NOT IN (SELECT subject FROM fact) AND t.key NOT IN (SELECT object FROM fact)
+           AND t.key NOT IN (SELECT entity FROM mention WHERE entity IS NOT NULL)
+           AND b.document IN (SELECT document FROM mention)"""
+    )
+    unused = {identity for (identity,) in rows}
+    if unused:
+        records = connection.execute("SELECT t.id, p.record FROM profile AS p JOIN entity AS t ON t.key = p.entity")
+        unused -= {codec.entity_in(identity, record).about for identity, record in records}
+    for identity in sorted(unused):
+        yield f"{identity} is neither mentioned nor in a fact; ingest its document again"
+
+
 def names(connection: sqlite3.Connection) -> Iterator[str]:
     """An entity is found by every name and code that it is described with, and by no other."""
     found: dict[int, set[tuple[str, str, int]]] = defaultdict(set)
@@ -262,7 +283,7 @@ def weeks(connection: sqlite3.Connection) -> Iterator[str]:
 _FILE: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (pages, references, revision)
 _PAPER: tuple[Callable[[Paper], Iterator[str]], ...] = (heads, passages, passage_words, quotes, mentions, uses)
 _BASE: tuple[Callable[[sqlite3.Connection], Iterator[str]], ...] = (
-    *(fact_ids, ends, said, described, names, index, judgements, weeks),
+    *(fact_ids, ends, said, described, used, names, index, judgements, weeks),
 )
 
 

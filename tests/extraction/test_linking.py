@@ -7,8 +7,8 @@ import pytest
 
 from extraction.linking import Linker
 from extraction.mentions import shipped_lexicon
-from extraction.ner import Span
 from extraction.models.units import lines_of
+from extraction.ner import Span
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from tests.goldens.reports import extractor, report

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from extraction.pipeline import Extractor
-from kg.model import ChunkKind, Kind, MentionStatus, Modality
+from kg.model import ChunkKind, Kind, MentionStatus
 from kg.relations import vocabulary
 from kg.securities.master import Master
 from tests.goldens.reports import READ, extractor, facts_of, read, report, told
@@ -47,7 +47,7 @@ def test_a_reading_goes_between_processes():
 
 def test_all_that_a_report_yields():
     relations = {fact.relation for fact in read(report(*REPORT)).facts}
-    assert relations == {"reports", "produces", "supplies", "affects", "rates"}
+    assert relations == {"reports", "produces", "supplies", "rates"}
 
 
 def test_a_reading_holds_together():
@@ -118,36 +118,6 @@ def test_every_sentence_of_a_block_is_read():
         ("宁德时代", "特斯拉"),
         ("恩捷股份", "比亚迪"),
     }
-
-
-# ── risks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-CAUSE, SALES = "硅料价格下跌推动光伏组件价格下降。", "宁德时代2024年毛利率为24%。"
-
-
-@pytest.mark.parametrize("heading", ["风险提示", "七、风险因素", "主要风险"])
-def test_what_stands_under_risks_could_happen(heading):
-    found = {fact.relation: fact.modality for fact in facts_of(f"# {heading}", CAUSE, SALES, SUPPLY)}
-    assert found == {
-        "affects": Modality.CONDITIONAL,
-        "reports": Modality.ASSERTED,  # 2024 is over
-        "supplies": Modality.ASSERTED,
-    }
-
-
-def test_a_rumour_under_risks_stays_a_rumour():
-    found = facts_of("# 风险提示", "据传" + CAUSE, relation="affects")
-    assert [fact.modality for fact in found] == [Modality.RUMOURED]
-
-
-@pytest.mark.parametrize("heading", ["风险偏好", "无风险利率", "行业概况"])
-def test_other_headings_are_no_risks(heading):
-    assert [fact.modality for fact in facts_of(f"# {heading}", CAUSE, relation="affects")] == [Modality.ASSERTED]
-
-
-def test_the_next_heading_ends_the_risks():
-    found = facts_of("# 风险提示", "行业竞争加剧。", "# 结论", CAUSE, relation="affects")
-    assert [fact.modality for fact in found] == [Modality.ASSERTED]
 
 
 # ── entities ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from extraction.pipeline import Extractor
 from kg.ids import document_id
 from kg.model import Block, BlockKind, Document, Removed
+from kg.securities.master import Master
 
 if TYPE_CHECKING:
     from kg.model import Fact, Reading
@@ -25,7 +26,7 @@ PUBLISHER = "示例证券甲"
 @cache
 def extractor(min_confidence: float = 0.0) -> Extractor:
     """The rules on the shipped securities master, without models: built once a session."""
-    return Extractor.default(ner=False, edge_model="off", min_confidence=min_confidence)
+    return Extractor(Master.load(None), ner=False, min_confidence=min_confidence)
 
 
 def report(

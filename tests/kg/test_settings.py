@@ -40,9 +40,9 @@ def test_the_environment_of_the_process_is_read_when_none_is_given(monkeypatch: 
         ("WORKERS", "1.5", "'1.5' is not a whole number"),
         ("NER", "maybe", "'maybe' is neither on nor off"),
         ("KB", "a\0b", "is not a path"),
-        ("LEAST_CONFIDENCE", "high", "'high' is not a number"),
-        ("LEAST_CONFIDENCE", "1.5", "must lie between 0 and 1"),
-        ("LEAST_CONFIDENCE", "nan", "must lie between 0 and 1"),
+        ("MIN_CONFIDENCE", "high", "'high' is not a number"),
+        ("MIN_CONFIDENCE", "1.5", "must lie between 0 and 1"),
+        ("MIN_CONFIDENCE", "nan", "must lie between 0 and 1"),
     ],
 )
 def test_a_bad_variable_is_one_clear_error(tmp_path: Path, name: str, value: str, says: str):
