@@ -10,6 +10,8 @@ from kg.query.lens import Lens
 from kg.query.wording import claim_text
 from kg.store.open import open_store
 
+_MEASURED = ("reports", "rates")
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -17,10 +19,19 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--relation", help="only facts of this relation")
+    parser.add_argument("--edges", action="store_true", help="only relations; with --figures only measured facts")
+    parser.add_argument("--figures", action="store_true")
+    parser.add_argument("--min-confidence", type=float, default=0.0)
     options = parser.parse_args()
     store = open_store(options.kb)
     lens = Lens(store.view())
-    facts = list(lens.view.facts(relation=options.relation))
+    facts = [
+        fact
+        for fact in lens.view.facts(relation=options.relation)
+        if fact.confidence >= options.min_confidence
+        and not (options.edges and fact.relation in _MEASURED)
+        and not (options.figures and fact.relation not in _MEASURED)
+    ]
     chosen = random.Random(options.seed).sample(facts, min(options.count, len(facts)))  # noqa: S311 -- a repeatable sample
     for number, fact in enumerate(chosen, 1):
         item = fact.evidence[0]

@@ -127,8 +127,8 @@ def test_a_long_sentence_is_quoted_by_its_clauses():
 
 
 def test_a_hedge_lowers_the_confidence():
-    (plain,) = facts_of("碳酸锂涨价推升磷酸铁锂价格。", relation="affects")
-    (hedged,) = facts_of("碳酸锂涨价可能推升磷酸铁锂价格。", relation="affects")
+    (plain,) = facts_of("紫金矿业将收购藏格矿业。", relation="acquires")
+    (hedged,) = facts_of("紫金矿业可能收购藏格矿业。", relation="acquires")
     assert hedged.confidence < plain.confidence
 
 

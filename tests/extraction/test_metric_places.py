@@ -133,11 +133,6 @@ def test_an_index_of_shares_at_home_is_not_abroad():
     assert scopes == {""}
 
 
-def test_what_nobody_plans_is_expected():
-    (fact,) = facts_of("房地产政策宽松即将落地，将推动螺纹钢价格上涨。", relation="affects")
-    assert fact.modality is Modality.FORECAST
-
-
 @pytest.mark.parametrize(
     ("lines", "modality"),
     [
