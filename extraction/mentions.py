@@ -190,6 +190,10 @@ class Lexicon:
                 return name[:cut].rstrip("的 "), head.name
         return None
 
+    def trade(self, name: str) -> Term | None:
+        """Return the gazetteer's trade of a name, else whatever else it knows by it."""
+        return self._industries.get(name) or self.terms.get(name)
+
     def without_heads(self, text: str) -> str:
         """Return a text with every indicator head taken out: what is left of a lead-in names its subject."""
         return self._head_re.sub("", text)

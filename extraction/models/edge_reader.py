@@ -30,6 +30,7 @@ _NO_NAME = re.compile(
     r"|^[（()）]+|[（(][^）)]*$|^[^（(]*[）)]"
 )
 _BRACKET = re.compile(r"[（(][^（()）]*[）)]$")
+_TRADE = re.compile(r"(?:板块|行业|产业链|产业|赛道|概念股|概念|领域)+$")
 _COMPANY_TAIL = re.compile(r"(?:等|公司|集团|股份|控股|科技|等公司|等企业|\s|-[A-Z]+|[（(][\w.:： ]+[）)])*")
 _OWNER_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME, Kind.REGION, Kind.COMPANY})
 _MOST_CLAIMS = 40  # of a sentence: more is a model run wild
@@ -124,14 +125,15 @@ class EdgeReader:
             longer = ref.end <= end and _COMPANY_TAIL.fullmatch(text, ref.end, end)
             if longer or (end < ref.end and text[start:end] in ref.name):
                 return ref
-        term = self._lexicon.terms.get(text[start:end])
+        name = text[start:end]
+        term = self._lexicon.terms.get(name) or self._lexicon.trade(without_trade(name))
         if term is None:
             return None
         return Ref(term.entity, term.kind, term.name, start, end, term.about, 0.9, term.owner)
 
     def _open(self, name: str, start: int, end: int, inside: Sequence[Ref], kind: Kind) -> Ref:
         """Make an entity of a name that nothing knows; a measure is about what it is the measure of."""
-        name = normal_spelling(name)
+        name = without_trade(normal_spelling(name))
         head = self._lexicon.measure_of(name)
         if head is not None:
             owner, measure = head
@@ -200,6 +202,16 @@ def normal_spelling(name: str) -> str:
     """
     name = _BRACKET.sub("", re.sub(r"[“”‘’\"'「」『』*]", "", name)) or name
     return re.sub(r"(?<=[一-鿿])\s+|\s+(?=[一-鿿])", "", name).strip(_TRIMMED)
+
+
+def without_trade(name: str) -> str:
+    """Return a name without the word that makes a trade of it: 银行板块 is 银行, AI算力产业链 is AI算力.
+
+    >>> without_trade("银行板块"), without_trade("行业")
+    ('银行', '行业')
+    """
+    stem = _TRADE.sub("", name)
+    return stem if len(stem) >= _SHORTEST else name
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,13 +114,18 @@ class Lens:
         return [step for step in steps if ids[step.fact] in sure]
 
     def confident(self, facts: Iterable[Fact]) -> list[Fact]:
-        """Return the facts that are sure enough for an answer, and count the others."""
-        kept = []
-        for fact in facts:
-            if fact.confidence >= self.min_confidence:
-                kept.append(fact)
-            else:
-                self._below.add(fact.id)
+        """Return the facts that are sure enough for an answer, and count the others.
+
+        What several documents state of the same ends is as sure as that one of them at least was read right.
+        """
+        found = list(facts)
+        doubts: dict[tuple[str, str, str, int, str], dict[str, float]] = defaultdict(dict)
+        for fact in found:
+            for item in fact.evidence:
+                doubt = doubts[_claimed(fact)]
+                doubt[item.document] = min(doubt.get(item.document, 1.0), 1 - item.confidence)
+        kept = [fact for fact in found if 1 - prod(doubts[_claimed(fact)].values()) >= self.min_confidence]
+        self._below |= {fact.id for fact in found} - {fact.id for fact in kept}
         return kept
 
     @property
@@ -206,6 +212,10 @@ class Lens:
         missing = {item.document for item in evidence} - self._documents.keys()
         if missing:
             self._documents |= {head.id: head for head in self.view.documents(missing)}
+
+
+def _claimed(fact: Fact) -> tuple[str, str, str, int, str]:
+    return fact.subject, fact.relation, fact.object, fact.sign, fact.polarity
 
 
 def spoken(fact: Fact) -> tuple[float, int, str]:
