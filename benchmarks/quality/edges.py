@@ -22,13 +22,16 @@ def run(data: Path, sets: Sequence[Path], *, folds: int, since: str, edge_model:
 
     Args:
         data: where the notes lie (gator/, broker_edges/notes/), with tools/score_edges.py beside it.
-        sets: folders of annotation files.
+        sets: annotation files, or folders of them.
         folds: 0 measures the model that is named; else one is trained for each fold, on the notes of the others.
         since: an ISO day; earlier notes are left out.
         edge_model: as the setting of that name.
     """
     texts = [folder for folder in (data / "gator", data / "broker_edges/notes") if folder.exists()]
-    notes = [(each.name, row) for each in sets for file in sorted(each.glob("*.jsonl")) for row in _rows(file)]
+    files = [
+        (each.name, file) for each in sets for file in ([each] if each.is_file() else sorted(each.glob("*.jsonl")))
+    ]
+    notes = [(name, row) for name, file in files for row in _rows(file)]
     notes = [(name, row) for name, row in notes if row["day"] >= since]
     with tempfile.TemporaryDirectory() as scratch:
         for name in dict.fromkeys(name for name, _ in notes):

@@ -199,10 +199,8 @@ def described(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def used(connection: sqlite3.Connection) -> Iterator[str]:
-    """An entity that a read document describes is mentioned, an end of a fact, or what another one is about.
-
-    Rows of existing graphs may bring entities that nothing is said of; their documents have no mentions.
-    """
+    """An entity that a read document describes is mentioned, in a fact, or what another one is about."""
+    # Rows of existing graphs may bring entities that nothing is said of; their documents have no mentions.
     rows = connection.execute(
         """SELECT DISTINCT t.id FROM entity AS t
            JOIN profile AS p ON p.entity = t.key

@@ -151,3 +151,10 @@ def test_a_check_tells_of_a_hundred_at_most(path: Path):
         connection.commit()
     with closing(SqliteStore(path)) as store:
         assert [breach.invariant for breach in store.breaches()].count("quotes") == 100
+
+
+def test_an_entity_that_nothing_names_is_reported(path: Path):
+    with closing(open_store(path)) as store, store.writer() as writer:
+        orphan = Entity("business:影响", Kind.BUSINESS, "影响")
+        writer.write(reading(9, 6, fact(BYD, "uses", LITHIUM), entities=(orphan,), text="比亚迪的碳酸锂用量下降。"))
+    assert broken(path) == {"used"}
