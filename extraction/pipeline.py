@@ -120,7 +120,8 @@ class Extractor:
         used = {end for fact in good for end in (fact.subject, fact.object)}
         ends = [end for end in _ends(claims) if end.entity in used]
         refs = [ref for sentence in annotated.sentences for ref in sentence.refs] + ends
-        entities = entities_of(refs, self._issuers(refs, document), self._lexicon.anchors)
+        named = self._issuers(refs, document) | self._spelled(annotated, used)
+        entities = entities_of(refs, named, self._lexicon.anchors)
         return Reading(
             document,
             tuple(with_classes(chunk_document(document), good)),
@@ -251,6 +252,21 @@ class Extractor:
                 codes = tuple(listing.code for listing in issuer.listings)
                 names[entity] = Entity(entity, Kind.COMPANY, name, _aliases(spelling, name, self._lexicon.never), codes)
         return names
+
+    def _spelled(self, annotated: AnnotatedDocument, used: set[str]) -> dict[str, Entity]:
+        """Return the gazetteer's entities in facts that a document spells otherwise, with that spelling: 券商 for 证券."""
+        found: dict[str, tuple[Ref, set[str]]] = {}
+        for sentence in annotated.sentences:
+            for ref in sentence.refs:
+                spelling = sentence.text[ref.start : ref.end] if ref.start >= 0 else ref.name
+                term = self._lexicon.terms.get(spelling)
+                other = spelling != ref.name and term is not None and term.entity == ref.entity
+                if other and ref.entity in used:
+                    found.setdefault(ref.entity, (ref, set()))[1].add(spelling)
+        return {
+            entity: Entity(entity, ref.kind, ref.name, tuple(map(Alias, sorted(spellings))), about=ref.about)
+            for entity, (ref, spellings) in found.items()
+        }
 
     def _checked(
         self, facts: list[Fact], document: Document, kinds: dict[str, Kind]
