@@ -216,7 +216,8 @@ def entities_of(refs: Sequence[Ref], names: dict[str, Entity], anchors: Mapping[
         if entity not in found:
             found[entity] = names.get(entity) or Entity(entity, kind, name, about=about)
     for ref in refs:  # what a name is about exists as well, and what that is about, up to the widest trade
-        about, owner = ref.about, ref.owner
+        # One name may be read as about several; the entity keeps the first, and the others would be named by nothing.
+        about, owner = (ref.about, ref.owner) if found[ref.entity].about == ref.about else ("", "")
         while about and owner and about not in found:
             term = anchors.get(about)
             known = names.get(about) or Entity(about, kind_of(about), owner, about=term.about if term else "")

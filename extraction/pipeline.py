@@ -254,7 +254,7 @@ class Extractor:
         return names
 
     def _spelled(self, annotated: AnnotatedDocument, used: set[str]) -> dict[str, Entity]:
-        """Return the gazetteer's entities in facts that a document spells otherwise, with that spelling: 券商 for 证券."""
+        """Return the gazetteer's entities in facts that a document spells otherwise, with the spelling: 券商, 证券."""
         found: dict[str, tuple[Ref, set[str]]] = {}
         for sentence in annotated.sentences:
             for ref in sentence.refs:
