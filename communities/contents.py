@@ -199,9 +199,7 @@ def _read(view: View, snapshot: Snapshot, rows: Rows) -> dict[int, Fact]:
         place = dict(zip(ids, batch.tolist(), strict=True))
         # A fact asked by its id may bring another along: what a judgement on names has made of some of its evidence.
         found |= {
-            place[fact.id]: fact
-            for fact in view.facts(ids=ids)
-            if fact.id in place and fact.confidence >= ANSWERED
+            place[fact.id]: fact for fact in view.facts(ids=ids) if fact.id in place and fact.confidence >= ANSWERED
         }
     return found
 
