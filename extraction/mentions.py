@@ -194,6 +194,10 @@ class Lexicon:
         """Return the gazetteer's trade of a name, else whatever else it knows by it."""
         return self._industries.get(name) or self.terms.get(name)
 
+    def is_bare(self, name: str) -> bool:
+        """Whether a word names nothing by itself: 公司, or 价格 without what it is the price of."""
+        return name in self.never or (name in self.heads and name not in self.terms)
+
     def without_heads(self, text: str) -> str:
         """Return a text with every indicator head taken out: what is left of a lead-in names its subject."""
         return self._head_re.sub("", text)

@@ -110,7 +110,7 @@ class EdgeReader:
             if known is not None:
                 return End(known, line, start, end)
         name = before + name
-        if not _SHORTEST <= len(name) <= _LONGEST or _NO_NAME.search(name) or name in self._lexicon.never:
+        if not _SHORTEST <= len(name) <= _LONGEST or _NO_NAME.search(name) or self._lexicon.is_bare(name):
             return None
         inside = [ref for ref in names if ref.start >= start and ref.end <= end] if not before else []
         return End(self._open(name, start, end, inside, kind), line, start, end)
@@ -172,7 +172,7 @@ class EdgeReader:
             end=max(each.end for each in ends) if line != TITLE else 0,
             pattern=edge.relation,
             sign=_SIGN[edge.cause] * _SIGN[edge.effect] if causal else 0,
-            qualifiers=tuple((name, value) for name, value in said if value != "none"),
+            qualifiers=said,
             confidence=edge.probability,
             modality=edge.modality,
             polarity=Polarity.NEGATIVE if edge.negative else Polarity.POSITIVE,
