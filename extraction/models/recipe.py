@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +94,11 @@ def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, *, log: Callable[[
 
 
 def calibrated(net: Network, base: Base, notes: Sequence[Note]) -> list[list[float]]:
-    """Fit probabilities on notes that a network was not trained on."""
+    """Fit probabilities on notes that a network was not trained on.
+
+    Raises:
+        KgError: the network has learnt nothing.
+    """
     features, groups, right = [], [], []
     for examples, gold in notes:
         found = list(_found(net, training.make_items(examples, base.tokenizer)))
@@ -103,6 +108,8 @@ def calibrated(net: Network, base: Base, notes: Sequence[Note]) -> list[list[flo
             features.append(each["features"])
             groups.append(each["number"])
             right.append(answered)
+    if not any(right):
+        raise KgError("nothing that was read of the held-out notes is right: train on more notes, or for longer")
     return calibration.fit_probability(np.array(features), groups, right)
 
 
@@ -118,10 +125,11 @@ def _found(net: Network, items: Sequence[training.Item]) -> Iterator[dict[str, A
                 continue
             rows = torch.from_numpy(np.pad(ends, ((0, 0), (1, 0))))
             said = net.pair_attributes(states, rows)[:, low:high].numpy()
+        name = cache(partial(_name, item, scores[0].numpy()))
         for pair, row, number in zip(ends, features_of(spans, said), said[:, :-1].argmax(axis=1), strict=True):
             yield {
-                "subject": fold(_name(item, scores[0].numpy(), *pair[:2])),
-                "object": fold(_name(item, scores[0].numpy(), *pair[2:])),
+                "subject": fold(name(*map(int, pair[:2]))),
+                "object": fold(name(*map(int, pair[2:]))),
                 "group": GROUP_NAMES[number],
                 "number": int(number),
                 "features": row,
