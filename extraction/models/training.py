@@ -263,7 +263,7 @@ class Schedule:
     tokens: int = 1600
     rate: float = 1.5e-4
     head_rate: float = 1e-3
-    empty: float = 0.4
+    empty: float = 0.3
     seed: int = 1
 
 

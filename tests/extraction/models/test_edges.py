@@ -106,4 +106,7 @@ def test_a_model_that_is_not_there_is_said_in_one_line():
 
 @pytest.mark.parametrize("text", ["。" * 3000, "甲、" * 2000, "▸" * 500, "a" * 5000, "（" * 2000, "\u0000碳酸锂" * 200])
 def test_no_text_hangs_or_breaks_the_reader(text: str):
-    extractor().extract(report(text), recorded_at=READ)
+    reading = extractor().extract(report(text), recorded_at=READ)
+    stored = reading.document.text
+    assert all(stored[item.start : item.end] == item.quote for fact in reading.facts for item in fact.evidence)
+    assert all(entity.name.strip("。，▸（") for entity in reading.entities)
