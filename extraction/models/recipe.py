@@ -36,17 +36,17 @@ Note = tuple[list["Example"], list[dict[str, Any]]]
 class Recipe:
     """What to train on and how.
 
-    `annotations` are JSONL files of notes, `texts` the folders that hold them as id.md; `vocabulary` are further
-    folders of texts whose words the tokenizer keeps. Notes from `held_out_from` on (an ISO day) calibrate the
-    probabilities; the shipped network is then trained on all notes.
+    `annotations` and `calibrate` are JSONL files of notes, `texts` the folders that hold their texts as id.md; the
+    network is trained on the former and its probabilities are fitted on the latter. `vocabulary` are further folders
+    of texts whose words the tokenizer keeps.
     """
 
     annotations: Sequence[Path]
+    calibrate: Sequence[Path]
     texts: Sequence[Path]
     out: Path
-    held_out_from: str
     vocabulary: Sequence[Path] = ()
-    epochs: int = 7
+    epochs: int = 12
     seed: int = 1
     device: str = "cpu"
 
@@ -55,21 +55,19 @@ def train(recipe: Recipe, log: Callable[[str], None]) -> None:
     """Train, calibrate and write a model.
 
     Raises:
-        KgError: no note was published before, or none after, the day from which notes are held out.
+        KgError: a note stands on both sides, a text is missing, or the network has learnt nothing.
     """
-    notes = [note for file in recipe.annotations for note in read_notes(file, recipe.texts) if note[0]]
-    early = [note for note in notes if note[0][0].day < recipe.held_out_from]
-    late = [note for note in notes if note[0][0].day >= recipe.held_out_from]
-    if not early or not late:
-        raise KgError(
-            f"no notes {'after' if early else 'before'} {recipe.held_out_from}: choose another --held-out-from"
-        )
+    notes, held = (
+        [note for file in files for note in read_notes(file, recipe.texts) if note[0]]
+        for files in (recipe.annotations, recipe.calibrate)
+    )
+    if both := {examples[0].note for examples, _ in notes} & {examples[0].note for examples, _ in held}:
+        raise KgError(f"note {min(both)} is in ANNOTATIONS and in --calibrate: leave it out of one")
     base = pretrained.build(_words(recipe), LAYERS)
-    log(f"{len(notes)} notes, {len(late)} of them held out; {len(base.words)} pieces")
-    measured = fitted(early, base, recipe, log=log)
-    weights = calibrated(measured, base, late)
+    log(f"{len(notes)} notes to train on, {len(held)} to calibrate on; {len(base.words)} pieces")
+    net = fitted(notes, base, recipe, log=log)
     kinds = calibration.fit_kinds((edge[end], edge[f"{end}k"]) for _, edges in notes for edge in edges for end in "so")
-    export.write(fitted(notes, base, recipe, log=log), base, recipe.out, calibration=weights, kinds=kinds)
+    export.write(net, base, recipe.out, calibration=calibrated(net, base, held), kinds=kinds)
 
 
 def _words(recipe: Recipe) -> Iterator[str]:
