@@ -15,7 +15,7 @@ INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet -
 CANDIDATES := python3.13 python3.12 python3.11 python3
 LINTED := kg extraction communities viz notebooks tests benchmarks
 DOCTESTED := kg extraction communities viz
-TRAINING := export network recipe training # need PyTorch, which the checks do not install
+TRAINING := export fit network recipe # need PyTorch, which the checks do not install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -53,7 +53,7 @@ tests: $(VENV)/.dev
 	@$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 doctests: $(VENV)/.dev
-	@$(BIN)/pytest --doctest-modules $(DOCTESTED) $(TRAINING:%=--ignore=extraction/models/%.py)
+	@$(BIN)/pytest --doctest-modules $(DOCTESTED) $(TRAINING:%=--ignore=extraction/training/%.py)
 
 bench: $(VENV)/.default ## characters and facts per second of every stage
 	@$(BIN)/python -m benchmarks.speed

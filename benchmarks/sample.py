@@ -6,7 +6,7 @@ import argparse
 import random
 from pathlib import Path
 
-from kg.query.lens import Lens
+from kg.query.session import Lens
 from kg.query.wording import claim_text
 from kg.store.open import open_store
 

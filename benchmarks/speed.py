@@ -21,22 +21,22 @@ from rich.cells import cell_len
 from threadpoolctl import threadpool_limits
 
 from communities.weekly import run_week
-from extraction.chunking import chunk_document
-from extraction.dating import find_periods
-from extraction.mentions import shipped_lexicon
-from extraction.modality import read_modality
-from extraction.ner import load_ner
+from extraction.certainty.modality import read_modality
+from extraction.dating.reader import find_periods
+from extraction.documents.open_file import read_file, walk
+from extraction.facts.chunking import chunk_document
+from extraction.names.gazetteer import shipped_lexicon
+from extraction.names.ner import load_ner
 from extraction.pipeline import Extractor
-from extraction.pool import built
-from extraction.quantities import find_quantities
-from extraction.readers.dispatch import read_file, walk
-from extraction.sentences import split
+from extraction.quantities.reader import find_quantities
+from extraction.text.sentences import split
+from extraction.workers import built
 from kg.graph.snapshot import Snapshot
 from kg.model import BlockKind, Document, Reading
 from kg.query.answer import ask
 from kg.query.chain import chain
 from kg.query.impact import impact
-from kg.query.lens import Lens
+from kg.query.session import Lens
 from kg.relations import vocabulary
 from kg.securities.finder import Finder
 from kg.securities.master import Master
@@ -47,7 +47,7 @@ from kg.store.open import open_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from extraction.sentences import Sentence
+    from extraction.text.sentences import Sentence
     from kg.store.port import Store
 
 READ_AT = datetime(2026, 6, 30, tzinfo=UTC)

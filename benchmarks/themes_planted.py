@@ -38,7 +38,7 @@ class PlantedWeek:
 
 def planted_weeks(*, seed: int, weeks: int, mixing: float) -> Iterator[PlantedWeek]:
     """Yield weeks of themes with churn; from the second on one theme splits and two merge every other week."""
-    source = random.Random(seed)  # noqa: S311 -- a made-up world
+    source = random.Random(seed)  # noqa: S311 - a made-up graph
     sizes = [source.randint(_SMALLEST, _LARGEST) for _ in range(_THEMES)]
     themes, fresh = [], 0
     for size in sizes:

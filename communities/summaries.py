@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
-    from communities.contents import Content
+    from communities.theme_facts import Content
     from kg.model import Fact
-    from kg.query.lens import Lens
+    from kg.query.session import Lens
 
 TEMPLATE = "composed/3"  # raise it whenever the same facts would read differently
 _TITLE_NAMES = 3

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from communities import writing
+from communities import llm_summaries as writing
+from communities.candidates import draft
 from communities.detection import DetectionOptions
-from communities.drafts import draft
 from communities.projection import project
 from communities.quality import measure, stability, variation
 from communities.slices import coupled
@@ -16,13 +16,13 @@ from communities.summaries import TEMPLATE, changes, compose
 from kg.errors import EmptyBase, QuestionError
 from kg.ids import digest
 from kg.model import Community, Run
-from kg.query.lens import Lens
+from kg.query.session import Lens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
 
-    from communities.drafts import Draft, Drafts
+    from communities.candidates import Draft, Drafts
     from communities.projection import Projection
     from kg.llm.port import Model
     from kg.model import Summary

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import date
 
-    from extraction.streaming import Line
+    from extraction.streams import Line
 
 EXIT_REFUSED = 3
 
@@ -67,7 +67,7 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
     from extraction.ingest import ingest as run  # noqa: PLC0415 -- imported when called
-    from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
+    from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
     from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
 
     now = datetime.now(UTC).replace(microsecond=0)
@@ -105,7 +105,7 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
 @click.option("--show-removed", is_flag=True, help="显示清洗时去掉的内容及原因")
 def read(file: Path, day: date | None, *, show_removed: bool) -> None:
     """查看 FILE 读出的标题、日期与正文；--show-removed 显示去掉了什么、为什么。"""
-    from extraction.readers.dispatch import read_file  # noqa: PLC0415 -- imported when called
+    from extraction.documents.open_file import read_file  # noqa: PLC0415 -- imported when called
 
     refused = False
     for item in read_file(file, today=datetime.now(UTC).date(), published_on=day):
@@ -137,9 +137,8 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
 @_with_edges
 def extract(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
     """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库。"""
-    from extraction.extracting import Extraction  # noqa: PLC0415 -- imported when called
-    from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
-    from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
+    from extraction.streams import Extraction, transform  # noqa: PLC0415 -- imported when called
+    from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
 
     now = datetime.now(UTC).replace(microsecond=0)
     how = Extraction(now, master=master_for(kb, master), names=load().names, **options)
@@ -151,9 +150,8 @@ def extract(file: str, workers: int, kb: Path, master: Path | None, **options: A
 @_of_lines(explains="写出每个候选的得分由哪些特征组成")
 def resolve(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
     """逐行读入 JSON（id、text、date，可有 codes），逐行写出其中的名称各指谁、候选与得分。"""
-    from extraction.resolving import Resolving  # noqa: PLC0415 -- imported when called
-    from extraction.streaming import transform  # noqa: PLC0415 -- imported when called
-    from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
+    from extraction.streams import Resolving, transform  # noqa: PLC0415 -- imported when called
+    from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
 
     how = Resolving(master=master_for(kb, master), names=load().names, **options)
     with click.open_file(file, "rb") as lines:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from extraction.duplicates import DuplicateIndex
+from extraction.documents.open_file import walk
+from extraction.facts.near_duplicates import DuplicateIndex
 from extraction.intake import Change, Intake
 from extraction.pipeline import Extractor
-from extraction.pool import ordered_map
-from extraction.readers.dispatch import walk
+from extraction.workers import ordered_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

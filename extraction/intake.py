@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from extraction.readers.dispatch import read_file
+from extraction.documents.open_file import read_file
 from kg.errors import DocumentError
 from kg.ids import document_id
 

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from extraction.annotated import Annotated, Ref
-from extraction.arithmetic import contradictions
-from extraction.checks import problem_of
-from extraction.chunk_value import with_classes
-from extraction.chunking import chunk_document
-from extraction.claims import AnnotatedDocument
-from extraction.context import (
+from extraction.claims.readers import FigureReader, PatternReader, TableClaims
+from extraction.context.headings import Headings, read_heading
+from extraction.context.surroundings import (
     Surroundings,
     introduced,
     is_label,
@@ -28,21 +24,24 @@ from extraction.context import (
     with_bare_heads,
     with_pronouns,
 )
-from extraction.dating import find_periods, read_dates
-from extraction.duplicates import signature
-from extraction.facts import entities_of, merge, to_fact
-from extraction.fiscal import fiscal_year_end
-from extraction.headings import Headings, read_heading
-from extraction.linking import Linker
+from extraction.dating.carry_over import as_of, handed_on, is_estimate, named_week, told_weeks
+from extraction.dating.fiscal_year import fiscal_year_end
+from extraction.dating.reader import find_periods, read_dates
+from extraction.facts.assemble import entities_of, merge, to_fact
+from extraction.facts.checks import problem_of
+from extraction.facts.chunking import chunk_document
+from extraction.facts.consistency import contradictions
+from extraction.facts.near_duplicates import signature
+from extraction.facts.passage_class import with_classes
 from extraction.models.edge_reader import EdgeReader
 from extraction.models.edges import EdgeModel
 from extraction.models.units import lines_of
-from extraction.ner import load_ner
-from extraction.own_names import lexicon_with
-from extraction.patterns.readers import FigureReader, PatternReader, TableClaims
-from extraction.quantities import find_quantities
-from extraction.sentences import normalise, split
-from extraction.standing_time import as_of, handed_on, is_estimate, named_week, told_weeks
+from extraction.names.linker import Linker
+from extraction.names.ner import load_ner
+from extraction.names.user_names import lexicon_with
+from extraction.quantities.reader import find_quantities
+from extraction.sentence import Annotated, AnnotatedDocument, Ref
+from extraction.text.sentences import normalise, split
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
@@ -52,9 +51,8 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from pathlib import Path
 
-    from extraction.annotated import Claim
-    from extraction.claims import ClaimReader
     from extraction.models.units import Line
+    from extraction.sentence import Claim, ClaimReader
     from kg.model import Document, Fact
     from kg.period import Period
 

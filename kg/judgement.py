@@ -1,4 +1,4 @@
-"""The record of a judgement on who is who; kg/store/identities.py applies it."""
+"""The record of a judgement on who is who; kg/store/rules/identities.py applies it."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Document:
     """One dated source; `text` is the stored text that every offset points into.
 
     `pages` holds the offset at which each page begins (empty where the format has no pages); `blocks` are in order,
-    do not overlap, and leave out what `removed` names. `signature` tells near-duplicates (extraction/duplicates.py).
+    do not overlap, and leave out what `removed` names. `signature` finds near-duplicates.
     """
 
     id: str
@@ -118,7 +118,7 @@ class ChunkKind(StrEnum):
 
 
 class ValueClass(StrEnum):
-    """What a passage is worth to a reader; extraction/chunk_value.py tells them apart."""
+    """What a passage is worth to a reader; extraction/facts/passage_class.py tells them apart."""
 
     CAUSAL = "causal"
     FORECAST = "forecast"

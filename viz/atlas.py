@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kg.query.answers import AskAnswer, ThemeAnswer
-    from kg.query.biography import Episode
+    from kg.query.themes.biography import Episode
     from viz.claims import SceneEvidence
 
 _DESCRIPTION_LINES = 2

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from kg.query.lens import Lens
+    from kg.query.session import Lens
     from viz.scene import Answer
 
 _DIRECTIONS: Final = {"up": 1, "down": -1}
@@ -33,7 +33,7 @@ def _out(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _drawn(name: str, ask: Callable[[Lens], Answer], **options: Any) -> None:
     """Ask a base and write the answer's page."""
-    from kg.query.lens import Lens  # noqa: PLC0415 -- imported when called, so that start-up stays quick
+    from kg.query.session import Lens  # noqa: PLC0415 -- imported when called
     from viz.network import page  # noqa: PLC0415 -- imported when called
     from viz.scene import scene_of  # noqa: PLC0415 -- imported when called
 
@@ -118,8 +118,8 @@ def profile(name: str, **options: Any) -> None:
 @_options
 def theme(theme_id: str, **options: Any) -> None:
     """主题页：一个社区的摘要、成员与图。"""
-    from kg.query.lens import Lens  # noqa: PLC0415 -- imported when called
-    from kg.query.themes import theme as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.session import Lens  # noqa: PLC0415 -- imported when called
+    from kg.query.themes.listing import theme as ask  # noqa: PLC0415 -- imported when called
     from viz.atlas import theme_file, theme_page  # noqa: PLC0415 -- imported when called
 
     lang, day = options["lang"], options["as_of"]
@@ -136,7 +136,7 @@ def theme(theme_id: str, **options: Any) -> None:
 @_options
 def themes(level: int, most: int, since: date | None, **options: Any) -> None:
     """发布主题：目录页、每个主题一页（图、摘要、传记、出处）与变化报告，写进 --out 文件夹。"""
-    from kg.query.lens import Lens  # noqa: PLC0415 -- imported when called
+    from kg.query.session import Lens  # noqa: PLC0415 -- imported when called
     from viz.publication import publication  # noqa: PLC0415 -- imported when called
 
     folder, day = options["out"] or Path("themes"), options["as_of"]

@@ -9,16 +9,16 @@ from math import hypot
 from typing import TYPE_CHECKING, Any, Final
 
 from kg.model import Polarity
-from viz.boxes import Box
-from viz.curves import Curve
-from viz.labels import Label, Wording, placed
+from viz.layout.boxes import Box
+from viz.layout.curves import Curve
+from viz.layout.labels import Label, Wording, placed
+from viz.layout.routes import ways_round
 from viz.palette import CONTESTED, stroke_of
-from viz.routes import ways_round
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from viz.boxes import Placement
+    from viz.layout.boxes import Placement
     from viz.scene import Scene, SceneEdge
 
 _MOST_WORDED_LINKS = 70  # above this, wordings would hide the lines; the sign alone stays

@@ -7,8 +7,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from kg.model import Kind, Modality, Polarity
-from viz.labels import FONT_PIXELS
-from viz.layout import place
+from viz.layout.labels import FONT_PIXELS
+from viz.layout.placement import place
 from viz.lines import lines_of
 from viz.pages import Prose, as_json, render
 from viz.palette import CONTESTED, KINDS, MINUS, NEGATED, NEUTRAL, PLUS, Stroke, sign_color, stroke_of
@@ -17,8 +17,8 @@ from viz.wording import Lang, word, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from viz.boxes import Face, Placement
-    from viz.labels import Label
+    from viz.layout.boxes import Face, Placement
+    from viz.layout.labels import Label
     from viz.lines import Lines
     from viz.scene import Scene, SceneEdge, SceneNode
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kg.commands.options import plain
-from kg.query.biography import biographies
-from kg.query.changes import changes, markdown
-from kg.query.themes import theme_of, themes
+from kg.query.themes.biography import biographies
+from kg.query.themes.changes import changes, markdown
+from kg.query.themes.listing import theme_of, themes
 from viz.atlas import theme_entry, theme_file, theme_page
 from viz.network import library_script
 from viz.pages import IndexEntry, index_page
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from kg.query.lens import Lens
+    from kg.query.session import Lens
 
 LIBRARY: Final = "vis-network.js"
 

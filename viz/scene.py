@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kg.model import Kind, Modality, Polarity
 from kg.query.answers import AskAnswer, ChainAnswer, ImpactAnswer, ProfileAnswer, RelateAnswer, ThemeAnswer
 from viz.claims import SceneEvidence, evidence_of, label_of, leading
-from viz.columns import (
+from viz.layout.columns import (
     Columns,
     SceneCaption,
     chain_columns,

@@ -17,20 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.score import Report, Score
-from extraction.patterns.frames import read_frames
+from extraction.claims.events.frames import read_frames
+from extraction.documents.jsonl import read_record
+from extraction.documents.source import Source
 from extraction.pipeline import Extractor
-from extraction.pool import ordered_map
-from extraction.quantities import find_quantities
-from extraction.readers.jsonl import read_record
-from extraction.readers.source import Source
-from extraction.sentences import split
+from extraction.quantities.reader import find_quantities
+from extraction.text.sentences import split
+from extraction.workers import ordered_map
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from benchmarks.quality.score import Options
-    from extraction.annotated import Annotated, Ref
-    from extraction.patterns.frames import Frame
+    from extraction.claims.events.frames import Frame
+    from extraction.sentence import Annotated, Ref
 
 # Liantu's kind of event → the set's types and which of its roles the agent, the other party and the target play.
 _BUYER = (("投资", "sub", "", "obj"), ("股份股权转让", "obj", "sub", "target"), ("收购", "sub", "", "obj"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.masters import load_master
 from benchmarks.quality.score import Report, Score
-from extraction.resolving import NameReader
+from extraction.streams import NameReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

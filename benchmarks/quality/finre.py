@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.quality.reading import TextReader, spellings
 from benchmarks.quality.score import Report, Score
-from extraction.sentences import normalise
+from extraction.text.sentences import normalise
 from kg.model import Modality
 
 if TYPE_CHECKING:

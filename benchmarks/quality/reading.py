@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from extraction.documents.jsonl import read_record
+from extraction.documents.source import Source
 from extraction.pipeline import Extractor
-from extraction.readers.jsonl import read_record
-from extraction.readers.source import Source
 from kg.settings import Settings
 
 if TYPE_CHECKING:

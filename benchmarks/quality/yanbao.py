@@ -22,11 +22,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.score import Report, Score
-from extraction.dating import find_periods
+from extraction.dating.reader import find_periods
+from extraction.documents.publication_day import find_days
+from extraction.documents.text import carve_plain
 from extraction.pipeline import Extractor
-from extraction.readers.publication_day import find_days
-from extraction.readers.text import carve_plain
-from extraction.sentences import split
+from extraction.text.sentences import split
 from kg.model import Document
 from kg.period import Period, Precision
 

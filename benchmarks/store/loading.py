@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from benchmarks.store.corpus import write_rows
 from benchmarks.store.growing import synthetic
 from benchmarks.store.table import Figure, peak_megabytes, reset_peak
-from kg.graph import archive
+from kg.graph import cache as archive
 from kg.graph.snapshot import Snapshot
-from kg.interop.claims import Claims
-from kg.interop.importing import Import
+from kg.interop.rows.claims import Claims
+from kg.interop.rows.importing import Import
 from kg.query.chain import chain
 from kg.query.impact import impact
 from kg.query.relate import relate

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from extraction.annotated import Annotated, Claim, Ref
-from extraction.mentions import indicator_of
 from extraction.models.units import TITLE, units_of
+from extraction.names.gazetteer import indicator_of
+from extraction.sentence import Annotated, Claim, Ref
 from kg.ids import entity_id, normal_name
 from kg.model import Kind, Polarity
 from kg.relations import vocabulary
@@ -17,10 +17,10 @@ from kg.relations import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from extraction.claims import AnnotatedDocument
-    from extraction.mentions import Lexicon
     from extraction.models.edges import Edge, EdgeModel, Span
     from extraction.models.units import Unit
+    from extraction.names.gazetteer import Lexicon
+    from extraction.sentence import AnnotatedDocument
 
 _SIGN = {"up": 1, "down": -1, "none": 1}
 _LONGEST, _SHORTEST = 30, 2  # characters of a name

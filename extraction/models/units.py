@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from extraction.sentences import normalise, split
+from extraction.text.sentences import normalise, split
 from kg.model import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from extraction.sentences import Sentence
+    from extraction.text.sentences import Sentence
     from kg.model import Block, Document
 
 JOINT = "▸"

@@ -16,8 +16,8 @@ from kg.ids import entity_id
 from kg.judgement import Judgement, Verdict
 from kg.period import Period
 from kg.store.checks import Checkable
-from kg.store.identities import in_force
 from kg.store.open import open_store
+from kg.store.rules.identities import in_force
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         RelateAnswer,
         ThemeAnswer,
     )
-    from kg.query.biography import Biography
-    from kg.query.lens import Lens
+    from kg.query.session import Lens
+    from kg.query.themes.biography import Biography
 
 _QUOTE = 120
 _LINKS = 24

@@ -18,7 +18,7 @@ from kg.commands.printing import (
     print_theme,
     print_themes,
 )
-from kg.query.lens import Lens
+from kg.query.session import Lens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def _answered(ask: Callable[[Lens], Any], show: Callable[[Lens, Any], None], **o
 @_question
 def chain(topic: str, depth: int, **options: Any) -> None:
     """产业链：TOPIC 的上游、中游、下游与各环节公司。"""
-    from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called, so that start-up stays quick
+    from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
 
     _answered(lambda lens: ask(lens, topic, depth=depth), print_chain, **options)
 
@@ -110,9 +110,9 @@ def profile(name: str, **options: Any) -> None:
 @_question
 def themes(theme_id: str | None, level: int, since: date | None, **options: Any) -> None:
     """主题：最近一次 weekly 发现的主题；给出 THEME_ID 则显示其摘要与传记。"""
-    from kg.query.changes import changes, markdown  # noqa: PLC0415 -- imported when called
-    from kg.query.themes import theme as one  # noqa: PLC0415 -- imported when called
-    from kg.query.themes import themes as every  # noqa: PLC0415 -- imported when called
+    from kg.query.themes.changes import changes, markdown  # noqa: PLC0415 -- imported when called
+    from kg.query.themes.listing import theme as one  # noqa: PLC0415 -- imported when called
+    from kg.query.themes.listing import themes as every  # noqa: PLC0415 -- imported when called
 
     if since and not theme_id:
         show = lambda _, answer: click.echo(markdown(answer), nl=False)  # noqa: E731 -- one line, used once

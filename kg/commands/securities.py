@@ -36,8 +36,8 @@ def securities() -> None:
 @kb_option
 def import_(file: Path, namechange: Path | None, kb: Path) -> None:
     """导入 FILE（CSV、TSV、JSONL，或交易所网站导出的名单），存在知识库旁；之后读文档、提问都用它。"""
-    from kg.securities.imported import add_to_base  # noqa: PLC0415 -- imported when called
-    from kg.securities.imports import read_master  # noqa: PLC0415 -- imported when called
+    from kg.securities.lists.imported import add_to_base  # noqa: PLC0415 -- imported when called
+    from kg.securities.lists.imports import read_master  # noqa: PLC0415 -- imported when called
 
     rows = read_master(file, namechange=namechange)
     target = add_to_base(kb, rows)
@@ -54,7 +54,7 @@ def import_(file: Path, namechange: Path | None, kb: Path) -> None:
 @json_option
 def show(name: str, day: date | None, *, master: Path | None, kb: Path, as_json: bool) -> None:
     """查看 NAME（名称或任意写法的代码）指谁：名称的起止、各地上市代码；没有时列出相近的名称。"""
-    from kg.securities.imported import master_for  # noqa: PLC0415 -- imported when called
+    from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
     from kg.securities.master import Master  # noqa: PLC0415 -- imported when called
 
     known = Master.load(master_for(kb, master))
@@ -74,8 +74,8 @@ def show(name: str, day: date | None, *, master: Path | None, kb: Path, as_json:
 @json_option
 def diff(before: Path, after: Path, *, as_json: bool) -> None:
     """比较两份名单 BEFORE、AFTER：新增、消失、改名的代码。"""
-    from kg.securities.comparing import compare  # noqa: PLC0415 -- imported when called
-    from kg.securities.imports import read_master  # noqa: PLC0415 -- imported when called
+    from kg.securities.lists.comparing import compare  # noqa: PLC0415 -- imported when called
+    from kg.securities.lists.imports import read_master  # noqa: PLC0415 -- imported when called
 
     old, new = read_master(before), read_master(after)
     changes = compare(old, new)

@@ -11,13 +11,13 @@ import click
 
 from kg.commands.files import replacing
 from kg.commands.options import Day, kb_option
-from kg.interop.claims import Claims
 from kg.interop.copying import copy as copied
 from kg.interop.copying import verify
 from kg.interop.dumping import dump as dumped
-from kg.interop.importing import Import
 from kg.interop.restoring import restore
-from kg.interop.tables import FORMATS, numbered_lines
+from kg.interop.rows.claims import Claims
+from kg.interop.rows.files import FORMATS, numbered_lines
+from kg.interop.rows.importing import Import
 from kg.relations import vocabulary
 from kg.securities.master import Master
 from kg.store.open import open_store
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from typing import TextIO
 
-    from kg.interop.sheets import Refused
+    from kg.interop.rows.sheets import Refused
 
 _EXIT_REFUSED = 3
 _SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}

@@ -11,17 +11,17 @@ import numpy as np
 from kg.graph.edges import Buckets, Edges
 from kg.graph.weights import faded, fresh_until, strength
 from kg.model import Polarity
-from kg.store.table import OPEN_END, OPEN_START
+from kg.store.columns import OPEN_END, OPEN_START
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
-    from kg.graph.deriving import Live, Nodes
+    from kg.graph.view_columns import Live, Nodes
     from kg.model import Fact
     from kg.relations import Vocabulary
-    from kg.store.table import Table
+    from kg.store.columns import Table
 
 _DIRECTIONS = {"up": 1, "down": -1}
 _COLUMNS = ("source", "target", "relation", "sign", "start", "end", "published", "fresh", "cause", "effect")

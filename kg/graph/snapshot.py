@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from kg.graph.archive import parts_of
+from kg.graph.cache import parts_of
 from kg.graph.edges import Edges
-from kg.graph.parts import Within, all_edges, degree, strongest
+from kg.graph.patch import Within, all_edges, degree, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kg.graph.edges import Ids, Kinds
-    from kg.graph.parts import Parts
+    from kg.graph.patch import Parts
     from kg.period import Period
     from kg.relations import Vocabulary
+    from kg.store.columns import Texts
     from kg.store.port import View
-    from kg.store.table import Texts
 
 __all__ = ["Direction", "Edges", "Snapshot"]
 
@@ -50,7 +50,7 @@ class Snapshot:
 
     @staticmethod
     def compile(view: View, vocabulary: Vocabulary) -> Snapshot:
-        """Lay the live facts of a view out for walking; what was compiled before is used again (kg/graph/archive.py).
+        """Lay the live facts of a view out for walking; what was compiled before is used again (kg/graph/cache.py).
 
         Superseded and negated facts carry no walk; the view still tells of them.
         """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kg.errors import DocumentError, JudgementRefused
 from kg.ids import chunk_id, fact_id
 from kg.interop.dumping import FORMAT
-from kg.interop.sheets import Refused
+from kg.interop.rows.sheets import Refused
 from kg.model import Block, BlockKind, Document, Evidence, Problem, Reading, Removed
 from kg.store import codec
 

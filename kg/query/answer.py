@@ -14,12 +14,12 @@ from kg.query.answers import AnswerLine, AskAnswer, Node, Subgraph
 from kg.query.chain import chain
 from kg.query.history import history
 from kg.query.impact import causes, impact
-from kg.query.lens import Lens, subgraph
 from kg.query.passages import citation_of, passages
 from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.route import Aspect, Route, route
-from kg.query.themes import themes
+from kg.query.session import Lens, subgraph
+from kg.query.themes.listing import themes
 from kg.query.wording import ROLES, claim_text, direction_text, distinct, path_citations, path_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kg.model import Chunk, Community, Entity, Fact
-    from kg.query.biography import Biography
+    from kg.query.themes.biography import Biography
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kg.model import Kind
 from kg.query.answers import ChainAnswer, Layer, Node, Stage
-from kg.query.lens import Lens, Step, subgraph
 from kg.query.resolve import candidates, resolve
+from kg.query.session import Lens, Step, subgraph
 
 if TYPE_CHECKING:
     from collections.abc import Collection

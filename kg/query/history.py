@@ -6,15 +6,15 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kg.query.lens import spoken
 from kg.query.resolve import resolve
+from kg.query.session import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kg.model import Entity, Fact
     from kg.query.answers import Link
-    from kg.query.lens import Lens
+    from kg.query.session import Lens
 
 _FAMILY = 300  # members that are looked at: a family is a name and what is about it, not half the base
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
 from kg.model import Kind
-from kg.query.answers import ImpactAnswer, Node, Path
-from kg.query.benefit import good_for_owner
-from kg.query.exposure import exposures
-from kg.query.lens import Lens, Step, spoken, subgraph
+from kg.query.answers import Exposure, ImpactAnswer, Node, Path
 from kg.query.resolve import candidates, near_names
+from kg.query.session import Lens, Step, spoken, subgraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +18,64 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Direction
     from kg.model import Entity, Fact
     from kg.query.answers import Link
+    from kg.query.session import Step
     from kg.store.port import View
+
+
+_BURDENS = ("成本", "费用", "费用率", "库存", "亏损", "不良率", "不良贷款率", "负债率", "折旧")
+_GAINS = (
+    *("需求", "销量", "收入", "毛利率", "净利率", "利润", "盈利", "盈利能力", "毛利", "价格", "景气度", "市占率"),
+    *("估值", "渗透率", "订单", "出货量", "装机量", "净息差", "销售额", "市场规模", "业绩", "价值量", "加工费", "roe"),
+    *("消费量", "出口量", "出口", "投资", "指数", "现金流", "交付量", "票房", "批价"),
+)
+
+
+def good_for_owner(indicator: str) -> int:
+    """Return +1 where a rise is good for the owner, −1 where it is a burden, 0 where neither is sure.
+
+    Of supply, capacity and output more may be either.
+
+    >>> [good_for_owner(name) for name in ("indicator:电池毛利率", "indicator:电池成本", "indicator:铜供给")]
+    [1, -1, 0]
+    """
+    if indicator.endswith(_BURDENS):
+        return -1
+    return 1 if indicator.endswith(_GAINS) else 0
+
+
+_EACH = 8
+_ROLES = (
+    ("maker", ("produces", "operates", "belongs_to"), "in"),
+    ("upstream", ("upstream_of", "part_of"), "in"),
+    ("downstream", ("upstream_of", "part_of"), "out"),
+    ("user", ("uses",), "in"),
+)
+
+
+def exposures(lens: Lens, start: Sequence[int]) -> tuple[Exposure, ...]:
+    """Return the neighbours on the chain of the products that rows of the snapshot are, or are about.
+
+    Who makes a product is also looked for in its trade (碳酸锂 → 锂).
+    Up to eight a role, strongest first, each with the link that says so.
+    """
+    kinds = lens.graph.kinds
+    anchored = (lens.graph.about_target(row) for row in start if kinds[row] != Kind.PRODUCT)
+    products = {row for row in (*start, *anchored) if row is not None and kinds[row] == Kind.PRODUCT}
+    trades = {row for product in products if (row := lens.graph.about_target(product)) is not None}
+    found: list[Exposure] = []
+    for role, relations, direction in _ROLES:
+        reached: dict[int, list[Step]] = defaultdict(list)
+        rows = products | trades if role == "maker" else products
+        for step in lens.expand(sorted(rows), relations, "in" if direction == "in" else "out", limit=_EACH):
+            reached[step.source if direction == "in" else step.target].append(step)
+        ranked = sorted(reached, key=lambda row: (-sum(step.weight for step in reached[row]), row))
+        for row in [row for row in ranked if row not in products and (role != "maker" or kinds[row] == Kind.COMPANY)][
+            :_EACH
+        ]:
+            weight = sum(step.weight for step in reached[row])
+            found.append(Exposure(role, Node(lens.entity(row), 0, round(weight, 4)), tuple(lens.links(reached[row]))))
+    return tuple(found)
+
 
 _BEAM = 60  # walks kept after each hop
 _BREADTH = 12  # strongest causal edges followed from one node

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kg.model import ValueClass
 from kg.query.answers import Citation, Passage
-from kg.store.words import terms
+from kg.store.word_search import terms
 
 if TYPE_CHECKING:
     from kg.store.port import View

@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from kg.query.answers import Node, ProfileAnswer
-from kg.query.lens import Lens, subgraph
 from kg.query.resolve import resolve
+from kg.query.session import Lens, subgraph
 
 if TYPE_CHECKING:
     from kg.model import Entity, Fact

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from kg.query.answers import Node, Path, RelateAnswer
-from kg.query.lens import Lens, Step, subgraph
 from kg.query.resolve import resolve
+from kg.query.session import Lens, Step, subgraph
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kg.model import Entity, Kind
-    from kg.query.lens import Lens
+    from kg.query.session import Lens
 
 _QUESTION = 300  # characters of a question that are looked through for names
 _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市场", "上市公司", "领域", "赛道")

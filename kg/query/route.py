@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kg.model import Entity
-    from kg.query.lens import Lens
     from kg.query.resolve import Named
+    from kg.query.session import Lens
 
 _HISTORY = re.compile(
     r"历史上|以往|过去|历次|历轮|回顾|复盘|(?:怎么|如何)表现|表现(?:如何|怎么样)|historically|in the past"

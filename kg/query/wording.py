@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kg.model import Fact, Value
     from kg.query.answers import Citation, Link, Path
-    from kg.query.lens import Lens
+    from kg.query.session import Lens
 
 ROLES = {"maker": "生产与布局者", "upstream": "上游", "downstream": "下游", "user": "使用者"}
 _MODALITY = {

@@ -6,9 +6,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from kg.securities.codes import parse_code
-from kg.securities.imports import read_master
+from kg.securities.lists.imports import read_master
+from kg.securities.lists.shipped import read_shipped
 from kg.securities.records import Issuer, Listing, Name, Rows, name_key, name_variants
-from kg.securities.shipped import read_shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +38,7 @@ class Master:
         """The shipped master, with the user's own laid over it where a path is given.
 
         Args:
-            path: a CSV or JSONL file (see `kg.securities.imports`).
+            path: a CSV or JSONL file (see `kg.securities.lists.imports`).
             namechange: dated short-name history as JSON, as Tushare's `namechange` table is dumped by pandas.
 
         Rows of the user's file that cannot be read are skipped and listed in `faults`.

@@ -1,7 +1,7 @@
 """Records as JSON and back, for the columns that no query looks into.
 
 Arrays instead of objects, because a record is stored by the hundred thousand.
-A change here is a change of the schema: give kg/store/migrations.py a step.
+A change here is a change of the schema: give kg/store/sqlite/schema.py a step.
 """
 
 from __future__ import annotations

@@ -19,13 +19,12 @@ from kg.ids import normal_name
 from kg.model import MentionStatus, Reading
 from kg.relations import vocabulary
 from kg.store import codec
-from kg.store.identities import Identities, examined
-from kg.store.merging import Said, first_of_families, unite, unite_entity
 from kg.store.port import DocumentHead
-from kg.store.prepared import Prepared, prepare, read_from, utc
-from kg.store.ranking import bm25, strongest
-from kg.store.superseding import effective, supersede
-from kg.store.words import terms
+from kg.store.rules.identities import Identities, examined
+from kg.store.rules.merging import Said, first_of_families, unite, unite_entity
+from kg.store.rules.superseding import effective, supersede
+from kg.store.rules.validated import Prepared, prepare, read_from, utc
+from kg.store.word_search import bm25, strongest, terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

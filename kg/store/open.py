@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kg.errors import StoreMissing, StoreUnusable
 from kg.settings import load
 from kg.store.memory import MemoryStore
-from kg.store.sqlite import SqliteStore
+from kg.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from kg.store.port import Store
@@ -49,8 +49,8 @@ def open_store(url: str | Path, *, create: bool = False) -> Store:
 
 def _on_server(url: str, *, create: bool) -> Store:
     # Imported here: the driver is an optional extra.
-    from kg.store.neo4j import Neo4jStore  # noqa: PLC0415
-    from kg.store.neo4j_connection import Address  # noqa: PLC0415
+    from kg.store.neo4j.connection import Address  # noqa: PLC0415
+    from kg.store.neo4j.store import Neo4jStore  # noqa: PLC0415
 
     settings = load()
     return Neo4jStore(Address.of(url, settings.neo4j_user, settings.neo4j_password), create=create)

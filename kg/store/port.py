@@ -134,7 +134,7 @@ class Writer(Protocol):
         """Write a document whole or not at all; False when it is there already and nothing was done.
 
         Raises:
-            ValueError: when the reading contradicts itself (kg/store/prepared.py).
+            ValueError: when the reading contradicts itself (kg/store/rules/validated.py).
             StoreUnusable: when the disk is full or the base is damaged; nothing of the reading is kept.
         """
 
@@ -153,7 +153,7 @@ class Writer(Protocol):
         One that has an id comes from another base and is kept as it is; any other is looked at first.
 
         Raises:
-            JudgementRefused: when it cannot be (kg/store/identities.py); nothing is kept.
+            JudgementRefused: when it cannot be (kg/store/rules/identities.py); nothing is kept.
         """
 
     def together(self) -> AbstractContextManager[None]:

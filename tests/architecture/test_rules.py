@@ -34,7 +34,7 @@ EMPTY_WORDS = frozenset(
 )
 # A breach has one line here, with its reason.
 STDLIB_NAMES = {
-    "extraction/readers/html.py": "one reader a format, called like the format (DESIGN §2)",
+    "extraction/documents/html.py": "one reader a format, called like the format (DESIGN §2)",
     "kg/query/profile.py": "one module a question, called like the question (DESIGN §7)",
 }
 

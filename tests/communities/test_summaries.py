@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 
-from communities.contents import Content
 from communities.roles import roles_of
 from communities.summaries import changes, compose, title_of
+from communities.theme_facts import Content
 from kg.model import Fact, Modality, Value
 from kg.period import year
-from kg.query.lens import Lens
+from kg.query.session import Lens
 from tests.kg.query.world import (
     CELL,
     COST,

@@ -16,9 +16,9 @@ from communities.roles import ROLES
 from communities.weekly import JobOptions, NothingToWithdraw, plan_week, run_week, withdraw
 from kg.errors import EmptyBase, StoreLocked
 from kg.judgement import Judgement, Verdict
-from kg.query.changes import changes
-from kg.query.lens import Lens
-from kg.query.themes import NoRun, theme, themes
+from kg.query.session import Lens
+from kg.query.themes.changes import changes
+from kg.query.themes.listing import NoRun, theme, themes
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.kg.query.world import (

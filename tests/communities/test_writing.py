@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from communities.llm_summaries import Refused, Task, accept, choose, task
 from communities.summaries import compose
 from communities.weekly import JobOptions, plan_week, run_week
-from communities.writing import Refused, Task, accept, choose, task
 from kg.llm.openai_compat import Endpoint, OpenAiCompatible
 from kg.llm.port import ModelError, tokens
 from kg.llm.replay import Replay

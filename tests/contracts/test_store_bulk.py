@@ -11,11 +11,13 @@ import pytest
 from kg.ids import fact_id
 from kg.model import Document, Entity, Fact, Kind, Polarity, Value
 from kg.period import quarter
-from kg.store import codec, schema, sqlite_bulk
+from kg.store import codec
+from kg.store.bulk.row_batch import Row, Rows, Sheet, load
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
-from kg.store.sheet import Row, Rows, Sheet, load
-from kg.store.sqlite import SqliteStore
+from kg.store.sqlite import bulk as sqlite_bulk
+from kg.store.sqlite import schema
+from kg.store.sqlite.store import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, fact, reading, reported
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg.graph import archive
+from kg.graph import cache as archive
 
 
 @pytest.fixture(autouse=True)

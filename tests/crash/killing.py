@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kg.graph import archive
-from kg.graph.parts import compiled
+from kg.graph import cache as archive
+from kg.graph.patch import compiled
 from kg.graph.snapshot import Snapshot
 from kg.relations import vocabulary
 from kg.store.checks import Checkable

@@ -10,18 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kg.graph import archive
+from kg.graph import cache as archive
 from kg.graph.snapshot import Snapshot
-from kg.interop import importing
-from kg.interop.claims import Claims
 from kg.interop.dumping import dump
-from kg.interop.importing import Import
+from kg.interop.rows import importing
+from kg.interop.rows.claims import Claims
+from kg.interop.rows.importing import Import
 from kg.judgement import Judgement, Verdict
 from kg.model import Community, Run
 from kg.relations import vocabulary
-from kg.store import sqlite_bulk
-from kg.store.migrations import STEPS
 from kg.store.open import open_store
+from kg.store.sqlite import bulk as sqlite_bulk
+from kg.store.sqlite.schema import STEPS
 from tests.contracts.readings import BYD, CATL, LITHIUM, READ, day, denied, fact, reading, reported
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.annotated import CONTEXT, LETTER, QUANTITY_LETTER, Annotated, Masked, Ref, mask, nearest
-from extraction.dating import find_periods
-from extraction.quantities import find_quantities
-from extraction.sentences import split
+from extraction.dating.reader import find_periods
+from extraction.quantities.reader import find_quantities
+from extraction.sentence import CONTEXT, LETTER, QUANTITY_LETTER, Annotated, Masked, Ref, mask, nearest
+from extraction.text.sentences import split
 from kg.ids import entity_id
 from kg.kinds import kind_of
 from kg.model import Kind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from extraction.patterns.frames import frame_kinds, read_frames
-from extraction.patterns.role_names import role_names
+from extraction.claims.events.frames import frame_kinds, read_frames
+from extraction.claims.events.role_names import role_names
 from kg.model import Modality, Polarity
 from kg.relations import vocabulary
 from tests.goldens import reports

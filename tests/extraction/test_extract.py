@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from extraction import extracting
+from extraction import streams as extracting
 from extraction.cli import extract
 from tests.goldens import reports
 

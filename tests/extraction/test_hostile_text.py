@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from extraction.firms import Firm
-from extraction.identifying import with_firms
-from extraction.patterns import listed, metric_words
-from extraction.sentences import split
+from extraction.claims.measures import words as metric_words
+from extraction.claims.relations import listed
+from extraction.names.company_forms import Firm
+from extraction.names.company_merge import with_firms
+from extraction.text.sentences import split
 from kg.securities.context import Document as SecuritiesDocument
 from kg.securities.master import Master
 from kg.securities.resolver import Resolution, Resolver, _with_taught

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from extraction.annotated import Annotated, Ref
-from extraction.patterns.listed import sure
-from extraction.sentences import split
+from extraction.claims.relations.listed import sure
+from extraction.sentence import Annotated, Ref
+from extraction.text.sentences import split
 from kg.ids import entity_id
 from kg.model import Kind
 

@@ -5,13 +5,13 @@ from collections import Counter
 
 import pytest
 
-from extraction.annotated import CONTEXT, LETTER, Annotated, Ref
-from extraction.patterns import chain, dealings, ownership, structure
-from extraction.patterns.pattern import Pattern
-from extraction.patterns.pattern import read as read_patterns
+from extraction.claims.relations import chain, dealings, ownership, structure
+from extraction.claims.relations.pattern import Pattern
+from extraction.claims.relations.pattern import read as read_patterns
 from extraction.pipeline import Extractor
-from extraction.quantities import find_quantities
-from extraction.sentences import split
+from extraction.quantities.reader import find_quantities
+from extraction.sentence import CONTEXT, LETTER, Annotated, Ref
+from extraction.text.sentences import split
 from kg.ids import entity_id
 from kg.model import Kind
 from kg.relations import vocabulary

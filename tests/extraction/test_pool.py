@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from extraction.pool import ordered_map, pool_map
+from extraction.workers import ordered_map, pool_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from datetime import date
 import pytest
 from click.testing import CliRunner
 
-from extraction.own_names import lexicon_with
-from extraction.resolving import NameReader
+from extraction.names.user_names import lexicon_with
+from extraction.streams import NameReader
 from kg.cli import root
 from kg.errors import SettingsError
 from kg.securities.master import Master

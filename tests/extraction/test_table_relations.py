@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from extraction.readers.dispatch import read_file
+from extraction.documents.open_file import read_file
 from kg.model import Document
 from tests.goldens.reports import names_of, read, report
 

@@ -12,7 +12,7 @@ import pytest
 
 from kg.errors import QuestionError
 from kg.graph.edges import Edges
-from kg.graph.served import ServedGraph, served_graph
+from kg.graph.remote_graph import ServedGraph, served_graph
 from kg.graph.snapshot import Snapshot
 from kg.interop.copying import copy, verify
 from kg.model import Community, Run
@@ -21,12 +21,12 @@ from kg.query.answer import ask
 from kg.query.chain import chain
 from kg.query.history import history
 from kg.query.impact import causes, impact
-from kg.query.lens import Lens
 from kg.query.passages import passages
 from kg.query.profile import profile
 from kg.query.relate import relate
 from kg.query.resolve import near_names, resolve
-from kg.query.themes import theme, themes
+from kg.query.session import Lens
+from kg.query.themes.listing import theme, themes
 from kg.relations import vocabulary
 from kg.store.open import open_store
 from tests.contracts.readings import CATL, fact, reading

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from kg.errors import QuestionError
-from kg.interop.claims import Claims
 from kg.interop.copying import copy
-from kg.interop.importing import Import
+from kg.interop.rows.claims import Claims
+from kg.interop.rows.importing import Import
 from kg.query.chain import chain
 from kg.query.impact import causes, impact
-from kg.query.lens import Lens
 from kg.query.relate import relate
+from kg.query.session import Lens
 from kg.relations import vocabulary
 from kg.store.open import open_store
 from tests.neo4j.bases import ICKG25, READ

@@ -11,9 +11,9 @@ import pytest
 
 from kg.errors import SettingsError, StoreLocked, StoreMissing, StoreUnusable
 from kg.settings import load
-from kg.store import neo4j_connection
 from kg.store.memory import MemoryStore
-from kg.store.neo4j_schema import VERSION
+from kg.store.neo4j import connection as neo4j_connection
+from kg.store.neo4j.schema import VERSION
 from kg.store.open import open_store
 from tests.contracts.readings import CATL, LITHIUM, day, fact, reading, reported
 from tests.neo4j.proxy import Proxy

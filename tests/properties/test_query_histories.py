@@ -15,16 +15,15 @@ from kg.judgement import Judgement, Verdict
 from kg.model import Alias, Entity, Kind, Modality, Polarity, Value
 from kg.query.answer import ask
 from kg.query.chain import chain
-from kg.query.exposure import exposures
 from kg.query.history import history
-from kg.query.impact import causes, impact
-from kg.query.lens import Lens
+from kg.query.impact import causes, exposures, impact
 from kg.query.passages import passages
 from kg.query.profile import profile
 from kg.query.relate import relate
 from kg.query.resolve import candidates, names_in, near_names
-from kg.query.themes import theme, themes
-from kg.store.contradiction import contradicting
+from kg.query.session import Lens
+from kg.query.themes.listing import theme, themes
+from kg.store.rules.contradiction import contradicting
 from tests.kg.query.world import (
     COST,
     CUT,

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from kg.errors import KgError
 from kg.model import Community, Kind, Modality, Polarity, Run, Summary, SummaryLine
 from kg.query.answers import AskAnswer, ProfileAnswer, Subgraph
-from kg.query.lens import Lens
+from kg.query.session import Lens
 from tests.kg.query.world import filled, solar
 from tests.viz import samples
 from viz.atlas import answer_page, theme_entry, theme_file, theme_page

@@ -10,7 +10,7 @@ from kg.period import year
 from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, ProfileAnswer, RelateAnswer, Stage, Subgraph
 from tests.viz import samples
 from viz.claims import claim_of, label_of
-from viz.columns import SceneCaption
+from viz.layout.columns import SceneCaption
 from viz.scene import MOST_NODES, scene_of
 
 

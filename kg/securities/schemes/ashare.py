@@ -81,6 +81,6 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def format(text: str) -> str:  # noqa: A001 - the four names every scheme has, as in python-stdnum
+def format(text: str) -> str:  # noqa: A001 - the four names every scheme has
     """The code as it is printed in reports: `600519.SH`."""
     return validate(text)

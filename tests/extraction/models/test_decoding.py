@@ -4,8 +4,8 @@ import numpy as np
 
 from extraction.models.decoding import pairs_of, scope_of
 from extraction.models.edges import features_of, name_features, token_spans
-from extraction.models.gold import find_name
 from extraction.models.scheme import ATTRIBUTES, LINKS, RELATIONS, ROLES, WIDTH
+from extraction.training.gold import find_name
 from kg.relations import vocabulary
 
 TOKENS = 12

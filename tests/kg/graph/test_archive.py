@@ -17,7 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kg.errors import JudgementRefused
-from kg.graph import archive, arrays
+from kg.graph import arrays
+from kg.graph import cache as archive
 from kg.graph import edges as arrays_of_edges
 from kg.graph.edges import Edges
 from kg.graph.snapshot import Snapshot
@@ -25,9 +26,9 @@ from kg.judgement import Judgement, Verdict
 from kg.model import Entity, Kind
 from kg.period import month, quarter
 from kg.relations import vocabulary
+from kg.store.columns import Source
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
-from kg.store.table import Source
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, denied, fact, planned, reading, reported
 
 if TYPE_CHECKING:

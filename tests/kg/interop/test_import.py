@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from kg.cli import root
 from kg.errors import DocumentError
 from kg.ids import fact_id, fact_ids
-from kg.interop import importing, sheets
-from kg.interop.claims import Claims
 from kg.interop.dumping import dump
-from kg.interop.importing import Import
-from kg.interop.rows import row_of
-from kg.interop.wording import BadRow, parse_period
+from kg.interop.rows import importing, sheets
+from kg.interop.rows.claim_encoding import BadRow, parse_period
+from kg.interop.rows.claims import Claims
+from kg.interop.rows.fields import row_of
+from kg.interop.rows.importing import Import
 from kg.model import Modality, Polarity, Value
 from kg.period import Period, day, half, month, quarter, year
 from kg.relations import vocabulary
@@ -30,7 +30,7 @@ from kg.store.open import open_store
 from tests.contracts.readings import READ
 
 if TYPE_CHECKING:
-    from kg.interop.sheets import Refused
+    from kg.interop.rows.sheets import Refused
 
 GOOD = {
     "subject": "宁德时代", "subject_kind": "company", "relation": "uses", "object": "碳酸锂", "object_kind": "product",

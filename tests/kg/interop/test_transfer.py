@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kg.interop.restoring import Restored
-    from kg.interop.sheets import Refused
+    from kg.interop.rows.sheets import Refused
     from kg.model import Reading
     from kg.store.port import Store
 

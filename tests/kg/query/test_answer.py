@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from communities.weekly import run_week
 from kg.query.answer import NOTHING, ask
-from kg.query.lens import Lens
+from kg.query.session import Lens
 from kg.store.open import open_store
 from tests.kg.query.world import (
     LONGI,

@@ -7,7 +7,7 @@ import pytest
 
 from kg.errors import UnknownName
 from kg.query.chain import chain
-from kg.query.lens import Lens
+from kg.query.session import Lens
 from tests.kg.query.world import (
     CELL,
     LONGI,

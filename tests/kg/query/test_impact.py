@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from kg.errors import UnknownName
 from kg.model import Polarity
 from kg.query.impact import causes, impact
-from kg.query.lens import Lens
+from kg.query.session import Lens
 from tests.kg.query.world import (
     COST,
     CUT,

@@ -12,10 +12,10 @@ from kg.errors import QuestionError, UnknownName
 from kg.model import Alias, Entity, Kind, Polarity, Value, ValueClass
 from kg.period import year, years
 from kg.query.history import history
-from kg.query.lens import Lens
 from kg.query.passages import citation_of, passages
 from kg.query.profile import profile
-from kg.query.themes import NoRun, UnknownTheme, theme, themes
+from kg.query.session import Lens
+from kg.query.themes.listing import NoRun, UnknownTheme, theme, themes
 from tests.kg.query.world import (
     COST,
     LONGI,

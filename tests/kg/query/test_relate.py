@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 from kg.errors import UnknownName
-from kg.query.lens import Lens
 from kg.query.relate import relate
+from kg.query.session import Lens
 from tests.kg.query.world import LONGI, SILICON, SUNGROW, TONGWEI, WAFER, claim, paper, seen, solar
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from kg.query.lens import Lens
 from kg.query.resolve import names_in
 from kg.query.route import route
+from kg.query.session import Lens
 from tests.kg.query.world import named, paper, seen, solar
 
 EXTRA = tuple(

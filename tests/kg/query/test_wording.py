@@ -5,7 +5,7 @@ import pytest
 from kg.model import Fact, Kind, Modality, Polarity, Value
 from kg.period import quarter, year
 from kg.query.impact import impact
-from kg.query.lens import Lens
+from kg.query.session import Lens
 from kg.query.wording import claim_text, direction_text, path_citations, path_text, value_text
 from tests.kg.query.world import (
     COST,

@@ -6,13 +6,13 @@ from datetime import date
 
 import pytest
 
-from kg.securities.build_master import moved_number, normalise
 from kg.securities.codes import parse_code
 from kg.securities.errors import MasterFault
-from kg.securities.imports import date_names
+from kg.securities.lists.build_master import moved_number, normalise
+from kg.securities.lists.imports import date_names
+from kg.securities.lists.shipped import DATA, parse_day, read_table
 from kg.securities.master import Master
 from kg.securities.records import Listing, Name, Rows, name_key, name_variants
-from kg.securities.shipped import DATA, parse_day, read_table
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from kg.judgement import Judgement, Verdict
 from kg.model import Community, Entity, Kind, Run
 from kg.store.checks import Checkable
 from kg.store.open import open_store
-from kg.store.sqlite import SqliteStore
+from kg.store.sqlite.store import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, READ, day, denied, fact, reading, reported
 
 if TYPE_CHECKING:

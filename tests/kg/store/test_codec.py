@@ -6,7 +6,7 @@ import pytest
 
 from kg.ids import fact_ids
 from kg.store import codec
-from kg.store.prepared import bare_entity, bare_name
+from kg.store.rules.validated import bare_entity, bare_name
 
 
 @pytest.mark.parametrize(

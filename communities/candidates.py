@@ -1,0 +1,205 @@
+"""The themes of a week before they are described: found, big enough to read, named, with what befell them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from communities.detection import detect
+from communities.summaries import name_givers, title_of
+from communities.theme_facts import gather
+from communities.tracking import Turned, stable_ids, turns
+from kg.model import ThemeEvent, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import date
+
+    from numpy.typing import NDArray
+
+    from communities.detection import DetectionOptions, Found, Labels
+    from communities.projection import Projection
+    from communities.theme_facts import Content
+    from kg.model import Community, Run
+    from kg.query.session import Lens
+
+_SMALLEST = 5  # nodes of a theme that may be born; a smaller group is a fragment
+_SURVIVES = 3  # a theme that is there already lives on as long as it has so many, so that it does not flicker
+_FEWEST_FACTS = 3  # with fewer its card would be empty
+_PARTS = 2  # one part would only say again what the whole says
+_QUIET = 56  # days without a new fact after which a theme is dormant
+_EVIDENCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A theme that has no summary yet; `size` counts its nodes in the projection."""
+
+    id: str
+    level: int
+    parent: str
+    title: str
+    content: Content
+    born: bool
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Its members, sorted: what a run keeps."""
+        return tuple(sorted(self.content.members))
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """The themes of all levels, coarsest first, what befell them, and the flat partition they were cut from."""
+
+    themes: tuple[Draft, ...]
+    events: tuple[ThemeEvent, ...]
+    top: Sequence[Found]
+
+
+def draft(
+    lens: Lens,
+    projection: Projection,
+    before: Run | None,
+    *,
+    options: DetectionOptions,
+    day: date,
+    start: Labels | None = None,
+) -> Drafts:
+    """Find the themes of a day and tie them to those of the run before.
+
+    Args:
+        lens: of the week's view.
+        projection: of its snapshot.
+        before: the last run of an earlier day.
+        options: how to find communities.
+        day: of the view.
+        start: labels of the top level to begin with; None begins with the communities of `before`.
+    """
+    previous = before.communities if before else ()
+    starts = [_start(lens, projection, previous, level) for level in range(len(options.resolutions))]
+    levels = detect(projection, options, starts if start is None else [start, *starts[1:]])
+    themes: list[Draft] = []
+    above: dict[int, str] = {}
+    for level, found in enumerate(levels):
+        old = [community for community in previous if community.level == level]
+        named = dict(_named(lens, projection, _readable(found, above if level else None), old, before))
+        named = _with_siblings(named, found) if level else named
+        themes += (
+            Draft(item.id, level, above[found[place].parent] if level else "", item.title, item.content, item.born)
+            for place, item in named.items()
+        )
+        above = {place: item.id for place, item in named.items()}
+    return Drafts(tuple(themes), tuple(_events(themes, before, day)), levels[0] if levels else ())
+
+
+def _start(lens: Lens, projection: Projection, previous: Iterable[Community], level: int) -> Labels:
+    """Return last week's community of each node, −1 for a node that was in none."""
+    home = {
+        member: number
+        for number, community in enumerate(item for item in previous if item.level == level)
+        for member in community.members
+    }
+    rows = (lens.index(member) for member in home)
+    labels = np.full(len(lens.snapshot.entity_ids), -1, dtype=np.int64)
+    for row, number in zip(rows, home.values(), strict=True):
+        if row is not None:
+            labels[row] = number
+    return labels[projection.nodes]
+
+
+def _readable(found: Sequence[Found], above: Mapping[int, str] | None) -> dict[int, Found]:
+    """Return the groups that may be themes: not too small, and below a published one."""
+    return {
+        place: item
+        for place, item in enumerate(found)
+        if len(item.members) >= _SURVIVES and (above is None or item.parent in above)
+    }
+
+
+def _named(
+    lens: Lens,
+    projection: Projection,
+    groups: Mapping[int, Found],
+    old: Sequence[Community],
+    before: Run | None,
+) -> Iterator[tuple[int, Draft]]:
+    home: NDArray[np.int64] = np.full(len(lens.snapshot.entity_ids), -1, dtype=np.int64)
+    for number, item in enumerate(groups.values()):
+        home[projection.nodes[list(item.members)]] = number
+    since = before.as_of if before else None
+    contents = gather(lens.view, lens.snapshot, lens.words, home=home, since=since)
+    told = {
+        place: content
+        for (place, _), content in zip(groups.items(), contents, strict=False)
+        if content.count >= _FEWEST_FACTS
+    }
+    members = [tuple(sorted(content.members)) for content in told.values()]
+    level = next(iter(groups.values())).level if groups else 0
+    titles = {community.id: community.summary.title if community.summary else "" for community in old}
+    anchors = {community.id: name_givers(lens, community.members, titles[community.id]) for community in old}
+    for (place, content), name in zip(told.items(), stable_ids(level, members, old, anchors=anchors), strict=True):
+        born = name not in titles
+        if not born or len(groups[place].members) >= _SMALLEST:
+            title = title_of(lens, content.members, titles.get(name, ""))
+            yield place, Draft(name, level, "", title, content, born)
+
+
+def _with_siblings(named: dict[int, Draft], found: Sequence[Found]) -> dict[int, Draft]:
+    """Leave out the only part of a theme."""
+    parts: dict[int, int] = {}
+    for place in named:
+        parts[found[place].parent] = parts.get(found[place].parent, 0) + 1
+    return {place: item for place, item in named.items() if parts[found[place].parent] >= _PARTS}
+
+
+def _events(themes: Sequence[Draft], before: Run | None, day: date) -> Iterator[ThemeEvent]:
+    known = {theme.id: theme for theme in themes}
+    previous = {community.id: community for community in (before.communities if before else ())}
+    levels = sorted({theme.level for theme in themes} | {community.level for community in previous.values()})
+    for level in levels:
+        today = {theme.id: theme.members for theme in themes if theme.level == level}
+        old = {name: community.members for name, community in previous.items() if community.level == level}
+        for turned in turns(today, old):
+            yield _event(turned, known.get(turned.theme), previous.get(turned.theme), level)
+    for theme in themes:
+        if before and theme.id in previous:
+            yield from _moods(theme, previous[theme.id], day=day, before=before)
+
+
+def _event(turned: Turned, theme: Draft | None, community: Community | None, level: int) -> ThemeEvent:
+    if theme is None:
+        assert community is not None  # only a theme of last week can end
+        title = community.summary.title if community.summary else ""
+        return ThemeEvent(turned.turn, turned.theme, level, title, len(community.members), turned.others)
+    content, joined = theme.content, set(turned.joined)
+    told = (*content.fresh, *content.facts, *content.figures)
+    touching = [fact.id for fact in told if fact.subject in joined or fact.object in joined]
+    facts = dict.fromkeys(touching or [fact.id for fact in told])
+    return ThemeEvent(
+        turn=turned.turn,
+        theme=theme.id,
+        level=level,
+        name=theme.title,
+        size=len(content.members),
+        others=turned.others,
+        joined=() if turned.turn is Turn.BORN else turned.joined,  # a theme is born with all its members
+        left=turned.left,
+        facts=tuple(facts)[:_EVIDENCE],
+    )
+
+
+def _moods(theme: Draft, community: Community, *, day: date, before: Run) -> Iterator[ThemeEvent]:
+    """Yield a new name, and that news stopped or came back."""
+    content = theme.content
+    was_quiet = before.as_of.toordinal() - content.before > _QUIET
+    quiet = day.toordinal() - content.newest > _QUIET
+    fresh = tuple(fact.id for fact in content.fresh[:_EVIDENCE])
+    if community.summary and community.summary.title != theme.title:
+        yield ThemeEvent(Turn.RENAMED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)
+    if quiet and not was_quiet:
+        yield ThemeEvent(Turn.DORMANT, theme.id, theme.level, theme.title, len(content.members))
+    if was_quiet and not quiet:
+        yield ThemeEvent(Turn.REVIVED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)

@@ -1,0 +1,240 @@
+"""How certain a claim is, whether it is denied, and who says it.
+
+Cues to the left of a claim govern it: a rumour or a condition to the end of the sentence, a forecast over commas until
+something past is told, a plan within its clause. After the scope rules of NegEx (Chapman et al. 2001), Chinese cues.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from msgspec import Struct
+
+from extraction.certainty.cues import (
+    CARRIES_ON,
+    CONDITION_BEHIND,
+    CUES,
+    DENIALS,
+    DOUBLE_NEGATIVE,
+    HEDGES,
+    NEGATED_BEHIND,
+    NEGATIONS,
+    PAST,
+    RUMOUR_BEHIND,
+    TURNS,
+    YEAR_DONE,
+    YEARS,
+    Cue,
+)
+from extraction.text.pattern_set import Alternatives
+from extraction.text.regex_prefilter import Prefiltered
+from kg.model import Modality, Polarity
+
+
+@dataclass(frozen=True, slots=True)
+class ModalityReading:
+    """How a claim is meant; `cue` is the word that decided ("" when nothing did)."""
+
+    modality: Modality
+    polarity: Polarity
+    cue: str
+    hedge: bool
+
+
+class _Span(Struct, frozen=True):
+    start: int
+    end: int
+
+
+_STRENGTH = {
+    Modality.RUMOURED: 4,
+    Modality.CONDITIONAL: 3,
+    Modality.PLANNED: 2,
+    Modality.FORECAST: 1,
+    Modality.ASSERTED: 0,
+}
+_CUE = Alternatives({f"c{i}": cue.pattern for i, cue in enumerate(CUES)}, runs=r"\d")
+_NEGATION = Prefiltered("|".join(pattern for _, pattern, _ in NEGATIONS))
+_STOP = re.compile("[。；;！!？?\n]")
+_COMMA = re.compile("[，,：:]")
+_NEAR = 18  # characters a negation reaches within its clause
+_REACH = 400  # characters looked at on either side: no sentence is longer, and a table without stops must not cost more
+
+
+def read_modality(text: str, start: int, end: int) -> ModalityReading:
+    """Read how the claim at text[start:end] is meant.
+
+    Args:
+        text: one normalised sentence.
+        start: offset where the claim begins (its trigger or its first argument).
+        end: offset behind it.
+    """
+    segment = _segment(text, start, end)
+    clause = _clause(text, segment, start, end)
+    modality, cue = _modality(text, segment, clause, _Span(start, end))
+    polarity, negation = _polarity(text, segment, clause, _Span(start, end))
+    hedge = bool(HEDGES.search(text, clause.start, clause.end))
+    return ModalityReading(modality, polarity, cue or negation, hedge)
+
+
+_RISK = re.compile(
+    "风险(?:提示|因素|揭示|分析|警示|点|与挑战|及挑战|和挑战)|(?:主要|投资|潜在|下行|核心|相关|经营)风险|[Rr]isk"
+)
+_NOT_RISK = re.compile(
+    "(?:撤销|解除|取消)(?:退市|其他)?风险|风险(?:偏好|管理|溢价|投资|资产|准备|敞口)|[低抗]风险|无风险"
+)
+
+
+def is_risk_heading(heading: str) -> bool:
+    """Whether what stands under a heading tells what could happen: 风险提示, 主要风险, 七、风险."""
+    if _NOT_RISK.search(heading):
+        return "提示" in heading
+    return _RISK.search(heading) is not None or heading.rstrip("：: ").endswith("风险")
+
+
+def _segment(text: str, start: int, end: int) -> _Span:
+    """The stretch between full stops around the claim."""
+    first, last = max(0, start - _REACH), min(len(text), end + _REACH)
+    for stop in _STOP.finditer(text, first, start):
+        first = stop.end()
+    found = _STOP.search(text, end, last)
+    return _Span(first, found.start() if found else last)
+
+
+def _clause(text: str, segment: _Span, start: int, end: int) -> _Span:
+    """The stretch between commas around the claim."""
+    first = segment.start
+    for comma in _COMMA.finditer(text, segment.start, start):
+        first = comma.end()
+    found = _COMMA.search(text, end, segment.end)
+    return _Span(first, found.start() if found else segment.end)
+
+
+def _modality(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Modality, str]:
+    best, word = Modality.ASSERTED, ""
+    for match in _CUE.finditer(text, segment.start, claim.end):
+        cue = CUES[int((match.lastgroup or "c0")[1:])]
+        if _STRENGTH[cue.modality] > _STRENGTH[best] and _governs(text, cue, _Span(*match.span()), clause):
+            best, word = cue.modality, match[0]
+    behind = _behind(text, segment, clause, claim)
+    return behind if _STRENGTH[behind[0]] > _STRENGTH[best] else (best, word)
+
+
+def _governs(text: str, cue: Cue, found: _Span, clause: _Span) -> bool:
+    """Whether a cue to the left reaches the clause of the claim."""
+    if found.start >= clause.start:
+        return True
+    if cue.modality in {Modality.RUMOURED, Modality.CONDITIONAL}:
+        return True
+    between = _clauses(text, found.end, clause)
+    if cue.modality is Modality.PLANNED:
+        return all(
+            CARRIES_ON.match(text, part.start) and not PAST.search(text, part.start, part.end) for part in between
+        )
+    years = [int(year[0]) for year in YEARS.finditer(text, max(0, found.start - 12), between[0].start)]
+    return not any(_is_past(text, part, min(years, default=9999)) for part in between)
+
+
+def _clauses(text: str, start: int, last: _Span) -> list[_Span]:
+    """The clauses behind `start` up to the last one."""
+    begins = [comma.end() for comma in _COMMA.finditer(text, start, last.start)]
+    return [_Span(begin, end) for begin, end in zip(begins, [*begins[1:], last.end], strict=True)]
+
+
+def _is_past(text: str, part: _Span, forecast_year: int) -> bool:
+    if PAST.search(text, part.start, part.end):
+        return True
+    done = YEAR_DONE.search(text, part.start, part.end)
+    return done is not None and int(done["year"]) < forecast_year
+
+
+def _behind(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Modality, str]:
+    """What follows the claim and governs it: …的传言, 在…的情况下, a condition told last."""
+    rumour = RUMOUR_BEHIND.search(text, claim.end, clause.end)
+    if rumour:
+        return Modality.RUMOURED, rumour[0]
+    condition = CONDITION_BEHIND.search(text, segment.start, clause.end)
+    if condition:
+        return Modality.CONDITIONAL, condition[0]
+    for match in _CUE.finditer(text, claim.end, segment.end):
+        cue = CUES[int((match.lastgroup or "c0")[1:])]
+        if cue.modality is Modality.CONDITIONAL and _is_afterthought(text, match.start(), clause, segment):
+            return cue.modality, match[0]
+    return Modality.ASSERTED, ""
+
+
+def _is_afterthought(text: str, at: int, clause: _Span, segment: _Span) -> bool:
+    """公司将提价，如果原料上涨: the condition is the next clause and the last."""
+    if at < clause.end:
+        return True
+    return at <= clause.end + 2 and not _COMMA.search(text, at, segment.end)
+
+
+def _polarity(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Polarity, str]:
+    denial = DENIALS.search(text, segment.start, segment.end)
+    if denial and not _NEGATION.search(text, max(segment.start, denial.start() - 3), denial.start()):
+        return Polarity.NEGATIVE, denial[0]
+    begin = clause.start
+    for turn in TURNS.finditer(text, clause.start, claim.start):
+        begin = turn.end()
+    doubled = DOUBLE_NEGATIVE.search(text, begin, clause.end)
+    found = next(_NEGATION.finditer(text, begin, claim.end), None)
+    while found is not None and not _reaches(text, _Span(*found.span()), claim):
+        found = _NEGATION.search(text, found.end(), claim.end)
+    if found and not (doubled and doubled.start() <= found.start() < doubled.end()):
+        return Polarity.NEGATIVE, found[0]
+    behind = NEGATED_BEHIND.match(text, claim.end, clause.end)
+    return (Polarity.NEGATIVE, behind[0]) if behind else (Polarity.POSITIVE, "")
+
+
+def _reaches(text: str, found: _Span, claim: _Span) -> bool:
+    """A negation reaches a near claim, unless 的 closes it off: 未盈利的企业收购乙公司 is a purchase."""
+    if claim.start - found.end > _NEAR:
+        return False
+    closing = text.find("的", found.end, max(claim.start, found.end + 8))
+    return closing < 0 or closing + 1 >= claim.end
+
+
+_SAYS = "表示|认为|指出|称|透露|宣布|强调|披露|公告|预测|预计|测算|判断|估算|显示"
+_INSTITUTION = (
+    "证券|公司|集团|银行|协会|学会|研究院|研究所|智库|交易所|统计局|能源局|药监局|总局|海关|央行|委员会|部|院|中心|资本|基金|咨询|"
+    "联合会|署|局|厅|媒体|日报|时报|新闻|网|社|分析师|人士|管理层|负责人|董事长|高管|市场|机构"
+)
+_DOCUMENT = "数据|统计(?!局)|报道|预测|测算|披露|公告|消息|显示|表示|估计|调研|介绍|口径|报告|预计|公布|发布|称|，"
+_SOURCE = re.compile(
+    r"(?:根据|依据|(?<![数依根占证凭单票])据|引用|援引)(?P<name>[^，。；：、\d《（]{2,16}?)(?:的|官方|最新的?)?"
+    rf"(?:{_DOCUMENT})"
+)
+_ASIDE = "今日|近日|日前|最新|在[^，。；]{1,12}中|方面|也|均|曾|明确|此前|官方|早前|均?已经?|数据"
+_SUBJECT = re.compile(
+    rf"(?:^|[，。；：])有?(?P<name>[^，。；：\d《》]{{1,14}}?)(?:{_ASIDE})?(?P<verb>{_SAYS})(?!的|商|力)"
+)
+_LATIN_NAME = re.compile(r"[A-Z][A-Za-z&. ]{1,20}")
+_OURSELVES = re.compile("我们|笔者|本报告|本文|研究团队|团队")
+_WEAK_VERBS = {"预测", "预计", "测算", "判断", "估算", "显示"}
+
+
+@lru_cache(maxsize=64)  # a sentence makes several claims
+def speaker_of(text: str, publisher: str) -> str:
+    """Return who says it: the source named in the sentence (据中汽协数据, 公司公告, IDC预计), else the publisher."""
+    for pattern in (_SOURCE, _SUBJECT):
+        match = pattern.search(text[:_REACH])
+        if match is None:
+            continue
+        name = match["name"].strip()
+        weak = pattern is _SUBJECT and match["verb"] in _WEAK_VERBS
+        if _OURSELVES.search(name):
+            return publisher
+        if _is_name(name, strict=weak):
+            return name
+    return publisher
+
+
+def _is_name(name: str, *, strict: bool) -> bool:
+    """A weak verb (显示, 预计) has any subject, so that its speaker must look like an institution."""
+    if name in {"公司", "管理层", "市场"} or _LATIN_NAME.fullmatch(name):
+        return True
+    ends = re.search(f"(?:{_INSTITUTION})$", name) is not None
+    return ends if strict else ends or not re.search("[的了是有在将可被]|会(?!$)|同时|此外|因此|其中|数据|结果", name)

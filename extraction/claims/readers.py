@@ -1,0 +1,70 @@
+"""The rules as claim readers: patterns of relations and events, measured figures with ratings, tables."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+from extraction.claims.events import reader as events
+from extraction.claims.measures import ratings
+from extraction.claims.measures.reader import MetricReader
+from extraction.claims.relations import chain, dealings, listed, ownership, structure
+from extraction.claims.relations.pattern import read
+from extraction.claims.tables.figures import TableReader
+from extraction.claims.tables.labels import RowClaim
+from extraction.claims.tables.relations import TableRelations
+from extraction.facts.assemble import richest
+from kg.model import BlockKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from extraction.names.gazetteer import Lexicon
+    from extraction.names.linker import Linker
+    from extraction.sentence import Annotated, AnnotatedDocument, Claim
+    from kg.model import Problem
+
+_PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
+
+
+class PatternReader:
+    """Reads relations, lists and events, sentence by sentence."""
+
+    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, Annotated]]:
+        """Yield each relation of a sentence in its richest wording."""
+        for sentence in document.sentences:
+            found = richest([*read(_PATTERNS, sentence), *listed.sure(sentence), *events.read(sentence)])
+            yield from ((claim, sentence) for claim in found)
+
+
+class FigureReader:
+    """Reads measured figures and ratings; a sentence may speak of what the one before it measured."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._metrics = MetricReader(lexicon)
+
+    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, Annotated]]:
+        """Yield the figures of a document in its order."""
+        metrics, publisher = copy(self._metrics), document.document.publisher  # what it remembers is its own
+        metrics.begin()
+        for sentence in document.sentences:
+            for claim in (*metrics.read(sentence), *ratings.read(sentence, publisher)):
+                yield claim, sentence
+
+
+class TableClaims:
+    """Reads the measured cells and the relations of tables, and what is unclear about others."""
+
+    def __init__(self, linker: Linker, lexicon: Lexicon) -> None:
+        self._cells = TableReader(linker, MetricReader(lexicon).subjects, lexicon)
+        self._relations = TableRelations(linker)
+
+    def read(self, document: AnnotatedDocument) -> tuple[list[tuple[Claim, Annotated]], list[Problem]]:
+        """Return the claims of a document's tables, and its problems."""
+        source, company = document.document, document.company
+        blocks = [block for block in source.blocks if block.kind == BlockKind.TABLE]
+        found = [each for block in blocks for each in self._cells.read(source, block, company)]
+        claims = [(each.claim, each.row) for each in found if isinstance(each, RowClaim)]
+        for block in blocks:
+            claims += [(each.claim, each.row) for each in self._relations.read(source, block, company)]
+        return claims, [each for each in found if not isinstance(each, RowClaim)]

@@ -1,0 +1,167 @@
+"""What a company says of itself in lists: 「主营业务为A、B和C」, 「产品包括…」, 「…业务」, named by the list alone.
+
+The gazetteer knows trades and goods that many firms share; a firm's own segments and goods are named nowhere else. A
+trigger says what a list holds, the list's joints say where each name begins and ends.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from extraction.claims.relations.pattern import DOUBTFUL
+from extraction.sentence import Claim, Ref
+from kg.ids import entity_id
+from kg.model import Kind
+from kg.relations import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from extraction.sentence import Annotated
+
+_SHORTEST, _LONGEST = 2, 24  # characters of a name in a list
+_MOST = 40  # names in a list
+_SURE = 0.8  # the confidence of an opening: it names what follows
+_NAMED = re.compile("业务|主业|主营|经营|产品|品种|剂型|品牌")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Words that open a list, and what the list's names are to the company."""
+
+    relation: str
+    kind: Kind
+    trigger: re.Pattern[str]
+
+
+_SUCH_AS = (
+    "(?:主要|分别|重点|大致)?(?:包括|涵盖|涉及|包含|覆盖(?!范围|面|率)|为|是|有(?![序望效力限待所助利关色机])|分为"
+    "|来源于|来自于?|聚焦于?|集中于|集中在|围绕)(?:了|但不限于)?(?:：)?"
+)
+_OPENINGS = (
+    Opening(
+        "operates",
+        Kind.BUSINESS,
+        re.compile(f"(?:主营业务|主要业务|核心业务|主业|业务范围|经营范围|业务板块|业务领域|主要经营|主营|业务){_SUCH_AS}"),
+    ),
+    Opening(
+        "produces",
+        Kind.PRODUCT,
+        re.compile(f"(?:主要|核心|主导|代表性?|主营|拳头|系列)?(?:产品|品种|剂型|品牌)(?:线|体系|系列|种类|类型)?{_SUCH_AS}"),
+    ),
+)  # fmt: skip
+_LIST = re.compile(r"[^，。；：！？]{2,160}")
+JOINT = re.compile(r"、|以及|和|及其|及|与")
+_OTHERS = re.compile("(?:合作|代理|联名|竞争|竞品|授权|服务|客户)的?$")  # the list is of others
+_BEHIND = re.compile(r"（[^（）]*）(?:等)?$")
+_NUMBERED = re.compile(r"^(?:（?[0-9一二三四五六七八九十]{1,2}[）.、]|[①-⑳])")
+_LEAD = re.compile(
+    r"^(?:以|了|的|等|为|其|各类|各种|多种|多个|一批|一系列|部分|国内外?|全球|先进|领先|知名|相关|自主研发|主要|高品质|优质|"
+    r"[0-9.]++(?:%|余|多)?(?:个|家|款|种|项|条|座|台|类|大)?|[一二三四五六七八九十两多]+(?:个|家|款|种|项|条|座|台|类|大))++"
+)
+_TAIL = re.compile(
+    r"(?:等(?:[^、]{0,12})?|为(?:主|核心|一体|主的|支柱|基础|主导|龙头|依托|辅).*|(?:三|四|五|两|六|七|八)大.*|(?:的)?(?:相关)?(?:业务|产品|项目)(?:板块|领域|体系|系列|线)?"
+    r"|(?:的)?(?:研发|生产|销售|设计|制造|开发)(?:(?:、|和|与|及|以及)(?:研发|生产|销售|设计|制造|开发|服务))*|等$)+$"
+)
+_BROKEN = re.compile(
+    r"(?:公司|集团|股份)$|[（(][^）)]*$|^[^（(]*[）)]|[0-9.]+(?:亿|万|%|元)|^(?:其他|相关|其中|同时|并|能力|优势|水平|规模|市场|客户|资质|经验|技术|一定|较|良好|丰富|完善|完整)|之一$"
+)
+GENERIC = frozenset(
+    [
+        "业务", "产品", "服务", "主营", "主要", "核心", "相关", "其他", "公司", "各项", "新", "多元化",
+        "传统", "主营业务", "核心业务", "生产", "销售", "研发", "设计", "制造", "经营", "管理", "投资", "海外",
+        "国内", "国际", "子公司", "两大", "三大", "四大", "五大", "多种", "各类", "上述", "该", "此类",
+        "收入", "利润", "主体",
+    ]
+)  # fmt: skip
+
+
+def sure(annotated: Annotated) -> Iterator[Claim]:
+    """Yield what the sentence's companies run and make, as far as a word that opens a list names it."""
+    if not _NAMED.search(annotated.text):
+        return
+    seen: set[tuple[str, str, str]] = set()
+    for claim in _opened(annotated):
+        key = (claim.relation, claim.subject.entity, claim.object.entity)
+        allowed = vocabulary()[claim.relation].allows(claim.subject.kind, claim.object.kind)
+        if allowed and key not in seen:
+            seen.add(key)
+            yield claim
+
+
+def _opened(annotated: Annotated) -> Iterator[Claim]:
+    text = annotated.text
+    for opening in _OPENINGS:
+        for match in opening.trigger.finditer(text):
+            if _OTHERS.search(text, 0, match.start()):
+                continue
+            subject = _owner(annotated, match.start())
+            found = _LIST.match(text, match.end())
+            if subject is not None and found is not None:
+                for start, end in names(text, *found.span()):
+                    yield _claim(annotated, opening, subject, start, end)
+
+
+def _owner(annotated: Annotated, before: int) -> Ref | None:
+    """Return the company that the list is of: the last one named before it, else the understood subject."""
+    named = [
+        ref
+        for ref in annotated.refs
+        if ref.kind == Kind.COMPANY and ref.start >= 0 and ref.end <= before and not _aside(annotated.text, ref.start)
+    ]
+    if named:
+        return named[-1]
+    subject = annotated.subject
+    return subject if subject is not None and subject.kind == Kind.COMPANY else None
+
+
+def names(text: str, start: int, end: int, *, joint: re.Pattern[str] = JOINT) -> Iterator[tuple[int, int]]:
+    """Cut a list at its joints and take from each part what is no name of it: lead-ins, endings, mere words."""
+    at, parts = start, []
+    joints = [found for found in joint.finditer(text, start, end) if not _aside(text, found.start(), start)]
+    for found in (*joints, None):
+        parts.append((at, found.start() if found else end))
+        at = found.end() if found else end
+    for low, high in parts[:_MOST]:
+        bracket = _BEHIND.search(text, low, high)
+        trimmed = _trimmed(text, low, bracket.start() if bracket else high)
+        if trimmed is not None:
+            yield trimmed
+
+
+def _aside(text: str, at: int, start: int = 0) -> bool:
+    """Whether a place stands in brackets that open behind `start`."""
+    return text.count("（", start, at) > text.count("）", start, at)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
+    part = text[start:end]
+    lead = _NUMBERED.match(part)
+    begin = lead.end() if lead else 0
+    lead = _LEAD.match(part, begin) or _LEAD.match(part[begin:])
+    if lead and lead.start() == 0:
+        begin += lead.end() - (begin if lead.string is part else 0)
+    tail = _TAIL.search(part, begin)
+    stop = tail.start() if tail else len(part)
+    name = part[begin:stop]
+    if not _SHORTEST <= len(name) <= _LONGEST or name in GENERIC or _BROKEN.search(name) or "的" in name[1:]:
+        return None
+    return start + begin, start + stop
+
+
+def _claim(annotated: Annotated, opening: Opening, subject: Ref, start: int, end: int) -> Claim:
+    known = [ref for ref in annotated.refs if (ref.start, ref.end) == (start, end)]
+    name = annotated.text[start:end]
+    cut = not known and len(name) == _SHORTEST  # 有源 of 有源与无源器件
+    object_ = known[0] if known else Ref(entity_id(opening.kind, name), opening.kind, name, start, end, score=0.8)
+    return Claim(
+        relation=opening.relation,
+        subject=subject,
+        object=object_,
+        start=min(start, subject.start) if subject.start >= 0 else start,
+        end=end,
+        pattern=f"listed.{opening.relation}.named",
+        confidence=DOUBTFUL if cut else _SURE * min(subject.score, object_.score),
+    )

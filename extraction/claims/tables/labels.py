@@ -1,0 +1,344 @@
+"""What the labels of a table say: heads, row labels and captions, each read whole.
+
+A label names an indicator only when all of its words are accounted for: an owner, a place, a period, a unit, words
+that say nothing. What is left over narrows the owner (柔性直流送出 of 电缆) or is part of the indicator (权益产量).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from extraction.claims.measures.measurement import DOUBTFUL, Measured
+from extraction.claims.measures.reader import as_told
+from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
+from extraction.dating.carry_over import named_week, told_weeks
+from extraction.dating.reader import Dated, find_periods
+from extraction.quantities.reader import find_quantities
+from extraction.sentence import CONTEXT, Annotated, Claim, Ref
+from extraction.text.regex_prefilter import Prefiltered
+from extraction.text.sentences import Sentence, normalise
+from kg.ids import entity_id
+from kg.model import Kind, Value
+from kg.period import year
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from extraction.claims.measures.subject import SubjectFinder
+    from extraction.documents.tables import PlacedRow
+    from extraction.names.linker import Linker
+    from kg.model import Block, Document
+    from kg.period import Period
+
+YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
+_UNIT = Prefiltered(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")
+_NOW = re.compile("当前|目前|现状|至今")
+_FORECAST = re.compile(r"\d{2,4}\s*年?\s*[EF](?![A-Za-z])|预测|预计")
+_YEAR_OF = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\d\d) ?年?[AEF]? ?(?=PE|PB|PS|EPS|ROE|EV|P/E|P/B|每股|市盈率|市净率|股息率)"
+)
+_SPELLED = (  # in a head; in a sentence they may be something else
+    (re.compile("年内|今年以来|年初以来"), "年初至今"),
+    (re.compile("(?<![A-Za-z])EPS(?![A-Za-z])"), "每股收益"),
+    (re.compile("归属于?母公司(?:股东|所有者)?的?净利润?"), "归母净利润"),
+)
+_NUMBERED = re.compile(
+    r"^\s*(?:(?:图表|表格|表|图)\s*\d+|[（(]?[一二三四五六七八九十\d]+[)）、.．](?!\d)|\d(?:\.\d)+(?=\s))\s*[:：]?\s*"
+)
+_SPAN = re.compile(r"(?:近|过去)?[一二三四六半\d]*个?(?P<span>[日周月年]|季度?)(?:度)?(?=涨|跌|环比|变|换手|成交)")
+_SAYS_NOTHING = re.compile(
+    r"合计|总计|预计|预测|预期|实际|数据|现状|最新|昨日?|当前|其中|公司|企业|行业|整体|平均|单位|全年|TTM|MRQ|LF|报表货币|当地(?:货币|币种)"
+    r"|[年月]度|(?<![A-Za-z])[AEF](?![A-Za-z])|[总约为的:：\s（）()\-—–_，、.]"
+)
+_OF_WHEN = re.compile(r"[（(](?:TTM|MRQ|LF|ttm|mrq|lf)[)）]$")
+_CHANGED = re.compile(r"(?P<how>同比|环比|YOY|YoY|yoy|\+/-)(?:增速|增长率?|增幅|变动|变化|涨幅|涨跌幅)?$")
+_JOINED = re.compile(r"[和与及、/+＋&\d%]|以及")
+_PLACE = re.compile("|".join(sorted(map(re.escape, PLACES - {"市场", "行业", "全行业"}), key=len, reverse=True)))
+_BARE = frozenset({*VAGUE, "增速", "增长率", "规模", "数量", "金额", "总量", "均价", "需求", "变动", "增幅", "指数"})
+_DAYS = {"日": (1, 1), "周": (3, 8), "月": (27, 31), "季": (89, 92), "季度": (89, 92), "年": (365, 366)}
+_OPENING_TEXT = 1200  # where a weekly names its days
+_LONGEST_CAPTION = 60
+_LONGEST_YEAR = 366
+_UNTOLD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RowClaim:
+    """A claim of a table with the row it is quoted from."""
+
+    claim: Claim
+    row: Annotated
+
+
+class Label(Struct, frozen=True):
+    """What a head, a row's label or a caption says."""
+
+    text: str
+    unit: str = ""
+    period: Period | None = None
+    measured: Measured | None = None
+    forecast: bool = False
+    now: bool = False  # 2025年（当前）: told of the year so far
+    place: str = ""
+    topic: str = ""  # the one product or trade that it names
+    span: str = ""  # 周 of 周涨幅
+    bare: bool = False  # nothing but a period
+    change: str = ""  # 同比 or 环比: of the indicator it names, else of the one before
+    periods: tuple[Period, ...] = ()  # all that it names
+
+
+class LabelReader:
+    """Reads labels; needs the gazetteer for their names."""
+
+    def __init__(self, linker: Linker, subjects: SubjectFinder) -> None:
+        self._linker, self._subjects = linker, subjects
+
+    def read(self, labels: Sequence[str], document: Document, company: Ref | None) -> Callable[[str], Label]:
+        """Find the names of all labels in one pass over a text made of them; what one says is read when it is asked."""
+        lines, refs = linked(self._linker, [_plain(label) for label in labels], document)
+        found = dict(zip(labels, zip(lines, refs, strict=True), strict=True))
+        week = cache(partial(_named_week, document))
+
+        @cache
+        def say(label: str) -> Label:
+            line, names = found[label]
+            dated = told_weeks(_stated(line.text, document), document.published_on, week)
+            return self._label(label, line, names, dated, company)
+
+        return say
+
+    def names(self, texts: Sequence[str], document: Document, kinds: Sequence[Kind]) -> list[Ref | None]:
+        """Return the one name of these kinds that each text is as a whole, or None."""
+        lines, refs = linked(self._linker, texts, document)
+        return [
+            whole(line, [ref for ref in names if ref.kind in kinds]) for line, names in zip(lines, refs, strict=True)
+        ]
+
+    def _label(self, label: str, line: Sentence, names: list[Ref], dated: list[Dated], company: Ref | None) -> Label:
+        said = _UNIT.search(label)
+        unit = ((said["unit"] or said["bare"]) if said else "").strip()
+        alone = YEAR.fullmatch(line.text)  # in a head, not in a sentence, a bare 2024 is a year
+        stuck = _YEAR_OF.search(line.text)  # 2024PE, 2025E EPS: the year of a multiple, written on to it
+        if stuck and not dated:
+            dated = [Dated(*stuck.span(), stuck[0], year(int(stuck["year"])))]
+        period = dated[-1].period if dated else year(int(line.text[:4])) if alone else None
+        changed = _CHANGED.search(line.text)
+        annotated = Annotated(line, tuple(names), (), (), subject=company)
+        cut = _without(annotated, dated, changed.start() if changed else len(line.text))
+        measured = self._measured(cut) if not alone else None
+        span = None if period else _SPAN.search(cut.text)
+        places = {each[0] for each in _PLACE.finditer(line.text)} | {r.name for r in names if r.kind == Kind.REGION}
+        topics = {ref.name for ref in names if ref.kind in (Kind.PRODUCT, Kind.INDUSTRY)} | {
+            ref.owner for ref in names if ref.kind == Kind.INDICATOR and ref.owner
+        }
+        return Label(
+            line.text,
+            clean_unit(unit),
+            period,
+            _as_a_whole(cut, measured, span) if measured else None,
+            _FORECAST.search(label) is not None,
+            _NOW.search(label) is not None,
+            places.pop() if len(places) == 1 else "",
+            topics.pop() if len(topics) == 1 else "",
+            span["span"] if span else "",
+            alone is not None or (period is not None and not _left_over(cut, None, None)),
+            ("环比" if changed["how"] == "环比" else "同比") if changed else "",
+            tuple(each.period for each in dated),
+        )
+
+    def _measured(self, label: Annotated) -> Measured | None:
+        """Return the indicator at a label's end and whose it is; of nobody told, it is the row's or the firm's."""
+        ends = len(label.text.rstrip("：: -—、，（）()"))
+        last = [ref for ref in self._subjects.indicators(label) if ref.end == ends]
+        if not last:
+            return None
+        placeholder = Ref("", Kind.INDUSTRY, "", CONTEXT, CONTEXT)
+        under = label if label.subject is not None else structs.replace(label, subject=placeholder)
+        found = self._subjects.find(label, last[-1]) or self._subjects.find(under, last[-1])
+        if found is not None or last[-1].about:
+            return found
+        return Measured(last[-1], label.subject or placeholder, _UNTOLD)
+
+
+def _without(label: Annotated, dated: Sequence[Dated], end: int) -> Annotated:
+    """Return a label without its periods and what stands behind `end`, its names in their new places."""
+    kept = [at for at in range(end) if not any(each.start <= at < each.end for each in dated)]
+    place = {at: new for new, at in enumerate(kept)}
+    text = "".join(label.text[at] for at in kept)
+    moved = []
+    for ref in label.refs:
+        if (
+            ref.start in place
+            and ref.end - 1 in place
+            and place[ref.end - 1] - place[ref.start] == ref.end - 1 - ref.start
+        ):
+            shift = place[ref.start] - ref.start
+            owner_end = ref.owner_end + shift if ref.owner_end >= 0 else ref.owner_end
+            moved.append(structs.replace(ref, start=ref.start + shift, end=ref.end + shift, owner_end=owner_end))
+    sentence = Sentence(0, len(text), text, range(len(text) + 1))
+    return structs.replace(label, sentence=sentence, refs=tuple(moved))
+
+
+def caption_of(document: Document, block: Block, title: str) -> str:
+    """Return a table's title, else the short line above it that stands for one."""
+    at = document.blocks.index(block)
+    if title or at == 0:
+        return title
+    above = document.blocks[at - 1]
+    text = document.text[above.start : above.end]
+    return text if len(text) <= _LONGEST_CAPTION and "|" not in text else ""
+
+
+def lasts(period: Period | None, span: str) -> bool:
+    """Whether a period is as long as a label says (周涨幅: a week); without a word for it, any is."""
+    if not span or period is None or period.start is None or period.end is None:
+        return not span
+    least, most = _DAYS[span]
+    return least <= (period.end - period.start).days <= most
+
+
+def dated_by(caption: Label) -> Period | None:
+    """Return the one period, a year at most, that a caption names for the columns that name none."""
+    said = set(caption.periods)
+    period = said.pop() if len(said) == 1 else None
+    if period is None or period.start is None or period.end is None:
+        return None
+    return period if (period.end - period.start).days <= _LONGEST_YEAR and not caption.forecast else None
+
+
+def spread(heads: Sequence[Label]) -> list[Label]:
+    """Give the years of a head of two rows their indicators: EPS（元） 2024A | 2025E | PE（倍） 2024A | 2025E.
+
+    A run of rising years belongs to one indicator, in their order; where a cell has slipped (EPS 2024A | PE 2025E |
+    2024A | 2025E) the runs still tell. As many runs as indicators, or nobody knows whose a year is.
+    """
+    out = list(heads)
+    at = 0
+    while at < len(out):
+        stop = at
+        while stop < len(out) and out[stop].period is not None:
+            stop += 1
+        if any(label.bare for label in out[at:stop]) and any(label.measured for label in out[at:stop]):
+            out[at:stop] = _spread_over(out[at:stop])
+        at = max(stop, at + 1)
+    return out
+
+
+def _spread_over(labels: list[Label]) -> list[Label]:
+    named = [label for label in labels if not label.bare]
+    runs: list[list[Label]] = []
+    for label in labels:
+        before = runs[-1][-1].period if runs else None
+        rises = before and before.start and label.period and label.period.start and before.start < label.period.start
+        if not rises:
+            runs.append([])
+        runs[-1].append(label)
+    if len(runs) != len(named):
+        return [structs.replace(label, measured=None) for label in labels]
+    return [
+        structs.replace(label, measured=name.measured, unit=name.unit)
+        for name, run in zip(named, runs, strict=True)
+        for label in run
+    ]
+
+
+def _as_a_whole(annotated: Annotated, measured: Measured, span: re.Match[str] | None) -> Measured | None:
+    """Account for every word of a label: what is left over narrows its owner, or belongs to the indicator."""
+    indicator, subject = as_told(annotated, measured.indicator), measured.subject
+    rest = _left_over(annotated, measured, span)
+    if _JOINED.search(rest + measured.scope) or len(rest) > LONGEST_SCOPE:
+        return None  # 「收入及增速」 is two; 「塔筒+导管架」 is no 导管架
+    owned = bool(indicator.about) or subject.start != CONTEXT
+    if rest and not owned:
+        name = rest + indicator.name
+        named = Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, indicator.start, indicator.end)
+        return structs.replace(measured, indicator=named, confidence=max(measured.confidence, _UNTOLD))
+    if len(rest) == 1:
+        return None  # 高镍 is no 镍
+    vague = indicator.name.endswith(VAGUE) if owned else indicator.name in _BARE
+    return structs.replace(
+        measured,
+        indicator=indicator,
+        scope=(rest + measured.scope)[:LONGEST_SCOPE],
+        confidence=DOUBTFUL if vague else max(measured.confidence, _UNTOLD),
+    )
+
+
+def _left_over(annotated: Annotated, measured: Measured | None, span: re.Match[str] | None) -> str:
+    """Return the words of a label that neither name, place, period nor indicator account for."""
+    letters = list(annotated.text)
+    spans = [span.span()] if span else []
+    if measured:
+        spans += [(ref.start, ref.end) for ref in (measured.indicator, measured.subject) if ref.start >= 0]
+    for start, end in spans:
+        letters[start:end] = " " * (end - start)
+    rest = "".join(letters)
+    if measured and measured.scope:
+        rest = rest.replace(measured.scope, " ")
+    return _SAYS_NOTHING.sub("", rest)
+
+
+def _plain(label: str) -> str:
+    """Return a label without its number and its unit, abbreviations of heads spelled out."""
+    text = _OF_WHEN.sub("", _NUMBERED.sub("", _UNIT.sub(_without_unit, label)))
+    for short, spelled in _SPELLED:
+        text = short.sub(spelled, text)
+    return text
+
+
+def _named_week(document: Document) -> Period | None:
+    return named_week(find_periods(document.text[:_OPENING_TEXT], document.published_on), document.published_on)
+
+
+def _stated(text: str, document: Document) -> list[Dated]:
+    return [each for each in find_periods(text, document.published_on) if each.role == "stated"]
+
+
+def linked(linker: Linker, texts: Sequence[str], document: Document) -> tuple[list[Sentence], list[list[Ref]]]:
+    """Find names in short texts, all in one pass over a text made of them."""
+    joined, lines = "", []
+    for text in texts:
+        plain, start = normalise(text), len(joined)
+        joined += plain + "\n"
+        lines.append(Sentence(start, start + len(plain), plain, range(start, start + len(plain) + 1)))
+    return lines, linker.link(replace(document, text=joined, blocks=()), lines)
+
+
+def whole(line: Sentence, names: Sequence[Ref]) -> Ref | None:
+    """Return the one name that a text is."""
+    return next((ref for ref in names if (ref.start, ref.end) == (0, len(line.text))), None)
+
+
+def as_sentence(document: Document, row: PlacedRow) -> Annotated:
+    """Return a row as a sentence without names, for its quote."""
+    text = document.text[row.start : row.end]
+    return Annotated(Sentence(row.start, row.end, text, range(row.start, row.end + 1)), (), (), ())
+
+
+def bare_value(digits: str, unit: str) -> Value | None:
+    """Read a bare number with the unit of its head: 216142 under 百万元 is 216142百万元."""
+    if not unit:
+        return None
+    signed = digits.replace(",", "")
+    read = find_quantities(f"为{signed.lstrip('+-')}{unit}")
+    if len(read) != 1 or read[0].high is not None:
+        return None
+    number = -read[0].number if signed.startswith("-") else read[0].number
+    return Value(number=number, unit=read[0].unit, scale=read[0].scale)
+
+
+@lru_cache(maxsize=256)  # a table has few
+def clean_unit(unit: str) -> str:
+    """Keep what can be a unit; 「A股」 or 「2024A」 in brackets is none."""
+    plain = re.sub(r"\s", "", unit)
+    return plain if plain and bare_value("1", plain) else ""
+
+
+def _without_unit(found: re.Match[str]) -> str:
+    """Take a unit out of a label; a bracket that holds a year or a kind (2025E, TTM) stays."""
+    return "" if clean_unit((found["unit"] or found["bare"]).strip()) else found[0]

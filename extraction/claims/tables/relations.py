@@ -1,0 +1,233 @@
+"""Relations of tables: who buys from whom, who makes what, what stands upstream of what; the row is the quote.
+
+Four layouts, told by the words of the heads and the title: customers (客户 | 占营业收入比例), suppliers (供应商 |
+占采购总额比例), makers (环节 | 代表公司, 公司 | 主要产品), stages (上游 | 中游 | 下游 as heads or in the first column).
+A cell names whole things or is left: 「正极材料、隔膜」 is two products, 「客户一」 is nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from extraction.claims.tables.labels import RowClaim, as_sentence, linked, whole
+from extraction.dating.reader import find_periods
+from extraction.documents.tables import placed_rows
+from extraction.sentence import CONTEXT, Claim, Ref
+from extraction.text.sentences import normalise
+from kg.model import Kind, Modality
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from extraction.documents.tables import PlacedRow
+    from extraction.names.linker import Linker
+    from kg.model import Block, Document
+    from kg.period import Period
+
+_SURE = 0.8
+_MOST_ROWS, _MOST_COLUMNS = 80, 16
+_RANKS = {str(number): f"第{word}大" for number, word in enumerate("一二三四五六七八九十", start=1)}
+_BETWEEN = re.compile(r"[、，,;；/／\n]|\s+|(?:以及|和|及|与)")
+_TAIL = re.compile(r"等(?:公司|企业|厂商|龙头|产品|领域|行业)?$|[（(][^（）()]*[)）]$|有限公司$")
+_SHARE = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*%?")
+_STAGE = re.compile(r"(?P<stage>[上中下]游)(?:环节|产业|行业|原材料|材料|设备|制造|应用|领域|端)*")
+_TOPIC = re.compile(r"产业链|产业图谱|产业链条|上下游")
+
+_HEADS: Mapping[str, re.Pattern[str]] = {
+    "customer": re.compile(r"(?:前[五十]大|主要|核心|重点|下游|大)*客户(?:名称|简称|公司)?|销售对象|采购方"),
+    "supplier": re.compile(r"(?:前[五十]大|主要|核心|重点|上游)*供应商(?:名称|简称|公司)?|采购对象|供货方"),
+    "company": re.compile(
+        r"公司|(?:公司|企业|厂商|证券)(?:名称|简称)|企业|厂商|(?:代表|主要|龙头|核心|重点|国内|海外|国外|生产|上市|相关)+"
+        r"(?:性)?(?:公司|企业|厂商|厂家|生产商|制造商)"
+    ),
+    "product": re.compile(
+        r"(?:主要|主营|核心|代表|销售|采购|供应)*产品(?:名称)?|(?:细分)?(?:环节|品类|领域)|(?:采购|销售)内容"
+    ),
+    "rank": re.compile(r"序号|排名|排序|名次|位次"),
+    "revenue_share": re.compile(r".{0,8}占.{0,10}(?:销售|收入|营收).{0,8}(?:比例|比重|比|%)?|(?:销售|收入|营收)占比"),
+    "cost_share": re.compile(r".{0,8}占.{0,10}(?:采购|成本).{0,8}(?:比例|比重|比|%)?|(?:采购|成本)占比"),
+    "share": re.compile(r"占比|比例|比重|占总额(?:的)?比例"),
+    "stage": re.compile(r"产业链(?:环节|位置)?|环节|位置|上中下游"),
+}
+_NAME_HEAD = re.compile(r"(?:公司|单位|企业)?(?:名称|简称)")  # whose, the title says: 前五大客户
+_OF_TITLE = re.compile(r"(?P<side>客户|供应商)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """A table whose columns are known by what they hold and whose cells by what they name."""
+
+    title: str
+    columns: Mapping[str, int]
+    rows: Sequence[PlacedRow]
+    names: Mapping[tuple[int, int], tuple[Ref, ...]]
+    topic: Ref | None
+    period: Period | None
+
+    def named(self, row: int, role: str, *kinds: Kind) -> tuple[Ref, ...]:
+        """Return the names of these kinds in the cell of a row under a head."""
+        held = self.names.get((row, self.columns.get(role, CONTEXT)), ())
+        return tuple(ref for ref in held if ref.kind in kinds)
+
+    def cell(self, row: int, role: str) -> str:
+        """Return the text of a cell, "" where there is no such column."""
+        at = self.columns.get(role, CONTEXT)
+        cells = self.rows[row].cells
+        return cells[at] if 0 <= at < len(cells) else ""
+
+
+class TableRelations:
+    """Reads the relations of a document's tables; needs the gazetteer and the securities master for the names."""
+
+    def __init__(self, linker: Linker) -> None:
+        self._linker = linker
+
+    def read(self, document: Document, block: Block, company: Ref | None) -> Iterator[RowClaim]:
+        """Yield what the rows of one table say; `company` is who the report is about."""
+        title, rows = placed_rows(document.text, block.start, block.end)
+        if len(rows) < 2 or len(rows) > _MOST_ROWS or not 1 < len(rows[0].cells) <= _MOST_COLUMNS:  # noqa: PLR2004
+            return
+        columns = _columns(rows[0].cells, title)
+        staged = _STAGE.fullmatch(rows[1].cells[0]) is not None
+        if not ({"customer", "supplier", "product"} & columns.keys() or _stages(rows[0].cells) or staged):
+            return
+        grid = self._grid(document, title, rows, columns)
+        for number, row in enumerate(grid.rows):
+            annotated = as_sentence(document, row)
+            said = [*_trade(grid, number, company), *_makers(grid, number), *_chain(grid, number, rows[0].cells)]
+            for claim in said:
+                dated = grid.period if claim.relation == "supplies" else None
+                yield RowClaim(replace(claim, end=row.end - row.start, valid=dated), annotated)
+
+    def _grid(self, document: Document, title: str, rows: Sequence[PlacedRow], columns: Mapping[str, int]) -> _Grid:
+        """Link every cell, item by item, in one pass."""
+        body = rows[1:]
+        places = [(r, c) for r, row in enumerate(body) for c in range(len(row.cells))]
+        items = [(place, item) for place in places for item in _items(body[place[0]].cells[place[1]])]
+        words = _TOPIC.split(title)[0] if _TOPIC.search(title) else ""
+        topic_words = re.sub(r"^(?:图表|表格|表|图)?\s*\d*[:：]?\s*", "", normalise(words))
+        lines, refs = linked(self._linker, [topic_words, *(item for _, item in items)], document)
+        known = [whole(line, names) for line, names in zip(lines, refs, strict=True)]
+        names: dict[tuple[int, int], tuple[Ref, ...]] = {}
+        for (place, _), ref in zip(items, known[1:], strict=True):
+            if ref is not None:
+                names[place] = (*names.get(place, ()), ref)
+        topic = known[0] if known[0] and known[0].kind in (Kind.PRODUCT, Kind.INDUSTRY) else None
+        stated = [
+            each.period for each in find_periods(normalise(title), document.published_on) if each.role == "stated"
+        ]
+        return _Grid(title, columns, body, names, topic, stated[-1] if stated else None)
+
+
+def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
+    """Tell the columns by their heads; the first that fits a role has it, and a head has one role."""
+    plain = [re.sub(r"[（(][^（）()]*[)）]|\s", "", head) for head in heads]
+    found: dict[str, int] = {}
+    for place, head in enumerate(plain):
+        role = next((role for role, words in _HEADS.items() if role not in found and words.fullmatch(head)), "")
+        if role:
+            found[role] = place
+    side = _OF_TITLE.search(title)
+    if side and not {"customer", "supplier"} & found.keys():  # 前五大客户: 名称 is the customer's
+        named = [
+            place for place, head in enumerate(plain) if _NAME_HEAD.fullmatch(head) or found.get("company") == place
+        ]
+        found.pop("company", None)
+        found |= {{"客户": "customer", "供应商": "supplier"}[side["side"]]: place for place in named[:1]}
+    return found
+
+
+def _trade(grid: _Grid, row: int, company: Ref | None) -> Iterator[Claim]:
+    """Rows of customers or of suppliers, of the row's own company or of the one the report is about."""
+    own = grid.named(row, "company", Kind.COMPANY) or ((company,) if company and "company" not in grid.columns else ())
+    for role in ("customer", "supplier"):
+        others = grid.named(row, role, Kind.COMPANY)
+        if len(own) != 1 or not others:
+            continue
+        qualifiers = _qualifiers(grid, row, role) if len(others) == 1 else ()
+        for other in others:
+            ends = (own[0], other) if role == "customer" else (other, own[0])
+            yield from _claim("supplies", *ends, f"table.{role}s", qualifiers)
+
+
+def _qualifiers(grid: _Grid, row: int, role: str) -> tuple[tuple[str, str], ...]:
+    """Return product, rank, share and who told them: a list of customers is its supplier's to disclose."""
+    said: dict[str, str] = {}
+    part = "revenue_share" if role == "customer" else "cost_share"
+    if share := _SHARE.fullmatch(grid.cell(row, part) or grid.cell(row, "share")):
+        said[part] = f"{float(share[1]):g}"
+    if rank := _RANKS.get(grid.cell(row, "rank")):
+        said["rank"] = rank
+    if goods := grid.named(row, "product", Kind.PRODUCT):
+        said["product"] = "、".join(ref.name for ref in goods)
+    if said.keys() & {"revenue_share", "cost_share", "rank"}:
+        said["disclosed_by"] = "supplier" if role == "customer" else "customer"
+    return tuple(sorted(said.items()))
+
+
+def _makers(grid: _Grid, row: int) -> Iterator[Claim]:
+    """Rows of products with who makes them, or of companies with what they make."""
+    if {"customer", "supplier"} & grid.columns.keys():
+        return
+    makers = grid.named(row, "company", Kind.COMPANY)
+    goods = grid.named(row, "product", Kind.PRODUCT)
+    if len(makers) > 1 and len(goods) > 1:
+        return  # who of them makes which cannot be told
+    for maker, good in product(makers, goods):
+        yield from _claim("produces", maker, good, "table.makers", ())
+
+
+def _chain(grid: _Grid, row: int, heads: Sequence[str]) -> Iterator[Claim]:
+    """Upstream and downstream of the title's trade, or of the one thing that stands midstream."""
+    kinds = (Kind.PRODUCT, Kind.INDUSTRY)
+    stages: dict[str, tuple[Ref, ...]] = {"上游": (), "中游": (), "下游": ()}
+    columns = _stages(heads)
+    first = _STAGE.fullmatch(grid.rows[row].cells[0])
+    for place, stage in columns.items():
+        stages[stage] += tuple(ref for ref in grid.names.get((row, place), ()) if ref.kind in kinds)
+    if not columns and first:
+        held = [at for at in range(1, len(grid.rows[row].cells)) if at != grid.columns.get("company")]
+        stages[first["stage"]] += tuple(
+            ref for at in held[:1] for ref in grid.names.get((row, at), ()) if ref.kind in kinds
+        )
+    middle = stages["中游"]
+    centre = grid.topic or (middle[0] if len(middle) == 1 else None)
+    if centre is None:
+        return
+    for ref in stages["上游"]:
+        yield from _claim("upstream_of", ref, centre, "table.chain", ())
+    for ref in stages["下游"]:
+        yield from _claim("upstream_of", centre, ref, "table.chain", ())
+
+
+def _stages(heads: Sequence[str]) -> dict[int, str]:
+    """Return the columns whose heads are stages, where there are two at least."""
+    found = {place: match["stage"] for place, head in enumerate(heads) if (match := _STAGE.fullmatch(head))}
+    return found if len(set(found.values())) > 1 else {}
+
+
+def _claim(
+    relation: str, subject: Ref, object_: Ref, pattern: str, qualifiers: tuple[tuple[str, str], ...]
+) -> Iterator[Claim]:
+    if subject.entity != object_.entity:
+        yield Claim(
+            relation=relation,
+            subject=replace(subject, start=CONTEXT, end=CONTEXT),
+            object=replace(object_, start=CONTEXT, end=CONTEXT),
+            start=0,
+            end=0,
+            pattern=pattern,
+            qualifiers=qualifiers,
+            confidence=_SURE * min(subject.score, object_.score),
+            modality=Modality.ASSERTED,  # what is expected in another cell is not expected of these two
+        )
+
+
+def _items(cell: str) -> list[str]:
+    """Cut an enumeration into its items."""
+    return [plain for item in _BETWEEN.split(cell) if (plain := _TAIL.sub("", item.strip()))]

@@ -1,0 +1,320 @@
+"""Who a sentence is about when it does not say: lead-ins, headings, the report's subject, and 「公司」."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from extraction.context.places import heading_place, label_place, places_in
+from extraction.names.gazetteer import indicator_of
+from extraction.sentence import CONTEXT, Ref, bare
+from extraction.text.regex_prefilter import Prefiltered
+from kg.model import BlockKind, Kind
+from kg.period import Precision
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from extraction.dating.reader import Dated
+    from extraction.names.gazetteer import Lexicon
+    from kg.model import Block
+    from kg.period import Period
+
+_SUBJECT_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS)
+_HEADING_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)
+_LEAD_IN = re.compile(r"[^，。；！？：]{2,26}：")
+_LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
+_HEAD_SHARE = 0.25
+_CUT = 0.5  # how sure a heading's subject is when other words of its name stand before it
+_LONGEST_TITLE = 24
+_LONGEST_FIRM = 6
+_HEADING_LABEL = re.compile("[^：:。；]{2,20}[：:]")
+_OF_RESULTS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
+_TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
+_LATIN_BREAK = re.compile(r"(?<=[A-Za-z]) $")
+_YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
+_LABEL_NOT = re.compile(r"[。；！？，：%]")
+_ONE_CODE = r"[A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?"
+CODE = re.compile(rf"[（(]{_ONE_CODE}(?: ?[/，、,;；] ?{_ONE_CODE}){{0,2}}[)）]")
+_ASIDE = re.compile(r"[（(][^（）()]{0,40}[)）]")
+_LATIN_THING = re.compile(r"[A-Z][A-Za-z0-9+\-]{2,11}(?P<in>（[^（）]{2,12}）)")
+_LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z&.\- ]{2,}")
+_FIRM_END = re.compile(r".{2,6}(?:股份|集团|控股|公司|重工|精工|微电子|新材)")
+_GOES_ON = re.compile(r"[A-Za-z0-9]")
+_GENERIC = re.compile(
+    r"端|侧|业务|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
+    r"|[上下]周|国内|海外|全球|中国|整体|与|及|和|、|的|增长|驱动|回顾|前景|预测|亮点|逻辑|政策|投资|现状|背景|特点|优势|风险|竞争|结构|环比|同比|成长性|盈利|能力|预期|基本面|指标|总结|点评|结果"
+    r"|关键|假设|产销|经营|动态|情况|要点|摘要|发展|历程|策略|布局|进展|动态|跟踪|概况|概览|总量|年|月|季|Q\d|H\d|\d|[（）()\s“”\"]"
+)
+_BEHIND = re.compile(
+    "板块|产业链?|赛道|环节|领域|概念|标的|指数|端|价格|库存|供给|供应|需求|产量|销量|产能|消费|出口|进口|类|品种|产品|业务|线|装机|出货|行情|电池级|工业级"
+)
+ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
+_COMPANY_WORD = Prefiltered(
+    r"(?:(?<=^)|(?<=[，。；：、（“]))(?:该公司|本公司|公司)(?=[^，。；：、）”的]|的)(?!债|层面|治理|法|基本面|方面|业绩分化)"
+)
+_OWN_COMPANY = re.compile(r"该公司|本公司")
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A bold line or a label above the lines that follow.
+
+    `closes` says that it names something unknown, `stranger` that this is a firm.
+    """
+
+    subject: Ref | None = None
+    place: str | None = None
+    period: Period | None = None
+    closes: bool = False
+    stranger: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """A line that ends in a colon, `level` deep, and the period that it states for the list below it."""
+
+    level: int
+    period: Period | None
+
+
+class Surroundings(Struct, frozen=True):
+    """What a block stands under: the subjects of its document, heading and lead-in, the nearest last."""
+
+    document: Ref | None = None
+    heading: Ref | None = None
+    title: Title | None = None
+    lead_in: Ref | None = None
+    closed: bool = False
+    place: str | None = None  # that the label of the paragraph names
+    beside: Ref | None = None  # whom the label before named
+    unlisted: bool = False  # the label names a firm that nobody knows
+    introduction: Introduction | None = None  # of the list that the block stands in
+
+    def period(self, heading: Period | None) -> Period | None:
+        """Return the period of the list's introduction, else of the title above, else of the heading.
+
+        A day on which results are told of is none of theirs: they are of the heading's quarter or year.
+        """
+        above = (self.title.period if self.title else None) or heading
+        told = self.introduction.period if self.introduction else None
+        of_results = above is not None and above.precision in _OF_RESULTS
+        return above if told is None or (of_results and told.precision is Precision.DAY) else told
+
+    @property
+    def subject(self) -> Ref | None:
+        """The nearest subject; a lead-in or bold title that names something unknown hides what is above it."""
+        if self.lead_in or self.closed:
+            return self.lead_in
+        if self.title and (self.title.subject or self.title.closes):
+            return self.title.subject
+        return self.heading or self.document
+
+    @property
+    def firm(self) -> bool:
+        """Whether the line or the bold title above it is about one company."""
+        titled = self.title.subject if self.title else None
+        return Kind.COMPANY in [each.kind for each in (self.subject, titled) if each is not None]
+
+    @property
+    def stranger(self) -> bool:
+        """Whether the line or the bold title above it is about a firm that nobody knows."""
+        return self.unlisted or (self.lead_in is None and self.title is not None and self.title.stranger)
+
+    @property
+    def company(self) -> Ref | None:
+        """The nearest subject that is a company, when nothing nearer is of another kind."""
+        subject = self.subject
+        return subject if subject and subject.kind == Kind.COMPANY else None
+
+
+def depth_of(block: Block) -> int:
+    """Return how deep in lists a block stands: 0 for a paragraph."""
+    return max(block.level, 1) if block.kind is BlockKind.ITEM else 0
+
+
+def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
+    """Return the subject that a bullet's lead-in names (「三生制药：…」), or None."""
+    match = _LEAD_IN.match(text)
+    if match is None:
+        return None
+    inside = [ref for ref in refs if ref.end < match.end() and ref.kind in _SUBJECT_KINDS]
+    size = len(CODE.sub("", ORDINAL.sub("", match[0]))) - 1
+    if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
+        return None
+    if _GOES_ON.match(text, inside[-1].end):
+        return None  # 维生素C is no 维生素
+    cut = is_cut(match[0], inside[0], refs) or is_part(match[0], inside[0])
+    return structs.replace(_understood(inside[0]), score=_CUT * inside[0].score) if cut else _understood(inside[0])
+
+
+def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
+    """Whether a bullet's lead-in names something unknown: 「沪铝现货：库存…」 is not about the heading any more."""
+    match = _LEAD_IN.match(text)
+    if match is None or lead_in(text, refs) is not None:
+        return False
+    words = ORDINAL.sub("", match[0]).rstrip("：")
+    return bool(_GENERIC.sub("", lexicon.without_heads(words)))
+
+
+def names_a_firm(words: str, beside: Ref | None) -> bool:
+    """Whether a label that names something unknown is a firm's: by its form, or because the one before it was."""
+    name = CODE.sub("", ORDINAL.sub("", words)).strip("：: ")
+    if beside is not None and beside.kind == Kind.COMPANY and len(name) <= _LONGEST_FIRM:
+        return True
+    return bool(_LATIN_NAME.fullmatch(name) or _FIRM_END.fullmatch(name))
+
+
+def is_title(text: str, *, whole: bool, names: Sequence[Ref] = ()) -> bool:
+    """Whether a block is a short line without an end, as a bold title or a label (「甲公司：」) above its items is.
+
+    One that names a firm may name a year as well: 「甲公司2025年中报」.
+    """
+    text = CODE.sub("", text) if whole else text
+    if not whole or len(text) > _LONGEST_TITLE:
+        return False
+    if any(ref.kind == Kind.COMPANY for ref in names):
+        text = _YEAR.sub("", text)
+    return not (_LABEL_NOT.search(text[:-1]) if is_label(text) else _TITLE_NOT.search(text))
+
+
+def is_label(text: str) -> bool:
+    """Whether a line only introduces what follows it."""
+    return text.endswith(("：", ":"))
+
+
+def read_title(
+    text: str, refs: Sequence[Ref], around: Surroundings, *, periods: Sequence[Dated], lexicon: Lexicon
+) -> Title:
+    """Return what a title says of the lines below it.
+
+    A label that says less than the one above it (「业绩：」 below 「甲公司：」) stands under that one; others end it.
+    Below a firm's heading an unknown label is one of its businesses or products.
+    """
+    words = ORDINAL.sub("", text).rstrip("：: ")
+    subject, place = heading_subject(text.rstrip("：: "), refs), heading_place(text.rstrip("：: "), refs)
+    stated = [dated.period for dated in periods if dated.role == "stated"]
+    longer = [each for each in stated if each.precision is not Precision.DAY] or stated  # 「中报（截至7月11日）」
+    period = longer[0] if len(longer) == 1 else None
+    unknown = subject is None and bool(_GENERIC.sub("", lexicon.without_heads(words)))
+    if is_label(text) and around.heading and around.heading.kind == Kind.COMPANY:
+        unknown = False
+    above = around.title
+    if not is_label(text) or subject or unknown or above is None:
+        beside = above.subject if above else None
+        return Title(subject, place, period, closes=unknown, stranger=unknown and names_a_firm(words, beside))
+    return replace(above, place=above.place if place is None else place, period=period or above.period)
+
+
+def introduced(around: Surroundings, last: Block, block: Block, *, label: bool, period: Period | None) -> Surroundings:
+    """Return the surroundings of a block whose list the block before may have introduced.
+
+    「2025年1-9月，发电量呈现以下特征：」 dates the items below it, until one is as shallow as the line itself.
+
+    Args:
+        around: of the block before.
+        last: that block.
+        block: this block.
+        label: whether that block ends in a colon.
+        period: what that block hands on.
+    """
+    told = around.introduction
+    if told and depth_of(block) <= told.level:
+        told = None
+    if label and depth_of(block) > depth_of(last):
+        told = Introduction(depth_of(last), period if period and period.end else told.period if told else None)
+    return around if told is around.introduction else structs.replace(around, introduction=told)
+
+
+def place_of(text: str, refs: Sequence[Ref]) -> str | None:
+    """Return the place that a line's label names, "" for several, None where it says nothing of places."""
+    match = _LEAD_IN.match(text)
+    return label_place(match[0], [ref for ref in refs if ref.end < match.end()]) if match else None
+
+
+def unlisted_firm(text: str, beside: Ref | None) -> bool:
+    """Whether a line's label, which names something unknown, names a firm."""
+    match = _LEAD_IN.match(text)
+    return match is not None and names_a_firm(match[0], beside)
+
+
+def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:
+    """Return the region that a lead-in names (「俄罗斯：…」), or None."""
+    regions = [ref for ref in refs if ref.kind == Kind.REGION]
+    match = _LEAD_IN.match(text) if regions else None
+    return next((ref for ref in regions if match and ref.end < match.end()), None)
+
+
+def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
+    """Return the one company, product or industry that a heading is about, or None.
+
+    What stands before a colon is what it is about: 「氧化铝：现货小幅上涨」.
+    """
+    label = _HEADING_LABEL.match(text)
+    if label and any(ref.end <= label.end() and ref.kind in _HEADING_KINDS for ref in refs):
+        text, refs = text[: label.end() - 1], [ref for ref in refs if ref.end < label.end()]
+    if thing := _LATIN_THING.match(text):  # 「ABCD（某公司）」 is about ABCD
+        refs = [ref for ref in refs if not thing.start("in") <= ref.start < thing.end("in")]
+    refs = [seen for ref in refs if (seen := bare(ref)) is not None]  # 氧化铝库存 is about 氧化铝
+    for kind in _HEADING_KINDS:
+        named = [ref for ref in refs if ref.kind == kind]
+        if len({ref.entity for ref in named}) == 1:
+            plain = _ASIDE.sub("", text)  # 「光伏行业跟踪（2024年8月）」
+            size = len(ORDINAL.sub("", plain if text[named[0].start : named[0].end] in plain else text))
+            if (named[0].end - named[0].start) < _HEAD_SHARE * size:
+                return None
+            cut = is_cut(text, named[0], refs)
+            return structs.replace(_understood(named[0]), score=_CUT * named[0].score) if cut else _understood(named[0])
+        if named:
+            return None
+    return None
+
+
+def is_cut(text: str, name: Ref, refs: Sequence[Ref]) -> bool:
+    """Whether a heading or label names something narrower, of which a known name is only the end: 速冻品 for 冻品."""
+    if name.kind == Kind.COMPANY:
+        return False
+    words = _LATIN_BREAK.sub("", ORDINAL.sub("", text[: name.start]))  # 「IP 玩具」 is written with a space
+    before = re.split(r"[，：、；（(\s“]|与|和|及", words)[-1]
+    for _, place in places_in(before, [ref for ref in refs if ref.end <= name.start]):
+        before = before.replace(place, "")
+    return bool(_GENERIC.sub("", before))
+
+
+def is_part(label: str, name: Ref) -> bool:
+    """Whether a label names another thing, of which a known name is only the beginning: 锂电化学品 for 锂电."""
+    behind = re.split(r"[，：:、；（(\s”]|与|和|及|&", label[name.end :])[0]
+    return name.kind != Kind.COMPANY and bool(_BEHIND.sub("", _GENERIC.sub("", behind)))
+
+
+def with_pronouns(text: str, refs: list[Ref], around: Surroundings, *, last_company: Ref | None) -> list[Ref]:
+    """Add 「公司」 and 「该公司」 as references to the company they can only mean."""
+    out = list(refs)
+    for match in _COMPANY_WORD.finditer(text):
+        if any(ref.start <= match.start() < ref.end for ref in refs):
+            continue
+        before = [ref for ref in refs if ref.kind == Kind.COMPANY and ref.end <= match.start()]
+        meant = around.company or (before[-1] if len({ref.entity for ref in before}) == 1 else None)
+        if meant is None and not before and _OWN_COMPANY.match(match[0]):
+            meant = last_company
+        if meant is not None:
+            out.append(structs.replace(meant, start=match.start(), end=match.end(), score=0.9 * meant.score))
+    return sorted(out, key=lambda ref: ref.start)
+
+
+def with_bare_heads(text: str, refs: list[Ref], subject: Ref | None, *, lexicon: Lexicon) -> list[Ref]:
+    """Read 「价格上涨」 under the heading 碳酸锂 as 碳酸锂价格."""
+    if subject is None or subject.kind not in (Kind.PRODUCT, Kind.INDUSTRY):
+        return refs
+    out = list(refs)
+    for start, end, head in lexicon.bare_heads(text):
+        if not any(ref.start < end and start < ref.end for ref in out):
+            out.append(indicator_of(subject, head, start=start, end=end))
+    return sorted(out, key=lambda ref: ref.start)
+
+
+def _understood(ref: Ref) -> Ref:
+    return structs.replace(ref, start=CONTEXT, end=CONTEXT, score=0.9 * ref.score)

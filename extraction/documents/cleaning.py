@@ -1,0 +1,262 @@
+"""What in a report is not the report: each rule says its reason, and nothing is thrown away.
+
+A removed line stays in the stored text and is only hidden from the readers of facts, so a wrong rule costs facts but
+never evidence. Rules are narrow on purpose: a line that might be content is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from extraction.text.regex_prefilter import Prefiltered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+class Reason(StrEnum):
+    """Why a line is hidden; `liantu read --show-removed` prints these words."""
+
+    CONTENTS = "contents"
+    RUNNING_HEADER = "running-header"
+    RUNNING_FOOTER = "running-footer"
+    PAGE_NUMBER = "page-number"
+    DISCLAIMER = "disclaimer"
+    CERTIFICATE = "analyst-certificate"
+    RATING = "rating-definition"
+    CONTACT = "contact"
+    FIGURE_LABEL = "figure-label"
+    FIGURE_TEXT = "figure-text"
+    SOURCE_LINE = "source-line"
+    SYMBOLS = "symbols"
+    WATERMARK = "watermark"
+    NAVIGATION = "navigation"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line or block to judge; `level` is a heading's depth, 0 for everything else."""
+
+    text: str
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLine:
+    """A line of a page; `top` is its distance from the upper edge as a share of the page's height."""
+
+    text: str
+    top: float
+
+
+_SHORT = 40
+_LABEL = 80
+_LONGEST_LINE = 400
+_LONGEST_NOTICE = 700  # a longer one is a whole report whose line ends were lost
+_SENTENCE_END = re.compile(r"[。！？；]")
+_FIGURE_LABEL = re.compile(
+    r"(?:图表|图|表|表格|Figure|Fig\.|Table|Exhibit|Chart)\s*[A-Z]?\d+(?:[-.–]\d+)*\s*(?:[:：.、|]|\s+(?![是为中所示]))",
+    re.IGNORECASE,
+)
+_TABLE_LABEL = re.compile(r"(?:图表|表|表格|Table|Exhibit)\s*[A-Z]?\d+", re.IGNORECASE)
+_SOURCE_LINE = re.compile(r"[（(]?(?:资料|数据|信息|图表)?来源\s*[:：]|(?:data )?sources?\s*[:：]", re.IGNORECASE)
+_SOURCE_LABEL = re.compile(r"[（(]?(?:资料|图表)来源\s*[:：]|(?:data )?sources?\s*[:：]", re.IGNORECASE)
+_SOURCE_NAMES = re.compile(
+    r"wind|ifind|choice|bloomberg|彭博|万得|证券|研究|公司|公告|年报|财报|官网|整理|统计局|海关|协会|央行|银行|部|局|"
+    r"网|咨询|招股|数据库|交易所|csmar|百川|statista|idc|gartner|company|report",
+    re.IGNORECASE,
+)
+_LEADER = Prefiltered(r"(?:(?:[.．] ?){4,}|…{2,}|[·•]{4,}|_{4,})\s*[-–]?\s*\d{0,4}\s*[-–]?$")
+_CONTENTS_ENTRY = re.compile(r"(?:[.．…·]{2,}|\s)\s*[-–]?\s*\d{1,4}\s*[-–]?$")
+_PAGE_NUMBER = re.compile(
+    r"[-–—]\s*\d{1,4}\s*[-–—]|\d{1,4}\s*/\s*\d{1,4}|第\s*\d{1,4}\s*页(?:\s*[,，/]?\s*共\s*\d{1,4}\s*页)?|"
+    r"page\s*\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?",
+    re.IGNORECASE,
+)
+_BARE_NUMBER = re.compile(r"\d{1,4}")
+_CONTACT = re.compile(
+    r"(?:(?:联系人?)?(?:电话|手机|传真|邮箱|电子邮[箱件]|邮编|邮政编码|办公地址|联系地址|网址)|e-?mail|tel|fax"
+    r"|(?:SAC\s*)?执业证书(?:编号|号)?|SAC\s*(?:编号|No\.?)|SFC\s*(?:编号|CE\s*Ref)|(?:分析师)?登记编码|中央编号)\s*[:：].*",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r".{0,8}地址\s*[:：][^。]{4,60}")
+_ANALYST = re.compile(
+    r"(?:(?:首席|证券)?分析师|研究员|研究助理|联系人)\s*[:：]\s*[\u4e00-\u9fff·]{2,10}(?:[\s,，、|(（].*)?"
+)
+_BARE_CONTACT = re.compile(
+    r"[\w.+-]+[@＠][\w.-]+\.\w{2,}|(?:https?://|www\.)\S+|(?:\(?\+?\d{2,4}\)?[-\s]?)?\(?\d{3,4}\)?[-\s]\d{7,8}"
+)
+_BOILERPLATE = re.compile(
+    r"请(?:务必|仔细)?(?:阅读|参阅).{0,16}(?:声明|免责|条款|说明|披露)|本报告(?:仅供|版权归?|由.{2,40}(?:制作|提供|发布))"
+    r"|未经.{0,24}(?:授权|许可|同意).{0,30}(?:复制|转载|刊载|引用|转发)|本回答由\s*AI\s*生成"
+)
+_NO_ADVICE = re.compile(r"不构成(?:对任何人的)?(?:任何|具体)?的?投资(?:建议|意见|操作)")
+_NO_ADVICE_LONGEST = 120
+
+_SECTIONS: Mapping[Reason, re.Pattern[str]] = {
+    Reason.CONTENTS: re.compile(
+        r"(?:正文|内容|图表?|表格?|报告|插图)?\s*目\s*[录錄]|(?:table of )?contents", re.IGNORECASE
+    ),
+    Reason.RATING: re.compile(
+        r"(?:股票|行业|公司)?(?:的?投资)?(?:建议的?)?评级的?(?:说明|标准|定义|体系|系统)(?:及.{0,12})?"
+        r"|investment ratings?",
+        re.IGNORECASE,
+    ),
+    Reason.CERTIFICATE: re.compile(
+        r"(?:证券)?(?:分析师|研究员|作者)的?(?:声明|承诺|认证|保证|及研究助理简介|简介|介绍).{0,8}"
+        r"|analyst certification",
+        re.IGNORECASE,
+    ),
+    Reason.DISCLAIMER: re.compile(
+        r"(?:重要|特别|法律|一般性?|公司|信息披露)?(?:免责(?:声明|条款|申明)|声明|申明)(?:及.{0,8})?|法律主体(?:说明|声明)"
+        r"|重要(?:提示|声明)及.{0,10}|(?:important )?(?:disclaimers?|disclosures?|legal notice)",
+        re.IGNORECASE,
+    ),
+}
+_LAST_PART = 0.6  # a disclaimer that begins after this share of the lines runs to the document's end
+
+
+def line_reason(text: str) -> Reason | None:
+    """Judge one line or short block by its own words.
+
+    >>> line_reason("资料来源：Wind，示例证券研究所"), line_reason("- 12 -"), line_reason("碳酸锂价格下跌。")
+    (<Reason.SOURCE_LINE: 'source-line'>, <Reason.PAGE_NUMBER: 'page-number'>, None)
+    """
+    plain = text.strip()
+    if len(plain) > _LONGEST_LINE:  # a paragraph: the patterns are for lines, and would be slow on a hostile one
+        return Reason.DISCLAIMER if len(plain) <= _LONGEST_NOTICE and _BOILERPLATE.match(plain) else None
+    return next((reason for test, reason in _LINE_RULES if test(plain)), None)
+
+
+def section_reason(text: str) -> Reason | None:
+    """Say which kind of end matter (or contents) a heading opens, if any.
+
+    >>> section_reason("免责声明："), section_reason("风险提示")
+    (<Reason.DISCLAIMER: 'disclaimer'>, None)
+    """
+    if len(text) > _LABEL:
+        return None
+    plain = re.sub(r"^(?:[\s【\[]|[一二三四五六七八九十\d]{1,3}[、.])+|[\s】\]:：]+$", "", text)
+    if len(plain) > _SHORT:
+        return None
+    return next((reason for reason, pattern in _SECTIONS.items() if pattern.fullmatch(plain)), None)
+
+
+def clean(lines: Sequence[Line], *, headings_known: bool = False) -> list[Reason | None]:
+    """Give each line its reason for removal, None where it stays.
+
+    Args:
+        lines: in reading order, without running headers and footers.
+        headings_known: the source marks its headings (Markdown, HTML), so a section ends at the next heading of its
+            rank. Elsewhere (PDF, text) end matter in the last part of a document runs to the end.
+    """
+    reasons: list[Reason | None] = []
+    section, depth = None, 0
+    for index, line in enumerate(lines):
+        opened = section_reason(line.text)
+        if opened:
+            section, depth = opened, line.level
+        elif section and _leaves(section, depth, line, late=not headings_known and index > _LAST_PART * len(lines)):
+            section = None
+        reasons.append(section or line_reason(line.text))
+    return reasons
+
+
+def _leaves(section: Reason, depth: int, line: Line, *, late: bool) -> bool:
+    if section is Reason.CONTENTS:
+        return not (_CONTENTS_ENTRY.search(line.text.strip()) or _FIGURE_LABEL.match(line.text))
+    if late:
+        return False
+    return bool(line.level) and (not depth or line.level <= depth)
+
+
+def running_lines(pages: Sequence[Sequence[PlacedLine]]) -> list[dict[int, Reason]]:
+    """Find headers, footers and page numbers: per page, line index → reason.
+
+    A line in the outer bands is running when it stands, digits masked, at the same height on at least three pages or
+    on half of them (two at least). A bare number there is a page number.
+    """
+    keys = [[_running_key(line) for line in page] for page in pages]
+    seen = Counter(key for page in keys for key in set(page) if key)
+    needed = min(3, max(2, (len(pages) + 1) // 2))
+    found: list[dict[int, Reason]] = []
+    for page, page_keys in zip(pages, keys, strict=True):
+        reasons: dict[int, Reason] = {}
+        for index, (line, key) in enumerate(zip(page, page_keys, strict=True)):
+            if not key:
+                continue
+            bare = _BARE_NUMBER.fullmatch(line.text.strip()) and not _NUMBER_BAND < line.top < 1 - _NUMBER_BAND
+            if bare or _PAGE_NUMBER.fullmatch(line.text.strip()):
+                reasons[index] = Reason.PAGE_NUMBER
+            elif seen[key] >= needed:
+                reasons[index] = Reason.RUNNING_HEADER if line.top < _HEADER_BAND else Reason.RUNNING_FOOTER
+        found.append(reasons)
+    return found
+
+
+_HEADER_BAND = 0.13
+_FOOTER_BAND = 0.90
+_NUMBER_BAND = 0.08  # nearer to the middle a bare number may be an axis or a cell
+_BUCKETS = 100
+
+
+def _running_key(line: PlacedLine) -> tuple[str, int] | None:
+    if _HEADER_BAND <= line.top <= _FOOTER_BAND or not line.text.strip():
+        return None
+    return re.sub(r"\d+", "#", "".join(line.text.split())), round(line.top * _BUCKETS)
+
+
+def is_figure_label(text: str) -> bool:
+    """Whether the line names a figure or a table (图表 12：…)."""
+    plain = text.strip()
+    if _LEADER.search(plain[-2 * _LABEL :]):
+        return False  # a line of the list of figures
+    return len(plain) <= _LABEL and not _SENTENCE_END.search(plain) and bool(_FIGURE_LABEL.match(plain))
+
+
+def is_table_label(text: str) -> bool:
+    """Whether the label may name a table: 图 alone never does."""
+    return is_figure_label(text) and bool(_TABLE_LABEL.match(text.strip()))
+
+
+def is_source_line(text: str, *, below_figure: bool = False) -> bool:
+    """Whether the line says where a figure's data come from.
+
+    资料来源 is only ever that label; 数据来源 may begin a sentence about data (数据来源：遥操作与仿真), so it needs the
+    name of a source, unless the line is known to stand below a figure.
+    """
+    plain = text.strip()
+    found = _SOURCE_LINE.match(plain)
+    if not found or len(plain) > 3 * _LABEL:
+        return False
+    return below_figure or bool(_SOURCE_LABEL.match(plain)) or bool(_SOURCE_NAMES.search(plain[found.end() :]))
+
+
+def _is_symbols(plain: str) -> bool:
+    return not any(char.isalnum() for char in plain)
+
+
+def _is_contact(plain: str) -> bool:
+    if len(plain) > 2 * _LABEL or "。" in plain:
+        return False
+    rules = (_CONTACT, _ADDRESS, _ANALYST, _BARE_CONTACT)
+    return any(rule.fullmatch(plain) for rule in rules)
+
+
+def _is_boilerplate(plain: str) -> bool:
+    return bool(_BOILERPLATE.match(plain)) or (len(plain) <= _NO_ADVICE_LONGEST and bool(_NO_ADVICE.search(plain)))
+
+
+_LINE_RULES: tuple[tuple[Callable[[str], bool], Reason], ...] = (
+    (_is_symbols, Reason.SYMBOLS),
+    (lambda plain: bool(_LEADER.search(plain)), Reason.CONTENTS),
+    (lambda plain: bool(_PAGE_NUMBER.fullmatch(plain)), Reason.PAGE_NUMBER),
+    (is_source_line, Reason.SOURCE_LINE),
+    (is_figure_label, Reason.FIGURE_LABEL),
+    (_is_contact, Reason.CONTACT),
+    (_is_boilerplate, Reason.DISCLAIMER),
+)

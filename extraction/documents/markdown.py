@@ -1,0 +1,116 @@
+"""Markdown notes with front matter: the stored text is the plain text, a block for every paragraph, item and table."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import frontmatter
+import yaml
+from markdown_it import MarkdownIt
+
+from extraction.documents.assembly import Piece, assemble, judge, title_tables
+from extraction.documents.encoding import decode
+from extraction.documents.html import strip_tags
+from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping, merge
+from extraction.documents.tables import table_from_rows
+from kg.model import BlockKind, Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markdown_it.token import Token
+
+    from extraction.documents.source import Source
+
+_MAX_FRONT_MATTER = 65_536
+_FRONT_MATTER = re.compile(r"\A-{3,}[ \t]*\n(.*?)\n-{3,}[ \t]*(?:\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^([A-Za-z_\u4e00-\u9fff]{1,40})\s*:[ \t]+(.+)$", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*\*|~~")
+_CJK = r"[\u3000-\u9fff\uff00-\uffef]"
+_SOFT_BREAK = re.compile(rf"(?<={_CJK})\n(?={_CJK})")
+
+# Setext headings and indented code are switched off: in Chinese notes a rule under a line and an indented paragraph
+# are what they look like.
+_PARSER = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"]).disable(["lheading", "code"])
+
+
+def read_markdown(source: Source) -> Document:
+    """Read one Markdown note.
+
+    Raises:
+        DocumentError: undecodable, empty, or without a publication day.
+    """
+    fields, text = split_front_matter(decode(source.data, source.name))
+    pieces = judge(list(title_tables(_pieces(_PARSER.parse(text)))), headings_known=True)
+    body = assemble(pieces)
+    given = from_mapping(fields, source.today)
+    title = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
+    head = from_head(body.text.split("\n"), source.today, title=title)
+    named = Metadata(codes=codes_of_title(given.title))
+    return build(source, body, [merge([given, named]), head])
+
+
+def split_front_matter(text: str) -> tuple[dict[str, object], str]:
+    """Part the front matter from the body; a broken one is read line by line, so that a stray colon costs one field."""
+    found = _FRONT_MATTER.match(text.lstrip("\ufeff"))
+    if not found or len(found[1]) > _MAX_FRONT_MATTER:
+        return {}, text
+    try:
+        fields, body = frontmatter.parse(text.lstrip("\ufeff"))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        fields, body = {match[1]: match[2].strip("\"' ") for match in _FIELD.finditer(found[1])}, text[found.end() :]
+    return dict(fields), body
+
+
+def _pieces(tokens: Sequence[Token]) -> Iterator[Piece]:
+    """Turn block tokens into pieces."""
+    lists = index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        lists += (token.type in _LISTS_OPEN) - (token.type in _LISTS_CLOSE)
+        if token.type == "table_open":
+            end = next(at for at in range(index, len(tokens)) if tokens[at].type == "table_close")
+            yield _table(tokens[index:end])
+            index = end
+        elif token.type == "inline":
+            yield _text_piece(token, tokens[index - 1], lists)
+        elif token.type in {"fence", "code_block", "html_block"}:
+            yield Piece(strip_tags(token.content) if token.type == "html_block" else token.content)
+        index += 1
+
+
+_LISTS_OPEN = frozenset({"bullet_list_open", "ordered_list_open"})
+_LISTS_CLOSE = frozenset({"bullet_list_close", "ordered_list_close"})
+
+
+def _text_piece(token: Token, opener: Token, lists: int) -> Piece:
+    text = _inline_text(token)
+    if opener.type == "heading_open":
+        return Piece(text, BlockKind.HEADING, int(opener.tag[1:]))
+    return Piece(text, BlockKind.ITEM, lists) if lists else Piece(text)
+
+
+def _table(tokens: Sequence[Token]) -> Piece:
+    rows: list[list[str]] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            rows[-1].append(_inline_text(token))
+    table = table_from_rows(rows)
+    if table is None:
+        return Piece("\n".join(" ".join(row) for row in rows))
+    return Piece(table.to_text(), BlockKind.TABLE, html=table.to_html())
+
+
+def _inline_text(token: Token) -> str:
+    """Plain text of a paragraph; wrapped Chinese lines join without a space."""
+    parts = [_TEXT.get(child.type, child.content) for child in token.children or ()]
+    joined = _EMPHASIS.sub("", "".join(parts))
+    return " ".join(_SOFT_BREAK.sub("", joined).split())
+
+
+# What a child stands for when it is not its own content. CommonMark leaves the ** of **芯片：**寒武纪 as they are (a
+# closing mark between Chinese punctuation and a letter is none), hence _EMPHASIS above.
+_TEXT = {"softbreak": "\n", "hardbreak": "\n", "html_inline": "", "image": ""}

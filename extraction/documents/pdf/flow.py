@@ -1,0 +1,243 @@
+"""Wrapped lines to paragraphs: order on the page, joins within it, and joins across pages."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from extraction.documents.assembly import Piece
+from extraction.documents.cleaning import Reason, line_reason
+from extraction.documents.pdf.lines import joined
+from extraction.documents.text import heading_level, is_item
+from kg.model import BlockKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from extraction.documents.pdf.lines import TextLine
+
+_LONE = frozenset({Reason.CONTENTS, Reason.CONTACT, Reason.PAGE_NUMBER, Reason.SOURCE_LINE, Reason.FIGURE_LABEL})
+_CJK = re.compile(r"[\u2018-\u201d\u2026\u3000-\u9fff\uff00-\uffef]")
+_STOPS = ("。", "！", "？", "；", "：", "!", "?", ";")
+_BULLET = re.compile(r"^[•●◆■□▪❑➢⚫\uf06c-\uf0fe]\s*")
+_OPEN_MARK = re.compile(r"^\[(?=[^\[\]]{2,16}$)")  # what is left of a template's [投资要点 Table_Summary]
+_FIELD = re.compile(
+    r"(?:评级|日期|目标价|分析师)\s*[:：]\s*\S"
+)  # 投资评级: 增持 is a statement, however large it is set
+_LONGEST_HEADING = 45
+_MOST_UNITS = 400  # a page with more fragments than this is a drawing; its stream order is as good as any
+_INDENT = 1.2  # in line heights
+_OUTDENT = 2.8
+_RAGGED = 2.2
+_SAME_COLUMN = 4
+_OTHER_SIZE = 0.11  # a line of Latin letters alone measures a tenth less than a Chinese one of the same font size
+_WIDE_GAP = 1.3  # against the usual distance of lines
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A stretch of a page that keeps together when the page is put in order: lines of text, or finished pieces."""
+
+    lines: tuple[TextLine, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    frame: tuple[float, float, float, float] = (0, 0, 0, 0)  # x0, top, x1, bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines that make one paragraph, with what joining across pages needs to know."""
+
+    text: str
+    first: TextLine
+    last: TextLine
+    full: bool
+    lines: int
+    page: int
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the sentence goes on: the last line is full and ends without a stop."""
+        return self.full and not self.text.endswith(_STOPS)
+
+
+def units_of(lines: Sequence[TextLine]) -> Iterator[Unit]:
+    """Group lines in stream order into runs that go down one column; fragments side by side become one line."""
+    run: list[TextLine] = []
+    for line in lines:
+        if run and line.beside(run[-1]) and line.x0 > run[-1].x1:
+            run[-1] = joined([run[-1], line])
+            continue
+        if run and not (
+            line.middle > run[-1].middle and line.top - run[-1].bottom < 3 * line.size and line.overlaps(run[-1])
+        ):
+            yield _unit(run)
+            run = []
+        run.append(line)
+    if run:
+        yield _unit(run)
+
+
+def in_order(units: Sequence[Unit]) -> list[Unit]:
+    """Put units in reading order: what stands above in the same column comes first, else the stream's order holds."""
+    if len(units) > _MOST_UNITS:
+        return list(units)
+    left = list(units)
+    ordered: list[Unit] = []
+    while left:
+        free = next(
+            (unit for unit in left if not any(_above(other, unit) for other in left if other is not unit)), left[0]
+        )
+        ordered.append(free)
+        left.remove(free)
+    return ordered
+
+
+def paragraphs(unit: Unit, column: Sequence[TextLine], page: int) -> Iterator[Paragraph]:
+    """Cut a run of lines into paragraphs.
+
+    Args:
+        unit: the run.
+        column: all text lines of the page; they tell where a full line ends.
+        page: counted from 0.
+    """
+    pitch = _pitch(column)
+    group: list[TextLine] = []
+    for line in unit.lines:
+        if group and _begins(group, line, pitch, _right_edge(group[-1], column)):
+            yield _paragraph(group, column, page)
+            group = []
+        group.append(line)
+    if group:
+        yield _paragraph(group, column, page)
+
+
+def continues(upper: Paragraph, lower: Paragraph) -> bool:
+    """Whether a paragraph goes on in the next one, past a page's end or a figure."""
+    same = (
+        abs(upper.last.size - lower.first.size) < _OTHER_SIZE * upper.last.size and upper.last.bold == lower.first.bold
+    )
+    mixed = abs(upper.last.size - lower.first.size) < _OTHER_SIZE * upper.last.size and not heading_level(lower.text)
+    starts = is_item(lower.text) or bool(heading_level(lower.text))
+    indented = lower.lines > 1 and lower.first.x0 > lower.last.x0 + _INDENT * lower.first.size
+    alone = _stands_alone(upper.last) or _stands_alone(lower.first)
+    return (same or mixed) and not alone and upper.unfinished and not starts and not indented and not is_heading(upper)
+
+
+def join(upper: Paragraph, lower: Paragraph) -> Paragraph:
+    """Make one paragraph of two; it counts for the page on which it begins."""
+    text = join_text(upper.text, lower.text)
+    return replace(upper, text=text, last=lower.last, full=lower.full, lines=upper.lines + lower.lines)
+
+
+def is_heading(paragraph: Paragraph, body_size: float = 0.0) -> bool:
+    """Whether a paragraph reads and looks like a heading."""
+    text = paragraph.text
+    if len(text) > _LONGEST_HEADING or text.endswith(("。", "；", "，", "、")) or paragraph.lines > 2:  # noqa: PLR2004 - no heading takes three lines
+        return False
+    if _FIELD.search(text):
+        return False
+    larger = bool(body_size) and paragraph.first.size > 1.1 * body_size
+    led = paragraph.first.bold and (bool(heading_level(text)) or not paragraph.full or paragraph.lines > 1)
+    return (larger or led) and len(text) > 1
+
+
+def piece_of(paragraph: Paragraph, body_size: float) -> Piece:
+    """Turn a finished paragraph into a piece, its bullet stripped."""
+    text = _OPEN_MARK.sub("", _BULLET.sub("", paragraph.text))
+    if is_heading(replace(paragraph, text=text), body_size):
+        ratio = paragraph.first.size / body_size if body_size else 1.0
+        level = heading_level(text) or (1 if ratio > 1.5 else 2 if ratio > 1.1 else 3)  # noqa: PLR2004 - title, section, lead
+        return Piece(text, BlockKind.HEADING, level, page=paragraph.page)
+    kind = BlockKind.ITEM if is_item(paragraph.text) else BlockKind.PARAGRAPH
+    return Piece(text, kind, int(kind is BlockKind.ITEM), page=paragraph.page)
+
+
+def join_text(upper: str, lower: str) -> str:
+    """Join two lines: Chinese without a space, Latin words with one, a hyphenated word without its hyphen.
+
+    >>> join_text("碳酸锂价格", "下跌"), join_text("lithium carbo-", "nate prices"), join_text("gross", "margin")
+    ('碳酸锂价格下跌', 'lithium carbonate prices', 'gross margin')
+    """
+    if not upper or not lower:
+        return upper + lower
+    if re.search(r"[a-z]{2}-$", upper) and re.match(r"[a-z]{2}", lower):
+        return upper[:-1] + lower
+    glue = "" if _CJK.match(upper[-1]) or _CJK.match(lower[0]) or upper.endswith(("-", "/")) else " "
+    return f"{upper}{glue}{lower}"
+
+
+def _unit(run: Sequence[TextLine]) -> Unit:
+    frame = (min(line.x0 for line in run), run[0].top, max(line.x1 for line in run), run[-1].bottom)
+    return Unit(tuple(run), frame=frame)
+
+
+def _above(upper: Unit, lower: Unit) -> bool:
+    one, two = upper.frame, lower.frame
+    return one[0] < two[2] and two[0] < one[2] and (one[1] + one[3]) < (two[1] + two[3]) and one[3] < two[1] + 4
+
+
+def _pitch(column: Sequence[TextLine]) -> float:
+    steps = [low.middle - up.middle for up, low in itertools.pairwise(column)]
+    near = [step for step, line in zip(steps, column, strict=False) if 0.8 * line.size < step < 3 * line.size]
+    return median(near) if near else 0.0
+
+
+def _right_edge(line: TextLine, column: Sequence[TextLine], *, any_size: bool = False) -> float:
+    """Where lines of this column end: the furthest edge that two lines share, so that one odd line decides nothing."""
+    edges = sorted(
+        (
+            other.x1
+            for other in column
+            if abs(other.x0 - line.x0) < _SAME_COLUMN * line.size
+            and (any_size or abs(other.size - line.size) < _OTHER_SIZE * line.size)
+        ),
+        reverse=True,
+    )
+    shared = (high for high, low in pairwise(edges) if high - low < line.size)
+    return next(shared, max(edges, default=line.x1))
+
+
+def _room_for(line: TextLine) -> float:
+    """Width that a line's first word needs: a Latin word or a number is not broken, so the line above ends early."""
+    word = re.match(r"[!-~]+", line.text)
+    return (_RAGGED + (0.5 * len(word[0]) if word else 0)) * line.size
+
+
+def _is_full(line: TextLine, right: float) -> bool:
+    return line.x1 >= right - _RAGGED * line.size
+
+
+def _begins(group: Sequence[TextLine], line: TextLine, pitch: float, right: float) -> bool:
+    """Whether a line begins a new paragraph below the lines gathered so far."""
+    last = group[-1]
+    full = last.x1 + _room_for(line) > right
+    stopped = last.text.endswith(_STOPS)
+    gap = pitch and line.middle - last.middle > _WIDE_GAP * pitch
+    indent = line.x0 - last.x0
+    if abs(line.size - last.size) > _OTHER_SIZE * last.size or not full or _stands_alone(last) or _stands_alone(line):
+        return True
+    if is_item(line.text) or heading_level(line.text):
+        return stopped or abs(indent) > line.size or bool(gap)
+    if gap and (stopped or indent > _INDENT * line.size):
+        return True
+    if len(group) == 1:
+        return (indent > _INDENT * line.size and not is_item(last.text)) or indent < -_OUTDENT * line.size
+    return indent > _INDENT * line.size or indent < -_INDENT * line.size
+
+
+def _stands_alone(line: TextLine) -> bool:
+    """Whether a line is hidden by its own words (contents, contacts) or names a value in a second column."""
+    pair = len(line.words) > 1 and line.words[1].x0 - line.words[0].x1 > 2 * line.size and not is_item(line.text)
+    return pair or line_reason(line.text) in _LONE
+
+
+def _paragraph(group: Sequence[TextLine], column: Sequence[TextLine], page: int) -> Paragraph:
+    text = ""
+    for line in group:
+        text = join_text(text, line.text)
+    full = _is_full(group[-1], _right_edge(group[-1], column, any_size=True))
+    return Paragraph(" ".join(text.split()), group[0], group[-1], full, len(group), page)

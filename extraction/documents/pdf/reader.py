@@ -1,0 +1,117 @@
+"""PDF reports: text with page numbers and reflowed paragraphs, tables, running lines hidden."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from extraction.documents.assembly import assemble, judge
+from extraction.documents.metadata import Metadata, build, from_head, from_title
+from extraction.documents.pdf.layout import lay_out, title_of
+from extraction.documents.pdf.lines import Page, read_page
+from extraction.documents.pdf.tables import RuledTables
+from extraction.documents.publication_day import usable
+from kg.errors import DocumentError
+
+if TYPE_CHECKING:
+    from extraction.documents.source import Source
+    from kg.model import Document
+
+MAX_PAGES = 2_000
+MAX_CHARACTERS = 10_000_000
+_LEAST_CHARACTERS = 20  # a page of a report has hundreds; less on the whole document means that it was scanned
+_CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
+_EDGE_PAGES = 3
+_TRAILER = b"%%EOF"
+
+
+def read_pdf(source: Source) -> Document:
+    """Read one PDF.
+
+    Raises:
+        DocumentError: encrypted, truncated, too long, without a text layer, or without a publication day.
+    """
+    document = _open(source)
+    try:
+        info = document.get_metadata_dict()
+        pages = _read_pages(source, document)
+    finally:
+        document.close()
+    tables = RuledTables(source.data)
+    try:
+        pieces = judge(lay_out(pages, tables))
+    finally:
+        tables.close()
+    body = assemble(pieces, page_count=len(pages))
+    return build(source, body, _layers(source, info, pages))
+
+
+def _open(source: Source) -> pypdfium2.PdfDocument:
+    try:
+        return pypdfium2.PdfDocument(source.data)
+    except pypdfium2.PdfiumError as fault:
+        if fault.err_code == pdfium.FPDF_ERR_PASSWORD:
+            raise DocumentError(source.name, "the PDF is encrypted", "save it without a password") from fault
+        truncated = _TRAILER not in source.data[-2048:]
+        cause = "the PDF is truncated" if truncated else "the PDF is damaged"
+        raise DocumentError(source.name, cause, "fetch it again") from fault
+
+
+def _read_pages(source: Source, document: pypdfium2.PdfDocument) -> list[Page]:
+    count = len(document)
+    if count > MAX_PAGES:
+        raise DocumentError(source.name, f"{count:,} pages, more than {MAX_PAGES:,}", "split it into single reports")
+    pages: list[Page] = []
+    characters = 0
+    for number in range(count):
+        try:
+            page = document[number]
+        except pypdfium2.PdfiumError as fault:
+            raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "fetch it again") from fault
+        pages.append(read_page(page, number))
+        page.close()
+        characters += sum(len(line.text) for line in pages[-1].lines)
+        if characters > MAX_CHARACTERS:
+            raise DocumentError(source.name, f"more than {MAX_CHARACTERS:,} characters", "split it into single reports")
+    if characters < _LEAST_CHARACTERS:
+        raise DocumentError(
+            source.name, "the PDF has no text layer (only pictures)", "install the OCR extra or OCR it before"
+        )
+    return pages
+
+
+def _layers(source: Source, info: dict[str, str], pages: list[Page]) -> list[Metadata]:
+    """Metadata, most trusted first.
+
+    A PDF's title field is right or a template's name; its creation date is the day of the last conversion, which is
+    days late on real reports, so it comes after the file's name and only when it is not in the future.
+    """
+    named = from_title(info.get("Title", ""), source.today)
+    edge = pages[:1] + pages[1:][-_EDGE_PAGES:]  # the first page, and the legal notice that names the house
+    first = [line.text for line in pages[0].lines if line.upright]
+    legal = [line.text for page in edge[1:] for line in page.lines if line.upright]
+    head = from_head(first, source.today, title=title_of(pages[0]))
+    house = from_head(legal, source.today)
+    file = from_title(source.path.stem, source.today)
+    made = _CREATED.match(info.get("CreationDate", ""))
+    return [
+        replace(named, published_on=None),
+        head,
+        Metadata(publisher=house.publisher),
+        file,
+        Metadata(published_on=named.published_on),
+        Metadata(published_on=_created(made, source) if made else None),
+    ]
+
+
+def _created(match: re.Match[str], source: Source) -> date | None:
+    try:
+        day = date(int(match[1]), int(match[2]), int(match[3]))
+    except ValueError:
+        return None
+    return day if usable(day, source.today) else None

@@ -1,0 +1,164 @@
+"""Figures and tables of a page: the stretch from a label (图表 3：…) down to its source line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from extraction.documents.assembly import Piece
+from extraction.documents.cleaning import Reason, is_figure_label, is_source_line, is_table_label
+from extraction.documents.pdf.lines import joined
+from extraction.documents.pdf.tables import grid, is_grid
+from extraction.documents.tables import Table, is_note, table_from_rows
+from kg.model import BlockKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from extraction.documents.pdf.lines import Page, TextLine
+    from extraction.documents.pdf.tables import RuledTables
+
+_SENTENCE = re.compile(r"[，。；]")
+_PROSE_LENGTH = 24
+_PROSE_WIDTH = 0.55  # of the page's text width
+_SURELY_PROSE = 3
+_MOST_LABELS = 40  # more are a list of figures, not figures
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A figure or table: the indices of its lines on the page, and what they become."""
+
+    lines: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+    open_label: str = ""  # the label of a region that ran on to the next page
+
+
+@dataclass(slots=True)
+class RegionFinder:
+    """Finds regions page by page; remembers the one that the page's end cut."""
+
+    tables: RuledTables
+    body_size: float
+    open_label: str = field(default="")
+
+    def find(self, page: Page, free: Sequence[int]) -> list[Region]:
+        """Return the page's regions.
+
+        Args:
+            page: the page.
+            free: indices of the lines that are neither running nor rotated.
+        """
+        labels = sorted((i for i in free if is_figure_label(page.lines[i].text)), key=lambda i: page.lines[i].middle)
+        labels = labels[:_MOST_LABELS]
+        taken: set[int] = set()
+        regions: list[Region] = []
+        if self.open_label and (region := self._continued(page, free, labels)):
+            regions.append(region)
+            taken.update(region.lines)
+        self.open_label = ""
+        for label in labels:
+            lines = self._below(page, [i for i in free if i not in taken], label, labels)
+            regions.append(self._read(page, label, lines))
+            taken.update(regions[-1].lines)
+        self.open_label = next((region.open_label for region in reversed(regions) if region.open_label), "")
+        return regions
+
+    def is_prose(self, page: Page, line: TextLine) -> bool:
+        """Whether a line is running text: long, one column wide, of the body's size, with a comma or a stop."""
+        text_width = page.width * 0.82
+        return (
+            len(line.text) >= _PROSE_LENGTH
+            and line.x1 - line.x0 >= _PROSE_WIDTH * text_width
+            and abs(line.size - self.body_size) < 0.1 * self.body_size
+            and bool(_SENTENCE.search(line.text))
+        )
+
+    def _below(self, page: Page, free: Sequence[int], label: int, labels: Sequence[int]) -> list[int]:
+        """Lines from a label to its source line, to the next label, or to where prose begins."""
+        head = page.lines[label]
+        rights = [page.lines[i].x0 for i in labels if page.lines[i].beside(head) and page.lines[i].x0 > head.x1]
+        lefts = [page.lines[i].x1 for i in labels if page.lines[i].beside(head) and page.lines[i].x1 < head.x0]
+        low, high = (head.x0 - 6 if lefts else 0.0), min(rights, default=page.width + 6) - 6
+        end = min((page.lines[i].top for i in labels if page.lines[i].top > head.bottom), default=page.height)
+        column = [i for i in free if i != label and low <= _centre(page.lines[i]) < high]
+        under = [i for i in column if head.middle + 1 < page.lines[i].middle < end and i not in labels]
+        under.sort(key=lambda i: page.lines[i].middle)
+        source = next((at for at, i in enumerate(under) if is_source_line(page.lines[i].text, below_figure=True)), None)
+        if source is not None:
+            return self._upto_source(page, under, source)
+        first = next((at for at, i in enumerate(under) if self.is_prose(page, page.lines[i])), len(under))
+        return under[:first]
+
+    def _upto_source(self, page: Page, under: Sequence[int], source: int) -> list[int]:
+        prose = [at for at, i in enumerate(under[:source]) if self.is_prose(page, page.lines[i])]
+        if len(prose) >= _SURELY_PROSE:
+            return list(under[: prose[0]])
+        last = page.lines[under[source]]
+        kept = list(under[: source + 1])
+        for i in under[source + 1 :]:
+            line = page.lines[i]
+            wraps = line.top - last.bottom < 0.6 * last.size and abs(line.x0 - last.x0) < 0.5 * last.size
+            wraps = wraps and abs(line.size - last.size) < 0.1 * last.size
+            if not (line.beside(last) or is_note(line.text) or (wraps and not self.is_prose(page, line))):
+                break
+            kept.append(i)
+            last = line
+        return kept
+
+    def _continued(self, page: Page, free: Sequence[int], labels: Sequence[int]) -> Region | None:
+        """The rest of a region that the last page's end cut: all down to a source line, if no prose comes first."""
+        end = min((page.lines[i].top for i in labels), default=page.height)
+        above = sorted((i for i in free if page.lines[i].top < end), key=lambda i: page.lines[i].middle)
+        source = next((at for at, i in enumerate(above) if is_source_line(page.lines[i].text, below_figure=True)), None)
+        if source is None or any(self.is_prose(page, page.lines[i]) for i in above[:source]):
+            return None
+        lines = [i for i in above if page.lines[i].middle <= page.lines[above[source]].middle + 2]
+        return replace(self._read(page, None, lines), open_label="")
+
+    def _read(self, page: Page, label: int | None, lines: Sequence[int]) -> Region:
+        title = self.open_label if label is None else page.lines[label].text
+        sources = [i for i in lines if is_source_line(page.lines[i].text, below_figure=True)]
+        after = min((page.lines[i].top for i in sources), default=page.height)
+        notes = [page.lines[i].text for i in lines if is_note(page.lines[i].text)]
+        inner = [i for i in lines if page.lines[i].top < after - 1 and not is_note(page.lines[i].text)]
+        tail = [i for i in lines if i not in inner and not is_note(page.lines[i].text)]
+        own = () if label is None else (label,)
+        content = [page.lines[i] for i in inner]
+        rest = [_hidden([page.lines[i] for i in tail], Reason.SOURCE_LINE)]
+        table = self._table(page, title, content, notes) if content and is_table_label(title) else None
+        if table:
+            pieces = [Piece(table.to_text(), BlockKind.TABLE, html=table.to_html())]
+        else:
+            shown = [] if label is None else [Piece(title, reason=Reason.FIGURE_LABEL)]
+            pieces = [*shown, _hidden(content, Reason.FIGURE_TEXT), *(Piece(note) for note in notes)]
+        return Region((*own, *lines), (*pieces, *rest), "" if sources else title)
+
+    def _table(self, page: Page, title: str, lines: Sequence[TextLine], notes: Sequence[str]) -> Table | None:
+        labelled = title.lstrip().startswith(("表", "Table"))
+        ruled = self.tables.rows(page, lines)
+        rows = ruled if is_grid(ruled, labelled=labelled) else grid(lines)
+        return table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
+
+
+def loose_table(page: Page, lines: Sequence[TextLine], tables: RuledTables) -> Piece | None:
+    """Read lines that look like rows but bear no label."""
+    ruled = tables.rows(page, lines)
+    rows = ruled if is_grid(ruled, labelled=False) else grid(lines)
+    table = table_from_rows(rows) if is_grid(rows, labelled=False) else None
+    return Piece(table.to_text(), BlockKind.TABLE, html=table.to_html()) if table else None
+
+
+def _hidden(lines: Sequence[TextLine], reason: Reason) -> Piece:
+    rows: list[list[TextLine]] = []
+    for line in lines:
+        if rows and line.beside(rows[-1][0]):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return Piece("\n".join(joined(row).text for row in rows), reason=reason)
+
+
+def _centre(line: TextLine) -> float:
+    return (line.x0 + line.x1) / 2

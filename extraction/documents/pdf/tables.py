@@ -1,0 +1,239 @@
+"""Tables of a PDF page: ruled ones by pdfplumber, the others by the blank gutters between their columns.
+
+pdfplumber's own text strategy was tried for the second kind: it cuts letters off the first column and splits cells in
+two (measured on broker reports), so the gutters are found here.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import pdfplumber
+from pdfminer.pdfexceptions import PDFException
+from pdfminer.psexceptions import PSException
+from pdfplumber.utils.exceptions import PdfminerException
+
+from extraction.documents.pdf.lines import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from extraction.documents.pdf.lines import Page, TextLine
+
+
+# What a damaged or hostile page was seen to raise in pdfminer; the page is then read without its rulings.
+_FAULTS = (PDFException, PSException, PdfminerException, ValueError, TypeError, KeyError, IndexError, RecursionError)
+_NUMERIC = re.compile(r"[-+－(（]?[\d.,]+[%％)）A-Za-z]{0,2}|[-–—/]+|N/?A", re.IGNORECASE)
+_COVERED = 0.8
+_FILLED = 0.5
+_DENSE = 0.7
+_WORDED = 0.2
+_MOST_MISSING = 0.3
+_TIGHT = 0.25
+_LEAST_COLUMNS = 3
+_SLACK = 4.0  # points that a centred label may stand off
+_CELLS_TOUCH = re.compile(
+    r"(?<=[\d%)E]) (?=[\d(（]|[\u4e00-\u9fff])(?![年月日季亿万元个家倍吨辆台股])(?!\d+[年月日亿万])"
+)
+
+
+class RuledTables:
+    """Opens a PDF with pdfplumber only when a page asks for it: it is twenty times slower than pdfium."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._opened: Any = None
+
+    def rows(self, page: Page, lines: Sequence[TextLine]) -> list[list[str | None]]:
+        """Return the rows of the ruled table that holds nearly all of these lines, or nothing."""
+        top, bottom = min(line.top for line in lines) - 3, max(line.bottom for line in lines) + 3
+        try:
+            self._opened = self._opened or pdfplumber.open(io.BytesIO(self._data))
+            plumbed = self._opened.pages[page.number]
+            crop = plumbed.crop((0, max(0, top), plumbed.width, min(plumbed.height, bottom)), strict=False)
+            found = crop.filter(_is_upright).find_tables()
+            best = max(found, key=lambda table: _inside(lines, table.bbox), default=None)
+            if best is None or _inside(lines, best.bbox) < _COVERED * len(lines):
+                return []
+            rows: list[list[str | None]] = best.extract()
+        except _FAULTS:
+            return []
+        cells = [cell for row in rows for cell in row]
+        missing = sum(cell is None for cell in cells)
+        return rows if missing <= _MOST_MISSING * len(cells) else []
+
+    def release(self, page: Page) -> None:
+        """Free what a page took."""
+        if self._opened:
+            self._opened.pages[page.number].close()
+
+    def close(self) -> None:
+        """Close the document."""
+        if self._opened:
+            self._opened.close()
+
+
+def grid(lines: Sequence[TextLine]) -> list[list[str]]:
+    """Read lines as a grid: rows by height, columns by the vertical gutters that hardly any word crosses."""
+    rows = _rows([replace(line, words=tuple(part for word in line.words for part in _tokens(word))) for line in lines])
+    cuts = _gutters([word for row in rows for line in row for word in line.words], len(rows))
+    cells = [[_cell(row, low, high) for low, high in pairwise([-1e9, *cuts, 1e9])] for row in rows]
+    heights = [min(line.middle for line in row) for row in rows]
+    cells, heights = _spread_labels(cells, heights)
+    return _stack_twins(_merge_wrapped(cells, heights, median(line.size for line in lines)))
+
+
+def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
+    """Whether rows are a table and not the scattered numbers of a chart.
+
+    Args:
+        rows: cells.
+        labelled: the label says 表, so less evidence will do.
+    """
+    width = max((len(row) for row in rows), default=0)
+    if len(rows) < 2 or width < 2:  # noqa: PLR2004 - the least that makes a grid
+        return False
+    filled = [sum(bool(cell) for cell in row) for row in rows]
+    dense = sum(count for count in filled if count >= _FILLED * width) / max(1, sum(filled))
+    if labelled:
+        return dense >= _FILLED
+    below = [cell for row in rows[1:] for cell in row if cell]
+    words = sum(not is_numeric(cell) for cell in below)
+    if width > 2 and len(rows) > 2 and dense >= _DENSE and words >= _WORDED * len(below):  # noqa: PLR2004 - three columns
+        return True
+    heads = sum(bool(row[0]) and not is_numeric(row[0] or "") for row in rows)
+    return dense >= _COVERED and len(rows) > 2 and heads >= _FILLED * len(rows)  # noqa: PLR2004 - a head and two rows
+
+
+def is_numeric(text: str) -> bool:
+    """Whether a cell or an axis label is only a number, a date or a dash."""
+    return bool(_NUMERIC.fullmatch(text)) or bool(re.fullmatch(r"[\d\s./:%％年月日\-~～,+]+", text))
+
+
+def _is_upright(item: dict[str, Any]) -> bool:
+    """Whether an object is no turned letter of a watermark; pdfplumber's own flag lets a slanted one pass."""
+    matrix = item.get("matrix")
+    return not matrix or abs(matrix[1]) < 0.1 * abs(matrix[0])
+
+
+def _inside(lines: Iterable[TextLine], bbox: tuple[float, float, float, float]) -> int:
+    left, top, right, bottom = bbox
+    return sum(top <= line.middle <= bottom and left - 2 <= line.x0 and line.x1 <= right + 2 for line in lines)
+
+
+def _rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
+    rows: list[list[TextLine]] = []
+    for line in sorted(lines, key=lambda item: item.middle):
+        if rows and line.beside(rows[-1][0]):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return rows
+
+
+def _gutters(words: Sequence[Word], rows: int) -> list[float]:
+    """Return the middles of the vertical strips that at most a tenth of the rows cross (spanning heads do)."""
+    allowed = max(1, rows // 10) if rows > 3 else 0  # noqa: PLR2004 - below that a crossing word is no exception
+    edges = sorted([(word.x0, 1) for word in words] + [(word.x1, -1) for word in words])
+    cuts: list[float] = []
+    crossing, open_from, seen = 0, None, False
+    for place, step in edges:
+        crossing += step
+        if crossing > allowed:
+            if open_from is not None and seen and place - open_from > 1:
+                cuts.append((open_from + place) / 2)
+            open_from, seen = None, True
+        elif open_from is None:
+            open_from = place
+    return cuts
+
+
+def _cell(row: Sequence[TextLine], low: float, high: float) -> str:
+    words = sorted((word for line in row for word in line.words), key=lambda word: word.x0)
+    return " ".join(word.text for word in words if low <= (word.x0 + word.x1) / 2 < high)
+
+
+def _tokens(word: Word) -> Iterator[Word]:
+    """Part a word where two cells stand so close that only a space shows it: 655918 营业收入, 2022-01 2022-02."""
+    share = (word.x1 - word.x0) / max(1, _columns(word.text))
+    start = 0
+    for cut in [*(match.start() for match in _CELLS_TOUCH.finditer(word.text)), len(word.text)]:
+        text = word.text[start:cut].strip()
+        left = word.x0 + share * _columns(word.text[:start])
+        yield Word(left, word.x0 + share * _columns(word.text[:cut]), text)
+        start = cut + 1
+
+
+def _columns(text: str) -> int:
+    return sum(1 if char.isascii() else 2 for char in text)
+
+
+def _spread_labels(cells: list[list[str]], heights: list[float]) -> tuple[list[list[str]], list[float]]:
+    """Give every row the label of the merged first cell that it stands beside.
+
+    Such a label is centred on its rows, so that the first group ends as far below its label as it begins above it,
+    the next begins there, and so on. When that does not come out even, the rows stay as they are.
+    """
+    orphan = [bool(row[0]) and not any(row[1:]) for row in cells]
+    first = next((at for at, row in enumerate(cells) if at and any(row[1:])), 0)
+    if not any(orphan[first:]) or any(len(row) < _LEAST_COLUMNS for row in cells):
+        return cells, heights
+    spread: dict[int, str] = {}
+    at = first
+    while at < len(cells):
+        label = next((below for below in range(at, len(cells)) if cells[below][0]), None)
+        if label is None:
+            return cells, heights
+        end = 2 * heights[label] - heights[at] + _SLACK
+        group = [row for row in range(at, len(cells)) if heights[row] <= end]
+        if any(cells[row][0] for row in group if row != label):
+            return cells, heights
+        spread.update(dict.fromkeys(group, cells[label][0]))
+        at = group[-1] + 1
+    kept = [row for row in range(len(cells)) if row < first or not orphan[row]]
+    return [[spread.get(row, cells[row][0]), *cells[row][1:]] for row in kept], [heights[row] for row in kept]
+
+
+def _merge_wrapped(cells: list[list[str]], heights: Sequence[float], size: float) -> list[list[str]]:
+    """Join the lines of cells that were wrapped: they stand clearly closer together than rows do.
+
+    Rows that hold numbers in the same columns are never joined, so a plain table with gaps between its parts stays.
+    """
+    gaps = sorted(after - before for before, after in pairwise(heights))
+    if len(gaps) < 2:  # noqa: PLR2004 - nothing to compare
+        return cells
+    jump, near = max((after / max(before, 1), before) for before, after in pairwise(gaps))
+    if jump < 1 + _TIGHT or near > 1.6 * size:
+        return cells
+    merged = [cells[0]]
+    for row, (before, after) in zip(cells[1:], pairwise(heights), strict=True):
+        if after - before <= near and not _clash(merged[-1], row):
+            merged[-1] = [_join(upper, lower) for upper, lower in zip(merged[-1], row, strict=True)]
+        else:
+            merged.append(row)
+    return merged
+
+
+def _clash(upper: Sequence[str], lower: Sequence[str]) -> bool:
+    both = [(up, low) for up, low in zip(upper, lower, strict=True) if up and low]
+    return any(is_numeric(up) or is_numeric(low) for up, low in both)
+
+
+def _stack_twins(rows: list[list[str]]) -> list[list[str]]:
+    """Put the right half of two tables printed side by side under the left one: their heads are the same years."""
+    half, odd = divmod(len(rows[0]), 2) if rows else (0, 0)
+    if odd or half < _LEAST_COLUMNS or rows[0][1:half] != rows[0][half + 1 :]:
+        return rows
+    return [row[:half] for row in rows] + [row[half:] for row in rows[1:] if any(row[half:])]
+
+
+def _join(upper: str, lower: str) -> str:
+    if upper == lower:
+        return upper
+    glue = " " if upper and lower and upper[-1].isascii() and lower[0].isascii() else ""
+    return f"{upper}{glue}{lower}"

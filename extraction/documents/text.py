@@ -1,0 +1,122 @@
+"""Plain text, stored verbatim: blocks are found in it, nothing is rewritten."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from extraction.documents.assembly import Body, Piece, carve, judge
+from extraction.documents.cleaning import is_figure_label, line_reason
+from extraction.documents.encoding import decode
+from extraction.documents.metadata import build, from_head
+from extraction.documents.publication_day import find_days
+from extraction.documents.tables import table_from_text
+from kg.model import BlockKind, Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from extraction.documents.source import Source
+
+_HEADING = re.compile(
+    r"(?P<top>[一二三四五六七八九十]{1,3}、|第[一二三四五六七八九十\d]{1,3}[章节部]|#\s)|(?P<second>[（(][一二三四五六七八九十]{1,3}[)）]|##\s)"
+    r"|(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?:[、\s]|\.\s)"
+)
+_ITEM = re.compile(r"\s*(?:[-*]\s+|[•●◆■□▪❑➢⚫·\uf06c-\uf0fe]\s*|[（(]\d{1,2}[)）]|\d{1,2}[)）]|[①-⑳])")
+_SENTENCE_END = ("。", "！", "？", "；", "!", "?", ";", ".", "：", ":", "，", "、")
+_LONGEST_HEADING = 40
+_WRAP_WIDEST = 130  # columns; a wider line is a paragraph that nobody wrapped
+_WRAP_FULL = 0.85
+_TITLE_LINES = 8
+_NOT_TITLE = re.compile(r"。|研究报告|证券.{0,4}研究(?:所|院|部)|(?:分析师|电话|邮箱|日期)\s*[:：]")
+
+
+def read_text(source: Source) -> Document:
+    """Read one plain-text document.
+
+    Raises:
+        DocumentError: undecodable, empty, or without a publication day.
+    """
+    text = decode(source.data, source.name)
+    lines = text.split("\n")
+    return build(source, carve_plain(text), [from_head(lines, source.today, title=_title(lines))])
+
+
+def carve_plain(text: str, *, cleaned: bool = True) -> Body:
+    """Find headings, paragraphs, items and removed lines in plain text; the text itself is kept as it is."""
+    pieces = [_piece(lines) for lines in _paragraphs(text.split("\n"))]
+    return carve(text, judge(pieces) if cleaned else pieces)
+
+
+def heading_level(line: str) -> int:
+    """Depth of a line that reads like a numbered heading (一、… is 1, 2.3 … is 2), 0 when it does not.
+
+    >>> heading_level("一、行业概况"), heading_level("2.1 锂电池"), heading_level("2023年净利润增长。")
+    (1, 2, 0)
+    """
+    plain = line.strip()
+    found = _HEADING.match(plain)
+    if not found or len(plain) > _LONGEST_HEADING or plain.endswith(_SENTENCE_END):
+        return 0
+    if found["number"]:
+        return found["number"].count(".") + 1
+    return 1 if found["top"] else 2
+
+
+def is_item(line: str) -> bool:
+    """Whether a line begins with a bullet or an item number."""
+    return bool(_ITEM.match(line))
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Group lines that were wrapped to a width; blank lines, headings and items begin anew."""
+    group: list[str] = []
+    widest = 0
+    for line in lines:
+        if group and (not line.strip() or not _continues(group[-1], line, widest)):
+            yield group
+            group = []
+        if line.strip():
+            group.append(line)
+            widest = max(_width(line), widest if len(group) > 1 else 0)
+    if group:
+        yield group
+
+
+def _continues(previous: str, line: str, widest: int) -> bool:
+    if "|" in previous and "|" in line:
+        return True  # the rows of one table
+    if line_reason(previous) or line_reason(line):
+        return False
+    width = _width(previous)
+    full = _WRAP_FULL * widest <= width <= _WRAP_WIDEST and width >= _LONGEST_HEADING
+    starts = heading_level(line) or is_item(line) or line.startswith(("\u3000", "    ", "\t")) or is_figure_label(line)
+    return full and not starts and not heading_level(previous) and not previous.rstrip().endswith(_SENTENCE_END[:6])
+
+
+def _piece(lines: Sequence[str]) -> Piece:
+    text = "\n".join(lines).strip()
+    if len(lines) > 1 and all("|" in line for line in lines) and (table := table_from_text(text)):
+        return Piece(text, BlockKind.TABLE, html=table.to_html())
+    if len(lines) == 1 and (level := heading_level(text)):
+        return Piece(text, BlockKind.HEADING, level)
+    return Piece(text, BlockKind.ITEM, 1) if is_item(text) else Piece(text)
+
+
+def _width(line: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line.rstrip())
+
+
+def _title(lines: Sequence[str]) -> str:
+    """The first short line that is no date, no stock phrase and no name of a house."""
+    head = [line.strip() for line in lines if line.strip()][:_TITLE_LINES]
+    for line in head:
+        if (
+            len(line) <= 2 * _LONGEST_HEADING
+            and "。" not in line
+            and not any(find_days(line))
+            and "研究报告" not in line
+        ):
+            return line.lstrip("# ")
+    return ""

@@ -1,0 +1,327 @@
+"""Passages: what one chunk holds is one thought, and `text == document.text[start:end]`.
+
+Headings, tables and removed stretches are walls. Between two walls the sentences are grouped by the order-preserving
+maximal-clique method: sentences of a window that are alike form a graph, its maximal cliques (Bron & Kerbosch 1973, in
+igraph) say which of them belong together, and since a passage must be readable, only consecutive ones are joined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import igraph
+import numpy as np
+from msgspec import Struct
+
+from extraction.documents.tables import skeleton_of
+from extraction.text.sentences import normalise, split
+from extraction.text.similarity import vectorise
+from kg.ids import chunk_id
+from kg.model import Block, BlockKind, Chunk, ChunkKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from extraction.text.similarity import SentenceVectors
+    from kg.model import Document
+
+_CLAUSE_ENDS = "，、；,;：: "
+_LABEL = 12  # characters; a shorter sentence (单位：万元) says nothing alone
+_LONGEST_TITLE = 30
+_LEAD_IN_BOND, _LABEL_BOND, _RUN_BOND, _PARAGRAPH_BOND = 2.0, 1.0, 0.3, 0.05  # beside cosines, seldom above 0.5
+_RESULTS_PER_SENTENCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkOptions:
+    """How passages are cut.
+
+    Attributes:
+        window: sentences that are compared with one another, 20 … 80.
+        likeness: the cosine from which two sentences are joined by an edge.
+        neighbours: an edge must be among this many strongest of both its ends. It bounds a sentence's cliques by
+            3^(neighbours / 3) (Moon & Moser 1965); ties, which can exceed it, are held by a limit on the cliques of a
+            window. So no text can make the search explode.
+        gap: up to how many sentences that are in no clique may lie between two members that are joined.
+        shortest: characters below which a passage goes on into its next sentence.
+        longest: characters above which a passage is cut at its weakest link.
+    """
+
+    window: int = 40
+    likeness: float = 0.08
+    neighbours: int = 8
+    gap: int = 2
+    shortest: int = 120
+    longest: int = 600
+
+
+class _Unit(Struct, frozen=True):
+    """A sentence as chunking sees it: its place, its text, and what block it comes from."""
+
+    start: int
+    end: int
+    text: str
+    kind: BlockKind
+    opens: bool
+    lead_in: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """What lies between two walls: sentences, or one table."""
+
+    heading: tuple[str, ...]
+    units: tuple[_Unit, ...] = ()
+    table: Block | None = None
+
+
+def chunk_document(document: Document, options: ChunkOptions | None = None) -> list[Chunk]:
+    """Cut a document into passages and tables, in order, without overlap.
+
+    Every sentence outside headings and removed stretches is in exactly one chunk; a heading with nothing below it is a
+    chunk of its own, since its claim (黄金：金价驱动利润高增) would be lost otherwise.
+
+    Args:
+        document: with blocks; a document without any is read as one paragraph.
+        options: sizes and thresholds.
+    """
+    options = options or ChunkOptions()
+    sections = list(_sections(document, options))
+    vectors = cache(lambda: vectorise([unit.text for section in sections for unit in section.units]))  # seldom asked
+    chunks: list[Chunk] = []
+    first = 0
+    for section in sections:
+        if section.table is not None:
+            chunks.append(_table_chunk(document, section.heading, section.table))
+            continue
+        if not section.units:  # a heading of blanks
+            continue
+        bonds = np.array([_form_bond(before, after) for before, after in pairwise(section.units)], dtype=np.float64)
+        if not _is_whole(section.units, bonds, options):
+            bonds += _likeness(section.units, vectors(), first, options)
+        first += len(section.units)
+        for start, stop in _group(section.units, bonds, options):
+            chunks.append(
+                _text_chunk(document, section.heading, section.units[start].start, section.units[stop - 1].end)
+            )
+    return chunks
+
+
+def _sections(document: Document, options: ChunkOptions) -> Iterator[_Section]:
+    """Walk the blocks from wall to wall."""
+    path: dict[int, str] = {}
+    units: list[_Unit] = []
+    bare: Block | None = None
+    for block in (*_kept_blocks(document), None):
+        heading = tuple(path[level] for level in sorted(path))
+        if units and (block is None or block.kind in (BlockKind.HEADING, BlockKind.TABLE)):
+            yield _Section(heading, tuple(units))
+            units = []
+        if block is None:
+            continue
+        if block.kind is BlockKind.HEADING:
+            if bare is not None and bare.level >= block.level:
+                yield _Section(heading[:-1], _units(document, bare, options))
+            path = {level: title for level, title in path.items() if level < block.level}
+            path[block.level] = normalise(document.text[block.start : block.end]).strip("# ")
+            bare = block
+            continue
+        bare = None
+        if block.kind is BlockKind.TABLE:
+            yield _Section(heading, table=block)
+        else:
+            units += _units(document, block, options)
+    if bare is not None:
+        yield _Section(tuple(path[level] for level in sorted(path))[:-1], _units(document, bare, options))
+
+
+def _kept_blocks(document: Document) -> Iterator[Block | None]:
+    """Yield the blocks without what was removed, and None for each removed stretch: it is a wall."""
+    blocks = document.blocks or (Block(0, len(document.text), BlockKind.PARAGRAPH),)
+    gone = sorted((removed.start, removed.end) for removed in document.removed)
+    at = 0
+    for block in blocks:
+        begin = block.start
+        while at < len(gone) and gone[at][0] < block.end:
+            if gone[at][0] > begin:
+                yield replace(block, start=begin, end=gone[at][0])
+            yield None
+            begin = max(begin, gone[at][1])
+            if gone[at][1] > block.end:
+                break
+            at += 1
+        if begin < block.end:
+            yield replace(block, start=begin) if begin > block.start else block
+
+
+def _units(document: Document, block: Block, options: ChunkOptions) -> tuple[_Unit, ...]:
+    units: list[_Unit] = []
+    sentences = split(document.text, block.start, block.end)
+    alone = block.kind is BlockKind.PARAGRAPH and len(sentences) == 1
+    for sentence in sentences:
+        announces = sentence.text.endswith(("：", ":")) or (alone and _is_title(sentence.text))
+        for start, end in _parts(document.text, sentence.start, sentence.end, options.longest):
+            lead_in = announces and end == sentence.end
+            units.append(_Unit(start, end, sentence.text, block.kind, not units, lead_in))
+    return tuple(units)
+
+
+def _is_title(text: str) -> bool:
+    """Say whether a paragraph is a heading that its source set in bold only: short, and without an end mark."""
+    return len(text) <= _LONGEST_TITLE and text[-1] not in "。！？；，.!?;,…|"
+
+
+def _parts(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
+    """Cut a sentence that is too long for any passage, after a clause where there is one."""
+    while end - start > longest:
+        cut = max((text.rfind(mark, start + longest // 2, start + longest) for mark in _CLAUSE_ENDS), default=-1) + 1
+        cut = cut or start + longest
+        yield start, start + len(text[start:cut].rstrip())
+        start = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
+    yield start, end
+
+
+def _is_whole(units: Sequence[_Unit], bonds: NDArray[np.float64], options: ChunkOptions) -> bool:
+    """Say whether a section is one passage whatever its sentences are about: it is short, or its form joins it."""
+    first = units[0].start
+    return units[-1].end - first <= options.longest and all(
+        unit.end - first < options.shortest or (bond >= options.likeness and unit.end - first <= options.longest // 2)
+        for unit, bond in zip(units, bonds.tolist(), strict=False)  # the last one has no joint behind it
+    )
+
+
+def _likeness(
+    units: Sequence[_Unit], vectors: SentenceVectors, first: int, options: ChunkOptions
+) -> NDArray[np.float64]:
+    """Say how much each sentence has in common with the next: the likeness of the cliques that span the joint."""
+    likeness = np.zeros(len(units) - 1)
+    step = max(options.window // 2, 1)
+    for start in range(0, max(len(units) - step, 1) if len(units) > 1 else 0, step):
+        stop = min(start + options.window, len(units))
+        cosine = vectors.cosine(first + start, first + stop)
+        for clique in _cliques(cosine, options):
+            for run in _runs(clique, options.gap):
+                strength = (float(cosine[np.ix_(run, run)].sum()) - float(cosine[run, run].sum())) / (
+                    len(run) * (len(run) - 1)
+                )
+                joints = likeness[start + run[0] : start + run[-1]]
+                np.maximum(joints, strength, out=joints)
+    return likeness
+
+
+def _form_bond(before: _Unit, after: _Unit) -> float:
+    listed = after.kind is BlockKind.ITEM
+    if before.lead_in:
+        return _LEAD_IN_BOND
+    # a short sentence that is whole needs no company from another paragraph; a label (单位：万元) does
+    needs = [unit for unit in (before, after) if len(unit.text) < _LABEL and not unit.lead_in]
+    if any(not (after.opens and unit.text.endswith("。")) for unit in needs):
+        return _LABEL_BOND
+    if listed and before.kind is BlockKind.ITEM:
+        return _RUN_BOND
+    return 0.0 if after.opens else _PARAGRAPH_BOND
+
+
+def _cliques(cosine: NDArray[np.float32], options: ChunkOptions) -> list[list[int]]:
+    """Find the maximal cliques of the likeness graph, members in text order."""
+    near = cosine.copy()
+    np.fill_diagonal(near, 0)
+    if len(near) > options.neighbours:
+        kept = np.partition(near, -options.neighbours, axis=1)[:, -options.neighbours]
+        near = np.where((near >= kept[:, None]) & (near >= kept[None, :]), near, 0)
+    edges = np.argwhere(np.triu(near >= options.likeness))
+    if not edges.size:
+        return []
+    graph = igraph.Graph(len(near), edges.tolist())
+    found = graph.maximal_cliques(min=2, max_results=_RESULTS_PER_SENTENCE * len(near))
+    return sorted(sorted(clique) for clique in found)
+
+
+def _runs(clique: Sequence[int], gap: int) -> Iterator[list[int]]:
+    """Break a clique where its members are too far apart to be one passage."""
+    run = [clique[0]]
+    for before, after in pairwise(clique):
+        if after - before - 1 > gap:
+            if len(run) > 1:
+                yield run
+            run = []
+        run.append(after)
+    if len(run) > 1:
+        yield run
+
+
+def _group(units: Sequence[_Unit], bonds: NDArray[np.float64], options: ChunkOptions) -> Iterator[tuple[int, int]]:
+    """Yield the passages of a section as ranges of sentences."""
+    groups: list[tuple[int, int]] = []
+    start = 0
+    for at in range(1, len(units)):
+        while start < at and units[at].end - units[start].start > options.longest:
+            cut = _weakest(units, bonds, (start, at), options)
+            groups.append((start, cut))
+            start = cut
+        if start < at and not _goes_on(bonds, at, units[at - 1].end - units[start].start, options):
+            groups.append((start, at))
+            start = at
+    if groups and _is_scrap(units, groups[-1][0], start, options):
+        start = groups.pop()[0]
+    yield from groups
+    yield start, len(units)
+
+
+def _is_scrap(units: Sequence[_Unit], before: int, start: int, options: ChunkOptions) -> bool:
+    """Say whether the last passage is too short to stand alone and fits into the one before."""
+    end = units[-1].end
+    return end - units[start].start < options.shortest and end - units[before].start <= options.longest
+
+
+def _goes_on(bonds: NDArray[np.float64], at: int, length: int, options: ChunkOptions) -> bool:
+    """Say whether sentence `at` joins the passage of `length` characters before it.
+
+    One that is drawn both ways goes to the earlier passage while that is short.
+    """
+    bond = bonds[at - 1]
+    if length < options.shortest:
+        return True
+    if bond < options.likeness:
+        return False
+    drawn_on = at < len(bonds) and bonds[at] > bond
+    return length <= options.longest // 2 or not drawn_on
+
+
+def _weakest(units: Sequence[_Unit], bonds: NDArray[np.float64], span: tuple[int, int], options: ChunkOptions) -> int:
+    """Choose where sentences [start, at] are cut in two: the weakest joint that leaves no scrap, the last of equals."""
+    start, at = span
+    cuts = [cut for cut in range(start + 1, at + 1) if units[cut - 1].end - units[start].start >= options.shortest]
+    return min(cuts or [at], key=lambda cut: (bonds[cut - 1], -cut))
+
+
+def _text_chunk(document: Document, heading: tuple[str, ...], start: int, end: int) -> Chunk:
+    text = document.text[start:end]
+    return Chunk(
+        id=chunk_id(document.id, start, end),
+        document=document.id,
+        start=start,
+        end=end,
+        text=text,
+        heading=heading,
+        page=document.page_of(start),
+        meta=_meta(document, heading),
+        search_text="\n".join((*heading, text)),
+    )
+
+
+def _table_chunk(document: Document, heading: tuple[str, ...], block: Block) -> Chunk:
+    chunk = _text_chunk(document, heading, block.start, block.end)
+    words = "\n".join((*heading, skeleton_of(chunk.text)))
+    # a title's 2025Q1 or ① would let every question with a number find every table
+    words = "".join(char for char in words if not char.isdigit())
+    return replace(chunk, kind=ChunkKind.TABLE, search_text=words, html=block.html)
+
+
+def _meta(document: Document, heading: tuple[str, ...]) -> str:
+    return " · ".join((document.title, document.published_on.isoformat(), *([" › ".join(heading)] if heading else [])))

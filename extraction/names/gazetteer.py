@@ -1,0 +1,355 @@
+"""Names without a securities code: the typed gazetteer, compound indicators, and what the NER model adds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from importlib import resources
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import daachorse
+import rjieba
+import yaml
+from msgspec import Struct
+
+from extraction.sentence import Ref
+from kg.ids import entity_id
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_FILES = (
+    "products",
+    "industries",
+    "indicators",
+    "macro_indicators",
+    "policies",
+    "events",
+    "themes",
+    "regions",
+    "institutions",
+    "companies",
+)
+_COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
+_ALWAYS_WHOLE = (
+    3  # names of at least this many characters are trusted to be words; shorter ones must fall on word edges
+)
+_BRIDGE = re.compile(
+    r"(?:行业|板块|产业链|产业|产品|市场|业务|环节|领域|现货|期货)?(?:等)?(?:的)?"
+    r"(?:整体|平均|总体|终端|国内|全球|市场|现货|综合|单位|新增|累计|年|月度|年度|社会|总|传统|采购|相关|消费|配套|下游|主要){0,2}"
+)
+_OPENING = re.compile(
+    r"(?:[\s0-9.、（）()-]|整体|短期|中期|长期|中长期|当前|目前|后续|预计|未来|行业|市场|近期|本周|上周|下游|终端|国内|海外|全球|现货|其|年|月|季度|上半年|下半年)*"
+)
+_LIST_MARKS, _MARK = ("、", "："), re.compile("[，。；！？]")
+_FUNCTION_WORDS = "系受因由以对使令据与和及的了于为是在从向将把被"
+_PRICE_GOES_ON = ("格", "差", "值", "位", "款", "钱")
+_LATIN, _LETTER = re.compile(r"[A-Za-z0-9]"), re.compile(r"[A-Za-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One gazetteer entry; `units` are the kinds of unit an indicator is measured in (currency, percent, price …).
+
+    `about` is the entity it belongs to by definition and `owner` that one's name: a product's industry, an event's
+    product.
+    """
+
+    name: str
+    kind: Kind
+    units: tuple[str, ...] = ()
+    basis: str = ""
+    about: str = ""
+    owner: str = ""
+    macro: bool = False
+
+    @property
+    def entity(self) -> str:
+        """The typed id."""
+        return entity_id(self.kind, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The second half of a compound indicator: 价格 in 碳酸锂价格."""
+
+    name: str
+    units: tuple[str, ...] = ()
+
+
+class Found(Struct, frozen=True):
+    """A gazetteer match in a text; a `weak` one is a word that also means something else (铁, 支付, PC)."""
+
+    start: int
+    end: int
+    term: Term
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gazetteer:
+    """The tables of extraction/lexicon/ by spelling.
+
+    `industries` are the trades that share a name with a product, chosen where one of `industry_suffixes` follows;
+    `never` are no names at all, `weak` words are names only with support.
+    """
+
+    terms: Mapping[str, Term]
+    heads: Mapping[str, Head]
+    short_forms: Mapping[str, tuple[str, str]]
+    industries: Mapping[str, Term] = field(default_factory=dict)
+    never: frozenset[str] = frozenset()
+    weak: frozenset[str] = frozenset()
+    industry_suffixes: Sequence[str] = ()
+
+
+class Lexicon:
+    """All gazetteer names in one automaton (daachorse, leftmost-longest)."""
+
+    def __init__(self, gazetteer: Gazetteer) -> None:
+        self.terms, self.heads = gazetteer.terms, gazetteer.heads
+        self.short_forms, self.never = gazetteer.short_forms, gazetteer.never
+        self._industries, self._weak = gazetteer.industries, gazetteer.weak
+        self.anchors = {term.entity: term for term in (*gazetteer.industries.values(), *gazetteer.terms.values())}
+        self._spellings = sorted(self.terms)
+        self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
+            self._spellings, daachorse.MATCH_KIND_LEFTMOST_LONGEST
+        )
+        self._head_re = _any_of(gazetteer.heads)
+        self._short_re = _any_of(gazetteer.short_forms)
+        self._suffix_re = _any_of(gazetteer.industry_suffixes)
+
+    def find(self, text: str) -> list[Found]:
+        """Return the gazetteer names in a normalised sentence, on word edges where the name is short."""
+        found = []
+        for start, end, index in self._automaton.find(text):
+            spelling = self._spellings[index]
+            if _cuts_latin(text, start, end):
+                continue
+            if len(spelling) < _ALWAYS_WHOLE:
+                edges = word_edges(text)
+                begins = start in edges or text[start - 1] in _FUNCTION_WORDS  # 主要系硅料 is cut 系硅料
+                ends = end in edges or self._head_re.match(text, end)  # 黄金市场均价 is cut 黄金市场
+                if not (begins and ends):
+                    continue
+            term = self.terms[spelling]
+            if spelling in self._industries and self._suffix_re.match(
+                text, end
+            ):  # 光伏玻璃行业 is the trade, not the glass
+                term = self._industries[spelling]
+            found.append(Found(start, end, term, self._is_weak(text, start, end, spelling)))
+        return found
+
+    def _is_weak(self, text: str, start: int, end: int, spelling: str) -> bool:
+        """Whether a doubtful word stands alone: no 行业 or indicator behind it, in no list, leading nothing in."""
+        if spelling not in self._weak:
+            return False
+        supported = (
+            self._suffix_re.match(text, end) or self._head_re.match(text, end) or text[end : end + 1] in _LIST_MARKS
+        )
+        return not (supported or (start > 0 and text[start - 1] == "、"))
+
+    def compound(self, text: str, base: Ref) -> Ref | None:
+        """Return the compound indicator that begins with `base`, or None: 碳酸锂 + 价格, 铜 + 价."""
+        if base.kind not in _COMPOUND_KINDS:
+            return None
+        bridge = _BRIDGE.match(text, base.end)
+        match = self._head_re.match(text, bridge.end() if bridge else base.end)
+        if match is None or _continues(text, match.end()):
+            return None
+        return indicator_of(base, self.heads[match[0]].name, start=base.start, end=match.end())
+
+    def head_behind(self, text: str, end: int) -> tuple[int, int, str] | None:
+        """Return the indicator head right behind a name, as (start, end, canonical head): 成本 in 比亚迪成本."""
+        bridge = _BRIDGE.match(text, end)
+        match = self._head_re.match(text, bridge.end() if bridge else end)
+        if match is None or _continues(text, match.end()):
+            return None
+        return match.start(), match.end(), self.heads[match[0]].name
+
+    def bare_heads(self, text: str) -> list[tuple[int, int, str]]:
+        """Return the indicator heads that open the first clause or the one behind a lead-in: (start, end, head).
+
+        Further on in a sentence another subject may have taken over.
+        """
+        found = []
+        for match in self._head_re.finditer(text, 0, _first_clause(text)):
+            alone = _OPENING.fullmatch(text, text.rfind("：", 0, match.start()) + 1, match.start())
+            if alone and not _continues(text, match.end()):
+                found.append((match.start(), match.end(), self.heads[match[0]].name))
+        return found
+
+    def measure_of(self, name: str) -> tuple[str, str] | None:
+        """Split the name of a factor into its owner and its measure's canonical name: 猪肉均价 → 猪肉, 价格."""
+        for cut in range(2, len(name)):
+            head = self.heads.get(name[cut:])
+            if head is not None:
+                return name[:cut].rstrip("的 "), head.name
+        return None
+
+    def trade(self, name: str) -> Term | None:
+        """Return the gazetteer's trade of a name, else whatever else it knows by it."""
+        return self._industries.get(name) or self.terms.get(name)
+
+    def is_bare(self, name: str) -> bool:
+        """Whether a word names nothing by itself: 公司, or 价格 without what it is the price of."""
+        return name in self.never or (name in self.heads and name not in self.terms)
+
+    def without_heads(self, text: str) -> str:
+        """Return a text with every indicator head taken out: what is left of a lead-in names its subject."""
+        return self._head_re.sub("", text)
+
+    def short_compounds(self, text: str) -> list[Ref]:
+        """Return the compound indicators written as one word: 铜价, 猪价, 油价."""
+        found = []
+        for match in self._short_re.finditer(text):
+            if match.start() not in word_edges(text) or text[match.end() : match.end() + 1] in _PRICE_GOES_ON:
+                continue  # no 水价 in 胶水价格, no 铜价 in 铜价格
+            product, head = self.short_forms[match[0]]
+            term = self.terms.get(product)
+            owner = Ref(
+                term.entity if term else entity_id(Kind.PRODUCT, product), Kind.PRODUCT, term.name if term else product
+            )
+            found.append(indicator_of(owner, head, start=match.start(), end=match.end()))
+        return found
+
+
+def indicator_of(owner: Ref, head: str, *, start: int, end: int) -> Ref:
+    """Return the compound indicator of an owner: 碳酸锂 + 价格."""
+    name = f"{owner.name}{head}"
+    return Ref(
+        entity_id(Kind.INDICATOR, name),
+        Kind.INDICATOR,
+        name,
+        start,
+        end,
+        owner.entity,
+        owner.score,
+        owner.name,
+        owner.end,
+    )
+
+
+def _first_clause(text: str) -> int:
+    """Return where the first clause ends, the lead-in not counted."""
+    lead = text.find("：")
+    match = _MARK.search(text, lead + 1)
+    return match.start() if match else len(text)
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that matches any of the words, the longest first; nothing when there are none."""
+    return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))) or r"(?!)")
+
+
+@lru_cache(maxsize=64)  # a sentence is asked about more than once
+def word_edges(text: str) -> frozenset[int]:
+    """Return the offsets at which rjieba begins or ends a word."""
+    return frozenset({0, *accumulate(map(len, rjieba.cut(text)))})
+
+
+def _cuts_latin(text: str, start: int, end: int) -> bool:
+    """Whether a Latin name stands inside a longer Latin word: no 「AI」 in 「AIDS」."""
+    if not (text[start].isascii() or text[end - 1].isascii()):
+        return False
+    before = start > 0 and _LATIN.match(text, start) and _LETTER.match(text, start - 1)
+    after = end < len(text) and _LATIN.match(text, end - 1) and _LETTER.match(text, end)
+    return bool(before or after)
+
+
+def _continues(text: str, end: int) -> bool:
+    """Whether the head is only the beginning of another word: 需求侧, 收入国家, 产能利用率 when the head is 产能."""
+    return text[end : end + 1] in ("侧", "端", "方", "者", "国", "商", "链", "型", "弹")
+
+
+@cache
+def shipped_lexicon() -> Lexicon:
+    """Return the gazetteer that ships with Liantu."""
+    return Lexicon(shipped_gazetteer())
+
+
+_WAYS_TO_SELL = frozenset({"零售", "批发"})  # 零售销量 is no figure of the retail trade
+
+
+@cache
+def shipped_gazetteer() -> Gazetteer:
+    """Return the tables of extraction/lexicon/."""
+    folder = resources.files("extraction") / "lexicon"
+    tables: dict[str, Any] = {
+        name: yaml.load(folder.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        for name in (*_FILES, "indicator_heads", "stopwords")
+    }
+    stop = tables["stopwords"]
+    never = frozenset(word for group in stop["never"] for word in group)
+    preferred = {word: Kind(kind) for word, kind in stop["ambiguous_kind"].items()}
+    terms: dict[str, Term] = {}
+    industries: dict[str, Term] = {}
+    for name in _FILES:
+        for spelling, term in _terms(tables[name], macro=name == "macro_indicators"):
+            if term.kind == Kind.INDUSTRY:
+                industries[spelling] = term
+            if spelling not in never and (spelling not in terms or preferred.get(spelling) == term.kind):
+                terms[spelling] = term
+    terms = {spelling: _anchored(term, terms) for spelling, term in terms.items()}
+    heads, shorts = _heads(tables["indicator_heads"])
+    weak = frozenset(stop["ambiguous_alone"])
+    return Gazetteer(terms, heads, shorts, industries, never, weak, stop["industry_suffixes"])
+
+
+def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:
+    kind = Kind(table["kind"])
+    for entry in table["entries"]:
+        units = entry.get("unit", ())
+        term = Term(
+            name=entry["name"],
+            kind=kind,
+            units=_as_tuple(units),
+            basis=entry.get("basis", ""),
+            about=_anchor(kind, entry),
+            owner=entry.get("product", entry.get("industry", entry.get("parent", ""))),
+            macro=macro,
+        )
+        for spelling in (entry["name"], *entry.get("aliases", ())):
+            yield spelling, term
+
+
+def _heads(table: Mapping[str, Any]) -> tuple[dict[str, Head], dict[str, tuple[str, str]]]:
+    heads: dict[str, Head] = {}
+    for entry in table["entries"]:
+        units = entry.get("unit", ())
+        head = Head(entry["name"], _as_tuple(units))
+        heads |= dict.fromkeys((entry["name"], *entry.get("aliases", ())), head)
+    shorts = {
+        spelling: (form["product"], form["head"])
+        for form in table["short_forms"]
+        for spelling in (form["name"], *form.get("aliases", ()))
+    }
+    return heads, shorts
+
+
+def _as_tuple(units: str | Sequence[str]) -> tuple[str, ...]:
+    return (units,) if isinstance(units, str) else tuple(units)
+
+
+def _anchored(term: Term, terms: Mapping[str, Term]) -> Term:
+    """Return an indicator with its owner where its name begins with one: 能繁母猪存栏量 is about 能繁母猪."""
+    if term.kind != Kind.INDICATOR or term.about or term.macro:
+        return term
+    for size in range(len(term.name) - 1, 1, -1):
+        owner = terms.get(term.name[:size])
+        if owner and owner.kind in (Kind.PRODUCT, Kind.INDUSTRY) and term.name[:size] not in _WAYS_TO_SELL:
+            return replace(term, about=owner.entity, owner=owner.name)
+    return term
+
+
+def _anchor(kind: Kind, entry: Mapping[str, Any]) -> str:
+    """Return what an entry belongs to by definition: an indicator's product, a product's trade, a trade's parent."""
+    if "product" in entry:
+        return entity_id(Kind.PRODUCT, entry["product"])
+    for key in ("industry", "parent"):
+        if key in entry and kind in (Kind.PRODUCT, Kind.INDUSTRY):
+            return entity_id(Kind.INDUSTRY, entry[key])
+    return ""

@@ -1,0 +1,120 @@
+"""Quantities written in characters: 三家, 近三成, 半数, 三分之一, 百亿元, 翻倍."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from extraction.quantities.units import CHINESE_COUNTED, SCALES, chinese_number, fold_unit
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+
+class Raw(Struct, frozen=True):
+    """A number as read, before the words around them are looked at."""
+
+    start: int
+    end: int
+    number: float
+    unit: str
+    scale: str = ""
+    high: float | None = None
+    approx: bool = False
+    sign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A way of writing a number in characters; its main group bears its name."""
+
+    name: str
+    pattern: str
+    example: str
+    read: Callable[[re.Match[str]], Raw | None]
+
+
+_DOUBLES = {
+    "倍": 100, "番": 100, "一番": 100, "两番": 300, "三番": 700, "一倍": 100, "两倍": 200, "三倍": 300, "四倍": 400,
+}  # fmt: skip
+
+
+def _tenths(match: re.Match[str]) -> Raw:
+    more = match["tenths_more"]
+    number = 10 * chinese_number(match["tenths"]) + (5 if more == "半" else 0)
+    return Raw(*match.span(), number, "%", approx=more == "多")
+
+
+def _fraction(match: re.Match[str]) -> Raw:
+    return Raw(*match.span(), 100 * chinese_number(match["fraction"]) / chinese_number(match["whole"]), "%")
+
+
+def _half(match: re.Match[str]) -> Raw:
+    return Raw(*match.span(), 50.0, "%", approx=match["half"] == "过半")
+
+
+def _double(match: re.Match[str]) -> Raw:
+    return Raw(*match.span(), float(_DOUBLES[match["double"]]), "%", sign="+")
+
+
+def _counted(match: re.Match[str]) -> Raw | None:
+    """三家 counts; 一家 is an article and 百家 a figure of speech."""
+    count, unit = match["counted"], match["counted_unit"]
+    if (count == "一" and unit != "倍") or count in {"百", "千", "万"}:
+        return None
+    scale = unit[0] if unit[0] in {"亿", "万"} else ""
+    number = chinese_number(count) * (SCALES[scale] if scale else 1.0)
+    return Raw(*match.span(), number, fold_unit(unit.removeprefix(scale)), scale, approx=bool(match["counted_more"]))
+
+
+def _round(match: re.Match[str]) -> Raw | None:
+    order, unit = match["round"], match["round_unit"] or ""
+    if not unit and not (order.endswith("亿") or match["grade"]):
+        return None
+    return Raw(*match.span(), SCALES[order], fold_unit(unit), order, approx=True)
+
+
+_CHINESE = "零一二两三四五六七八九十百千万亿"
+_NO_ORDINAL = f"(?<![第{_CHINESE}几数好双])"
+_COUNTED = "|".join(sorted(CHINESE_COUNTED, key=len, reverse=True))
+_NOT_TENTHS = "(?![为都立功员本就绩长品交熟分型效果不份套])"
+
+WORDS = (
+    Word(
+        "tenths",
+        rf"{_NO_ORDINAL}(?P<tenths>[一二两三四五六七八九])成(?P<tenths_more>半|多)?{_NOT_TENTHS}",
+        "三成",
+        _tenths,
+    ),
+    Word(
+        "fraction",
+        rf"{_NO_ORDINAL}(?P<whole>[二三四五六七八九十百千万]+)分之(?P<fraction>[一二两三四五六七八九十]+)(?![{_CHINESE}点])",
+        "三分之一",
+        _fraction,
+    ),
+    Word("half", "(?P<half>半数|过半(?=$|[，。；、）])|(?<!另)一半)", "半数", _half),
+    Word("double", "翻了?(?P<double>倍|番|[一两三]番|[一两三四]倍)", "翻倍", _double),
+    Word(
+        "round",
+        rf"(?<![第{_CHINESE}几数\d])(?P<round>百亿|千亿|万亿|十亿|百万|千万|十万)"
+        "(?P<round_unit>元|美元|港元|千瓦|吨|辆)?(?=(?P<grade>级|规模|市场|市值|量级)?)",
+        "百亿元",
+        _round,
+    ),
+    Word(
+        "counted",
+        rf"{_NO_ORDINAL}(?P<counted>[一二两三四五六七八九十百千万][{_CHINESE}]*?)(?P<counted_more>余|多)?"
+        rf"(?P<counted_unit>{_COUNTED})(?![月股人性具电元])",
+        "三家",
+        _counted,
+    ),
+)
+WORD = f"(?=[{_CHINESE}半过翻])(?:" + "|".join(word.pattern for word in WORDS) + ")"
+
+
+def read_word(match: re.Match[str]) -> Raw | None:
+    """Read the word that a scan with `WORD` has found."""
+    return next(word for word in WORDS if match[word.name] is not None).read(match)

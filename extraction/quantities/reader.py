@@ -1,0 +1,325 @@
+"""Numbers with their units, scales, ranges and directions, from one sentence of a Chinese report.
+
+A bare number is no quantity: years, codes (600519), models (4680电池, H20) and ratios (3:2) yield nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from extraction.quantities.change import Change, Place, follows, read_change
+from extraction.quantities.numerals import WORD, Raw, read_word
+from extraction.quantities.units import NUMBER, SCALE, SCALES, UNIT, fold_unit
+from extraction.text.regex_prefilter import Prefiltered
+from kg.model import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+_SIGN = r"[+\-−] ?"
+_ELEMENT = rf"(?P<n>{NUMBER})(?P<more>余|多(?!晶|个))?(?P<scale>{SCALE})?(?P<more2>余|多(?!晶))?(?P<unit>{UNIT})?"
+_SECOND = _ELEMENT.replace("(?P<n>", "(?P<n2>").replace("<more", "<b").replace("<scale", "<s2").replace("<unit", "<u2")
+_FIRST = re.compile(_ELEMENT)
+_RANGE = re.compile(rf"{_ELEMENT} ?(?:[-~—–]|至|到) ?(?P<sign2>{_SIGN})?{_SECOND}")
+_ITEM = rf"(?:{_SIGN})?{NUMBER}(?:{SCALE})?"
+_SHARED = re.compile(rf"{NUMBER}(?:{SCALE})?(?: ?(?:[/、]|和|及|与|以及) ?{_ITEM}){{1,24}}(?P<unit>{UNIT})?")
+_JOINT = re.compile(" ?(?:(?P<to>[-~—–至到])|(?P<with>[/、和及与以]))")
+_PARTS = re.compile(rf"(?P<sign>{_SIGN})?(?P<n>{NUMBER})(?P<scale>{SCALE})?")
+_CURRENCIES = {
+    "US$": "美元",
+    "HK$": "港元",
+    "$": "美元",
+    "¥": "元",
+    "￥": "元",
+    "€": "欧元",
+    "RMB": "元",
+    "USD": "美元",
+}
+_CURRENCY_ENDS = {name[-1] for name in _CURRENCIES} | {" "}
+_CURRENCY = re.compile(r"(?P<c>US\$|HK\$|\$|¥|￥|€|RMB|USD) ?$")
+
+_SCAN = Prefiltered(rf"(?P<digits>(?<![\d.]){NUMBER})|{WORD}")
+
+_APPROX_BEFORE = re.compile(r"(?:约|近|超过|超|逾|接近|将近|大约|不足|不到|至少|最多|多达|平均|突破|[~≈><≥≤])(?:为)?$")
+_APPROX_AFTER = re.compile("(?:左右|上下|以上|以下|以内|有余|级)")
+_LETTER_BEFORE = re.compile(
+    r"(?:P/?E|P/?B|P/?S|PEG|EPS|CAGR|[Yy]o[Yy]|YOY|QOQ|[Qq]o[Qq]|[Mm]o[Mm]|ROE|ROA|CPI|PPI|GMV|AUM|GDP|Capex|FOB|CIF|RMB|USD)$"
+)
+_HEADING = re.compile(r"\d{1,2}")
+_CLOCK = 25  # 15点 is an hour, 3500点 an index
+_SPANS = {"个月", "天", "小时"}
+_SPAN_BEFORE = {"前", "近", "来", "去"}  # 前4个月 and 未来12个月 are dates
+_INDIVISIBLE = {"千", "百"}  # 3千 alone is no number that a report writes
+
+
+def scan(text: str) -> Iterator[Raw]:
+    """Yield the quantities of a sentence in order, without overlaps."""
+    position = 0
+    while match := _SCAN.search(text, position):
+        items = _read_digits(text, match.start()) if match["digits"] else _read_word(text, match)
+        yield from items
+        position = max(items[-1].end if items else 0, match.end())
+
+
+def _read_digits(text: str, start: int) -> list[Raw]:
+    if _named(text, start):
+        return []
+    single = _FIRST.match(text, start)
+    assert single is not None
+    joint = _JOINT.match(text, single.end())  # most numbers stand alone, and need not be read as two or as many
+    if joint and joint["to"] and (ranged := _RANGE.match(text, start)) and (item := _ranged(text, ranged)):
+        return [item]
+    listed = joint and joint["with"] and not single["unit"]
+    if listed and (shared := _SHARED.match(text, start)) and (items := _shared(text, shared)):
+        return items
+    item = _single(text, single)
+    return [item] if item else []
+
+
+def _named(text: str, start: int) -> bool:
+    """Whether the digits belong to a name: ZG006, IL-17, 第3家; PE25倍 and CAGR13% do not."""
+    before = text[start - 1] if start else ""
+    if before == "第":
+        return True
+    if before in {"-", "−"} and start > 1 and text[start - 2].isascii() and text[start - 2].isalpha():
+        return not _LETTER_BEFORE.search(text[max(0, start - 6) : start - 1])
+    if before.isascii() and (before.isalpha() or before == "_"):
+        return not _LETTER_BEFORE.search(text[max(0, start - 6) : start])
+    return False
+
+
+def _ranged(text: str, match: re.Match[str]) -> Raw | None:
+    unit, unit2, scale, scale2 = match["unit"] or "", match["u2"] or "", match["scale"] or "", match["s2"] or ""
+    if not (unit2 or scale2) or (unit and fold_unit(unit) != fold_unit(unit2)):
+        return None
+    sign = _sign_before(text, match.start())
+    low, high = _value(match["n"]), _value(match["n2"])
+    same_scale = not scale and not unit and low < high  # 8000-1万元 starts in 元, 3-5万元 in 万元
+    low *= _factor(scale) if scale else _factor(scale2) if same_scale else 1.0
+    high *= _factor(scale2)
+    low, high = (-low if sign == "-" else low), (-high if (match["sign2"] or " ")[0] in "-−" else high)
+    if match["sign2"] is None and sign == "-" and high > 0 and unit != unit2:
+        high = -high  # -5-3% never occurs; -3-5% is a fall of 3 to 5
+    if not unit and not scale and _is_year(match["n"]):
+        return None
+    start = match.start() - len(sign)
+    approx = _is_approx(text, start, match.end())
+    folded = fold_unit(unit2) or _currency(text, start)
+    return Raw(start, match.end(), min(low, high), folded, scale2.strip(), max(low, high), approx, sign)
+
+
+def _is_year(digits: str) -> bool:
+    return len(digits) == len("2025") and digits[:2] in {"19", "20"}
+
+
+def _single(text: str, match: re.Match[str]) -> Raw | None:
+    unit, scale = fold_unit(match["unit"] or ""), (match["scale"] or "").strip()
+    sign = _sign_before(text, match.start())
+    start = match.start() - len(sign)
+    money = "" if unit else _currency(text, start)
+    if not (unit or money) and (not scale or scale in _INDIVISIBLE or scale.lower() == "k"):
+        return None
+    number = _value(match["n"])
+    if unit == "点" and number < _CLOCK and not scale:
+        return None
+    if unit in _SPANS and text[match.start() - 1 : match.start()] in _SPAN_BEFORE:
+        return None
+    number *= _factor(scale) * (-1 if sign[:1] == "-" else 1)
+    approx = bool(match["more"] or match["more2"]) or _is_approx(text, start, match.end())
+    return Raw(start, match.end(), number, unit or money, scale, None, approx, sign)
+
+
+def _shared(text: str, match: re.Match[str]) -> list[Raw]:
+    """9.45/10.3/11.2亿元: the last item lends its scale and unit to those before it."""
+    end = match.start("unit") if match["unit"] else match.end()
+    parts = list(_PARTS.finditer(text, match.start(), end))
+    unit, scale = fold_unit(match["unit"] or ""), (parts[-1]["scale"] or "").strip()
+    if not (unit or scale) or not _is_list(text, match):
+        return []
+    items = []
+    for part in parts:
+        sign = (part["sign"] or "").strip()
+        first = part.start() - len(_sign_before(text, part.start())) if part is parts[0] else part.start()
+        sign = text[first : part.start("n")].strip() if part is parts[0] else sign
+        own = (part["scale"] or "").strip() or scale
+        number = _value(part["n"]) * _factor(own) * (-1 if sign[:1] in {"-", "−"} else 1)
+        end = match.end() if part is parts[-1] else part.end()
+        approx = _is_approx(text, match.start(), match.end())
+        items.append(Raw(first, end, number, unit, own, None, approx, text[first : part.start("n")]))
+    return items
+
+
+def _is_list(text: str, match: re.Match[str]) -> bool:
+    """A slash, 分别, decimals or three items make a list; 1、2亿元 at the start of a line is a numbered heading."""
+    if match.start() == 0 and _HEADING.match(text) and "、" in match[0][:3]:
+        return False
+    several = "/" in match[0] or "." in match[0] or match[0].count("、") > 1
+    return several or "分别" in text[max(0, match.start() - 24) : match.start()]
+
+
+def _sign_before(text: str, start: int) -> str:
+    """Return the sign right before a number with its blank; a dash behind a letter, digit or unit is none."""
+    blank = 1 if start > 1 and text[start - 1] == " " else 0
+    at = start - 1 - blank
+    if at < 0 or text[at] not in "+-−":
+        return ""
+    before = text[at - 1] if at else ""
+    if text[at] != "+" and before and before.isascii() and (before.isalnum() or before in "%)"):
+        return "" if not _LETTER_BEFORE.search(text[max(0, at - 5) : at]) else text[at:start]
+    return text[at:start]
+
+
+def _currency(text: str, start: int) -> str:
+    if text[start - 1 : start] not in _CURRENCY_ENDS:
+        return ""
+    found = _CURRENCY.search(text[max(0, start - 4) : start])
+    return _CURRENCIES[found["c"]] if found else ""
+
+
+def _read_word(text: str, match: re.Match[str]) -> list[Raw]:
+    item = read_word(match)
+    return [replace(item, approx=item.approx or _is_approx(text, *match.span()))] if item else []
+
+
+def _value(digits: str) -> float:
+    return float(digits.replace(",", ""))
+
+
+def _factor(scale: str) -> float:
+    return SCALES[scale.strip().lower()] if scale else 1.0
+
+
+def _is_approx(text: str, start: int, end: int) -> bool:
+    return bool(_APPROX_BEFORE.search(text[max(0, start - 4) : start]) or _APPROX_AFTER.match(text, end))
+
+
+Name = TypeVar("Name")
+
+
+class Quantity(Struct, frozen=True):
+    """A number as stated: `sentence[start:end] == text`.
+
+    Args:
+        start: offset of the number, its sign included.
+        end: offset behind the unit.
+        text: the stated characters.
+        number: in base units with the direction folded in: 9.45亿元 is 9.45e8, 34% is 34.0, 下滑12.3% is -12.3.
+        unit: 元, %, pct (percentage points), bp, 吨, 元/吨, …; "" when only a scale was said.
+        scale: 亿, 万, … as stated or taken from the end of the list.
+        high: upper end of a range, whose lower end is `number`.
+        approx: 约, 近, 超, 左右, 余 stand beside it.
+        change: "" for a level, else yoy, qoq, mom, wow, ytd, cagr, share, or change when the base is not said.
+    """
+
+    start: int
+    end: int
+    text: str
+    number: float
+    unit: str
+    scale: str = ""
+    high: float | None = None
+    approx: bool = False
+    change: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuantityList:
+    """Quantities of one unit told in a row: 9.45/10.3/11.2亿元."""
+
+    start: int
+    end: int
+    items: tuple[Quantity, ...]
+
+    @property
+    def unit(self) -> str:
+        """The unit that all items share."""
+        return self.items[0].unit
+
+
+_NO_CHANGE = Change()
+_SEPARATOR = re.compile(" ?(?:/|、|和|及|与|以及) ?")
+
+
+def find_quantities(text: str) -> list[Quantity]:
+    """Return the quantities of one normalised sentence in order, without overlaps."""
+    found: list[Quantity] = []
+    previous = _NO_CHANGE
+    for raw in scan(text):
+        floor = found[-1].end if found else 0
+        change = read_change(text, Place(raw.start + len(raw.sign), raw.end, raw.unit, raw.sign, floor))
+        if found:
+            change = _carried(text, found[-1], raw, change, previous)
+        found.append(_finished(text, raw, change))
+        previous = change
+    return found
+
+
+def find_lists(text: str, quantities: Sequence[Quantity] | None = None) -> list[QuantityList]:
+    """Return the runs of two or more quantities of one unit with only separators between them.
+
+    Args:
+        text: one normalised sentence.
+        quantities: those of the sentence where they are known; else they are found.
+    """
+    lists: list[list[Quantity]] = []
+    for item in find_quantities(text) if quantities is None else quantities:
+        last = lists[-1][-1] if lists else None
+        if last and last.unit == item.unit and _SEPARATOR.fullmatch(text, last.end, item.start):
+            lists[-1].append(item)
+        else:
+            lists.append([item])
+    return [QuantityList(run[0].start, run[-1].end, tuple(run)) for run in lists if len(run) > 1]
+
+
+def align(listed: QuantityList, names: Sequence[Name]) -> list[tuple[Name, Quantity]] | Problem:
+    """Pair a list with the years or names told before it, only when there are as many of the one as of the other."""
+    if len(listed.items) != len(names):
+        message = f"{len(names)}个名目对{len(listed.items)}个数"
+        return Problem("alignment", message, listed.start, listed.end)
+    return list(zip(names, listed.items, strict=True))
+
+
+_BASIS = re.compile("(?P<扣非>扣非|扣除非经常性?)|(?P<归母>归母|归属于)")
+
+
+def basis_of(text_before: str) -> str:
+    """Return the basis of profit told last: 扣非, 归母 or ""; 扣非归母净利润 is 扣非."""
+    found = [match.lastgroup or "" for match in _BASIS.finditer(text_before)]
+    if found[-2:] == ["扣非", "归母"] and re.search("扣非后?(?:的)?归母|扣除非经常性?损益[^，。]{0,6}归", text_before):
+        return "扣非"
+    return found[-1] if found else ""
+
+
+def _carried(text: str, last: Quantity, raw: Raw, change: Change, previous: Change) -> Change:
+    """Later items of a list, and the second of 从A提升至B, take the kind of the first."""
+    if change.kind == "change" and previous.base and not re.search("[，。；]", text[last.end : raw.start]):
+        return replace(change, kind=previous.base)
+    if last.unit != raw.unit:
+        return change
+    if _SEPARATOR.fullmatch(text, last.end, raw.start):
+        return replace(
+            change, kind=previous.kind, sign=change.sign if raw.sign else previous.sign, start=previous.start
+        )
+    if previous.start and previous.kind and follows(text, last.end, raw.start):
+        return replace(change, kind=previous.kind)
+    return change
+
+
+def _finished(text: str, raw: Raw, change: Change) -> Quantity:
+    low, high = raw.number, raw.high
+    if change.sign < 0 and not raw.sign:
+        low, high = (-low, None) if high is None else (-high, -low)
+    stated = text[raw.start : raw.end]
+    top = None if high is None else _clean(high)
+    return Quantity(raw.start, raw.end, stated, _clean(low), raw.unit, raw.scale, top, raw.approx, change.kind)
+
+
+def _clean(number: float) -> float:
+    """Drop the dust of binary fractions: 2.3 * 1e8 is 229999999.99999997."""
+    return float(f"{number:.12g}")

@@ -1,0 +1,277 @@
+"""A sentence with everything found in it: names, periods, quantities, and who it is about when it does not say."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from kg.kinds import kind_of
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from extraction.dating.reader import Dated
+    from extraction.models.units import Line
+    from extraction.quantities.reader import Quantity
+    from extraction.text.sentences import Sentence
+    from kg.model import Document, Modality, Polarity, Problem, Value
+    from kg.period import Period
+
+
+PATTERNS = "patterns/2"
+CONTEXT = -1  # the place of a reference that the sentence itself does not hold
+
+
+class Ref(Struct, frozen=True):
+    """A name in a sentence and the entity it stands for; `start` is CONTEXT when it is understood, not written.
+
+    `about` anchors a compound indicator: 碳酸锂价格 is about product:碳酸锂, whose name is `owner` and ends at
+    `owner_end`. `score` is the linker's certainty, 0 … 1.
+    """
+
+    entity: str
+    kind: Kind
+    name: str
+    start: int = CONTEXT
+    end: int = CONTEXT
+    about: str = ""
+    score: float = 1.0
+    owner: str = ""
+    owner_end: int = CONTEXT
+
+
+class Claim(Struct, frozen=True):
+    """What a reader read; offsets are into the normalised sentence. The pipeline turns it into a fact.
+
+    `reader` names who read it and in which version, `pattern` how. `polarity` and `modality` are set where the reader
+    knows them, else the certainty of the sentence decides. `listing` says that a list places the subject, whatever is
+    expected of it, `own_clause` that only a period of the claim's own clause dates it. `named` are the document's
+    characters that name an end, where the sentence's own names do not hold it.
+    """
+
+    relation: str
+    subject: Ref
+    object: Ref
+    start: int
+    end: int
+    pattern: str
+    sign: int = 0
+    value: Value | None = None
+    valid: Period | None = None
+    qualifiers: tuple[tuple[str, str], ...] = ()
+    confidence: float = 0.8
+    polarity: Polarity | None = None
+    modality: Modality | None = None
+    listing: bool = False
+    own_clause: bool = False
+    named: tuple[tuple[int, int, Ref], ...] = ()
+    reader: str = PATTERNS
+
+
+class Annotated(Struct, frozen=True):
+    """One sentence, its names in order of place without overlap, and its surroundings.
+
+    `subject` is who the sentence is about when it names nobody: the lead-in's, heading's or report's subject.
+    `place` is where its figures are measured when it names no place: its label's, title's or heading's. `firm` says
+    that a heading speaks of one company, `stranger` that the label does of one that nobody knows, `opens` that the
+    sentence begins its paragraph or item, `estimated` that it goes on about a period which the sentence before marked
+    as estimated (2025E).
+    """
+
+    sentence: Sentence
+    refs: tuple[Ref, ...]
+    periods: tuple[Dated, ...]
+    quantities: tuple[Quantity, ...]
+    subject: Ref | None = None
+    region: Ref | None = None
+    place: str = ""
+    firm: bool = False
+    stranger: bool = False
+    opens: bool = False
+    period: Period | None = None
+    heading: tuple[str, ...] = ()
+    risk: bool = False
+    outlook: bool = False
+    estimated: bool = False
+    date_problems: tuple[Problem, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The normalised text that all offsets point into."""
+        return self.sentence.text
+
+    def between(self, start: int, end: int) -> tuple[Ref, ...]:
+        """Return the names that lie within text[start:end]."""
+        return tuple(ref for ref in self.refs if start <= ref.start and ref.end <= end)
+
+
+class Masked(Struct, frozen=True):
+    """The sentence with every name, or enumeration of names, put down to one letter of its kind.
+
+    「恩捷股份向宁德时代、比亚迪供应隔膜」 becomes 「C向C供应P」, each letter a private-use character, so that a pattern
+    speaks of *a company*, not of its spelling; `groups` holds what each letter stands for and `starts` where each
+    character began. Periods and denials are left out: 「2024年并未收购」 reads as 「收购」.
+    """
+
+    text: str
+    groups: dict[int, tuple[Ref, ...]]
+    starts: tuple[int, ...]
+    quantities: dict[int, Quantity]
+    denials: tuple[int, ...] = ()
+
+    def denied(self, start: int, end: int) -> bool:
+        """Whether a word of denial was left out of text[start:end] of the sentence."""
+        return any(start <= at < end for at in self.denials)
+
+    def origin(self, index: int) -> int:
+        """Return the normalised-sentence offset of a masked character."""
+        return self.starts[index]
+
+
+_FIRST_LETTER = 0xE000
+LETTER = {kind: chr(_FIRST_LETTER + index) for index, kind in enumerate(Kind)}
+QUANTITY_LETTER = chr(_FIRST_LETTER + len(LETTER))
+ANY_LETTER = f"{chr(_FIRST_LETTER)}-{QUANTITY_LETTER}"
+_JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?、?(?:以及|和|及|与|或)?")
+# A denied verb is read like the plain one; the claim remembers that it was denied.
+_DENIAL = re.compile(
+    r"并未|并没有|没有|尚未|未能|未曾|并不|不再|终止|否认|取消|未(?=[向与和对被由从收供采持参投签获达])"
+)
+_DENIED = re.compile(f"(?={_DENIAL.pattern})")
+_TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
+
+
+def mask(annotated: Annotated, *, pairs: bool = False) -> Masked:
+    """Mask a sentence; with `pairs`, two names joined by 和 or 与 stay two (for 「A与B合作」)."""
+    return _Builder(annotated, pairs=pairs).build()
+
+
+class _Builder:
+    """Walks the sentence once, left to right, and collects masked characters with their origins."""
+
+    def __init__(self, annotated: Annotated, *, pairs: bool) -> None:
+        self.source, self.pairs = annotated.text, pairs
+        self.refs = [seen for ref in annotated.refs if ref.start >= 0 and (seen := bare(ref)) is not None]
+        self.skip = {dated.start: dated.end for dated in annotated.periods}
+        self.quantity = {quantity.start: quantity for quantity in annotated.quantities}
+        self.out: list[str] = []
+        self.starts: list[int] = []
+        self.groups: dict[int, tuple[Ref, ...]] = {}
+        self.quantities: dict[int, Quantity] = {}
+        self.denials: list[int] = []
+
+    def build(self) -> Masked:
+        position, upcoming = 0, 0
+        marked = {ref.start for ref in self.refs} | self.skip.keys() | self.quantity.keys()
+        marked |= {place.start() for place in _DENIED.finditer(self.source)}
+        stops = sorted({*marked, len(self.source)})
+        while position < len(self.source):
+            while upcoming < len(self.refs) and self.refs[upcoming].start < position:
+                upcoming += 1
+            if upcoming < len(self.refs) and self.refs[upcoming].start == position:
+                position, upcoming = self._group(upcoming)
+            elif position in self.skip:
+                position = max(self.skip[position], position + 1)
+            elif position in self.quantity:
+                position = self._quantity(position)
+            elif denial := _DENIAL.match(self.source, position):
+                self.denials.append(position)
+                position = denial.end()
+            else:
+                stop = stops[bisect_right(stops, position)]
+                self.out += self.source[position:stop]
+                self.starts += range(position, stop)
+                position = stop
+        starts = (*self.starts, len(self.source))
+        return Masked("".join(self.out), self.groups, starts, self.quantities, tuple(self.denials))
+
+    def _emit(self, letter: str, origin: int) -> None:
+        self.out.append(letter)
+        self.starts.append(origin)
+
+    def _quantity(self, position: int) -> int:
+        quantity = self.quantity[position]
+        self.quantities[len(self.out)] = quantity
+        self._emit(QUANTITY_LETTER, position)
+        return max(quantity.end, position + 1)
+
+    def _group(self, index: int) -> tuple[int, int]:
+        members: list[Ref] = [self.refs[index]]
+        end = self._after(members[0].end)
+        while (follower := self._joined(index + len(members), end, len(members))) is not None:
+            members.append(follower)
+            end = self._after(follower.end)
+        self.groups[len(self.out)] = tuple(members)
+        self._emit(LETTER[members[0].kind], members[0].start)
+        return end, index + len(members)
+
+    def _joined(self, index: int, end: int, size: int) -> Ref | None:
+        if index >= len(self.refs):
+            return None
+        follower, first = self.refs[index], self.refs[index - size]
+        gap = self.source[end : follower.start]
+        if follower.kind != first.kind or not gap or not _JOINER.fullmatch(gap):
+            return None
+        if self.pairs and size == 1 and "、" not in gap:
+            return None
+        return follower
+
+    def _after(self, end: int) -> int:
+        match = _TAIL.match(self.source, end)
+        return match.end() if match else end
+
+
+_MASKED_KINDS = frozenset(Kind) - {Kind.INDICATOR, Kind.EVENT, Kind.POLICY}
+
+
+def bare(ref: Ref) -> Ref | None:
+    """Return the name a pattern should see: 产能 and 收购 are its trigger words, 碳酸锂 in 碳酸锂产能 its product."""
+    if ref.kind in _MASKED_KINDS:
+        return ref
+    if ref.about and ref.owner_end > ref.start:
+        return Ref(ref.about, kind_of(ref.about), ref.owner, ref.start, ref.owner_end, score=ref.score)
+    return None
+
+
+def nearest(refs: Sequence[Ref], before: int) -> Ref | None:
+    """Return the last name that ends at or before an offset."""
+    candidates = [ref for ref in refs if ref.end <= before]
+    return max(candidates, key=lambda ref: ref.end) if candidates else None
+
+
+class AnnotatedDocument(Struct, frozen=True):
+    """A document cut into lines, each with its names, and its sentences with their surroundings.
+
+    `lines` are its sentences, headings and rows of tables in order, and `names` what is named in each; `sentences`
+    are those that are neither, `by_line` where each of them stands. `company` is whom the report is about.
+    """
+
+    document: Document
+    lines: Sequence[Line]
+    names: Sequence[Sequence[Ref]]
+    sentences: Sequence[Annotated]
+    by_line: Mapping[int, Annotated]
+    title: str = ""
+    title_names: Sequence[Ref] = ()
+    company: Ref | None = None
+
+    def text_of(self, line: int) -> str:
+        """Return the text of a line; -1 is the document's title."""
+        return self.lines[line].sentence.text if line >= 0 else self.title
+
+    def sentence(self, line: int) -> Annotated:
+        """Return a line as a sentence; a heading or a row has no surroundings of its own."""
+        known = self.by_line.get(line)
+        return known if known is not None else Annotated(self.lines[line].sentence, tuple(self.names[line]), (), ())
+
+
+class ClaimReader(Protocol):
+    """Reads claims out of an annotated document; keeps nothing from one document to the next."""
+
+    def read(self, document: AnnotatedDocument) -> Iterable[tuple[Claim, Annotated]]:
+        """Yield the claims of a document, each with the sentence that states it."""
+        ...

@@ -1,0 +1,347 @@
+"""JSON lines in, JSON lines out: in order, over processes; a bad line is said with its number and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from extraction.documents.jsonl import read_record, text_of
+from extraction.documents.source import Source
+from extraction.names.gazetteer import shipped_lexicon
+from extraction.names.linker import Linker
+from extraction.names.ner import load_ner
+from extraction.names.user_names import lexicon_with
+from extraction.pipeline import Extractor
+from extraction.text.sentences import split
+from extraction.workers import ordered_map
+from kg.errors import DocumentError
+from kg.kinds import kind_of
+from kg.securities.lists.shipped import parse_day
+from kg.securities.master import Master
+from kg.securities.resolver import Resolver
+from kg.securities.similar import NearNames
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from kg.model import Entity, Fact, Mention, Problem, Reading, Value
+    from kg.period import Period
+
+    Record = dict[str, Any]
+    Work = Callable[[Record, str], Record]
+    from datetime import date, datetime
+
+    from extraction.names.gazetteer import Lexicon
+    from extraction.sentence import Ref
+    from extraction.text.sentences import Sentence
+    from kg.securities.resolver import Candidate, Resolution
+
+
+def reading_on_wire(name: str, reading: Reading, *, explain: bool = False) -> dict[str, Any]:
+    """Return one document's mentions, facts and problems; with `explain`, which pattern read a fact and how sure."""
+    entities = {entity.id: entity for entity in reading.entities}
+    return {
+        "id": name,
+        "mentions": [mention_on_wire(mention, entities, explain=explain) for mention in reading.mentions],
+        "facts": [_fact(fact, entities, explain=explain) for fact in reading.facts],
+        "problems": [_problem(problem) for problem in reading.problems],
+    }
+
+
+def mention_on_wire(mention: Mention, entities: Mapping[str, Entity], *, explain: bool = False) -> dict[str, Any]:
+    """Return a mention with its judgement and its candidates, the surest first."""
+    entity = entities.get(mention.entity)
+    return {
+        "start": mention.start,
+        "end": mention.end,
+        "text": mention.text,
+        "status": mention.status.value,
+        "entity": mention.entity or None,
+        "code": entity.codes[0] if entity and entity.codes else None,
+        "kind": mention.kind.value,
+        "score": round(mention.score, 4),
+        "candidates": [
+            {
+                "entity": candidate.entity,
+                "score": round(candidate.score, 4),
+                **({"features": dict(candidate.features)} if explain else {}),
+            }
+            for candidate in mention.candidates
+        ],
+    }
+
+
+def _fact(fact: Fact, entities: Mapping[str, Entity], *, explain: bool) -> dict[str, Any]:
+    evidence = fact.evidence[0]
+    written = {
+        "subject": _end(fact.subject, entities),
+        "relation": fact.relation,
+        "object": _end(fact.object, entities),
+        "sign": fact.sign,
+        "polarity": fact.polarity.value,
+        "modality": fact.modality.value,
+        "valid": _period(fact.valid),
+        "value": _value(fact.value),
+        "qualifiers": dict(fact.qualifiers),
+        "speaker": evidence.speaker,
+        "confidence": fact.confidence,
+        "evidence": {"start": evidence.start, "end": evidence.end, "quote": evidence.quote},
+    }
+    if explain:
+        written["explanation"] = {"id": fact.id, "pattern": evidence.extractor, "places": len(fact.evidence)}
+    return written
+
+
+def _end(identity: str, entities: Mapping[str, Entity]) -> dict[str, Any]:
+    entity = entities.get(identity)
+    name = entity.name if entity else identity.partition(":")[2]
+    code = {"code": entity.codes[0]} if entity and entity.codes else {}
+    about = {"about": entity.about} if entity and entity.about else {}
+    return {"id": identity, "name": name, "kind": (entity.kind if entity else kind_of(identity)).value, **code, **about}
+
+
+def _period(period: Period | None) -> dict[str, Any] | None:
+    if period is None:
+        return None
+    start, end = (day.isoformat() if day else None for day in (period.start, period.end))
+    return {"start": start, "end": end, "precision": period.precision.value}
+
+
+def _value(value: Value | None) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    stated = {"scale": value.scale, "change": value.change, "basis": value.basis, "high": value.high}
+    return {"number": value.number, "unit": value.unit, **{key: item for key, item in stated.items() if item}}
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {"kind": problem.kind, "message": problem.message, "start": problem.start, "end": problem.end}
+
+
+_BATCH = 8  # lines that travel together: a news item is too short for a trip of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What became of one line: its answer as JSON, or, where `refused`, why there is none."""
+
+    text: str
+    refused: bool = False
+
+
+def transform(lines: Iterable[bytes], build: Callable[[], Work], *, source: str, workers: int = 0) -> Iterator[Line]:
+    """Answer each line; blank ones are passed over.
+
+    Args:
+        lines: UTF-8, an object each.
+        build: makes the function record, place → answer, once in each process; that may raise DocumentError.
+        source: what the lines come from, for messages.
+        workers: processes; 0 takes one a processor.
+    """
+    numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    return ordered_map(numbered, partial(_answering, build, source), workers=workers, size=_BATCH)
+
+
+def _answering(build: Callable[[], Work], source: str) -> Callable[[tuple[int, bytes]], Line]:
+    return partial(_answer, build(), source)
+
+
+def _answer(work: Work, source: str, numbered: tuple[int, bytes]) -> Line:
+    number, line = numbered
+    where = f"{source}:{number}"
+    try:
+        return Line(json.dumps(work(_record(where, line), where), ensure_ascii=False))
+    except DocumentError as fault:  # such an error does not travel between processes; its one line does
+        return Line(str(fault), refused=True)
+
+
+def _record(where: str, line: bytes) -> Record:
+    try:
+        record = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as fault:
+        raise DocumentError(where, f"not a line of JSON in UTF-8 ({fault})"[:200], "mend or remove the line") from fault
+    if not isinstance(record, dict):
+        raise DocumentError(where, "not an object", 'write {"id": …, "text": …, "date": …}')
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """How texts are read; `read_at` stamps readings and bounds dates."""
+
+    read_at: datetime
+    ner: bool = True
+    master: Path | None = None
+    names: Path | None = None
+    edge_model: str = "shipped"
+    explain: bool = False
+    min_confidence: float = 0.0  # what is read less surely is not written
+
+    def build(self) -> Work:
+        """Make the function that answers one record."""
+        extractor = Extractor.default(
+            master=self.master,
+            ner=self.ner,
+            edge_model=self.edge_model,
+            names=self.names,
+            min_confidence=self.min_confidence,
+        )
+        return partial(_extract, extractor, self)
+
+
+def _extract(extractor: Extractor, how: Extraction, record: Record, where: str) -> dict[str, Any]:
+    if "id" not in record:
+        raise DocumentError(where, 'missing "id"', "add one to match results to inputs")
+    document = read_record(record, Source(Path(where), b"", how.read_at.date()))
+    given = text_of(record)
+    reading = extractor.extract(document, recorded_at=how.read_at)
+    written = reading_on_wire(record["id"], reading, explain=how.explain)
+    for fact in written["facts"]:  # the stored text spells line ends one way; a quote is the giver's own characters
+        evidence = fact["evidence"]
+        evidence["quote"] = given[evidence["start"] : evidence["end"]]
+    return written
+
+
+_MOST_PROPOSED = 5
+_PLACES = 4  # digits of a score
+
+
+@dataclass(frozen=True, slots=True)
+class Resolving:
+    """How texts are read: with the NER model or without, against which master, with each feature's share or not."""
+
+    ner: bool = True
+    master: Path | None = None
+    names: Path | None = None
+    explain: bool = False
+
+    def build(self) -> Work:
+        """Make the function that answers one record."""
+        return partial(
+            _resolve_line, NameReader.default(master=self.master, ner=self.ner, names=self.names), self.explain
+        )
+
+
+class NameReader:
+    """Finds the names of a text and says whom they stand for, as of a day."""
+
+    def __init__(self, master: Master, *, ner: bool = True, lexicon: Lexicon | None = None) -> None:
+        self._lexicon = lexicon or shipped_lexicon()
+        self._linker = Linker(Resolver(master), self._lexicon, load_ner() if ner else None)
+        self._near = NearNames(master)
+
+    @classmethod
+    def default(cls, *, master: Path | None = None, ner: bool = True, names: Path | None = None) -> NameReader:
+        """Build it on the shipped securities master, or on the user's, with the user's own names."""
+        return cls(Master.load(master), ner=ner, lexicon=lexicon_with(names))
+
+    def read(
+        self, text: str, day: date, *, codes: tuple[str, ...] = (), explain: bool = False, propose: bool = True
+    ) -> list[dict[str, Any]]:
+        """Return the mentions of a text in order of place, as `liantu resolve` writes them.
+
+        Args:
+            text: the document; offsets are code points of it.
+            day: names are read as they were borne on it.
+            codes: of the issuers the document is about, where known.
+            explain: whether each candidate shows what its score is made of.
+            propose: whether an unlisted company's candidates are sought among the near names.
+        """
+        sentences = split(text, 0, len(text))
+        resolutions, refs = self._linker.read(text, day, sentences, codes=codes)
+        companies = [
+            self._company(each, day if propose else None, explain=explain)
+            for each in resolutions
+            if each.status != "unknown" or each.entity_id or each.code
+        ]
+        taken = [(each["start"], each["end"]) for each in companies]
+        others = [
+            mention
+            for sentence, found in zip(sentences, refs, strict=True)
+            for ref in found
+            if (mention := self._other(text, sentence, ref)) is not None
+            and not any(mention["start"] < end and start < mention["end"] for start, end in taken)
+        ]
+        return sorted([*companies, *others], key=lambda each: (each["start"], each["end"]))
+
+    def _company(self, found: Resolution, day: date | None, *, explain: bool) -> dict[str, Any]:
+        candidates = [_candidate(each, explain=explain) for each in found.candidates]
+        if day is not None and found.status == "unknown" and found.entity_id:
+            candidates += self._proposed(found.text, day, {each["entity"] for each in candidates}, explain=explain)
+        return {
+            "start": found.start,
+            "end": found.end,
+            "text": found.text,
+            "status": found.status,
+            "entity": found.entity_id,
+            "code": found.code,
+            "kind": "company",
+            "score": round(found.score, _PLACES),
+            "candidates": candidates,
+        }
+
+    def _proposed(self, text: str, day: date, known: set[str], *, explain: bool) -> list[dict[str, Any]]:
+        """Issuers whose name is near an unlisted company's: for a person to judge, never linked."""
+        return [
+            {
+                "entity": near.issuer.id,
+                "code": near.issuer.code,
+                "name": near.issuer.name_on(day),
+                "score": near.score,
+                **({"features": {near.reason: near.score}} if explain else {}),
+            }
+            for near in self._near.related(text, day, limit=_MOST_PROPOSED)
+            if near.issuer.id not in known
+        ]
+
+    def _other(self, text: str, sentence: Sentence, ref: Ref) -> dict[str, Any] | None:
+        """A name of another kind: in the gazetteer it is linked, a compound of one too, a guess is unknown."""
+        start, end = sentence.span(ref.start, ref.end)
+        if ref.entity.startswith("sec:"):
+            return None
+        listed = ref.entity in self._lexicon.anchors or bool(ref.about)
+        return {
+            "start": start,
+            "end": end,
+            "text": text[start:end],
+            "status": "linked" if listed else "unknown",
+            "entity": ref.entity,
+            "code": None,
+            "kind": ref.kind.value,
+            "score": round(ref.score, _PLACES),
+            "candidates": [],
+        }
+
+
+def _candidate(candidate: Candidate, *, explain: bool) -> dict[str, Any]:
+    return {
+        "entity": candidate.entity_id,
+        "code": candidate.code,
+        "name": candidate.name,
+        "score": round(candidate.score, _PLACES),
+        **({"features": candidate.features} if explain else {}),
+    }
+
+
+def _resolve_line(reader: NameReader, explain: bool, record: Record, where: str) -> dict[str, Any]:
+    if "id" not in record:
+        raise DocumentError(where, 'no "id"', "give each line one, so that its answer can be told")
+    codes = record.get("codes", ())
+    if not isinstance(codes, (list, tuple)) or not all(isinstance(code, str) for code in codes):
+        raise DocumentError(where, '"codes" is no list of codes', 'write "codes": ["600519.SH"] or leave it out')
+    mentions = reader.read(text_of(record), _day(record, where), codes=tuple(codes), explain=explain)
+    return {"id": record["id"], "mentions": mentions}
+
+
+def _day(record: Record, where: str) -> date:
+    stated = record.get("date")
+    try:
+        day = parse_day(stated) if isinstance(stated, str) else None
+    except ValueError as fault:
+        raise DocumentError(where, f"{stated!r} is no day ({fault})", 'write "date": "2025-06-30"') from fault
+    if day is None:
+        raise DocumentError(where, 'no "date"', 'names are read as of a day: write "date": "2025-06-30"')
+    return day

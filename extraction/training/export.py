@@ -1,0 +1,74 @@
+"""A trained network as the files that `extraction.models.edges` reads: ONNX with 8-bit weights, arrays, tokenizer."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import nn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from extraction.training.network import Network
+    from extraction.training.pretrained import Base
+
+
+class _Reader(nn.Module):
+    """The network from embedded words to scores and states."""
+
+    def __init__(self, net: Network) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, words: torch.Tensor, own: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        states = self.net.embed_norm(words)
+        for layer in self.net.lower:
+            states = layer(states, None)
+        states = self.net.upper_states(states, own, None)
+        return self.net.scores(states), states
+
+
+def write(net: Network, base: Base, folder: Path, *, calibration: Any, kinds: NDArray[np.float16]) -> None:
+    """Write the files of a model into a folder.
+
+    The weights have seven bits, not eight: processors without VNNI add products of eight in sixteen bits, which would
+    overflow there and make the same text read differently on another machine.
+    """
+    from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 -- the extra `train`
+
+    net.eval()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        plain = Path(scratch) / "plain.onnx"
+        sample = torch.zeros(1, 20, net.words.embedding_dim), torch.zeros(1, 20, dtype=torch.long)
+        axes = {
+            "words": {1: "tokens"},
+            "own": {1: "tokens"},
+            "scores": {2: "tokens", 3: "tokens"},
+            "states": {1: "tokens"},
+        }
+        torch.onnx.export(
+            _Reader(net), sample, str(plain), input_names=["words", "own"], output_names=["scores", "states"],
+            dynamic_axes=axes, opset_version=17, dynamo=False,
+        )  # fmt: skip
+        quantize_dynamic(
+            plain, folder / "edges.onnx", weight_type=QuantType.QInt8, per_channel=True, reduce_range=True,
+            op_types_to_quantize=["MatMul", "Gemm"], extra_options={"MatMulConstBOnly": True},
+        )  # fmt: skip
+    scales = np.abs(base.words).max(axis=1) / 127
+    scales[scales == 0] = 1
+    half = np.float16
+    np.savez(
+        folder / "edges.npz",
+        words=np.round(base.words / scales[:, None]).astype(np.int8), scales=scales.astype(np.float32),
+        places=base.places.astype(half), distance=net.distance.weight.detach().numpy().astype(half),
+        w1=net.pair.weight.detach().numpy().T.astype(half), b1=net.pair.bias.detach().numpy().astype(half),
+        w2=net.said.weight.detach().numpy().T.astype(half), b2=net.said.bias.detach().numpy().astype(half), kinds=kinds,
+    )  # fmt: skip
+    (folder / "edges.spm").write_bytes(base.tokenizer)
+    (folder / "edges.json").write_text(json.dumps({"calibration": calibration}) + "\n", encoding="utf-8")

@@ -1,0 +1,140 @@
+"""How the shipped edge model was made, from annotated notes to its files; `liantu train edges` runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from extraction.models.decoding import pairs_of, scope_of
+from extraction.models.edges import features_of
+from extraction.models.scheme import ATTRIBUTES, GROUP_NAMES
+from extraction.training import calibration, export, pretrained
+from extraction.training import fit as training
+from extraction.training.gold import fold, read_notes
+from extraction.training.network import Network
+from kg.errors import KgError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from extraction.training.gold import Example
+    from extraction.training.pretrained import Base
+
+LAYERS, FROZEN = 8, 4
+_WEIGHED = 6  # candidates of a note that calibrate, for each of its edges; the rest are hardly ever right
+
+Note = tuple[list["Example"], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What to train on and how.
+
+    `annotations` and `calibrate` are JSONL files of notes, `texts` the folders that hold their texts as id.md; the
+    network is trained on the former and its probabilities are fitted on the latter. `vocabulary` are further folders
+    of texts whose words the tokenizer keeps.
+    """
+
+    annotations: Sequence[Path]
+    calibrate: Sequence[Path]
+    texts: Sequence[Path]
+    out: Path
+    vocabulary: Sequence[Path] = ()
+    epochs: int = 12
+    seed: int = 1
+    device: str = "cpu"
+
+
+def train(recipe: Recipe, log: Callable[[str], None]) -> None:
+    """Train, calibrate and write a model.
+
+    Raises:
+        KgError: a note stands on both sides, a text is missing, or the network has learnt nothing.
+    """
+    notes, held = (
+        [note for file in files for note in read_notes(file, recipe.texts) if note[0]]
+        for files in (recipe.annotations, recipe.calibrate)
+    )
+    if both := {examples[0].note for examples, _ in notes} & {examples[0].note for examples, _ in held}:
+        raise KgError(f"note {min(both)} is in ANNOTATIONS and in --calibrate: leave it out of one")
+    base = pretrained.build(_words(recipe), LAYERS)
+    log(f"{len(notes)} notes to train on, {len(held)} to calibrate on; {len(base.words)} pieces")
+    net = fitted(notes, base, recipe, log=log)
+    kinds = calibration.fit_kinds((edge[end], edge[f"{end}k"]) for _, edges in notes for edge in edges for end in "so")
+    export.write(net, base, recipe.out, calibration=calibrated(net, base, held), kinds=kinds)
+
+
+def _words(recipe: Recipe) -> Iterator[str]:
+    for folder in (*recipe.texts, *recipe.vocabulary):
+        for file in sorted(folder.rglob("*.md")):
+            yield file.read_text(encoding="utf-8")
+
+
+def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, *, log: Callable[[str], None]) -> Network:
+    """Train a network on notes; its weights are the mean over the end of the run."""
+    torch.manual_seed(recipe.seed)
+    items = training.make_items([example for examples, _ in notes for example in examples], base.tokenizer)
+    net = Network(base, frozen=FROZEN)
+    net.to(recipe.device)
+    training.cache_lower(net, items, recipe.device)
+    schedule = training.Schedule(recipe.epochs, seed=recipe.seed)
+    mean = training.fit(net, items, schedule, device=recipe.device, log=log)
+    net.load_state_dict({**net.state_dict(), **mean})
+    net.cpu()
+    net.eval()
+    return net
+
+
+def calibrated(net: Network, base: Base, notes: Sequence[Note]) -> list[list[float]]:
+    """Fit probabilities on notes that a network was not trained on.
+
+    Raises:
+        KgError: the network has learnt nothing.
+    """
+    features, groups, right = [], [], []
+    for examples, gold in notes:
+        found = list(_found(net, training.make_items(examples, base.tokenizer)))
+        found.sort(key=lambda row: -float(row["features"][[2, 5]].sum()))
+        del found[_WEIGHED * max(len(gold), 1) :]
+        for each, answered in zip(found, calibration.matched(found, gold), strict=True):
+            features.append(each["features"])
+            groups.append(each["number"])
+            right.append(answered)
+    if not any(right):
+        raise KgError("nothing that was read of the held-out notes is right: train on more notes, or for longer")
+    return calibration.fit_probability(np.array(features), groups, right)
+
+
+def _found(net: Network, items: Sequence[training.Item]) -> Iterator[dict[str, Any]]:
+    training.cache_lower(net, items)
+    low, high = ATTRIBUTES["group"]
+    net.eval()
+    for item in items:
+        with torch.no_grad():
+            states, scores = training.scores_of(net, [item], "cpu")
+            ends, spans = pairs_of(scores[0].numpy())
+            if not len(ends):
+                continue
+            rows = torch.from_numpy(np.pad(ends, ((0, 0), (1, 0))))
+            said = net.pair_attributes(states, rows)[:, low:high].numpy()
+        name = cache(partial(_name, item, scores[0].numpy()))
+        for pair, row, number in zip(ends, features_of(spans, said), said[:, :-1].argmax(axis=1), strict=True):
+            yield {
+                "subject": fold(name(*map(int, pair[:2]))),
+                "object": fold(name(*map(int, pair[2:]))),
+                "group": GROUP_NAMES[number],
+                "number": int(number),
+                "features": row,
+            }
+
+
+def _name(item: training.Item, scores: NDArray[np.float32], first: int, last: int) -> str:
+    spans = [each for each in (scope_of(scores, (first, last)), (first, last)) if each]
+    return "".join(item.example.unit.text[item.starts[low - 1] : item.ends[high - 1]] for low, high in spans)

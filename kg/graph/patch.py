@@ -1,0 +1,374 @@
+"""What a snapshot is put together from, and how a few changed facts are laid over it.
+
+A patch leaves the arrays of the base as they are, mapped and shared: edges that changed are marked as gone, what they
+are now stands in a few rows of its own, and nodes are renumbered by two small maps, so that a node is still a position
+among the sorted ids of visible entities. Answers are those of a snapshot compiled anew.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from kg.graph.edges import Edges, Ids, Kinds, Rows
+from kg.graph.layout import anchored, inward, outward, read_edges
+from kg.model import Kind
+from kg.store.columns import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date
+
+    from numpy.typing import NDArray
+
+    from kg.graph.edges import Buckets, Passes
+    from kg.model import Entity, Fact
+    from kg.relations import Vocabulary
+    from kg.store.port import View
+
+_CODES = {kind: code for code, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What became of a compiled graph since.
+
+    Attributes:
+        base_of: for each node the one it was in the base, or −1.
+        now_of: for each node of the base the one it is, or −1.
+        gone: which edges of the base no longer count, shape (edges of the base,).
+        edges: what counts instead, in today's nodes.
+        outward: buckets of `edges` by source.
+        inward: buckets of `edges` by target.
+        touched: for walks out and for walks in, which nodes have other edges than in the base.
+        moves: whether any node has another number than in the base.
+    """
+
+    base_of: NDArray[np.int32]
+    now_of: NDArray[np.int32]
+    gone: NDArray[np.bool_]
+    edges: Edges
+    outward: Buckets
+    inward: Buckets
+    touched: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    moves: bool
+
+    def moved(self, edges: Edges) -> Edges:
+        """Return edges of the base in today's nodes."""
+        if not self.moves:
+            return edges
+        others = (getattr(edges, name) for name in Edges.__slots__[2:])
+        return Edges(self.now_of[edges.source], self.now_of[edges.target], *others)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        maps = sum(a.nbytes for a in (self.base_of, self.now_of, self.gone, *self.touched))
+        return maps + edges_bytes(self.edges) + buckets_bytes(self.outward, self.inward)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The arrays of a compiled graph; `kg.graph.snapshot.Snapshot` says what they mean."""
+
+    as_of: date | None
+    entity_ids: Texts
+    kinds: Kinds
+    about: NDArray[np.int32]
+    fact_ids: Ids
+    rows: Rows
+    outward: Buckets
+    inward: Buckets
+    anchored: Buckets
+    patch: Patch | None = None
+
+    @property
+    def edges(self) -> Edges:
+        """The edges as columns."""
+        return self.rows.columns
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays but the ids'."""
+        own = self.rows.records.nbytes + buckets_bytes(self.outward, self.inward, self.anchored)
+        return own + self.about.nbytes + self.kinds.codes.nbytes + (self.patch.nbytes if self.patch else 0)
+
+    @property
+    def ids_nbytes(self) -> int:
+        """Bytes of the ids of facts and entities."""
+        return self.fact_ids.array.nbytes + self.entity_ids.nbytes
+
+
+def edges_bytes(edges: Edges) -> int:
+    """Return the bytes of edges."""
+    return sum(getattr(edges, field.name).nbytes for field in fields(edges))
+
+
+def buckets_bytes(*several: Buckets) -> int:
+    """Return the bytes of buckets."""
+    return sum(b.keys.nbytes + (0 if b.rows is None else b.rows.nbytes) for b in several)
+
+
+def compiled(view: View, vocabulary: Vocabulary) -> Parts:
+    """Read a view once, fact by fact: the way for a store that cannot give its table."""
+    entities = list(view.entities())
+    nodes = {entity.id: node for node, entity in enumerate(entities)}
+    as_of, ids, edges, by_id = read_edges(view.facts(), vocabulary, nodes, as_of=view.as_of)
+    about = np.array([nodes.get(entity.about, -1) for entity in entities], dtype=np.int32)
+    return Parts(
+        as_of=as_of,
+        entity_ids=Texts.of(nodes),
+        kinds=Kinds(np.array([_CODES[entity.kind] for entity in entities], dtype=np.int8)),
+        about=about,
+        fact_ids=Ids.of(ids),
+        rows=Rows.of(edges),
+        outward=outward(edges, len(vocabulary.relations)),
+        inward=inward(edges, len(vocabulary.relations), by_id),
+        anchored=anchored(about),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What differs from a compiled graph: `facts` are all that count now, by id; entities that are gone map to None."""
+
+    gone: NDArray[np.bool_]
+    facts: list[Fact]
+    entities: Mapping[str, Entity | None]
+
+
+def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
+    """Lay what changed over a compiled graph that has no patch yet."""
+    entity_ids, base_of, now_of = _renumbered(parts.entity_ids, changed.entities)
+    nodes = _positions(entity_ids, changed)
+    known = base_of >= 0
+    codes = np.zeros(len(base_of), dtype=np.int8)
+    codes[known] = parts.kinds.codes[base_of[known]]
+    about = np.full(len(base_of), -1, dtype=np.int32)
+    old = parts.about[base_of[known]]
+    about[known] = np.where(old >= 0, now_of[old], -1)
+    for identity, entity in changed.entities.items():
+        if entity is not None:
+            codes[nodes[identity]] = _CODES[entity.kind]
+            about[nodes[identity]] = nodes.get(entity.about, -1)
+    first = len(parts.fact_ids.array)
+    _, ids, edges, by_id = read_edges(changed.facts, vocabulary, nodes, as_of=parts.as_of, first=first)
+    width = len(vocabulary.relations)
+    lost = parts.rows.take(changed.gone.nonzero()[0])
+    touched = (
+        _touched(base_of, edges.source, now_of[lost.source]),
+        _touched(base_of, edges.target, now_of[lost.target]),
+    )
+    moves = len(base_of) != len(now_of) or bool((base_of != np.arange(len(base_of))).any())
+    return replace(
+        parts,
+        entity_ids=entity_ids,
+        kinds=Kinds(codes),
+        about=about,
+        fact_ids=Ids(parts.fact_ids.array, ids),
+        anchored=anchored(about),
+        patch=Patch(
+            base_of, now_of, changed.gone, edges, outward(edges, width), inward(edges, width, by_id), touched, moves
+        ),
+    )
+
+
+def _touched(base_of: NDArray[np.int32], added: NDArray[np.int32], lost: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which nodes are new, have an edge more, or an edge less."""
+    found: NDArray[np.bool_] = base_of < 0
+    found[added] = True
+    found[lost[lost >= 0]] = True
+    return found
+
+
+def strongest(
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+) -> Edges:
+    """Return the strongest edges of each bucket: by node, relation, falling weight and fact id.
+
+    Args:
+        parts: the graph.
+        nodes: sorted, each once.
+        numbers: relations as positions, sorted, each followed by the next greater number.
+        out: from subjects to objects, or back.
+        limit: how many to keep per node and relation.
+        within: what must hold of the edges that count.
+    """
+    patch = parts.patch
+    if patch is None:
+        return _of_base(parts, nodes, numbers, out=out, limit=limit, within=within)
+    touched = patch.touched[0 if out else 1][nodes]
+    if not touched.any():
+        base = nodes if not patch.moves else patch.base_of[nodes].astype(np.int64)
+        return patch.moved(_of_base(parts, base, numbers, out=out, limit=limit, within=within))
+    if touched.all():
+        return _of_both(parts, nodes, numbers, out=out, limit=limit, within=within)
+    same, other = (
+        strongest(parts, some, numbers, out=out, limit=limit, within=within)
+        for some in (nodes[~touched], nodes[touched])
+    )
+    joined = same.joined(other)
+    return joined.take((joined.source if out else joined.target).argsort(kind="stable"))
+
+
+def _of_base(
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+) -> Edges:
+    wanted = _wanted(nodes, numbers, within.relations)
+    buckets = parts.outward if out else parts.inward
+    return parts.rows.take(buckets.strongest(wanted, limit, within.passes(parts.edges)))
+
+
+def _of_both(
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+) -> Edges:
+    patch = cast("Patch", parts.patch)
+    buckets = parts.outward if out else parts.inward
+    base = patch.base_of[nodes].astype(np.int64)
+    wanted = _wanted(base[base >= 0], numbers, within.relations)
+    found = patch.moved(parts.rows.take(buckets.strongest(wanted, limit, within.passes(parts.edges, patch.gone))))
+    wanted = _wanted(nodes, numbers, within.relations)
+    later = (patch.outward if out else patch.inward).strongest(wanted, limit, within.passes(patch.edges))
+    joined = found.joined(patch.edges.take(later))
+    node = joined.source if out else joined.target
+    by_bucket = joined.take(order := _in_order(parts.fact_ids, joined, node))
+    return by_bucket.take(_first_of_buckets(node[order], by_bucket.relation, limit))
+
+
+def all_edges(parts: Parts) -> Edges:
+    """Return all edges, by source, relation, falling weight and fact id."""
+    if parts.patch is None:
+        return parts.edges
+    joined = parts.patch.moved(parts.rows.take((~parts.patch.gone).nonzero()[0])).joined(parts.patch.edges)
+    return joined.take(_in_order(parts.fact_ids, joined, joined.source))
+
+
+class Within(NamedTuple):
+    """Which edges count: those whose effective validity has a day in [start, end), published by `published`.
+
+    `relations` is how many relations the vocabulary has; None bounds nothing.
+    """
+
+    relations: int
+    start: int | None = None
+    end: int | None = None
+    published: int | None = None
+
+    def passes(self, edges: Edges, gone: NDArray[np.bool_] | None = None) -> Passes | None:
+        """Return the test for rows of `edges`, or None when all count."""
+        bounds: list[tuple[NDArray[Any], np.ufunc, NDArray[Any]]] = []
+        if self.end is not None:
+            bounds.append((edges.start, np.less, _number(self.end)))
+        if self.start is not None:
+            bounds.append((edges.end, np.greater, _number(self.start)))
+        if self.published is not None:
+            bounds.append((edges.published, np.less_equal, _number(self.published)))
+        if gone is not None:
+            bounds.append((gone, np.equal, _STANDS))
+        return partial(_within, bounds) if bounds else None
+
+
+_STANDS = np.zeros((), dtype=np.bool_)
+
+
+@lru_cache(maxsize=256)
+def _number(value: int) -> NDArray[np.int32]:
+    """Return a number as NumPy has it: to turn it into one at each comparison costs more than to compare."""
+    return np.array(value, dtype=np.int32)
+
+
+def _within(
+    bounds: Sequence[tuple[NDArray[Any], np.ufunc, NDArray[Any]]], rows: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    (column, compare, bound), *others = bounds
+    kept: NDArray[np.bool_] = compare(column[rows], bound)
+    for column, compare, bound in others:
+        kept &= compare(column[rows], bound)
+    return kept
+
+
+def _wanted(nodes: NDArray[np.int64], numbers: NDArray[np.int64], relations: int) -> NDArray[np.int64]:
+    wanted: NDArray[np.int64] = np.add.outer(nodes * _number(relations), numbers).ravel()
+    return wanted
+
+
+def _in_order(ids: Ids, edges: Edges, node: NDArray[np.int32]) -> NDArray[np.int64]:
+    order: NDArray[np.int64] = np.lexsort((-edges.weight, edges.relation, node))
+    node, relation, weight = node[order], edges.relation[order], edges.weight[order]
+    tied = (node[1:] == node[:-1]) & (relation[1:] == relation[:-1]) & (weight[1:] == weight[:-1])
+    begins = np.append(True, ~tied)
+    for run in np.split(np.arange(len(order)), np.flatnonzero(begins)[1:]) if tied.any() else ():
+        if len(run) > 1:
+            texts = ids.at(edges.fact[order[run]])
+            order[run] = order[run][sorted(range(len(run)), key=texts.__getitem__)]
+    return order
+
+
+def _first_of_buckets(node: NDArray[np.int32], relation: NDArray[np.int16], limit: int) -> NDArray[np.bool_]:
+    begins = np.ones(len(node), dtype=np.bool_)
+    begins[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
+    places = np.arange(len(node))
+    within: NDArray[np.bool_] = places - np.maximum.accumulate(np.where(begins, places, 0)) < limit
+    return within
+
+
+def _renumbered(
+    ids: Texts, entities: Mapping[str, Entity | None]
+) -> tuple[Texts, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the sorted ids as they are now, for each the node it was, and for each old node the one it is."""
+    kept = np.ones(len(ids), dtype=np.bool_)
+    fresh: list[str] = []
+    for identity in sorted(entities):
+        node = bisect_left(ids, identity)
+        known = node < len(ids) and ids[node] == identity
+        if known:
+            kept[node] = entities[identity] is not None
+        elif entities[identity] is not None:
+            fresh.append(identity)
+    old = np.flatnonzero(kept).astype(np.int32)
+    before = np.array([bisect_left(ids, identity) for identity in fresh], dtype=np.int64)
+    base_of = np.insert(old, np.searchsorted(old, before), -1)
+    now_of = np.full(len(ids), -1, dtype=np.int32)
+    now_of[base_of[base_of >= 0]] = np.flatnonzero(base_of >= 0)
+    added = Texts.of(fresh)
+    ends = np.concatenate([ids.ends, ids.ends[-1] + added.ends[1:]])
+    own = np.arange(len(ids), dtype=np.int32) if ids.rows is None else ids.rows
+    rows = np.full(len(base_of), -1, dtype=np.int32)
+    rows[base_of >= 0] = own[old]
+    rows[base_of < 0] = np.arange(len(ids.ends) - 1, len(ends) - 1)
+    return Texts(np.concatenate([ids.content, added.content]), ends, rows), base_of, now_of
+
+
+def _positions(ids: Texts, changed: Changed) -> dict[str, int]:
+    """Return the nodes of all entities that the changes name."""
+    named = {end for fact in changed.facts for end in (fact.subject, fact.object)} | set(changed.entities)
+    named |= {entity.about for entity in changed.entities.values() if entity}
+    found: dict[str, int] = {}
+    for identity in named:
+        node = bisect_left(ids, identity)
+        if node < len(ids) and ids[node] == identity:
+            found[identity] = node
+    return found
+
+
+def degree(parts: Parts, node: int, relations: int) -> int:
+    """Return how many edges leave or reach a node."""
+    patch = parts.patch
+    if patch is None:
+        return sum(len(_edges_at(buckets, node, relations)) for buckets in (parts.outward, parts.inward))
+    count = sum(len(_edges_at(buckets, node, relations)) for buckets in (patch.outward, patch.inward))
+    base = int(patch.base_of[node])
+    if base >= 0:
+        for buckets in (parts.outward, parts.inward):
+            count += int(np.count_nonzero(~patch.gone[_edges_at(buckets, base, relations)]))
+    return count
+
+
+def _edges_at(buckets: Buckets, node: int, relations: int) -> NDArray[np.integer]:
+    first, last = buckets.bounds(np.array([node, node + 1], dtype=np.int64) * relations)
+    places = np.arange(int(first[0]), int(last[0]))
+    return places if buckets.rows is None else buckets.rows[places]

@@ -1,0 +1,266 @@
+"""What every question works with: a view, the snapshot compiled from it, and links with their citations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kg.graph.remote_graph import served_graph
+from kg.graph.snapshot import Snapshot
+from kg.model import Entity
+from kg.query.answers import Citation, Link, Node, Subgraph
+from kg.relations import vocabulary
+from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from kg.graph.edges import Edges
+    from kg.graph.remote_graph import ServedGraph
+    from kg.graph.snapshot import Direction
+    from kg.model import Evidence, Fact
+    from kg.relations import Lang, Vocabulary
+    from kg.store.port import DocumentHead, Triple, View
+
+ANSWERED = 0.5  # the confidence from which a fact is part of an answer; docs/quality.md: 69 % of relations are right
+_CITATIONS_PER_LINK = 5
+_MOST_NODES = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge of a walk as snapshot rows; `source` is the fact's subject, whichever way it is walked."""
+
+    source: int
+    target: int
+    relation: str
+    sign: int
+    weight: float
+    fact: int
+    cause: int
+    effect: int
+
+
+class Lens:
+    """A view made ready for questions; build one and ask it as often as wanted.
+
+    Facts below `min_confidence` carry no answer; `below` counts those that were met and left out.
+    """
+
+    def __init__(self, view: View, *, lang: Lang = "zh", min_confidence: float = ANSWERED) -> None:
+        self.view, self.lang, self.min_confidence = view, lang, min_confidence
+        self._below: set[str] = set()
+        self.words: Vocabulary = vocabulary()
+        self._entities: dict[str, Entity | None] = {}
+        self._documents: dict[str, DocumentHead] = {}
+        self._facts: dict[Triple, list[Fact]] = {}
+
+    @cached_property
+    def graph(self) -> Snapshot | ServedGraph:
+        """What questions walk: the snapshot, or the server's own hops."""
+        served = served_graph(self.view, self.words)
+        return self.snapshot if served is None else served
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The whole graph of the view, for what needs all of its edges."""
+        return Snapshot.compile(self.view, self.words)
+
+    def entity(self, index: int) -> Entity:
+        """Return the entity of a snapshot row; one whose last document was just removed is called by its id."""
+        entity_id = self.graph.entity_ids[index]
+        return self._entity(entity_id) or Entity(entity_id, self.graph.kinds[index], entity_id.split(":", 1)[-1])
+
+    def meet(self, indices: Iterable[int]) -> None:
+        """Read the entities of many snapshot rows at once, that will be asked for one by one."""
+        ids = {self.graph.entity_ids[index] for index in indices} - self._entities.keys()
+        self._entities |= {entity.id: entity for entity in self.view.entities(ids=ids)}
+
+    def name(self, entity_id: str) -> str:
+        """Return what an entity is called; one that the view no longer knows is called by its id."""
+        known = self._entity(entity_id)
+        return known.name if known else entity_id.split(":", 1)[-1]
+
+    def _entity(self, entity_id: str) -> Entity | None:
+        if entity_id not in self._entities:
+            self._entities[entity_id] = self.view.entity(entity_id)
+        return self._entities[entity_id]
+
+    def index(self, entity_id: str) -> int | None:
+        """Return the snapshot row of an entity, or None when no fact touches it."""
+        return self.graph.index_of(entity_id)
+
+    def expand(
+        self, frontier: Sequence[int], relations: Sequence[str], direction: Direction, *, limit: int
+    ) -> list[Step]:
+        """Return the strongest edges of each node of the frontier, as steps (DESIGN §6)."""
+        if not len(frontier):
+            return []
+        edges = self.graph.expand(np.asarray(frontier, dtype=np.int64), relations, direction, limit_per_node=limit)
+        return self._confident(self.steps(edges))
+
+    def _confident(self, steps: list[Step]) -> list[Step]:
+        """Drop the steps whose fact is below the confidence that an answer asks for."""
+        ids, names = self.graph.fact_ids, self.graph.entity_ids
+        triples = {(names[step.source], step.relation, names[step.target]) for step in steps}
+        self._read_facts(triples)
+        sure = {fact.id for triple in triples for fact in self.confident(self._facts[triple])}
+        return [step for step in steps if ids[step.fact] in sure]
+
+    def confident(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Return the facts that are sure enough for an answer, and count the others.
+
+        What several documents state of the same ends is as sure as that one of them at least was read right.
+        """
+        found = list(facts)
+        doubts: dict[tuple[str, str, str, int, str], dict[str, float]] = defaultdict(dict)
+        for fact in found:
+            for item in fact.evidence:
+                doubt = doubts[_claimed(fact)]
+                doubt[item.document] = min(doubt.get(item.document, 1.0), 1 - item.confidence)
+        kept = [fact for fact in found if 1 - prod(doubts[_claimed(fact)].values()) >= self.min_confidence]
+        self._below |= {fact.id for fact in found} - {fact.id for fact in kept}
+        return kept
+
+    @property
+    def below(self) -> int:
+        """How many facts were met and left out for their confidence."""
+        return len(self._below)
+
+    def steps(self, edges: Edges) -> list[Step]:
+        """Return edges as steps."""
+        names = self.graph.relation_names
+        columns = (
+            edges.source,
+            edges.target,
+            edges.relation,
+            edges.sign,
+            edges.weight,
+            edges.fact,
+            edges.cause,
+            edges.effect,
+        )
+        return [
+            Step(int(s), int(t), names[int(r)], int(g), float(w), int(f), int(c), int(e))
+            for s, t, r, g, w, f, c, e in zip(*columns, strict=True)
+        ]
+
+    def links(self, steps: Iterable[Step]) -> list[Link]:
+        """Turn steps into links: the facts of one relation and sign between two entities, with their evidence."""
+        weights: dict[tuple[str, str, str, int], float] = defaultdict(float)
+        members: dict[tuple[str, str, str, int], list[str]] = defaultdict(list)
+        for step in sorted(set(steps), key=lambda step: step.fact):
+            ends = (self.graph.entity_ids[step.source], self.graph.entity_ids[step.target])
+            key = (*ends, step.relation, step.sign)
+            weights[key] += step.weight
+            members[key].append(self.graph.fact_ids[step.fact])
+        self._read_facts({(source, relation, target) for source, target, relation, _ in members})
+        # A document removed while the question is answered takes its facts along.
+        left: list[tuple[float, list[Fact]]] = []
+        for (source, target, relation, sign), ids in sorted(members.items()):
+            walked = set(ids)
+            said = [fact for fact in self._facts[source, relation, target] if fact.id in walked]
+            left += [(weights[source, target, relation, sign], sorted(said, key=spoken))] if said else []
+        self._read_heads(item for _, said in left for _, item in _cited(said, _CITATIONS_PER_LINK))
+        return [self.link(said, weight) for weight, said in left]
+
+    def link(self, facts: Sequence[Fact], weight: float) -> Link:
+        """Build one link from facts of the same ends, relation and sign; the first fact speaks for it."""
+        first = facts[0]
+        return Link(
+            source=first.subject,
+            target=first.object,
+            relation=first.relation,
+            wording=self.words[first.relation].wording[self.lang],
+            sign=first.sign,
+            weight=round(weight, 4),
+            facts=tuple(facts),
+            citations=tuple(self.citations(facts, _CITATIONS_PER_LINK)),
+            contested=any(self.opposing(fact) for fact in facts),
+        )
+
+    def opposing(self, fact: Fact) -> list[Fact]:
+        """Return the live facts that cannot hold together with this one: of the other sign or value, or a denial."""
+        if fact.relation not in self.words.relations or rivals_share_one_end(fact.relation, self.words):
+            return contradicting(self.view, fact, self.words)
+        triple = fact.subject, fact.relation, fact.object
+        self._read_facts({triple})
+        return opposing(fact, self._facts[triple], self.words)
+
+    def _read_facts(self, triples: set[Triple]) -> None:
+        """Read all that is said of some ends in one call: what is told, and what opposes it."""
+        missing = triples - self._facts.keys()
+        if missing:
+            self._facts |= {triple: [] for triple in missing}
+            for fact in self.view.facts(triples=missing):
+                self._facts[fact.subject, fact.relation, fact.object].append(fact)
+
+    def citations(self, facts: Sequence[Fact], limit: int) -> list[Citation]:
+        """Return the witnesses of facts: the newest of each in turn, then the next newest; no place twice."""
+        cited = _cited(facts, limit)
+        self._read_heads(item for _, item in cited)
+        told = ((fact, item, self._documents.get(item.document)) for fact, item in cited)
+        return [_citation(fact, item, document) for fact, item, document in told if document]
+
+    def _read_heads(self, evidence: Iterable[Evidence]) -> None:
+        missing = {item.document for item in evidence} - self._documents.keys()
+        if missing:
+            self._documents |= {head.id: head for head in self.view.documents(missing)}
+
+
+def _claimed(fact: Fact) -> tuple[str, str, str, int, str]:
+    return fact.subject, fact.relation, fact.object, fact.sign, fact.polarity
+
+
+def spoken(fact: Fact) -> tuple[float, int, str]:
+    """Order the facts of a link: most witnessed first, then the latest said."""
+    return -fact.witnesses * fact.confidence, -fact.last_published_on.toordinal(), fact.id
+
+
+def subgraph(nodes: Collection[Node], links: Sequence[Link]) -> Subgraph:
+    """Return nodes and links cut to what a picture holds, the strongest first."""
+    ranked = sorted(nodes, key=lambda node: (-node.score, node.entity.id))
+    kept = ranked[:_MOST_NODES]
+    ids = {node.entity.id for node in kept}
+    inside = tuple(link for link in links if link.source in ids and link.target in ids)
+    return Subgraph(
+        tuple(sorted(kept, key=lambda n: (n.layer, -n.score, n.entity.id))), inside, len(ranked) - len(kept)
+    )
+
+
+def _cited(facts: Sequence[Fact], limit: int) -> list[tuple[Fact, Evidence]]:
+    """Return the first `limit` places, in the order of `Lens.citations`, each with the first fact said there."""
+    newest = [sorted(fact.evidence, key=_newest) for fact in facts]
+    found: dict[tuple[str, int], tuple[Fact, Evidence]] = {}
+    for turn in zip_longest(*newest):
+        for fact, item in zip(facts, turn, strict=True):
+            if len(found) >= limit:
+                return list(found.values())
+            if item:
+                found.setdefault((item.document, item.start), (fact, item))
+    return list(found.values())
+
+
+def _newest(item: Evidence) -> tuple[int, str, int]:
+    return -item.published_on.toordinal(), item.document, item.start
+
+
+def _citation(fact: Fact, item: Evidence, document: DocumentHead) -> Citation:
+    return Citation(
+        fact=fact.id,
+        document=document.id,
+        title=document.title,
+        publisher=document.publisher,
+        speaker=item.speaker,
+        published_on=item.published_on,
+        page=document.page_of(item.start),
+        start=item.start,
+        end=item.end,
+        quote=item.quote,
+    )

@@ -1,0 +1,151 @@
+"""What changed in the themes since a reader's last visit, as records and as Markdown that a search can index."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kg.query.themes.biography import Episode, episodes, title_of, titles_of
+from kg.query.themes.listing import NoRun, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
+
+    from kg.model import Community, Run, SummaryLine, ThemeEvent
+    from kg.query.session import Lens
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_NEWS_EACH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeChange:
+    """What happened to one theme: its name then ("" when it was not there) and now, its sizes, turns and new facts."""
+
+    id: str
+    name: str
+    name_before: str
+    size: int
+    size_before: int
+    episodes: tuple[Episode, ...]
+    news: tuple[SummaryLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesAnswer:
+    """The themes that changed between two weeks, the most news first; `unchanged` counts the others.
+
+    `since` is the week of the last run the reader has seen, None when there was none.
+    """
+
+    since: date | None
+    until: date
+    weeks: tuple[date, ...]
+    themes: tuple[ThemeChange, ...]
+    unchanged: int
+
+
+def changes(lens: Lens, since: date, *, level: int = 0) -> ChangesAnswer:
+    """Return what changed in the themes of one level after the last run of `since` or before.
+
+    Raises:
+        NoRun: before the first weekly run.
+    """
+    before: Run | None = None
+    last: Run | None = None
+    weeks: list[date] = []
+    told: dict[str, list[tuple[date, ThemeEvent]]] = {}
+    news: dict[str, dict[SummaryLine, None]] = {}
+    titles: dict[str, str] = {}
+    for run in lens.view.runs():
+        last = run
+        titles |= titles_of(run)
+        if run.as_of <= since:
+            before = run
+            continue
+        weeks.append(run.as_of)
+        for event in run.events:
+            if event.level == level:
+                told.setdefault(event.theme, []).append((run.as_of, event))
+        for community in _of_level(run, level):
+            # The first line of a week counts its facts; here the facts themselves are told.
+            news.setdefault(community.id, {}).update(dict.fromkeys(community.changes[1:]))
+    if last is None:
+        raise NoRun
+    holds = standing(lens.view, [line for lines in news.values() for line in lines])
+    old = {community.id: community for community in _of_level(before, level)}
+    now = {community.id: community for community in _of_level(last, level)}
+    changed = [
+        ThemeChange(
+            id=theme,
+            name=title_of(now[theme]) if theme in now else titles.get(theme, theme),
+            name_before=title_of(old[theme]) if theme in old else "",
+            size=len(now[theme].members) if theme in now else 0,
+            size_before=len(old[theme].members) if theme in old else 0,
+            episodes=tuple(episodes(lens, told.get(theme, []), titles)),
+            news=tuple(line for line in news.get(theme, {}) if line in holds),
+        )
+        for theme in sorted(old.keys() | now.keys())
+        if told.get(theme) or not holds.isdisjoint(news.get(theme, ()))
+    ]
+    changed.sort(key=lambda item: (-len(item.news), -len(item.episodes), item.id))
+    unchanged = len(now) - sum(item.id in now for item in changed)
+    return ChangesAnswer(before.as_of if before else None, last.as_of, tuple(weeks), tuple(changed), unchanged)
+
+
+def markdown(answer: ChangesAnswer) -> str:
+    """Return the report as Markdown; names and sentences come from documents, so their marks are escaped."""
+    return "\n".join(_written(answer)) + "\n"
+
+
+def _of_level(run: Run | None, level: int) -> Iterator[Community]:
+    return (community for community in (run.communities if run else ()) if community.level == level)
+
+
+def _written(answer: ChangesAnswer) -> Iterator[str]:
+    since = f"{answer.since} 以来" if answer.since else "从头"
+    yield f"# 主题变化：{since}，至 {answer.until}"
+    yield ""
+    yield f"{len(answer.weeks)} 次周报，{len(answer.themes)} 个主题有变化，{answer.unchanged} 个没有。"
+    for item in answer.themes:
+        yield ""
+        yield f"## {_safe(item.name)}"
+        yield ""
+        yield f"`{item.id}` · 成员 {item.size_before} → {item.size}" + _named(item)
+        yield from _section(item.episodes)
+        yield from _news(item.news)
+
+
+def _named(item: ThemeChange) -> str:
+    renamed = item.name_before and item.name_before != item.name
+    return f" · 原名「{_safe(item.name_before)}」" if renamed else ""
+
+
+def _section(told: Iterable[Episode]) -> Iterator[str]:
+    yield ""
+    for episode in told:
+        yield f"- {episode.as_of} {_safe(episode.text)}"
+        for claim in episode.claims:
+            yield f"  - {_safe(claim)}"
+
+
+def _news(lines: Sequence[SummaryLine]) -> Iterator[str]:
+    if lines:
+        yield ""
+        yield "新的事实："
+        yield ""
+    for line in lines[:_NEWS_EACH]:
+        yield f"- {_safe(line.text)}"
+    if len(lines) > _NEWS_EACH:
+        yield f"- ……另有 {len(lines) - _NEWS_EACH} 条"
+
+
+def _safe(text: str) -> str:
+    r"""Return text on one line that Markdown reads as text.
+
+    >>> _safe("a*b <script>")
+    'a\\*b \\<script\\>'
+    """
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))

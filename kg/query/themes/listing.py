@@ -1,0 +1,101 @@
+"""The communities of the newest run that a view may see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kg.errors import QuestionError
+from kg.query.answers import Node, ThemeAnswer
+from kg.query.session import Lens, subgraph
+from kg.query.themes.biography import biography
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kg.model import Community, SummaryLine
+    from kg.store.port import View
+
+_STEPS_EACH = 12
+
+
+class NoRun(QuestionError):
+    """Themes were asked for before any weekly run."""
+
+    def __init__(self) -> None:
+        super().__init__("还没有主题：请先运行 `liantu weekly`")
+
+
+class UnknownTheme(QuestionError):
+    """A theme id that the run does not hold."""
+
+    def __init__(self, theme_id: str) -> None:
+        super().__init__(f"没有主题 {theme_id}；`liantu themes` 列出全部")
+
+
+def themes(view: View, *, level: int = 0) -> tuple[Community, ...]:
+    """Return the communities of one level, largest first, with the lines whose facts the view holds.
+
+    Raises:
+        NoRun: before the first weekly run.
+    """
+    run = view.run()
+    if run is None:
+        raise NoRun
+    found = sorted((c for c in run.communities if c.level == level), key=lambda c: (-len(c.members), c.id))
+    return tuple(_told(view, found))
+
+
+def theme(view: View | Lens, theme_id: str) -> ThemeAnswer:
+    """Return one community with the links among its members and its life; a unique beginning of the id will do.
+
+    Raises:
+        NoRun: before the first weekly run.
+        UnknownTheme: when no community, or more than one, has this id.
+    """
+    lens = view if isinstance(view, Lens) else Lens(view)
+    run = lens.view.run()
+    if run is None:
+        raise NoRun
+    wanted = theme_id if theme_id.startswith("theme:") else f"theme:{theme_id}"
+    found = [community for community in run.communities if community.id.startswith(wanted)]
+    if len(found) != 1:
+        raise UnknownTheme(theme_id)
+    (told,) = _told(lens.view, found)
+    return replace(theme_of(lens, told), as_of=run.as_of, biography=biography(lens, told.id))
+
+
+def _told(view: View, communities: Sequence[Community]) -> Iterator[Community]:
+    """Yield communities as far as the view bears them out: since a week was written documents may have been removed."""
+    told = [[*(item.summary.lines if item.summary else ()), *item.changes[1:]] for item in communities]
+    holds = standing(view, [line for lines in told for line in lines])
+    for item in communities:
+        news = tuple(line for line in item.changes[1:] if line in holds)
+        summary = item.summary and replace(
+            item.summary, lines=tuple(line for line in item.summary.lines if line in holds)
+        )
+        yield replace(item, summary=summary, changes=(*item.changes[:1], *news) if news else ())
+
+
+def standing(view: View, lines: Sequence[SummaryLine]) -> set[SummaryLine]:
+    """Return the lines all of whose facts the view holds, under the ids they had then or have now."""
+    asked = {fact for line in lines for fact in line.facts}
+    held = {fact.id for fact in view.facts(ids=asked)} if asked else set()
+    # A judgement gives a fact another id, by which alone it is told.
+    held.update(fact for fact in sorted(asked - held) if any(True for _ in view.facts(ids=[fact])))
+    return {line for line in lines if held.issuperset(line.facts)}
+
+
+def theme_of(lens: Lens, community: Community) -> ThemeAnswer:
+    """Return the picture of a community that is known already."""
+    rows = {index for member in community.members if (index := lens.index(member)) is not None}
+    relations = lens.words.of_family("structure", "chain", "causal")
+    steps = [step for step in lens.expand(sorted(rows), relations, "out", limit=_STEPS_EACH) if step.target in rows]
+    strength = dict.fromkeys(rows, 0.0)
+    for step in steps:
+        strength[step.source] += step.weight
+        strength[step.target] += step.weight
+    lens.meet(rows)
+    # A member that only numbers hold has no line to stand on; the summary tells of it.
+    nodes = [Node(lens.entity(index), 0, round(strength[index], 4)) for index in sorted(rows) if strength[index]]
+    return ThemeAnswer(community, subgraph(nodes, lens.links(steps)))

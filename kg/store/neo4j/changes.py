@@ -1,0 +1,102 @@
+"""Every change in Cypher that a writer makes; put together from constants only, all values are parameters."""
+
+from __future__ import annotations
+
+from kg.store.neo4j.schema import FOREVER
+
+_D = "MATCH (d:Document {id: $id, added: $revision})"
+
+# ── whose turn it is ───────────────────────────────────────────────────────────────────────────────────────────────
+# An open transaction with these metadata is the writer's lock: the server drops it with the line, so no lock outlives
+# its holder. Of two that begin at once the one that the server numbered first may stay.
+WRITERS = """
+    SHOW TRANSACTIONS YIELD transactionId, database, metaData
+    WHERE metaData.liantu = 'writer' RETURN transactionId, database, metaData.token
+"""
+READERS = """
+    SHOW TRANSACTIONS YIELD metaData, startTime
+    WHERE metaData.liantu = 'reader' AND datetime(startTime) <= $moment RETURN count(*)
+"""
+NOW = "RETURN datetime.realtime()"
+# A writer whose line dropped unnoticed finds its name replaced and writes no more.
+TAKE = """
+    MATCH (b:Base {name: 'liantu'}) SET b.writer = $token, b.revision = b.written RETURN b.revision
+"""
+HOLD = "MATCH (b:Base {name: 'liantu', writer: $token}) SET b.writer = $token RETURN b.written"
+WRITTEN = "MATCH (b:Base {name: 'liantu'}) SET b.written = $revision"
+PUBLISH = "MATCH (b:Base {name: 'liantu', writer: $token}) SET b.revision = b.written"
+
+# ── a document ─────────────────────────────────────────────────────────────────────────────────────────────────────
+DOCUMENT = f"CREATE (d:Document) SET d = $document, d.added = $revision, d.removed = {FOREVER}"
+COPIES = f"{_D} SET d:Copy, d.copies = $copies"
+ENTITIES = "UNWIND $ids AS id MERGE (:Entity {id: id})"
+KNOWN_PROFILES = "UNWIND $keys AS key MATCH (p:Profile {key: key}) RETURN key"
+PROFILES = """
+    UNWIND $profiles AS row
+    MATCH (t:Entity {id: row.entity})
+    CREATE (p:Profile {key: row.key, implied: row.implied, record: row.record})-[:OF]->(t)
+    WITH p, row UNWIND row.names AS called
+    MERGE (n:Name {folded: called[0]})
+    CREATE (p)-[:NAMED {name: called[1], code: called[2]}]->(n)
+"""
+DESCRIBES = f"{_D} UNWIND $keys AS key MATCH (p:Profile {{key: key}}) CREATE (d)-[:DESCRIBES]->(p)"
+PASSAGES = f"""
+    {_D} UNWIND $passages AS row
+    CREATE (c:Passage)-[:PART_OF]->(d) SET c = row.properties
+    WITH c, row UNWIND row.mentions AS mention
+    MATCH (t:Entity {{id: mention[0]}})
+    CREATE (c)-[:MENTIONS {{times: mention[1]}}]->(t)
+"""
+KNOWN_FACTS = "UNWIND $ids AS id MATCH (f:Fact {id: id}) RETURN id"
+FACTS = """
+    UNWIND $facts AS row
+    MATCH (s:Entity {id: row.subject}) MATCH (o:Entity {id: row.object})
+    CREATE (f:Fact) SET f = row
+    CREATE (f)-[:SUBJECT]->(s) CREATE (f)-[:OBJECT]->(o)
+"""
+STATES = f"""
+    {_D} UNWIND $evidence AS row
+    MATCH (f:Fact {{id: row.fact}})
+    CREATE (d)-[e:STATES]->(f) SET e = row.properties, e.added = $revision, e.removed = {FOREVER}
+"""
+
+# ── out of sight, then out of the base ─────────────────────────────────────────────────────────────────────────────
+REMOVE = f"""
+    MATCH (d:Document {{id: $id}}) WHERE d.removed = {FOREVER}
+    SET d.removed = $revision
+    WITH d CALL (d) {{ MATCH (d)-[e:STATES]->() SET e.removed = $revision }}
+    RETURN d.id
+"""
+HIDDEN = "MATCH (d:Document) WHERE d.removed <= $revision RETURN elementId(d)"
+FACTS_OF = "MATCH (d)-[:STATES]->(f:Fact) WHERE elementId(d) = $key RETURN DISTINCT f.id"
+PROFILES_OF = "MATCH (d)-[:DESCRIBES]->(p:Profile) WHERE elementId(d) = $key RETURN DISTINCT p.key"
+DROP_PASSAGES = "MATCH (d)<-[:PART_OF]-(c:Passage) WHERE elementId(d) = $key DETACH DELETE c"
+DROP_DOCUMENT = "MATCH (d) WHERE elementId(d) = $key DETACH DELETE d"
+DROP_FACTS = """
+    UNWIND $ids AS id MATCH (f:Fact {id: id}) WHERE NOT EXISTS { (f)<-[:STATES]-() } DETACH DELETE f
+"""
+LONELY_PROFILES = """
+    UNWIND $keys AS key MATCH (p:Profile {key: key})-[:OF]->(t:Entity) WHERE NOT EXISTS { (p)<-[:DESCRIBES]-() }
+    RETURN p.key, t.id, COLLECT { MATCH (p)-[:NAMED]->(n) RETURN DISTINCT n.folded }
+"""
+DROP_PROFILES = "UNWIND $keys AS key MATCH (p:Profile {key: key}) DETACH DELETE p"
+DROP_ENTITIES = "UNWIND $ids AS id MATCH (t:Entity {id: id}) WHERE NOT EXISTS { (t)<-[:OF]-() } DETACH DELETE t"
+DROP_NAMES = "UNWIND $names AS folded MATCH (n:Name {folded: folded}) WHERE NOT EXISTS { (n)<-[:NAMED]-() } DELETE n"
+HIDDEN_RUNS = "MATCH (r:Run) WHERE r.removed <= $revision RETURN r.number"
+DROP_RUNS = "MATCH (r:Run) WHERE r.removed <= $revision DELETE r"
+
+# ── runs and judgements ────────────────────────────────────────────────────────────────────────────────────────────
+WITHDRAW = f"MATCH (r:Run {{id: $id}}) WHERE r.removed = {FOREVER} SET r.removed = $revision RETURN r.id"
+PUBLISH_RUN = f"""
+    OPTIONAL MATCH (r:Run) WITH coalesce(max(r.number), 0) + 1 AS number
+    CREATE (:Run {{
+        number: number, id: $id, as_of: $as_of, recorded_at: $instant, record: $record, added: $revision,
+        removed: {FOREVER}
+    }})
+"""
+KNOWN_JUDGEMENT = "MATCH (j:Judgement {id: $id}) RETURN j.id"
+JUDGE = f"""
+    CREATE (:Judgement {{
+        id: $id, published_on: $day, recorded_at: $instant, record: $record, added: $revision, removed: {FOREVER}
+    }})
+"""

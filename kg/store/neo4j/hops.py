@@ -1,0 +1,216 @@
+"""One hop of a walk as one call: the strongest live edges of many nodes, bucket by bucket (DESIGN §6).
+
+A bucket is a node and a relation. Each bucket is filtered by the view's clocks, freed of superseded facts
+(kg/store/rules/superseding.py in Cypher), weighed and cut in a subquery of its own, so a hub never crosses the line.
+What the weights are made of comes in as parameters: the vocabulary's, and those of kg/graph/weights.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from kg.store.neo4j.facts import narrowed, native
+from kg.store.neo4j.schema import LAST_DAY
+from kg.store.neo4j.statements import HOLDS, SAID
+from kg.store.rules.superseding import SPEAKER_BOUND, one_at_a_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import date
+
+    from kg.period import Period
+    from kg.relations import Vocabulary
+    from kg.store.neo4j.connection import Line, Row
+    from kg.store.neo4j.facts import Sight
+
+End = Literal["subject", "object"]
+
+# Facts that may close `f`: of the same matter where only one can be, and denials of it.
+_AGAINST = f"""
+    CALL (f, bucket) {{
+        WITH f, bucket WHERE bucket.one_per = 'object'
+        MATCH (r:Fact {{subject: f.subject, relation: f.relation, object: f.object}})
+        WHERE r.matter = f.matter AND NOT r.negative RETURN r
+        UNION ALL
+        WITH f, bucket WHERE bucket.one_per = 'subject'
+        MATCH (r:Fact {{subject: f.subject, relation: f.relation}})
+        WHERE r.matter = f.matter AND NOT r.negative RETURN r
+        UNION ALL
+        WITH f
+        MATCH (r:Fact {{subject: f.subject, relation: f.relation, object: f.object}})
+        WHERE r.negative AND r.modality = 'asserted' AND r.product IN ['', f.product]
+            AND (NOT f.dated OR NOT r.dated OR (f.valid_from < r.valid_to AND r.valid_from < f.valid_to))
+        RETURN r
+    }}
+    MATCH (r)<-[e:STATES]-() WHERE {SAID}
+    RETURN collect(DISTINCT [e.speaker, e.published_on]) AS later
+"""
+_CLOSED = """CASE WHEN bucket.speaker_bound
+    THEN all(w IN said WHERE w[0] <> '' AND any(l IN later WHERE l[0] = w[0] AND l[1] > w[1]))
+    ELSE any(l IN later WHERE l[1] > last) END"""
+_LIVE = f"""
+    WHERE NOT f.negative AND {HOLDS}
+    MATCH (f)<-[e:STATES]-() WHERE {SAID}
+    WITH f, bucket, min(e.published_on) AS first, max(e.published_on) AS last, max(e.confidence) AS sure,
+        count(DISTINCT coalesce($witness[e.document], e.document)) AS witnesses,
+        collect(DISTINCT [e.speaker, e.published_on]) AS said
+    CALL (f, bucket) {{ {_AGAINST} }}
+    WITH * WHERE NOT {_CLOSED}
+"""
+_WITHIN = """
+    CASE WHEN f.dated THEN f.valid_from < $until AND $since < f.valid_to ELSE first < $until END
+    AND first <= $published
+"""
+# Weights are compared as the snapshot compares them, in single precision (24 bits), ties by id.
+_STRONGEST = f"""
+    WITH f, first, witnesses * sure * bucket.weight * $factors[f.modality] AS strength,
+        CASE WHEN f.dated AND f.valid_to <> $open AND f.valid_to > last THEN f.valid_to ELSE last END AS fresh,
+        bucket.half_life AS half_life
+    WHERE {_WITHIN}
+    WITH *, strength * 0.5 ^ (CASE WHEN fresh < $as_of THEN duration.inDays(fresh, $as_of).days ELSE 0 END / half_life)
+        AS weight
+    WITH *, CASE WHEN weight > 0 THEN 2.0 ^ (23 - floor(log(weight) / log(2))) ELSE 1.0 END AS bits
+    ORDER BY round(weight * bits) / bits DESC, f.id LIMIT $limit
+    RETURN f, first, strength, fresh
+"""
+_EDGE = """f.subject, f.object, f.relation, f.sign, strength, fresh, f.dated, f.valid_from, f.valid_to, first,
+    f.cause, f.effect, f.id"""
+# Which buckets a node has stands in the index, so that empty ones cost nothing.
+_EACH = """
+    UNWIND $nodes AS node
+    CALL (node) {{ MATCH (f:Fact) WHERE f.{0} = node AND f.relation IS NOT NULL RETURN DISTINCT f.relation AS name }}
+    WITH node, $relations[name] AS relation WHERE relation IS NOT NULL
+    WITH relation {{.*, node: node}} AS bucket
+"""
+_BUCKET = "MATCH (f:Fact {{{0}: bucket.node, relation: bucket.relation}})"
+_ENDS: tuple[End, End] = ("subject", "object")
+HOP = {
+    end: f"{_EACH.format(end)} CALL (bucket) {{ {_BUCKET.format(end)} {_LIVE} {_STRONGEST} }} RETURN {_EDGE}"
+    for end in _ENDS
+}
+DEGREE = {
+    end: f"{_EACH.format(end)} CALL (bucket) {{ {_BUCKET.format(end)} {_LIVE} RETURN count(f) AS n }} RETURN sum(n)"
+    for end in _ENDS
+}
+LAST_SAID = f"""
+    MATCH (d:Document) WITH d ORDER BY d.published_on DESC
+    CALL (d) {{ MATCH (d)-[e:STATES]->(f:Fact) WHERE {SAID} WITH f WHERE {HOLDS} RETURN 1 AS told LIMIT 1 }}
+    RETURN d.published_on LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """An edge as the server tells it.
+
+    Attributes:
+        strength: its weight while it is fresh.
+        fresh: the day from which it fades.
+        valid: first day and the day after the last, None for an open end; None for a fact without a stated period.
+        published: the day a visible document first said it.
+    """
+
+    subject: str
+    object: str
+    relation: str
+    sign: int
+    strength: float
+    fresh: date
+    valid: tuple[date | None, date | None] | None
+    published: date
+    cause: str
+    effect: str
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Which edges count besides: those valid at some day of a period, first said by a day."""
+
+    period: Period | None = None
+    published_by: date | None = None
+
+
+@dataclass(frozen=True)
+class Hops:
+    """Hops in one state of one view; what is written meanwhile is not seen."""
+
+    line: Line
+    sight: Sight
+    vocabulary: Vocabulary
+    period: Period | None
+    revision: int
+    witness: Mapping[str, str]
+
+    def last_said(self) -> date | None:
+        """Return the latest day of any fact of the view."""
+        rows = self._rows(LAST_SAID)
+        return native(rows[0][0]) if rows else None
+
+    def strongest(
+        self,
+        nodes: Iterable[str],
+        relations: Iterable[str],
+        end: End,
+        *,
+        limit: int,
+        weighing: tuple[date, Mapping[str, float]],
+        within: Within,
+    ) -> list[Hop]:
+        """Return the `limit` strongest edges of each node and relation, in no order.
+
+        Args:
+            nodes: ids of entities.
+            relations: names of the vocabulary.
+            end: which end of a fact the nodes are.
+            limit: edges per node and relation.
+            weighing: the day that weights have faded to, and a factor for each modality.
+            within: what else must hold.
+        """
+        as_of, factors = weighing
+        span = narrowed(within.period)
+        rows = self._rows(
+            HOP[end],
+            nodes=list(nodes),
+            relations=self._relations(relations),
+            limit=limit,
+            as_of=as_of,
+            factors=dict(factors),
+            open=LAST_DAY,
+            since=span["start"],
+            until=span["end"],
+            published=within.published_by or LAST_DAY,
+        )
+        return [_hop(row) for row in rows]
+
+    def degree(self, node: str) -> int:
+        """Return how many edges leave or reach a node."""
+        relations = self._relations(self.vocabulary.relations)
+        return sum(self._rows(DEGREE[end], nodes=[node], relations=relations)[0][0] for end in _ENDS)
+
+    def _relations(self, names: Iterable[str]) -> dict[str, dict[str, object]]:
+        return {
+            name: {
+                "relation": name,
+                "weight": float(self.vocabulary[name].weight),
+                "half_life": float(self.vocabulary[name].half_life),
+                "one_per": self.vocabulary[name].one_per if one_at_a_time(name, self.vocabulary) else "",
+                "speaker_bound": name in SPEAKER_BOUND,
+            }
+            for name in names
+        }
+
+    def _rows(self, statement: str, **parameters: object) -> list[Row]:
+        given = {**self.sight.parameters, **narrowed(self.period), **parameters, "revision": self.revision}
+        return self.line.read(lambda moment: moment.rows(statement, witness=self.witness, **given))
+
+
+def _hop(row: Row) -> Hop:
+    subject, object_, relation, sign, strength, fresh, dated, start, end, published, cause, effect, fact = row
+    valid = None
+    if dated:
+        first, last = native(start), native(end)
+        valid = (None if first == LAST_DAY.min else first, None if last == LAST_DAY else last)
+    ends = (subject, object_, relation, sign, strength)
+    return Hop(*ends, native(fresh), valid, native(published), cause, effect, fact)

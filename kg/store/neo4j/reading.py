@@ -1,0 +1,186 @@
+"""One reading as rows for Neo4j, back again, and its way out: every kind of row in one statement with UNWIND."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from kg.ids import digest, normal_name
+from kg.model import MentionStatus, Polarity, Problem, Reading
+from kg.store import codec
+from kg.store.neo4j import changes as cypher
+from kg.store.neo4j import statements as asked
+from kg.store.neo4j.facts import native
+from kg.store.neo4j.schema import LAST_DAY
+from kg.store.neo4j.search import indexed
+from kg.store.rules.document_facts import written_facts
+from kg.store.sight import instant_of, microseconds
+from kg.store.word_search import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kg.model import Entity, Fact
+    from kg.store.neo4j.connection import Moment
+    from kg.store.rules.validated import Prepared, Profile
+
+Properties = dict[str, object]
+
+
+def insert(moment: Moment, reading: Prepared) -> None:
+    """Write a document with all that it says."""
+    document = reading.document.id
+    words = [terms(chunk.search_text or chunk.text) for chunk in reading.chunks]
+    moment.rows(cypher.DOCUMENT, document=_document(reading, sum(map(len, words))))
+    if reading.copies:
+        moment.rows(cypher.COPIES, id=document, copies=list(reading.copies))
+    moment.rows(cypher.ENTITIES, ids=sorted({profile.entity.id for profile in reading.profiles}))
+    profiles = {row["key"]: row for row in map(_profile, reading.profiles)}
+    known = {key for (key,) in moment.rows(cypher.KNOWN_PROFILES, keys=list(profiles))}
+    moment.rows(cypher.PROFILES, profiles=[row for key, row in profiles.items() if key not in known])
+    moment.rows(cypher.DESCRIBES, id=document, keys=list(profiles))
+    moment.rows(cypher.PASSAGES, id=document, passages=_passages(reading, words))
+    there = {identity for (identity,) in moment.rows(cypher.KNOWN_FACTS, ids=[fact.id for fact in reading.facts])}
+    moment.rows(cypher.FACTS, facts=[_fact(fact) for fact in reading.facts if fact.id not in there])
+    moment.rows(cypher.STATES, id=document, evidence=list(_evidence(reading)))
+
+
+def _document(reading: Prepared, words: int) -> Properties:
+    document = reading.document
+    return {
+        "id": document.id,
+        "title": document.title,
+        "published_on": document.published_on,
+        "recorded_at": None if reading.recorded_at is None else microseconds(reading.recorded_at),
+        "path": document.path,
+        "signature": document.signature or None,
+        "head": codec.head_out(document),
+        "body": codec.body_out(document, reading.problems).decode(),
+        "passages": len(reading.chunks),
+        "words": words,
+        "mentions": [codec.mention_out(mention) for mention in reading.mentions],
+        "holders": [-1 if holder is None else holder for holder in reading.holders],
+    }
+
+
+def _profile(profile: Profile) -> Properties:
+    record = codec.entity_out(profile.entity)
+    return {
+        "key": digest((profile.entity.id, str(int(profile.implied)), record)),
+        "entity": profile.entity.id,
+        "implied": profile.implied,
+        "record": record,
+        "names": [[normal_name(name), name, code] for name, code in dict.fromkeys(_names(profile.entity))],
+    }
+
+
+def _names(entity: Entity) -> Iterator[tuple[str, bool]]:
+    yield entity.name, False
+    yield from ((alias.name, False) for alias in entity.aliases)
+    yield from ((code, True) for code in entity.codes)
+
+
+def _passages(reading: Prepared, words: Sequence[list[str]]) -> list[Properties]:
+    meant: dict[int, Counter[str]] = defaultdict(Counter)
+    for mention, holder in zip(reading.mentions, reading.holders, strict=True):
+        if holder is not None and mention.status is MentionStatus.LINKED and mention.entity:
+            meant[holder][mention.entity] += 1
+    return [
+        {
+            "properties": {
+                "id": chunk.id,
+                "place": place,
+                "record": codec.chunk_out(chunk),
+                "terms": found,
+                "indexed": " ".join(map(indexed, found)),
+            },
+            "mentions": [list(pair) for pair in meant[place].items()],
+        }
+        for place, (chunk, found) in enumerate(zip(reading.chunks, words, strict=True))
+    ]
+
+
+def _fact(fact: Fact) -> Properties:
+    """Return what a fact claims, as far as Cypher asks for it; how it is worded stands with each witness."""
+    valid = fact.valid
+    return {
+        "id": fact.id,
+        "subject": fact.subject,
+        "relation": fact.relation,
+        "object": fact.object,
+        "sign": fact.sign,
+        "negative": fact.polarity is Polarity.NEGATIVE,
+        "modality": fact.modality.value,
+        "dated": valid is not None,
+        "valid_from": valid and (valid.start or LAST_DAY.min),
+        "valid_to": valid and (valid.end or LAST_DAY),
+        "matter": _matter(fact),
+        "product": fact.qualifier("product"),
+        "cause": fact.qualifier("cause_direction"),
+        "effect": fact.qualifier("effect_direction"),
+    }
+
+
+def _matter(fact: Fact) -> str:
+    """Hash what two facts of the same ends must share for one to take the other's place (`superseding._place`)."""
+    valid = (str(fact.valid.start), str(fact.valid.end)) if fact.valid else ()
+    value = (fact.value.change, fact.value.basis, fact.value.unit) if fact.value else ()
+    return digest((fact.modality, fact.qualifier("product"), "|valid", *valid, "|value", *value))
+
+
+def _evidence(reading: Prepared) -> Iterator[Properties]:
+    for fact in reading.facts:
+        claim = codec.claim_out(fact)
+        for place, item in enumerate(fact.evidence):
+            read = [instant for instant in (item.recorded_at, reading.recorded_at) if instant is not None]
+            properties = {
+                "document": item.document,
+                "place": place,
+                "claim": claim,
+                "start": item.start,
+                "end": item.end,
+                "quote": item.quote,
+                "published_on": item.published_on,
+                "recorded_at": microseconds(item.recorded_at),
+                "known_from": microseconds(max(read)),
+                "speaker": item.speaker,
+                "confidence": float(item.confidence),
+                "extractor": item.extractor,
+            }
+            yield {"fact": fact.id, "properties": properties}
+
+
+def read_back(moment: Moment, document_id: str) -> Reading | None:
+    """Return what was written of a document."""
+    rows = moment.rows(asked.WRITTEN, id=document_id)
+    if not rows:
+        return None
+    key, published_on, path, head, signature, body, recorded_at, mentions, copies = rows[0]
+    named = codec.head_in(document_id, native(published_on), head, path=path)
+    document = codec.body_in(named, signature or b"", body)
+    return Reading(
+        document=document,
+        chunks=tuple(codec.chunk_in(*row) for row in moment.rows(asked.WRITTEN_PASSAGES, key=key)),
+        mentions=tuple(map(codec.mention_in, mentions)),
+        entities=tuple(codec.entity_in(*row) for row in sorted(moment.rows(asked.WRITTEN_ENTITIES, key=key))),
+        facts=tuple(written_facts(moment.rows(asked.WRITTEN_FACTS, key=key), document)),
+        problems=tuple(Problem(*problem) for problem in json.loads(body)[4]),
+        copies=tuple(sorted(copies)),
+        recorded_at=None if recorded_at is None else instant_of(recorded_at),
+    )
+
+
+def purge(moment: Moment, documents: Sequence[str]) -> None:
+    """Delete documents that no reader sees, and the facts, profiles, names and entities that nobody else tells of."""
+    for key in documents:
+        facts = [identity for (identity,) in moment.rows(cypher.FACTS_OF, key=key)]
+        profiles = [profile for (profile,) in moment.rows(cypher.PROFILES_OF, key=key)]
+        moment.rows(cypher.DROP_PASSAGES, key=key)
+        moment.rows(cypher.DROP_DOCUMENT, key=key)
+        moment.rows(cypher.DROP_FACTS, ids=facts)
+        lonely = moment.rows(cypher.LONELY_PROFILES, keys=profiles)
+        moment.rows(cypher.DROP_PROFILES, keys=[profile for profile, _, _ in lonely])
+        moment.rows(cypher.DROP_ENTITIES, ids=sorted({entity for _, entity, _ in lonely}))
+        moment.rows(cypher.DROP_NAMES, names=sorted({name for *_, names in lonely for name in names}))
+    moment.rows(cypher.DROP_RUNS)

@@ -1,0 +1,49 @@
+"""What a knowledge base looks like in a Neo4j database; docs/store.md draws it.
+
+    (Document)-[:DESCRIBES]->(Profile)-[:OF]->(Entity)      (Profile)-[:NAMED {name, code}]->(Name)
+    (Document)-[:STATES {quote, speaker …}]->(Fact)-[:SUBJECT|OBJECT]->(Entity)
+    (Passage)-[:PART_OF]->(Document)                        (Passage)-[:MENTIONS {times}]->(Entity)
+    (Run)  (Judgement)  (Base)
+
+Documents, STATES, runs and judgements carry `added` and `removed`: the numbers of the changes that brought and took
+them. A reader picks one number when it begins and sees exactly what was there then, because Neo4j by itself lets
+it see a commit while it is being applied.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+from kg.store.sight import microseconds
+
+VERSION = 2
+FOREVER = 2**63 - 1
+LAST_DAY = date.max
+LAST_INSTANT = microseconds(datetime.max.replace(tzinfo=UTC))
+
+PASSAGE_WORDS = "passage_words"
+
+SCHEMA = (
+    "CREATE CONSTRAINT base_name IF NOT EXISTS FOR (n:Base) REQUIRE n.name IS UNIQUE",
+    "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
+    "CREATE CONSTRAINT fact_id IF NOT EXISTS FOR (n:Fact) REQUIRE n.id IS UNIQUE",
+    "CREATE CONSTRAINT profile_key IF NOT EXISTS FOR (n:Profile) REQUIRE n.key IS UNIQUE",
+    "CREATE CONSTRAINT name_folded IF NOT EXISTS FOR (n:Name) REQUIRE n.folded IS UNIQUE",
+    # Not unique: one that is removed stays until no reader sees it, and may be written again meanwhile.
+    "CREATE INDEX document_id IF NOT EXISTS FOR (n:Document) ON (n.id)",
+    "CREATE INDEX document_path IF NOT EXISTS FOR (n:Document) ON (n.path)",
+    "CREATE INDEX document_day IF NOT EXISTS FOR (n:Document) ON (n.published_on)",
+    "CREATE INDEX document_removed IF NOT EXISTS FOR (n:Document) ON (n.removed)",
+    "CREATE INDEX passage_id IF NOT EXISTS FOR (n:Passage) ON (n.id)",
+    "CREATE INDEX fact_from IF NOT EXISTS FOR (n:Fact) ON (n.subject, n.relation)",
+    "CREATE INDEX fact_to IF NOT EXISTS FOR (n:Fact) ON (n.object, n.relation)",
+    "CREATE INDEX fact_between IF NOT EXISTS FOR (n:Fact) ON (n.subject, n.relation, n.object)",
+    "CREATE INDEX fact_relation IF NOT EXISTS FOR (n:Fact) ON (n.relation)",
+    f"""CREATE FULLTEXT INDEX {PASSAGE_WORDS} IF NOT EXISTS FOR (n:Passage) ON EACH [n.indexed]
+    OPTIONS {{indexConfig: {{`fulltext.analyzer`: 'cjk', `fulltext.eventually_consistent`: false}}}}""",
+)
+READY = "CALL db.awaitIndexes(60)"
+
+BASE = "MATCH (b:Base {name: 'liantu'}) RETURN b.version, b.revision, b.written"
+ANYTHING = "MATCH (n) RETURN 1 LIMIT 1"
+CREATE_BASE = "MERGE (b:Base {name: 'liantu'}) ON CREATE SET b.version = $version, b.revision = 0, b.written = 0"

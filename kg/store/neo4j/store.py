@@ -1,0 +1,161 @@
+"""A knowledge base on a Neo4j server: the same questions, the same answers, for a team that outgrew one machine.
+
+Reading goes through kg/store/neo4j/view.py, writing through kg/store/neo4j/writer.py, what is stored stands in
+kg/store/neo4j/schema.py. Needs the extra `neo4j` (the official driver).
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+
+from kg.relations import vocabulary
+from kg.store import codec
+from kg.store.neo4j import statements as cypher
+from kg.store.neo4j.connection import Connection
+from kg.store.neo4j.facts import witnesses
+from kg.store.neo4j.hops import Hops
+from kg.store.neo4j.reading import read_back
+from kg.store.neo4j.schema import VERSION
+from kg.store.neo4j.view import Neo4jView
+from kg.store.neo4j.writer import Neo4jWriter, writing
+from kg.store.rules.identity_view import JudgedView, Overlay
+from kg.store.rules.validated import read_from, utc
+from kg.store.sight import ViewCache, sight_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import date, datetime
+
+    from kg.model import Reading
+    from kg.period import Period
+    from kg.relations import Vocabulary
+    from kg.store.neo4j.connection import Address, Line
+
+
+class Neo4jStore:
+    """A knowledge base on a server."""
+
+    def __init__(self, address: Address, words: Vocabulary | None = None, *, create: bool = False) -> None:
+        self._vocabulary = words or vocabulary()
+        self._overlays: ViewCache[Overlay] = ViewCache()
+        self._connection = Connection(address)
+        try:
+            if self._connection.make_ready(create=create) < VERSION:
+                migrate(self._connection)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> ServedView:
+        """Return the base as it could have been known."""
+        return self._view(self._connection, as_of, known_at)
+
+    @contextmanager
+    def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[ServedView]:
+        """Return a view that sees one state of the base."""
+        with self._connection.pinned() as pinned:
+            yield self._view(pinned, as_of, known_at)
+
+    @contextmanager
+    def writer(self) -> Iterator[Neo4jWriter]:
+        """Return the one writer."""
+        with writing(self._connection) as token:
+            yield Neo4jWriter(self._connection, token, self._written)
+
+    def has_document(self, document_id: str) -> bool:
+        """Whether the document was written."""
+        return bool(self._connection.read(lambda moment: moment.rows(cypher.HAS_DOCUMENT, id=document_id)))
+
+    def reading(self, document_id: str) -> Reading | None:
+        """Return what was written of a document."""
+        return self._connection.read(lambda moment: read_back(moment, document_id))
+
+    def documents_at(self, path: str) -> dict[str, str]:
+        """Return the documents that were read from a file or its lines."""
+        rows = self._connection.read(lambda moment: moment.rows(cypher.DOCUMENTS_AT, path=path)) if path else []
+        return {identity: found for identity, found in rows if read_from(found, path)}
+
+    def signatures(self) -> Iterator[tuple[str, bytes]]:
+        """Go through (document id, signature)."""
+        rows = self._connection.read(lambda moment: moment.rows(cypher.SIGNATURES))
+        return ((identity, signature) for identity, signature in rows)
+
+    def revision(self) -> int:
+        """Count the changes."""
+        return self._connection.read(lambda moment: moment.revision)
+
+    def stats(self) -> dict[str, int]:
+        """Count what there is."""
+        return self._connection.read(
+            lambda moment: {name: moment.rows(statement)[0][0] for name, statement in cypher.COUNTS.items()}
+        )
+
+    def close(self) -> None:
+        """Close all lines to the server."""
+        self._connection.close()
+
+    def _view(self, line: Line, as_of: date | None, known_at: datetime | None) -> ServedView:
+        plain = Neo4jView(line, self._vocabulary, as_of, utc(known_at) if known_at else None)
+
+        def overlay() -> Overlay:
+            revision = line.read(lambda moment: moment.revision)
+            key = sight_of(as_of, plain.known_at), revision
+            return self._overlays.get(key, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
+
+        return ServedView(plain, overlay)
+
+    def _written(self, line: Line) -> JudgedView:
+        """Return what a writer sees of its own transaction; nothing of it is kept, because it may be undone."""
+        plain = Neo4jView(line, self._vocabulary, None, None)
+        return JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
+
+
+class ServedView(JudgedView):
+    """A view whose period is told to the server, so that only facts of it cross the line."""
+
+    _plain: Neo4jView
+
+    def __init__(self, plain: Neo4jView, overlay: Callable[[], Overlay], period: Period | None = None) -> None:
+        super().__init__(plain, overlay, period)
+
+    def during(self, period: Period) -> Self:
+        """Keep only facts that hold at some day of `period`; the overlay goes on judging among all facts."""
+        return type(self)(self._plain.during(period), self._overlay, period)
+
+    def hops(self) -> Hops | None:
+        """Return the way to walk on the server; None where judgements make other facts of those it stores."""
+        if self._overlay().identities.touched:
+            return None
+        plain = self._plain
+        return plain.line.read(
+            lambda moment: Hops(
+                plain.line,
+                plain.sight,
+                plain.vocabulary,
+                plain.period,
+                moment.revision,
+                witnesses(moment, plain.sight),
+            )
+        )
+
+
+_AT_ONCE = 20  # documents, whose bodies cross the line
+_KEYS = "MATCH (d:Document) RETURN elementId(d)"
+_BODIES = "MATCH (d:Document) WHERE elementId(d) IN $keys RETURN elementId(d), d.head, d.body"
+_HEADS = "UNWIND $heads AS row MATCH (d:Document) WHERE elementId(d) = row[0] SET d.head = row[1]"
+_DONE = "MATCH (b:Base {name: 'liantu'}) SET b.version = $version"
+
+
+def migrate(connection: Connection) -> None:
+    """Bring a base of version 1 to version 2: heads of documents tell of pages, which only bodies told of.
+
+    Raises:
+        StoreLocked: when a writer, here or in another process, is at work.
+    """
+    with writing(connection), connection.telling(), connection.session() as session:
+        keys = session.run(_KEYS).value()
+        for first in range(0, len(keys), _AT_ONCE):
+            rows = session.run(_BODIES, keys=keys[first : first + _AT_ONCE]).values()
+            session.run(_HEADS, heads=[[key, codec.paged(head, body)] for key, head, body in rows]).consume()
+        session.run(_DONE, version=VERSION).consume()

@@ -1,0 +1,237 @@
+"""The tables of a knowledge base in one SQLite file.
+
+Keys grow with the day: a document's key is `day << 21 | number`, day being `date.toordinal()`, and a passage's key is
+`document key << 20 | place`. So "published on or before D" is a plain comparison of keys wherever a document or a
+passage is referred to, in the word index too, and no row repeats a date. Room: 2 million documents a day, a million
+passages each, in SQLite's 63 bits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+PLACE_BITS = 20
+PLACE_ROOM = 1 << PLACE_BITS
+
+APPLICATION = 0x4C54_4B42  # "LTKB" in the file's header: a base of ours, and no other program's database
+
+VERSION_1 = """
+CREATE TABLE state (revision INTEGER NOT NULL);
+INSERT INTO state VALUES (0);
+
+CREATE TABLE entity (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+
+CREATE TABLE document (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    path TEXT NOT NULL,
+    recorded_at INTEGER,              -- microseconds since 1970 UTC; NULL: nobody said, seen by every view
+    signature BLOB NOT NULL,
+    head TEXT NOT NULL
+);
+CREATE INDEX document_path ON document (path) WHERE path <> '';
+-- Near-duplicates as the later reading told them; by id, because the other one may be removed and come back.
+CREATE TABLE copy (
+    document INTEGER NOT NULL REFERENCES document,
+    other TEXT NOT NULL,
+    PRIMARY KEY (document, other)
+) WITHOUT ROWID;
+-- Under zlib: the text with all that lies along it as JSON, and the indexed words, a line for each passage.
+-- The words, because an index without content can only delete what it is told word for word, and cutting the text
+-- again may give other words once the cutter's dictionary has changed. (contentless_delete needs SQLite 3.43.)
+CREATE TABLE body (document INTEGER PRIMARY KEY REFERENCES document, content BLOB NOT NULL, terms BLOB NOT NULL);
+
+CREATE TABLE chunk (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    words INTEGER NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE INDEX chunk_words ON chunk (key, words);   -- lengths for BM25 without reading the passages
+-- Words come cut and folded (kg/store/words.py), so the tokenizer has only spaces left to find.
+CREATE VIRTUAL TABLE word USING fts5 (terms, content = '', columnsize = 0, tokenize = 'ascii');
+CREATE VIRTUAL TABLE word_place USING fts5vocab (word, instance);
+
+CREATE TABLE mention (
+    document INTEGER NOT NULL REFERENCES document,
+    place INTEGER NOT NULL,
+    chunk INTEGER REFERENCES chunk,
+    entity INTEGER REFERENCES entity,
+    record TEXT NOT NULL,
+    PRIMARY KEY (document, place)
+) WITHOUT ROWID;
+CREATE INDEX mention_entity ON mention (entity, chunk) WHERE entity IS NOT NULL;
+CREATE INDEX mention_chunk ON mention (chunk);
+
+-- What documents say of entities. Many say the same, so the saying is kept once and `appearance` tells who says it.
+CREATE TABLE profile (
+    key INTEGER PRIMARY KEY,
+    entity INTEGER NOT NULL REFERENCES entity,
+    implied INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    UNIQUE (entity, implied, record)
+);
+CREATE TABLE profile_name (
+    folded TEXT NOT NULL,
+    profile INTEGER NOT NULL REFERENCES profile,
+    name TEXT NOT NULL,
+    code INTEGER NOT NULL,            -- 1 for a securities code: found by `named`, no part of `names`
+    PRIMARY KEY (folded, profile, name, code)
+) WITHOUT ROWID;
+CREATE INDEX profile_name_profile ON profile_name (profile);
+CREATE TABLE appearance (
+    profile INTEGER NOT NULL REFERENCES profile,
+    document INTEGER NOT NULL REFERENCES document,
+    PRIMARY KEY (profile, document)
+) WITHOUT ROWID;
+CREATE INDEX appearance_document ON appearance (document);
+
+-- One id may stand in several rows: the id leaves out how a claim was worded (scale, precision), `claim` does not.
+CREATE TABLE fact (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    subject INTEGER NOT NULL REFERENCES entity,
+    relation TEXT NOT NULL,
+    object INTEGER NOT NULL REFERENCES entity,
+    negative INTEGER NOT NULL,
+    claim TEXT NOT NULL,
+    UNIQUE (id, claim)
+);
+CREATE INDEX fact_subject ON fact (subject, relation);
+CREATE INDEX fact_object ON fact (object, relation);
+CREATE INDEX fact_relation ON fact (relation);
+CREATE INDEX fact_negative ON fact (subject, relation) WHERE negative;
+CREATE TABLE evidence (
+    fact INTEGER NOT NULL REFERENCES fact,
+    document INTEGER NOT NULL REFERENCES document,
+    place INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    quote TEXT NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    speaker TEXT NOT NULL,
+    confidence REAL NOT NULL,
+    extractor TEXT NOT NULL,
+    PRIMARY KEY (fact, document, place)
+) WITHOUT ROWID;
+CREATE INDEX evidence_document ON evidence (document);
+
+CREATE TABLE run (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, as_of TEXT NOT NULL, record TEXT NOT NULL);
+CREATE INDEX run_as_of ON run (as_of, number);
+"""
+
+# A run tells of its themes' turns, and a theme of what changed since the run before (kg/store/codec.py, run_out).
+VERSION_2 = """
+UPDATE run SET record = json_insert(
+    json_replace(
+        record, '$[4]',
+        (SELECT json_group_array(json_insert(value, '$[5]', json('[]'))) FROM json_each(record, '$[4]'))
+    ),
+    '$[5]', json('[]')
+);
+"""
+
+VERSION_4 = """
+-- Who is who, as somebody judged (kg/store/identities.py); applied when reading, so no other table knows of it.
+CREATE TABLE judgement (
+    id TEXT PRIMARY KEY,
+    day INTEGER NOT NULL,             -- counts from this day on, as date.toordinal()
+    recorded_at INTEGER NOT NULL,
+    record TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+# A passage tells its class (kg/store/codec.py, chunk_out); one read before is plain until it is read again.
+VERSION_5 = "UPDATE chunk SET record = json_insert(record, '$[9]', 'plain');"
+
+# Traditional and simplified spellings fold to one name (kg/ids.py); names written before are folded again.
+VERSION_6 = "UPDATE OR REPLACE profile_name SET folded = normal_name(name);"
+
+# No two facts have one id and one claim: the writers see to it and `liantu check` looks, so that the index over ids,
+# which grows in random places, is as small as can be. A bulk load into a base without facts builds it last, from sorted
+# rows; earlier versions left out all of these.
+INDEXES = {
+    "fact_id": "CREATE INDEX IF NOT EXISTS fact_id ON fact (id)",
+    "fact_negative": "CREATE INDEX IF NOT EXISTS fact_negative ON fact (subject, relation) WHERE negative",
+    "evidence_document": "CREATE INDEX IF NOT EXISTS evidence_document ON evidence (document)",
+    "profile_name_profile": "CREATE INDEX IF NOT EXISTS profile_name_profile ON profile_name (profile)",
+}
+# Mentions of an entity are found through the documents it appears in, so that what a document adds lies together.
+_FACTS_AND_MENTIONS = """
+CREATE TABLE fact_7 (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    subject INTEGER NOT NULL REFERENCES entity,
+    relation TEXT NOT NULL,
+    object INTEGER NOT NULL REFERENCES entity,
+    negative INTEGER NOT NULL,
+    claim TEXT NOT NULL
+);
+INSERT INTO fact_7 SELECT * FROM fact;
+DROP TABLE fact;
+ALTER TABLE fact_7 RENAME TO fact;
+DROP INDEX IF EXISTS mention_entity;
+DROP INDEX IF EXISTS mention_chunk;
+CREATE INDEX mention_entity ON mention (document, entity, chunk) WHERE entity IS NOT NULL;
+"""
+VERSION_7 = ";\n".join((_FACTS_AND_MENTIONS, *INDEXES.values(), ""))
+
+# A document's descriptions are one row, a JSON list of profile keys, and its words are what a word index of them is
+# given: what a document adds lies together, where a row for each would go to as many pages all over the base.
+VERSION_8 = """
+CREATE TABLE appearance_8 (document INTEGER PRIMARY KEY REFERENCES document, profiles TEXT NOT NULL);
+INSERT INTO appearance_8
+    SELECT document, json_group_array(profile) FROM (SELECT * FROM appearance ORDER BY document, profile)
+    GROUP BY document;
+DROP TABLE appearance;
+ALTER TABLE appearance_8 RENAME TO appearance;
+CREATE VIRTUAL TABLE appearing USING fts5 (profiles, content = '', columnsize = 0, detail = none, tokenize = 'ascii');
+CREATE VIRTUAL TABLE appearing_place USING fts5vocab (appearing, instance);
+INSERT INTO appearing (rowid, profiles) SELECT document, profiles FROM appearance ORDER BY document;
+"""
+
+# Facts are found by their ends through a word index as well, whose words are the subject's key and the object's behind
+# an `o`: new facts are gathered and merged later, where an index over each end would write a page for every fact.
+FACT_ENDS = "INSERT INTO fact_end (rowid, ends) SELECT key, subject || ' o' || object FROM fact"
+VERSION_9 = f"""
+DROP INDEX IF EXISTS fact_subject;
+DROP INDEX IF EXISTS fact_object;
+CREATE VIRTUAL TABLE fact_end USING fts5 (ends, content = '', columnsize = 0, detail = none, tokenize = 'ascii');
+CREATE VIRTUAL TABLE fact_end_place USING fts5vocab (fact_end, instance);
+{FACT_ENDS};
+"""
+
+# A document's head tells of its pages too, so that to cite one its text is not unpacked. What only the body told of is
+# copied; a head that tells already is left (kg/store/codec.py, paged).
+VERSION_10 = """
+UPDATE document SET head = paged(head, (SELECT b.content FROM body AS b WHERE b.document = document.key));
+"""
+
+# A weekly run tells when it was published, as a document when it was read; of one published before, nobody said.
+VERSION_11 = "ALTER TABLE run ADD COLUMN recorded_at INTEGER;"
+
+MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # pieces
+_MERGE_AT = (
+    "INSERT INTO appearing (appearing, rank) VALUES ('automerge', ?)",
+    "INSERT INTO fact_end (fact_end, rank) VALUES ('automerge', ?)",
+)
+
+
+def merge_at(connection: sqlite3.Connection, pieces: int) -> None:
+    """Let the word indexes that grow with facts have so many pieces of a size before these are merged.
+
+    SQLite's own number is 4; with it a load merges the same words again and again, a tenth of its time. A load that is
+    killed leaves its number behind: then questions look into more pieces.
+    """
+    for statement in _MERGE_AT:
+        connection.execute(statement, (pieces,))
+
+
+def complete(connection: sqlite3.Connection) -> None:
+    """Build the indexes that a bulk load left out, or would have built had it not been killed."""
+    connection.execute("PRAGMA threads = 1")  # one more that sorts, while this one reads
+    for statement in INDEXES.values():
+        connection.execute(statement)

@@ -1,0 +1,230 @@
+"""Every SELECT a view makes; put together from constants only, all values are parameters."""
+# ruff: noqa: S608 - no text from outside comes into these strings
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kg.store.sight import DAY_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# `d` is the document, `e` the evidence. What a view may see stands here and nowhere else; `Sight` gives the values.
+VISIBLE = "d.key < :below AND (:known IS NULL OR d.recorded_at IS NULL OR d.recorded_at <= :known)"
+VISIBLE_EVIDENCE = f"e.document < :below AND (:known IS NULL OR e.recorded_at <= :known) AND {VISIBLE}"
+
+# ── entities ───────────────────────────────────────────────────────────────────────────────────────────────────────
+DAY_DIGITS = 7
+# A visible day and document that say so, as one string that sorts like the pair; the first and the last are wanted.
+_DAY_AND_DOCUMENT = f"printf('%0{DAY_DIGITS}d', d.key >> {DAY_BITS}) || d.id"
+# Profiles `p` with each document `d` they are in, found by the index of words that profile keys are to it; CROSS JOIN
+# fixes the order of the loops. Where all profiles are asked for, the lists are read instead.
+_IN_DOCUMENTS = "CROSS JOIN appearing AS a ON a.appearing MATCH p.key CROSS JOIN document AS d ON d.key = a.rowid"
+_ENTITIES = f"""
+    SELECT t.id, p.implied, min({_DAY_AND_DOCUMENT}), max({_DAY_AND_DOCUMENT}), p.record
+    FROM profile AS p
+    CROSS JOIN entity AS t ON t.key = p.entity
+    {_IN_DOCUMENTS} AND {VISIBLE}
+"""
+_BY_ENTITY = "GROUP BY p.key ORDER BY t.id"
+_ALL = f"""
+    FROM document AS d CROSS JOIN appearance AS b ON b.document = d.key CROSS JOIN json_each(b.profiles) AS a
+    WHERE {VISIBLE}
+"""
+ENTITIES = f"""
+    SELECT t.id, p.implied, a.first, a.last, p.record
+    FROM (
+        SELECT a.value AS profile, min({_DAY_AND_DOCUMENT}) AS first, max({_DAY_AND_DOCUMENT}) AS last
+        {_ALL} GROUP BY a.value
+    ) AS a
+    CROSS JOIN profile AS p ON p.key = a.profile
+    CROSS JOIN entity AS t ON t.key = p.entity
+    ORDER BY t.id
+"""
+ENTITY = f"{_ENTITIES} WHERE p.entity = (SELECT key FROM entity WHERE id = :id) {_BY_ENTITY}"
+ENTITIES_OF = f"""
+    {_ENTITIES}
+    WHERE p.entity IN (SELECT key FROM entity WHERE id IN (SELECT value FROM json_each(:ids)))
+    {_BY_ENTITY}
+"""
+NAMED = f"""
+    {_ENTITIES}
+    WHERE p.entity IN (
+        SELECT p.entity FROM profile_name AS n
+        CROSS JOIN profile AS p ON p.key = n.profile
+        {_IN_DOCUMENTS}
+        WHERE n.folded = :folded AND {VISIBLE}
+    )
+    {_BY_ENTITY}
+"""
+NAMES = f"""
+    SELECT DISTINCT n.name, t.id FROM profile_name AS n
+    JOIN profile AS p ON p.key = n.profile
+    JOIN entity AS t ON t.key = p.entity
+    WHERE NOT n.code AND p.key IN (SELECT a.value {_ALL})
+    ORDER BY n.name, t.id
+"""
+# Few names hold a text, so documents are asked for those only.
+NAMES_WITH = f"""
+    SELECT DISTINCT n.name, t.id FROM profile_name AS n
+    CROSS JOIN profile AS p ON p.key = n.profile
+    CROSS JOIN entity AS t ON t.key = p.entity
+    WHERE NOT n.code AND instr(n.name, :part) AND EXISTS (
+        SELECT 1 FROM appearing AS a CROSS JOIN document AS d ON d.key = a.rowid
+        WHERE a.appearing MATCH p.key AND {VISIBLE}
+    )
+    ORDER BY n.name, t.id
+"""
+
+# ── judgements, and what is said of judged entities ────────────────────────────────────────────────────────────────
+JUDGEMENTS = f"""
+    SELECT id, record FROM judgement
+    WHERE day << {DAY_BITS} < :below AND (:known IS NULL OR recorded_at <= :known) ORDER BY recorded_at, id
+"""
+_JUDGED = "(SELECT key FROM entity WHERE id IN (SELECT value FROM json_each(:entities)))"
+APPEARANCES = f"""
+    SELECT d.id, d.key, t.id, p.implied, p.record FROM profile AS p
+    CROSS JOIN entity AS t ON t.key = p.entity
+    {_IN_DOCUMENTS}
+    WHERE p.entity IN {_JUDGED} AND {VISIBLE} ORDER BY d.key, p.key
+"""
+# Who is mentioned in a document appears in it.
+LINKED = f"""
+    SELECT d.id, coalesce(c.id, ''), m.record
+    FROM (
+        SELECT DISTINCT p.entity, a.rowid AS document
+        FROM profile AS p CROSS JOIN appearing AS a ON a.appearing MATCH p.key WHERE p.entity IN {_JUDGED}
+    ) AS b
+    CROSS JOIN document AS d ON d.key = b.document
+    CROSS JOIN mention AS m ON m.document = b.document AND m.entity = b.entity
+    LEFT JOIN chunk AS c ON c.key = m.chunk
+    WHERE {VISIBLE} ORDER BY m.document, m.place
+"""
+
+# ── documents and passages ─────────────────────────────────────────────────────────────────────────────────────────
+_HEAD = "SELECT d.id, d.key, d.path, d.head"
+DOCUMENT = f"""
+    {_HEAD}, d.signature, b.content FROM document AS d JOIN body AS b ON b.document = d.key
+    WHERE d.id = :id AND {VISIBLE}
+"""
+DOCUMENTS = f"{_HEAD} FROM document AS d WHERE {VISIBLE} ORDER BY d.key >> {DAY_BITS}, d.id"
+DOCUMENTS_OF = f"""
+    {_HEAD} FROM document AS d WHERE d.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
+    ORDER BY d.key >> {DAY_BITS}, d.id
+"""
+CHUNK = f"""
+    SELECT c.id, d.id, c.record FROM chunk AS c JOIN document AS d ON d.key = c.key >> :bits
+    WHERE c.id = :id AND {VISIBLE}
+"""
+CHUNKS = f"""
+    SELECT c.id, d.id, c.record FROM document AS d
+    JOIN chunk AS c ON c.key >= d.key << :bits AND c.key < (d.key + 1) << :bits
+    WHERE d.id = :id AND {VISIBLE} ORDER BY c.key
+"""
+MENTIONS = f"""
+    SELECT m.record FROM document AS d JOIN mention AS m ON m.document = d.key
+    WHERE d.id = :id AND {VISIBLE} ORDER BY m.place
+"""
+MENTIONING = f"""
+    SELECT c.id, d.id, c.record
+    FROM (
+        SELECT DISTINCT p.entity, a.rowid AS document
+        FROM profile AS p CROSS JOIN appearing AS a ON a.appearing MATCH p.key
+        WHERE p.entity = (SELECT key FROM entity WHERE id = :id)
+    ) AS b
+    CROSS JOIN document AS d ON d.key = b.document
+    CROSS JOIN mention AS m ON m.document = b.document AND m.entity = b.entity
+    CROSS JOIN chunk AS c ON c.key = m.chunk
+    WHERE {VISIBLE}
+    GROUP BY c.key ORDER BY count(*) DESC, d.key >> {DAY_BITS} DESC, c.id LIMIT :limit
+"""
+VISIBLE_DOCUMENTS = f"SELECT d.key, 0 FROM document AS d WHERE {VISIBLE}"
+LENGTHS = "SELECT key, words FROM chunk WHERE key < ? ORDER BY key"
+POSTING = "SELECT doc, count(*) FROM word_place WHERE term = ? GROUP BY doc"
+FOUND = """
+    SELECT c.key, c.id, d.id, c.record FROM chunk AS c JOIN document AS d ON d.key = c.key >> :bits
+    WHERE c.key IN (SELECT value FROM json_each(:keys))
+"""
+
+# ── facts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# CROSS JOIN fixes the order of the loops: from facts to their evidence, never a sort of all evidence.
+_FROM = f"""
+    FROM fact AS f
+    CROSS JOIN evidence AS e ON e.fact = f.key
+    CROSS JOIN document AS d ON d.key = e.document
+    CROSS JOIN entity AS s ON s.key = f.subject
+    CROSS JOIN entity AS o ON o.key = f.object
+    WHERE {VISIBLE_EVIDENCE}
+"""
+_CLAIM = "SELECT f.key, f.id, s.id, f.relation, o.id, f.claim, d.key, d.id"
+FACTS = f'{_CLAIM}, e.start, e."end", e.quote, e.recorded_at, e.speaker, e.confidence, e.extractor {_FROM}'
+# For judging what is superseded: who said it and when, without the quotes.
+BARE_FACTS = f"{_CLAIM}, 0, 0, '', e.recorded_at, e.speaker, 0.0, '' {_FROM}"
+# Facts that may supersede or be superseded.
+RIVALS = """
+    (f.relation IN (SELECT value FROM json_each(:ones))
+     OR (f.subject, f.relation) IN (SELECT subject, relation FROM fact WHERE negative))
+"""
+_CONDITIONS = {
+    "subject": "f.subject = (SELECT key FROM entity WHERE id = :subject)",
+    "object": "f.object = (SELECT key FROM entity WHERE id = :object)",
+    "relation": "f.relation = :relation",
+    "ids": "f.id IN (SELECT value FROM json_each(:ids))",
+    "triples": """
+        f.key IN (
+            SELECT a.rowid FROM json_each(:triples) AS j
+            CROSS JOIN entity AS one ON one.id = json_extract(j.value, '$[0]')
+            CROSS JOIN entity AS other ON other.id = json_extract(j.value, '$[2]')
+            CROSS JOIN fact_end AS a ON a.fact_end MATCH one.key || ' o' || other.key
+        ) AND (s.id, f.relation, o.id) IN (
+            SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')
+            FROM json_each(:triples)
+        )
+    """,
+}
+_END_WORDS = {
+    "subject": "(SELECT key FROM entity WHERE id = :subject)",
+    "object": "(SELECT 'o' || key FROM entity WHERE id = :object)",
+}
+TOUCHING = f"""
+    {FACTS} AND f.key IN (
+        SELECT a.rowid FROM entity AS t CROSS JOIN fact_end AS a ON a.fact_end MATCH t.key || ' OR o' || t.key
+        WHERE t.id IN (SELECT value FROM json_each(:entities))
+    )
+    ORDER BY f.id, f.key
+"""
+# What may supersede the facts at hand, or be superseded by them: rivals of the same subject and relation. Few facts
+# have rivals, and only the subjects of those are looked up.
+_PAIRS = f"SELECT f.subject, f.relation FROM fact AS f WHERE {_CONDITIONS['ids']} AND {RIVALS}"
+COMPANIONS = f"""
+    WITH pair (subject, relation) AS MATERIALIZED ({_PAIRS})
+    {BARE_FACTS} AND (f.subject, f.relation) IN pair AND f.key IN (
+        SELECT a.rowid FROM (SELECT DISTINCT subject FROM pair) AS p
+        CROSS JOIN fact_end AS a ON a.fact_end MATCH p.subject
+    )
+    ORDER BY f.id, f.key
+"""
+
+
+def facts_where(names: Iterable[str]) -> str:
+    """Return the statement that reads the facts which meet conditions: of subject, object, relation, ids, triples."""
+    given = list(names)
+    conditions = [_CONDITIONS[name] for name in given]
+    words = " || ' ' || ".join(_END_WORDS[name] for name in given if name in _END_WORDS)
+    if words and not {"ids", "triples"}.intersection(given):
+        conditions.append(f"f.key IN (SELECT rowid FROM fact_end WHERE fact_end MATCH coalesce({words}, '0'))")
+    return f"{FACTS} AND {' AND '.join(conditions)} ORDER BY f.id, f.key"
+
+
+# ── families of copies ─────────────────────────────────────────────────────────────────────────────────────────────
+COPIED = f"SELECT d.id, d.key FROM document AS d WHERE {VISIBLE} AND d.key IN (SELECT document FROM copy)"
+ORIGINS = f"SELECT d.id, d.key FROM document AS d WHERE {VISIBLE} AND d.id IN (SELECT other FROM copy)"
+COPIES = "SELECT d.id, c.other FROM copy AS c JOIN document AS d ON d.key = c.document"
+
+_PUBLISHED = """
+    (:day IS NULL OR as_of <= :day) AND (:known IS NULL OR recorded_at IS NULL OR recorded_at <= :known)
+"""
+RUN = f"SELECT record, recorded_at FROM run WHERE {_PUBLISHED} ORDER BY as_of DESC, number DESC LIMIT 1"
+RUNS = f"SELECT max(number) FROM run WHERE {_PUBLISHED} GROUP BY as_of ORDER BY as_of"
+RUN_AT = "SELECT record, recorded_at FROM run WHERE number = :number"

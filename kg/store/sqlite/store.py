@@ -1,0 +1,157 @@
+"""The default store: a knowledge base in one SQLite file.
+
+Many processes read while one writes (WAL). Reading goes through kg/store/sqlite/view.py, writing through
+kg/store/sqlite/writer.py, the tables stand in kg/store/sqlite/schema.py.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from kg.relations import vocabulary
+from kg.store.lock import writing
+from kg.store.rules.identity_view import JudgedView, Overlay
+from kg.store.rules.validated import read_from, utc
+from kg.store.sight import ViewCache
+from kg.store.sqlite import checks as sqlite_checks
+from kg.store.sqlite import schema
+from kg.store.sqlite.connections import Connections, Pinned, connect, make_ready, one_state, telling
+from kg.store.sqlite.facts import read_back
+from kg.store.sqlite.view import SqliteView, visible_lengths
+from kg.store.sqlite.writer import SqliteWriter
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from datetime import date, datetime
+    from pathlib import Path
+    from typing import Any
+
+    from kg.model import Reading
+    from kg.relations import Vocabulary
+    from kg.store.checks import Breach, Invariant
+    from kg.store.sight import Sight
+    from kg.store.sqlite.connections import Lender
+    from kg.store.sqlite.view import Lengths
+
+T = TypeVar("T")
+
+_COUNTS = {
+    "documents": "SELECT count(*) FROM document",
+    "chunks": "SELECT count(*) FROM chunk",
+    "mentions": "SELECT count(*) FROM mention",
+    "entities": "SELECT count(*) FROM entity",
+    "facts": "SELECT count(DISTINCT id) FROM fact",
+    "evidence": "SELECT count(*) FROM evidence",
+    "runs": "SELECT count(*) FROM run",
+    "judgements": "SELECT count(*) FROM judgement",
+}
+
+
+class SqliteStore:
+    """A knowledge base in one file."""
+
+    def __init__(self, path: Path, words: Vocabulary | None = None, *, create: bool = False) -> None:
+        self._path = path
+        self._vocabulary = words or vocabulary()
+        self._connections = Connections(path)
+        self._lengths: ViewCache[Lengths] = ViewCache()
+        self._overlays: ViewCache[Overlay] = ViewCache()
+        make_ready(path, create=create)  # a file that cannot serve says so now, not at the first question
+
+    def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> JudgedView:
+        """Return the base as it could have been known."""
+        return self._view(self._connections, as_of, known_at)
+
+    @contextmanager
+    def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[JudgedView]:
+        """Return a view that sees one state of the base."""
+        with closing(connect(self._path)) as connection, telling(self._path), one_state(connection):
+            connection.execute("SELECT revision FROM state").fetchone()  # the first read settles which state
+            yield self._view(Pinned(self._path, connection), as_of, known_at)
+
+    @contextmanager
+    def writer(self) -> Iterator[SqliteWriter]:
+        """Return the one writer."""
+        with writing(self._path), closing(connect(self._path)) as connection:
+            with telling(self._path):
+                schema.complete(connection)
+            plain = self._plain(Pinned(self._path, connection), None, None)
+            # Nothing is kept of what the writer sees: it may be rolled back and its revision given to another state.
+            seen = JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
+            yield SqliteWriter(connection, self._path, seen)
+
+    def has_document(self, document_id: str) -> bool:
+        """Whether the document was written."""
+        return self._value("SELECT key FROM document WHERE id = ?", document_id) is not None
+
+    def reading(self, document_id: str) -> Reading | None:
+        """Return what was written of a document."""
+        with self._connections.reading() as connection:
+            return read_back(connection, document_id)
+
+    def documents_at(self, path: str) -> dict[str, str]:
+        """Return the documents that were read from a file or its lines."""
+        # ':' and ';' follow one another, so what begins with "PATH:" is a range of the index.
+        statement = (
+            "SELECT id, path FROM document WHERE path <> '' AND (path = :path OR path > :path || ':' AND "
+            "path < :path || ';') ORDER BY key >> 21, id"
+        )
+        with telling(self._path):
+            rows = self._connections.reader().execute(statement, {"path": path}).fetchall()
+        return {identity: found for identity, found in rows if read_from(found, path)}
+
+    def signatures(self) -> Iterator[tuple[str, bytes]]:
+        """Go through (document id, signature)."""
+        with telling(self._path):
+            rows = self._connections.reader().execute(
+                "SELECT id, signature FROM document WHERE signature <> x'' ORDER BY id"
+            )
+            yield from rows.fetchall()
+
+    def revision(self) -> int:
+        """Count the changes."""
+        return int(self._value("SELECT revision FROM state"))
+
+    def stats(self) -> dict[str, int]:
+        """Count what there is."""
+        return {name: int(self._value(statement)) for name, statement in _COUNTS.items()}
+
+    def invariants(self) -> list[Invariant]:
+        """Return what must hold."""
+        return sqlite_checks.invariants()
+
+    def breaches(self) -> Iterator[Breach]:
+        """Go through all that is broken."""
+        with self._connections.streaming() as connection:
+            yield from sqlite_checks.breaches(connection)
+
+    def close(self) -> None:
+        """Close the file; the last to close it folds the -wal file into it."""
+        self._connections.close()
+
+    def _value(self, statement: str, *parameters: str) -> Any:
+        with telling(self._path):
+            row = self._connections.reader().execute(statement, parameters).fetchone()
+        return None if row is None else row[0]
+
+    def _plain(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> SqliteView:
+        def lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
+            return self._lengths.get((sight, _revision(connection)), lambda: visible_lengths(connection, sight))
+
+        return SqliteView(lender, self._vocabulary, lengths, as_of, utc(known_at) if known_at else None)
+
+    def _view(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> JudgedView:
+        plain = self._plain(lender, as_of, known_at)
+
+        def overlay() -> Overlay:
+            with lender.reading() as connection:
+                state = plain.sight, _revision(connection)
+            return self._overlays.get(state, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
+
+        return JudgedView(plain, overlay)
+
+
+def _revision(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT revision FROM state").fetchone()[0])

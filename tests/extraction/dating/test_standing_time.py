@@ -1,0 +1,85 @@
+"""Which time the lines of a note go on about."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from extraction.dating.carry_over import as_of, handed_on, named_week, told_weeks
+from extraction.dating.reader import find_periods
+from kg.period import week
+
+
+@pytest.mark.parametrize(
+    ("text", "published_on", "week"),
+    [
+        ("本周铜价上涨", date(2025, 8, 18), "2025-W33"),  # Monday
+        ("本周铜价上涨", date(2025, 8, 20), "2025-W33"),  # Wednesday
+        ("本周铜价上涨", date(2025, 8, 21), "2025-W34"),  # Thursday
+        ("本周铜价上涨", date(2025, 8, 24), "2025-W34"),  # Sunday
+        ("上周铜价上涨", date(2025, 8, 18), "2025-W33"),
+    ],
+)
+def test_this_week_of_an_early_note_is_the_week_before(text, published_on, week):
+    (dated,) = told_weeks(find_periods(text, published_on), published_on)
+    assert str(dated.period) == week
+
+
+@pytest.mark.parametrize(
+    ("opening", "published_on", "week"),
+    [
+        ("本报告期为9月8日-9月12日。", date(2025, 9, 19), "2025-W37"),  # a Friday note of the week before
+        ("本报告期为9月15日-9月19日。", date(2025, 9, 19), "2025-W38"),
+        ("本报告期为6月2日-6月6日。", date(2025, 9, 19), "2025-W38"),  # too long ago to be what it is about
+        ("本报告期为1月-8月。", date(2025, 9, 19), "2025-W38"),
+        # no days named: the last day with figures
+        ("截至9月12日，锂价上涨；截至8月29日，库存下降。", date(2025, 9, 19), "2025-W37"),
+        ("截至9月18日，锂价上涨。", date(2025, 9, 19), "2025-W38"),
+        ("截至8月31日，库存下降。", date(2025, 9, 19), "2025-W38"),
+    ],
+)
+def test_the_days_a_note_names_say_which_week_it_tells_of(opening, published_on, week):
+    named = named_week(find_periods(opening, published_on), published_on)
+    (dated,) = told_weeks(find_periods("本周铜价上涨", published_on), published_on, lambda: named)
+    assert str(dated.period) == week
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("截至2025年6月10日，指数年初至今上涨3%", "2025-01-01…2025-06-10"),
+        ("截至2025年6月10日，指数近一年上涨3%", "2024-06-11…2025-06-10"),
+        ("指数年初至今上涨3%", "2025-01-01…2025-06-13"),
+        ("截至2025年6月10日、截至2025年6月11日，指数年初至今上涨3%", "2025-01-01…2025-06-13"),
+    ],
+)
+def test_what_lasts_until_today_ends_on_the_day_of_the_figures(text, expected):
+    today = date(2025, 6, 13)
+    assert str(as_of(find_periods(text, today), today)[-1].period) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "expected"),
+    [
+        ("指数年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-15"),  # of the week that the note tells of
+        ("6月2日-6月6日指数上涨1%，年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-06"),
+        ("截至2025年6月10日，指数年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-10"),
+        ("指数年初至今上涨3%", week(date(2025, 5, 12)), "2025-01-01…2025-06-16"),  # too long ago
+    ],
+)
+def test_what_lasts_until_today_ends_with_the_week_told_of(text, told, expected):
+    today = date(2025, 6, 16)
+    assert str(as_of(find_periods(text, today), today, lambda: told)[-1].period) == expected
+
+
+def test_a_sum_told_last_is_not_what_the_next_item_goes_on_about():
+    text = "6月出口87吨，上半年合计出口4651吨；"
+    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-06"
+    text = "2024年营收3亿元，2025年一季度营收1亿元；"
+    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025Q1"
+
+
+def test_a_day_in_brackets_dates_its_own_item_only():
+    text = "2025年7月18日，纯碱价格为1300元；尿素（2025年7月10日）价格为1820元；"
+    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-07-18"

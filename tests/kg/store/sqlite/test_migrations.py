@@ -1,0 +1,123 @@
+"""Bases of earlier schemas: what each step makes of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from kg.model import Community, Run, ValueClass
+from kg.store.sqlite.schema import STEPS, VERSION_5, VERSION_6, VERSION_7, VERSION_10, VERSION_11, migrate
+from kg.store.sqlite.store import SqliteStore
+from tests.contracts.readings import CATL, READ, day, reading
+from tests.crash.works import BEFORE_8, BEFORE_9, BEFORE_11
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_run_of_the_first_schema_is_read_with_what_it_could_not_tell_left_empty(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, path, STEPS[:1])
+        record = '["r1","2025-12-26",{},{"modularity":0.5},[["c1",0,"",["a","b"],null],["c2",0,"",["c"],null]]]'
+        connection.execute("INSERT INTO run VALUES (1, 'r1', '2025-12-26', ?)", (record,))
+    with closing(SqliteStore(path)) as store:
+        (run,) = store.view().runs()
+    assert run.communities == (Community("c1", 0, "", ("a", "b")), Community("c2", 0, "", ("c",)))
+    assert run.events == ()
+
+
+def test_a_passage_of_a_schema_without_classes_is_plain(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        writer.write(reading(1, 0))
+        (first, second) = store.view().chunks("doc:1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(BEFORE_11 + BEFORE_9 + BEFORE_8)
+        connection.execute("UPDATE chunk SET record = json_remove(record, '$[9]')")
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_5)}")
+    with closing(SqliteStore(path)) as store:
+        kept = store.view().chunks("doc:1")
+    assert [chunk.value_class for chunk in (first, second)] == [ValueClass.CAUSAL, ValueClass.REPEATED]
+    assert kept == [replace(chunk, value_class=ValueClass.PLAIN) for chunk in (first, second)]
+
+
+def test_facts_and_mentions_of_a_schema_that_indexed_each_by_itself_are_kept(tmp_path: Path):
+    """The sixth schema's own tables, filled with what today's hold, take the last step."""
+    path, now = tmp_path / "old.liantu", tmp_path / "now.liantu"
+    with closing(SqliteStore(now, create=True)) as store, store.writer() as writer:
+        for number in range(4):
+            writer.write(reading(number, number))
+        held = list(store.view().facts()), store.view().chunks_mentioning(CATL, 9)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, path, STEPS[: STEPS.index(VERSION_7)])
+        connection.execute("ATTACH ? AS now", (str(now),))
+        for table in (
+            *("entity", "document", "body", "chunk", "mention", "profile", "profile_name", "fact"),
+            *("evidence", "change"),
+        ):
+            connection.execute(f"INSERT INTO {table} SELECT * FROM now.{table}")  # noqa: S608 - ours
+        connection.execute(
+            "INSERT INTO appearance SELECT a.value, document FROM now.appearance, json_each(profiles) AS a"
+        )
+        connection.execute("UPDATE state SET revision = (SELECT revision FROM now.state)")
+    with closing(SqliteStore(path)) as store:
+        kept = list(store.view().facts()), store.view().chunks_mentioning(CATL, 9)
+        breaches = {breach.invariant for breach in store.breaches()}
+        with store.writer() as writer:
+            assert not writer.write(reading(1, 1))
+    assert kept == held
+    assert breaches == {"index"}  # the word index was not copied
+    with closing(sqlite3.connect(path)) as connection, closing(sqlite3.connect(now)) as other:
+        tables = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'word%' ORDER BY name"
+        assert connection.execute(tables).fetchall() == other.execute(tables).fetchall()
+
+
+def test_heads_of_a_schema_where_only_bodies_told_of_pages_tell_them_too(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    paged, plain = reading(1, 0), reading(2, 0)
+    paged = replace(paged, document=replace(paged.document, title='报告"甲"', pages=(0, 7, 15)))
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        for item in (paged, plain):
+            writer.write(item)
+        heads = list(store.view().documents())
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(BEFORE_11)
+        connection.execute("UPDATE document SET head = json_remove(head, '$[8]')")
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_10)}")
+    with closing(SqliteStore(path)) as store:
+        assert list(store.view().documents()) == heads
+        assert [head.pages for head in heads] == [(0, 7, 15), ()]
+        assert store.view().document("doc:1") == paged.document
+        assert not list(store.breaches())
+
+
+def test_a_run_of_a_schema_without_instants_is_seen_by_every_view_and_the_next_one_from_its_own_on(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    first, second = Run("r1", day(1)), Run("r2", day(8), recorded_at=READ)
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        writer.publish(replace(first, recorded_at=READ))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(BEFORE_11)
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_11)}")
+    with closing(SqliteStore(path)) as store:
+        with store.writer() as writer:
+            writer.publish(second)
+        assert list(store.view().runs()) == [first, second]
+        assert list(store.view(known_at=READ - timedelta(days=9)).runs()) == [first]
+        assert not list(store.breaches())
+
+
+def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_anew(tmp_path: Path):
+    path = tmp_path / "old.liantu"
+    with closing(SqliteStore(path, create=True)) as store, store.writer() as writer:
+        writer.write(reading(1, 0))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(BEFORE_11 + BEFORE_9 + BEFORE_8)
+        connection.execute("UPDATE profile_name SET folded = '寧德時代', name = '寧德時代' WHERE folded = '宁德时代'")
+        connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_6)}")
+    with closing(SqliteStore(path)) as store:
+        assert [entity.id for entity in store.view().named("宁德时代")] == [CATL]
