@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import daachorse
 
-from kg.securities.finder import Finder
+from kg.securities.finder import NameFinder
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 
@@ -47,7 +47,7 @@ def measure_speed(notes: list[Path], options: argparse.Namespace) -> None:
     once = "\n".join(path.read_text(encoding="utf-8") for path in notes)
     text = once * (SPEED_BYTES // len(once.encode()) + 1)
     size = len(text.encode()) / 1e6
-    finder = Finder(Master.load(options.master, namechange=options.namechange))
+    finder = NameFinder(Master.load(options.master, namechange=options.namechange))
     bare = daachorse.CharwiseDoubleArrayAhoCorasick(finder.patterns, daachorse.MATCH_KIND_LEFTMOST_LONGEST)
     bare_seconds = best_of(3, lambda: bare.find(text))
     seconds = best_of(3, lambda: finder.find(text))
@@ -60,7 +60,7 @@ def measure_speed(notes: list[Path], options: argparse.Namespace) -> None:
 def measure_start(_: list[Path], options: argparse.Namespace) -> None:
     loading = best_of(5, lambda: Master.load(options.master, namechange=options.namechange))
     master = Master.load(options.master, namechange=options.namechange)
-    compiling = best_of(5, lambda: Finder(master))
+    compiling = best_of(5, lambda: NameFinder(master))
     print("| step | processor seconds |\n|---|---|")
     print(f"| read and join {len(master):,} issuers | {loading:.2f} |")
     print(f"| compile the names | {compiling:.2f} |\n| together | {loading + compiling:.2f} |")

@@ -6,7 +6,7 @@ import argparse
 import random
 from pathlib import Path
 
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.query.wording import claim_text
 from kg.store.open import open_store
 
@@ -24,10 +24,10 @@ def main() -> None:
     parser.add_argument("--min-confidence", type=float, default=0.0)
     options = parser.parse_args()
     store = open_store(options.kb)
-    lens = Lens(store.view())
+    session = QuerySession(store.view())
     facts = [
         fact
-        for fact in lens.view.facts(relation=options.relation)
+        for fact in session.view.facts(relation=options.relation)
         if fact.confidence >= options.min_confidence
         and not (options.edges and fact.relation in _MEASURED)
         and not (options.figures and fact.relation not in _MEASURED)
@@ -36,7 +36,7 @@ def main() -> None:
     for number, fact in enumerate(chosen, 1):
         item = fact.evidence[0]
         read = f"{item.published_on}, {item.extractor}, {item.confidence}"
-        print(f"{number:3}. [{fact.relation}] {claim_text(lens, fact)}  ({read})")
+        print(f"{number:3}. [{fact.relation}] {claim_text(session, fact)}  ({read})")
         print(f"     「{item.quote.replace(chr(10), ' ')}」")
     store.close()
 

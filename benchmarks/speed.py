@@ -36,9 +36,9 @@ from kg.model import BlockKind, Document, Reading
 from kg.query.answer import ask
 from kg.query.chain import chain
 from kg.query.impact import impact
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.relations import vocabulary
-from kg.securities.finder import Finder
+from kg.securities.finder import NameFinder
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from kg.settings import Settings
@@ -139,7 +139,7 @@ def read(files: Sequence[Path]) -> list[Document]:
 
 def measure_floor(bench: Bench, documents: Sequence[Document]) -> None:
     text = "\n".join(document.text for document in documents)
-    patterns = Finder(Master.load()).patterns
+    patterns = NameFinder(Master.load()).patterns
     automaton = daachorse.CharwiseDoubleArrayAhoCorasick(patterns, daachorse.MATCH_KIND_LEFTMOST_LONGEST)
     bench.characters = len(text)
     seconds, _ = bench.seconds(lambda: automaton.find(text), max(3, bench.repeat))
@@ -224,15 +224,15 @@ def measure_base(bench: Bench, readings: Sequence[Reading], folder: Path) -> Non
         words = vocabulary()
         bench.measure("snapshot compile", lambda: Snapshot.compile(store.view(), words), facts=facts, text=False)
         bench.measure("weekly", lambda: run_week(store, None), facts=facts, text=False, once=True)
-        lens = Lens(store.view())
-        lens.index("")  # the snapshot is compiled outside the latencies
+        session = QuerySession(store.view())
+        session.index("")  # the snapshot is compiled outside the latencies
         for stage, call in (
-            ("chain 光伏", lambda: chain(lens, "光伏")),
-            ("impact 碳酸锂价格 down", lambda: impact(lens, "碳酸锂价格", -1)),
+            ("chain 光伏", lambda: chain(session, "光伏")),
+            ("impact 碳酸锂价格 down", lambda: impact(session, "碳酸锂价格", -1)),
         ):
             bench.measure(stage, call, text=False)
         for question in QUESTIONS:
-            bench.measure(f"ask {question[:6]}…", partial(ask, lens, question), text=False)
+            bench.measure(f"ask {question[:6]}…", partial(ask, session, question), text=False)
     finally:
         store.close()
     size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6

@@ -11,12 +11,12 @@ import numpy as np
 from communities.detection import DetectionOptions, detect
 from communities.projection import Projection
 from communities.tracking import stable_ids, turns
-from kg.model import Community, Turn
+from kg.model import Community, LifecycleEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    PlantedTurn = tuple[Turn, frozenset[int], tuple[frozenset[int], frozenset[int]]]
+    PlantedTurn = tuple[LifecycleEvent, frozenset[int], tuple[frozenset[int], frozenset[int]]]
 
 _THEMES, _SMALLEST, _LARGEST = 12, 16, 40
 _DEGREE = 10
@@ -72,7 +72,7 @@ def _turned(themes: list[frozenset[int]], source: random.Random) -> tuple[list[f
     half = len(members) * source.choice((40, 50, 60)) // 100
     parts = (frozenset(members[:half]), frozenset(members[half:]))
     left = [theme for theme in themes if theme not in (one, other, largest)]
-    planted = [(Turn.MERGED, one | other, (one, other)), (Turn.SPLIT, largest, parts)]
+    planted = [(LifecycleEvent.MERGED, one | other, (one, other)), (LifecycleEvent.SPLIT, largest, parts)]
     return [*left, one | other, *parts], planted
 
 
@@ -99,11 +99,13 @@ def turns_found(weeks: Iterator[PlantedWeek]) -> tuple[int, int, int]:
         today = dict(zip(names, groups, strict=True))
         old = {community.id: community.members for community in before}
         if number:
-            found = [turned for turned in turns(today, old) if turned.turn in (Turn.SPLIT, Turn.MERGED)]
+            found = [
+                turned for turned in turns(today, old) if turned.turn in (LifecycleEvent.SPLIT, LifecycleEvent.MERGED)
+            ]
             told += len(found)
             planted += len(week.planted)
             for turn, whole, parts in week.planted:
-                sides = (old, today) if turn is Turn.SPLIT else (today, old)
+                sides = (old, today) if turn is LifecycleEvent.SPLIT else (today, old)
                 right += any(
                     item.turn is turn
                     and _alike(sides[0][item.theme], whole)

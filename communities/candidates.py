@@ -11,7 +11,7 @@ from communities.detection import detect
 from communities.summaries import name_givers, title_of
 from communities.theme_facts import gather
 from communities.tracking import Turned, stable_ids, turns
-from kg.model import ThemeEvent, Turn
+from kg.model import LifecycleEvent, ThemeEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from communities.detection import DetectionOptions, Found, Labels
+    from communities.detection import DetectedCommunity, DetectionOptions, Labels
     from communities.projection import Projection
     from communities.theme_facts import Content
     from kg.model import Community, Run
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 _SMALLEST = 5  # nodes of a theme that may be born; a smaller group is a fragment
 _SURVIVES = 3  # a theme that is there already lives on as long as it has so many, so that it does not flicker
@@ -56,11 +56,11 @@ class Drafts:
 
     themes: tuple[Draft, ...]
     events: tuple[ThemeEvent, ...]
-    top: Sequence[Found]
+    top: Sequence[DetectedCommunity]
 
 
 def draft(
-    lens: Lens,
+    session: QuerySession,
     projection: Projection,
     before: Run | None,
     *,
@@ -71,7 +71,7 @@ def draft(
     """Find the themes of a day and tie them to those of the run before.
 
     Args:
-        lens: of the week's view.
+        session: of the week's view.
         projection: of its snapshot.
         before: the last run of an earlier day.
         options: how to find communities.
@@ -79,13 +79,13 @@ def draft(
         start: labels of the top level to begin with; None begins with the communities of `before`.
     """
     previous = before.communities if before else ()
-    starts = [_start(lens, projection, previous, level) for level in range(len(options.resolutions))]
+    starts = [_start(session, projection, previous, level) for level in range(len(options.resolutions))]
     levels = detect(projection, options, starts if start is None else [start, *starts[1:]])
     themes: list[Draft] = []
     above: dict[int, str] = {}
     for level, found in enumerate(levels):
         old = [community for community in previous if community.level == level]
-        named = dict(_named(lens, projection, _readable(found, above if level else None), old, before))
+        named = dict(_named(session, projection, _readable(found, above if level else None), old, before))
         named = _with_siblings(named, found) if level else named
         themes += (
             Draft(item.id, level, above[found[place].parent] if level else "", item.title, item.content, item.born)
@@ -95,22 +95,22 @@ def draft(
     return Drafts(tuple(themes), tuple(_events(themes, before, day)), levels[0] if levels else ())
 
 
-def _start(lens: Lens, projection: Projection, previous: Iterable[Community], level: int) -> Labels:
+def _start(session: QuerySession, projection: Projection, previous: Iterable[Community], level: int) -> Labels:
     """Return last week's community of each node, −1 for a node that was in none."""
     home = {
         member: number
         for number, community in enumerate(item for item in previous if item.level == level)
         for member in community.members
     }
-    rows = (lens.index(member) for member in home)
-    labels = np.full(len(lens.snapshot.entity_ids), -1, dtype=np.int64)
+    rows = (session.index(member) for member in home)
+    labels = np.full(len(session.snapshot.entity_ids), -1, dtype=np.int64)
     for row, number in zip(rows, home.values(), strict=True):
         if row is not None:
             labels[row] = number
     return labels[projection.nodes]
 
 
-def _readable(found: Sequence[Found], above: Mapping[int, str] | None) -> dict[int, Found]:
+def _readable(found: Sequence[DetectedCommunity], above: Mapping[int, str] | None) -> dict[int, DetectedCommunity]:
     """Return the groups that may be themes: not too small, and below a published one."""
     return {
         place: item
@@ -120,17 +120,17 @@ def _readable(found: Sequence[Found], above: Mapping[int, str] | None) -> dict[i
 
 
 def _named(
-    lens: Lens,
+    session: QuerySession,
     projection: Projection,
-    groups: Mapping[int, Found],
+    groups: Mapping[int, DetectedCommunity],
     old: Sequence[Community],
     before: Run | None,
 ) -> Iterator[tuple[int, Draft]]:
-    home: NDArray[np.int64] = np.full(len(lens.snapshot.entity_ids), -1, dtype=np.int64)
+    home: NDArray[np.int64] = np.full(len(session.snapshot.entity_ids), -1, dtype=np.int64)
     for number, item in enumerate(groups.values()):
         home[projection.nodes[list(item.members)]] = number
     since = before.as_of if before else None
-    contents = gather(lens.view, lens.snapshot, lens.words, home=home, since=since)
+    contents = gather(session.view, session.snapshot, session.words, home=home, since=since)
     told = {
         place: content
         for (place, _), content in zip(groups.items(), contents, strict=False)
@@ -139,15 +139,15 @@ def _named(
     members = [tuple(sorted(content.members)) for content in told.values()]
     level = next(iter(groups.values())).level if groups else 0
     titles = {community.id: community.summary.title if community.summary else "" for community in old}
-    anchors = {community.id: name_givers(lens, community.members, titles[community.id]) for community in old}
+    anchors = {community.id: name_givers(session, community.members, titles[community.id]) for community in old}
     for (place, content), name in zip(told.items(), stable_ids(level, members, old, anchors=anchors), strict=True):
         born = name not in titles
         if not born or len(groups[place].members) >= _SMALLEST:
-            title = title_of(lens, content.members, titles.get(name, ""))
+            title = title_of(session, content.members, titles.get(name, ""))
             yield place, Draft(name, level, "", title, content, born)
 
 
-def _with_siblings(named: dict[int, Draft], found: Sequence[Found]) -> dict[int, Draft]:
+def _with_siblings(named: dict[int, Draft], found: Sequence[DetectedCommunity]) -> dict[int, Draft]:
     """Leave out the only part of a theme."""
     parts: dict[int, int] = {}
     for place in named:
@@ -185,7 +185,7 @@ def _event(turned: Turned, theme: Draft | None, community: Community | None, lev
         name=theme.title,
         size=len(content.members),
         others=turned.others,
-        joined=() if turned.turn is Turn.BORN else turned.joined,  # a theme is born with all its members
+        joined=() if turned.turn is LifecycleEvent.BORN else turned.joined,  # a theme is born with all its members
         left=turned.left,
         facts=tuple(facts)[:_EVIDENCE],
     )
@@ -198,8 +198,8 @@ def _moods(theme: Draft, community: Community, *, day: date, before: Run) -> Ite
     quiet = day.toordinal() - content.newest > _QUIET
     fresh = tuple(fact.id for fact in content.fresh[:_EVIDENCE])
     if community.summary and community.summary.title != theme.title:
-        yield ThemeEvent(Turn.RENAMED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)
+        yield ThemeEvent(LifecycleEvent.RENAMED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)
     if quiet and not was_quiet:
-        yield ThemeEvent(Turn.DORMANT, theme.id, theme.level, theme.title, len(content.members))
+        yield ThemeEvent(LifecycleEvent.DORMANT, theme.id, theme.level, theme.title, len(content.members))
     if was_quiet and not quiet:
-        yield ThemeEvent(Turn.REVIVED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)
+        yield ThemeEvent(LifecycleEvent.REVIVED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)

@@ -43,7 +43,7 @@ class DetectionOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DetectedCommunity:
     """A community as positions into the projection's nodes; `parent` indexes the level above, −1 at the top."""
 
     level: int
@@ -53,7 +53,7 @@ class Found:
 
 def detect(
     projection: Projection, options: DetectionOptions | None = None, starts: Sequence[Labels] = ()
-) -> list[list[Found]]:
+) -> list[list[DetectedCommunity]]:
     """Return the communities of each level, every one connected, ordered by size and first member.
 
     A lower level refines the one above: its communities never cross the borders of their parents.
@@ -65,7 +65,7 @@ def detect(
             away from it wherever that is better, so that what is equally good stays as it was.
     """
     options = options or DetectionOptions()
-    levels: list[list[Found]] = []
+    levels: list[list[DetectedCommunity]] = []
     home = np.zeros(len(projection.nodes), dtype=np.int64)
     for level, resolution in enumerate(options.resolutions):
         start = starts[level] if level < len(starts) else None
@@ -191,16 +191,16 @@ def _dense(labels: Labels) -> Labels:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def _found(level: int, labels: Labels, parents: Labels | None) -> list[Found]:
+def _found(level: int, labels: Labels, parents: Labels | None) -> list[DetectedCommunity]:
     order = np.argsort(labels, kind="stable")
     borders = [0, *(np.flatnonzero(np.diff(labels[order])) + 1).tolist(), len(order)]
     nodes = order.tolist()
     groups = [tuple(nodes[first:last]) for first, last in pairwise(borders) if last > first]
-    found = [Found(level, -1 if parents is None else int(parents[group[0]]), group) for group in groups]
+    found = [DetectedCommunity(level, -1 if parents is None else int(parents[group[0]]), group) for group in groups]
     return sorted(found, key=lambda item: (-len(item.members), item.members[0]))
 
 
-def membership(projection: Projection, found: Sequence[Found]) -> Labels:
+def membership(projection: Projection, found: Sequence[DetectedCommunity]) -> Labels:
     """Return the number of each node's community in a flat partition."""
     home = np.zeros(len(projection.nodes), dtype=np.int64)
     sizes = [len(community.members) for community in found]
@@ -209,7 +209,7 @@ def membership(projection: Projection, found: Sequence[Found]) -> Labels:
     return home
 
 
-def modularity(projection: Projection, found: Sequence[Found]) -> float:
+def modularity(projection: Projection, found: Sequence[DetectedCommunity]) -> float:
     """Return the weighted modularity (Newman 2004) of a flat partition; 0 for an empty graph."""
     if not len(projection.pairs):
         return 0.0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from communities.theme_facts import Content
     from kg.llm.port import Model
     from kg.model import Fact
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 TEMPLATE = "theme.md.j2"
 _REPLY_TOKENS = 1024
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _SPACES = re.compile(r"\s+")
 
 
-class Row(NamedTuple):
+class PromptFact(NamedTuple):
     """A fact as the prompt shows it."""
 
     family: str
@@ -53,12 +53,12 @@ class Task:
     request: Request
     composed: Summary
     facts: Mapping[str, Fact]
-    rows: Mapping[str, Row]
+    rows: Mapping[str, PromptFact]
     opposed: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedReply:
     """A reply that was not published, and why."""
 
     title: str
@@ -66,19 +66,19 @@ class Refused:
 
 
 def task(
-    lens: Lens, content: Content, composed: Summary, *, children: Sequence[Summary], model: str, budget: int
+    session: QuerySession, content: Content, composed: Summary, *, children: Sequence[Summary], model: str, budget: int
 ) -> Task:
     """Return what to ask a model about one theme.
 
     Args:
-        lens: words the facts.
+        session: words the facts.
         content: what there is to tell.
         composed: the summary that needs no model; it gives the title, and is published when the reply is refused.
         children: summaries of a higher level's parts.
         model: its name, part of the key.
         budget: most tokens of the facts (an estimate, kg/llm/port.py).
     """
-    chosen = choose(lens, content, budget)
+    chosen = choose(session, content, budget)
     # In the order of their ids, not of their strength: one more witness must not make the same facts another prompt.
     handles = {f"F{number}": fact for number, fact in enumerate(sorted(chosen, key=lambda fact: fact.id), start=1)}
     handle_of = {fact.id: handle for handle, fact in handles.items()}
@@ -87,10 +87,10 @@ def task(
         for one, other in content.opposed
         if one.id in handle_of and other.id in handle_of
     )
-    rows = {handle: row(lens, fact) for handle, fact in handles.items()}
+    rows = {handle: row(session, fact) for handle, fact in handles.items()}
     text = _template().render(
         title=_flat(composed.title),
-        members=sorted(_flat(lens.name(member)) for member in content.members[:_MOST_MEMBERS]),
+        members=sorted(_flat(session.name(member)) for member in content.members[:_MOST_MEMBERS]),
         children=[_flat(f"{child.title}：{child.lines[0].text}") for child in children if child.lines],
         facts=list(rows.items()),
         opposed=opposed,
@@ -100,7 +100,7 @@ def task(
     return Task(key, request, composed, handles, rows, opposed)
 
 
-def choose(lens: Lens, content: Content, budget: int) -> list[Fact]:
+def choose(session: QuerySession, content: Content, budget: int) -> list[Fact]:
     """Return the facts that fit a budget: opposed ones first, then by weight, halved for each end told of already.
 
     Greedy by marginal worth (maximal marginal relevance, Carbonell and Goldstein 1998), so that no one pair fills it.
@@ -111,9 +111,9 @@ def choose(lens: Lens, content: Content, budget: int) -> list[Fact]:
     chosen: list[Fact] = []
     spent = 0
     while first or left:
-        best = first.pop(0) if first else max(left, key=lambda fact: (_worth(lens, fact, told), fact.id))
+        best = first.pop(0) if first else max(left, key=lambda fact: (_worth(session, fact, told), fact.id))
         left = [fact for fact in left if fact.id != best.id]
-        cost = sum(tokens(part) for part in row(lens, best)[:3]) + _ROW_TOKENS
+        cost = sum(tokens(part) for part in row(session, best)[:3]) + _ROW_TOKENS
         if best in chosen or spent + cost > budget:
             continue
         chosen.append(best)
@@ -123,16 +123,18 @@ def choose(lens: Lens, content: Content, budget: int) -> list[Fact]:
     return chosen
 
 
-def _worth(lens: Lens, fact: Fact, told: Mapping[str, int]) -> float:
+def _worth(session: QuerySession, fact: Fact, told: Mapping[str, int]) -> float:
     repeated = told.get(fact.subject, 0) + told.get(fact.object, 0)
-    return float(fact.witnesses * fact.confidence * lens.words[fact.relation].weight * 0.5**repeated)
+    return float(fact.witnesses * fact.confidence * session.words[fact.relation].weight * 0.5**repeated)
 
 
-def row(lens: Lens, fact: Fact) -> Row:
+def row(session: QuerySession, fact: Fact) -> PromptFact:
     """Return a fact for the prompt, on one line whatever its source wrote."""
     quote = _flat(min(fact.evidence, key=lambda item: (item.published_on, item.document, item.start)).quote)
     short = quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE]}…"
-    return Row(_FAMILIES[lens.words[fact.relation].family], _flat(claim_text(lens, fact)), short, fact.witnesses > 1)
+    return PromptFact(
+        _FAMILIES[session.words[fact.relation].family], _flat(claim_text(session, fact)), short, fact.witnesses > 1
+    )
 
 
 def answer(model: Model, tasks: Sequence[Task], *, parallel: int, done: Callable[[], None]) -> list[str]:
@@ -153,7 +155,7 @@ def answer(model: Model, tasks: Sequence[Task], *, parallel: int, done: Callable
         pool.shutdown(cancel_futures=True)
 
 
-def accept(item: Task, reply: str) -> Summary | Refused:
+def accept(item: Task, reply: str) -> Summary | RefusedReply:
     """Return the summary that a reply is, or why it is refused.
 
     Every sentence cites facts that it was given, every number in it stands in one of them, and facts that contradict
@@ -167,7 +169,7 @@ def accept(item: Task, reply: str) -> Summary | Refused:
     except ValueError as error:
         problems, lines = [str(error)], []
     if problems:
-        return Refused(item.composed.title, "；".join(problems[:3]))
+        return RefusedReply(item.composed.title, "；".join(problems[:3]))
     told = tuple(
         SummaryLine(f"{label}：{text}", tuple(item.facts[handle].id for handle in dict.fromkeys(handles)))
         for label, text, handles in lines

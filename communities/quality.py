@@ -11,12 +11,12 @@ from communities.detection import membership, modularity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from communities.detection import Found
+    from communities.detection import DetectedCommunity
     from communities.projection import Projection
     from kg.model import Community
 
 
-def measure(projection: Projection, found: Sequence[Found]) -> dict[str, float]:
+def measure(projection: Projection, found: Sequence[DetectedCommunity]) -> dict[str, float]:
     """Return the figures of a flat partition; `communities` counts single nodes too."""
     sizes = np.array([len(community.members) for community in found] or [0])
     low, median, high = np.percentile(sizes, [25, 50, 75])
@@ -34,7 +34,7 @@ def measure(projection: Projection, found: Sequence[Found]) -> dict[str, float]:
     }
 
 
-def coverage(projection: Projection, found: Sequence[Found]) -> float:
+def coverage(projection: Projection, found: Sequence[DetectedCommunity]) -> float:
     """Return the share of the weight that lies inside communities (Fortunato 2010), 0 … 1."""
     if not len(projection.pairs):
         return 0.0
@@ -43,7 +43,7 @@ def coverage(projection: Projection, found: Sequence[Found]) -> float:
     return float(projection.weights[inside].sum() / projection.weights.sum())
 
 
-def conductance(projection: Projection, found: Sequence[Found]) -> float:
+def conductance(projection: Projection, found: Sequence[DetectedCommunity]) -> float:
     """Return the mean conductance (Kannan, Vempala and Vetta 2004) over communities, each as heavy as its nodes.
 
     Of one community: the weight that leaves it, by the smaller of its volume and the rest's; 0 is best, 1 worst.

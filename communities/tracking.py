@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from kg.ids import community_id
-from kg.model import Turn
+from kg.model import LifecycleEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _FEW = 3
 class Turned:
     """One turn of a theme: the other themes in it, and who joined and left."""
 
-    turn: Turn
+    turn: LifecycleEvent
     theme: str
     others: tuple[str, ...] = ()
     joined: tuple[str, ...] = ()
@@ -119,9 +119,9 @@ def _ends(theme: str, size: int, heirs: Mapping[str, int], groups: Mapping[str, 
     large = {heir: count for heir, count in heirs.items() if count >= _PART * size}
     parts = [heir for heir, count in large.items() if count >= _MOST * len(groups[heir])]
     if len(parts) > 1:
-        yield Turned(Turn.SPLIT, theme, tuple(part for part in parts if part != theme))
+        yield Turned(LifecycleEvent.SPLIT, theme, tuple(part for part in parts if part != theme))
     if theme not in groups:
-        yield Turned(Turn.DIED, theme, tuple(large))
+        yield Turned(LifecycleEvent.DIED, theme, tuple(large))
 
 
 def _begins(
@@ -132,9 +132,9 @@ def _begins(
     before = set(previous.get(theme, ()))
     joined, left = tuple(sorted(set(members) - before)), tuple(sorted(before - set(members)))
     if theme not in previous:
-        yield Turned(Turn.BORN, theme, tuple(large), members)
+        yield Turned(LifecycleEvent.BORN, theme, tuple(large), members)
     if len(merged) > 1:
-        yield Turned(Turn.MERGED, theme, tuple(source for source in merged if source != theme), joined, left)
+        yield Turned(LifecycleEvent.MERGED, theme, tuple(source for source in merged if source != theme), joined, left)
     net = len(joined) - len(left)
     if before and abs(net) >= max(_FEW, _CHANGED * len(before)):
-        yield Turned(Turn.GROWN if net > 0 else Turn.SHRUNK, theme, (), joined, left)
+        yield Turned(LifecycleEvent.GROWN if net > 0 else LifecycleEvent.SHRUNK, theme, (), joined, left)

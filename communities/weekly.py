@@ -16,7 +16,7 @@ from communities.summaries import TEMPLATE, changes, compose
 from kg.errors import EmptyBase, QuestionError
 from kg.ids import digest
 from kg.model import Community, Run
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ class Week:
     run: Run
     written: int
     carried: int
-    refused: tuple[writing.Refused, ...] = ()
+    refused: tuple[writing.RefusedReply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Plan:
 class _Job:
     """One week under way; `known` are the summaries of the last run and of this day's, by id."""
 
-    lens: Lens
+    session: QuerySession
     day: date
     before: Run | None
     known: Mapping[str, Summary]
@@ -176,23 +176,25 @@ def _job(store: Store, as_of: date | None, options: JobOptions | None, model: Mo
     if newest is None:
         raise EmptyBase
     day = as_of or newest
-    lens = Lens(store.view(as_of=day))
+    session = QuerySession(store.view(as_of=day))
     before = store.view(as_of=day - timedelta(days=1)).run()
-    runs = [run for run in (before, lens.view.run()) if run]
+    runs = [run for run in (before, session.view.run()) if run]
     known = {c.summary.id: c.summary for run in runs for c in run.communities if c.summary}
-    return _Job(lens, day, before, known, options or JobOptions(), model, progress)
+    return _Job(session, day, before, known, options or JobOptions(), model, progress)
 
 
 def _drafted(store: Store, job: _Job) -> tuple[Projection, Drafts]:
     job.progress("project", 0, 1)
-    projection = project(job.lens.snapshot)
+    projection = project(job.session.snapshot)
     job.progress("detect", 0, 1)
     start = None
     if job.options.slices > 1:
         days = [job.day - _WEEK * back for back in range(job.options.slices - 1, 0, -1)]
-        earlier = [Lens(store.view(as_of=day)).snapshot for day in days]
-        start = coupled([*earlier, job.lens.snapshot], projection, job.options.detection)
-    return projection, draft(job.lens, projection, job.before, options=job.options.detection, day=job.day, start=start)
+        earlier = [QuerySession(store.view(as_of=day)).snapshot for day in days]
+        start = coupled([*earlier, job.session.snapshot], projection, job.options.detection)
+    return projection, draft(
+        job.session, projection, job.before, options=job.options.detection, day=job.day, start=start
+    )
 
 
 def _deepest_first(themes: Sequence[Draft]) -> Iterator[list[Draft]]:
@@ -210,18 +212,20 @@ def _composed(
             parts.setdefault(child.parent, []).append(summaries[child.id])
     for theme in themes:
         children = parts.get(theme.id, [])
-        yield theme, compose(job.lens, theme.content, title=theme.title, day=job.day, children=children), children
+        yield theme, compose(job.session, theme.content, title=theme.title, day=job.day, children=children), children
 
 
 def _task(job: _Job, theme: Draft, composed: Summary, children: Sequence[Summary], *, name: str) -> writing.Task:
     budget = job.options.tokens
-    return writing.task(job.lens, theme.content, composed, children=children, model=name, budget=budget)
+    return writing.task(job.session, theme.content, composed, children=children, model=name, budget=budget)
 
 
-def _described(job: _Job, drafts: Drafts) -> tuple[tuple[Community, ...], tuple[int, int, tuple[writing.Refused, ...]]]:
+def _described(
+    job: _Job, drafts: Drafts
+) -> tuple[tuple[Community, ...], tuple[int, int, tuple[writing.RefusedReply, ...]]]:
     """Give each theme its summary, parts before wholes; one that would come out the same is not written again."""
     summaries: dict[str, Summary] = {}
-    refused: list[writing.Refused] = []
+    refused: list[writing.RefusedReply] = []
     for themes in _deepest_first(drafts.themes):
         rows = list(_composed(job, themes, drafts, summaries))
         if job.model is None:
@@ -236,7 +240,7 @@ def _described(job: _Job, drafts: Drafts) -> tuple[tuple[Community, ...], tuple[
             parent=theme.parent,
             members=theme.members,
             summary=summaries[theme.id],
-            changes=changes(job.lens, theme.content, first=theme.born),
+            changes=changes(job.session, theme.content, first=theme.born),
         )
         for theme in drafts.themes
     )
@@ -248,7 +252,7 @@ def _written(
     job: _Job,
     model: Model,
     rows: Sequence[tuple[Draft, Summary, list[Summary]]],
-    refused: list[writing.Refused],
+    refused: list[writing.RefusedReply],
 ) -> dict[str, Summary]:
     """Return the summaries of one level: those of unchanged facts as they were, the others by the model."""
     tasks = {theme.id: _task(job, theme, composed, parts, name=model.name) for theme, composed, parts in rows}
@@ -263,7 +267,7 @@ def _written(
     )
     for (name, item), reply in zip(wanted.items(), replies, strict=True):
         accepted = writing.accept(item, reply)
-        if isinstance(accepted, writing.Refused):
+        if isinstance(accepted, writing.RefusedReply):
             refused.append(accepted)
             # Under the model's key, so that a reply that was refused is not asked for again while its facts stay.
             accepted = replace(item.composed, id=item.key)
@@ -276,7 +280,7 @@ def _run(job: _Job, projection: Projection, drafts: Drafts, described: tuple[Com
     previous = job.before.communities if job.before else ()
     top = list(_top(described))
     inside = {member for community in top for member in community.members}
-    nodes = [job.lens.snapshot.entity_ids[node] for node in projection.nodes]
+    nodes = [job.session.snapshot.entity_ids[node] for node in projection.nodes]
     quality["themes"] = float(len(top))
     quality["in_themes"] = round(sum(node in inside for node in nodes) / len(nodes), 4) if nodes else 0.0
     quality["stability"] = round(stability(_top(previous), top), 4)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import date
 
-    from extraction.streams import Line
+    from extraction.streams import LineResult
 
 EXIT_REFUSED = 3
 
@@ -158,7 +158,7 @@ def resolve(file: str, workers: int, kb: Path, master: Path | None, **options: A
         write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
 
 
-def write_lines(lines: Iterable[Line]) -> None:
+def write_lines(lines: Iterable[LineResult]) -> None:
     """Write answers to standard output as they come, and refusals to standard error; exit 3 if there were any."""
     refused = False
     for line in lines:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from extraction.documents.open_file import walk
 from extraction.facts.near_duplicates import DuplicateIndex
-from extraction.intake import Change, Intake
+from extraction.intake import FileChange, Intake
 from extraction.pipeline import Extractor
 from extraction.workers import ordered_map
 
@@ -94,12 +94,12 @@ class _Edits:
     def put(self, reading: Reading) -> None:
         change = self._intake.changes.get(reading.document.id)
         if change is None:
-            change = Change([], 1)
+            change = FileChange([], 1)
         change.readings.append(reading)
         if change.ready:
             self.make(change)
 
-    def make(self, change: Change) -> None:
+    def make(self, change: FileChange) -> None:
         """Make a change in one transaction."""
         # What another file is to lose, and this one has now, is written anew under this one's path.
         concerned = (*change.outdated, *(reading.document.id for reading in change.readings))

@@ -26,7 +26,7 @@ _TOLD_BY_PATH = ("title", "published_on", "publisher", "codes")
 
 
 @dataclass(slots=True)
-class Change:
+class FileChange:
     """A file with other bytes than before: documents to take out and, once all are read, readings to put in."""
 
     outdated: list[str]
@@ -54,8 +54,8 @@ class Intake:
     def __init__(self, store: Store, today: date, published_on: date | None) -> None:
         self._store, self._today, self._published_on = store, today, published_on
         self._seen: dict[str, Path] = {}
-        self.changes: dict[str, Change] = {}
-        self.emptied: list[Change] = []
+        self.changes: dict[str, FileChange] = {}
+        self.emptied: list[FileChange] = []
         self.outgoing: set[str] = set()
         self.moved: dict[str, str] = {}
         self.known = 0
@@ -85,7 +85,7 @@ class Intake:
                 yield item
             elif first and (found := self._elsewhere(item, file, before)):
                 self.outgoing.add(identity)
-                self.changes[identity] = Change([identity], 1)
+                self.changes[identity] = FileChange([identity], 1)
                 yield found
             else:
                 self.known += 1
@@ -115,7 +115,7 @@ class Intake:
         again += [self._seen.pop(identity) for identity in outdated if identity in self._seen]
         fresh = list(self._new(items, file, before))
         if outdated:
-            change = Change(outdated, len(fresh))
+            change = FileChange(outdated, len(fresh))
             self.changes.update((document.id, change) for document in fresh)
             self.emptied += [] if fresh else [change]
         yield from fresh

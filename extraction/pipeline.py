@@ -24,7 +24,7 @@ from extraction.context.surroundings import (
     with_bare_heads,
     with_pronouns,
 )
-from extraction.dating.carry_over import as_of, handed_on, is_estimate, named_week, told_weeks
+from extraction.dating.carry_over import as_of, carry_period, is_estimate, named_week, shift_to_reported_week
 from extraction.dating.fiscal_year import fiscal_year_end
 from extraction.dating.reader import find_periods, read_dates
 from extraction.facts.assemble import entities_of, merge, to_fact
@@ -40,7 +40,7 @@ from extraction.names.linker import Linker
 from extraction.names.ner import load_ner
 from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
-from extraction.sentence import Annotated, AnnotatedDocument, Ref
+from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from pathlib import Path
 
-    from extraction.models.units import Line
+    from extraction.models.units import TextLine
     from extraction.sentence import Claim, ClaimReader
     from kg.model import Document, Fact
     from kg.period import Period
@@ -146,26 +146,28 @@ class Extractor:
         )
 
     def _annotate(
-        self, document: Document, lines: Sequence[Line], refs: Sequence[list[Ref]], base: Ref | None
-    ) -> dict[int, Annotated]:
+        self,
+        document: Document,
+        lines: Sequence[TextLine],
+        refs: Sequence[list[EntityMention]],
+        base: EntityMention | None,
+    ) -> dict[int, AnnotatedSentence]:
         """Give each sentence its surroundings, walking down the document once; `base` is whom the report is about."""
         headings = Headings()
         around, company = Surroundings(base), base
         period: Period | None = None
-        before: Line | None = None
-        above: set[str] = set()
-        estimated = False
+        before: TextLine | None = None
+        above, estimated = set[str](), False
         year_end = fiscal_year_end(document.text)
         week = cache(partial(_named_week, lines[:_OPENING_LINES], document.published_on))
-        out: dict[int, Annotated] = {}
+        out: dict[int, AnnotatedSentence] = {}
         for number, (line, names) in enumerate(zip(lines, refs, strict=True)):
             text = line.sentence.text
             if line.block.kind == BlockKind.TABLE:
                 continue
             if line.block.kind == BlockKind.HEADING:
-                headings = headings.below(
-                    read_heading(line.block.level, text, names, published_on=document.published_on)
-                )
+                heading = read_heading(line.block.level, text, names, published_on=document.published_on)
+                headings = headings.below(heading)
                 around, before = Surroundings(base, headings.subject), None
                 continue
             if line.first:
@@ -181,8 +183,8 @@ class Extractor:
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
             past = period if period and period.start and period.start <= document.published_on else None
             dates, wrong = read_dates(text, document.published_on, context=past, fiscal_year_end=year_end)
-            periods = as_of(told_weeks(dates, document.published_on, week), document.published_on, week)
-            out[number] = Annotated(
+            periods = as_of(shift_to_reported_week(dates, document.published_on, week), document.published_on, week)
+            out[number] = AnnotatedSentence(
                 sentence=line.sentence,
                 refs=tuple(named),
                 periods=tuple(periods),
@@ -190,9 +192,9 @@ class Extractor:
                 subject=subject,
                 region=region_of(text, names) or headings.region,
                 place=_first_told(around.place, around.title.place if around.title else None, headings.place),
-                firm=headings.firm or around.firm,
-                stranger=around.stranger,
-                opens=line.first,
+                company_scope=headings.company_scope or around.company_scope,
+                is_unlisted_company=around.is_unlisted_company,
+                starts_block=line.first,
                 period=period,
                 heading=headings.texts,
                 risk=headings.risk,
@@ -200,12 +202,12 @@ class Extractor:
                 estimated=estimated and not any(dated.role == "stated" for dated in periods),
                 date_problems=tuple(wrong),
             )
-            period, estimated, before = handed_on(text, periods, period), is_estimate(periods, estimated), line
+            period, estimated, before = carry_period(text, periods, period), is_estimate(periods, estimated), line
             above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
             company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
         return out
 
-    def _opened(self, line: Line, names: list[Ref], around: Surroundings, day: date) -> Surroundings:
+    def _opened(self, line: TextLine, names: list[EntityMention], around: Surroundings, day: date) -> Surroundings:
         """Return the surroundings of a new block: its lead-in, or itself as the title of what follows."""
         text = line.sentence.text
         beside = around.lead_in or around.beside
@@ -225,7 +227,7 @@ class Extractor:
             around = structs.replace(around, title=title, lead_in=None, closed=False, place=None, unlisted=False)
         return around
 
-    def _document_subject(self, document: Document) -> Ref | None:
+    def _document_subject(self, document: Document) -> EntityMention | None:
         """Return the one company the report is about: its code's, else the one of its title."""
         ids = {issuer.id for code in document.codes if (issuer := self._master.by_code(code))}
         if len(ids) != 1:  # of several codes the title says which is meant
@@ -236,9 +238,9 @@ class Extractor:
             return None
         issuer = self._master.issuer(ids.pop())
         assert issuer is not None  # the ids came from this master
-        return Ref(issuer.id, Kind.COMPANY, issuer.name, score=0.9)
+        return EntityMention(issuer.id, Kind.COMPANY, issuer.name, score=0.9)
 
-    def _issuers(self, refs: list[Ref], document: Document) -> dict[str, Entity]:
+    def _issuers(self, refs: list[EntityMention], document: Document) -> dict[str, Entity]:
         """Return the entities of listed issuers with the name of the document's day and their codes."""
         names: dict[str, Entity] = {}
         spelled = [(ref.entity, ref.name) for ref in refs] + [(ref.about, ref.owner) for ref in refs if ref.owner]
@@ -253,7 +255,7 @@ class Extractor:
 
     def _spelled(self, annotated: AnnotatedDocument, used: set[str]) -> dict[str, Entity]:
         """Return the gazetteer's entities in facts that a document spells otherwise, with the spelling: 券商, 证券."""
-        found: dict[str, tuple[Ref, set[str]]] = {}
+        found: dict[str, tuple[EntityMention, set[str]]] = {}
         for sentence in annotated.sentences:
             for ref in sentence.refs:
                 spelling = sentence.text[ref.start : ref.end] if ref.start >= 0 else ref.name
@@ -281,7 +283,7 @@ class Extractor:
         return tuple(fact for fact in good if fact.id not in withheld), (*problems, *(each.problem for each in wrong))
 
 
-def _named_week(lines: Sequence[Line], published_on: date) -> Period | None:
+def _named_week(lines: Sequence[TextLine], published_on: date) -> Period | None:
     """Return the days that the top of a note names; only one that speaks of its week needs to be asked."""
     return named_week(
         [dated for line in lines for dated in find_periods(line.sentence.text, published_on)], published_on
@@ -298,7 +300,7 @@ def _kept_text(document: Document) -> str:
     return "\n".join(document.text[block.start : block.end] for block in document.blocks)
 
 
-def _impossible_dates(annotated: Sequence[Annotated]) -> list[Problem]:
+def _impossible_dates(annotated: Sequence[AnnotatedSentence]) -> list[Problem]:
     """Return what looks like a date but cannot be one (2月30日), at its place in the document."""
     return [
         replace(problem, start=start, end=end)
@@ -313,12 +315,12 @@ def _aliases(spelling: str, name: str, never: frozenset[str]) -> tuple[Alias, ..
     return () if spelling == name or spelling in never else (Alias(spelling),)
 
 
-def _ends(claims: Iterable[tuple[Claim, Annotated]]) -> list[Ref]:
+def _ends(claims: Iterable[tuple[Claim, AnnotatedSentence]]) -> list[EntityMention]:
     return [end for claim, _ in claims for end in (claim.subject, claim.object)]
 
 
 def _mentions(
-    annotated: AnnotatedDocument, claims: Sequence[tuple[Claim, Annotated]], used: set[str]
+    annotated: AnnotatedDocument, claims: Sequence[tuple[Claim, AnnotatedSentence]], used: set[str]
 ) -> tuple[Mention, ...]:
     """Return where entities are named: what the linker found, and the ends of facts that a reader found itself."""
     text = annotated.document.text

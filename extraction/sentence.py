@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from extraction.dating.reader import Dated
-    from extraction.models.units import Line
+    from extraction.models.units import TextLine
     from extraction.quantities.reader import Quantity
     from extraction.text.sentences import Sentence
     from kg.model import Document, Modality, Polarity, Problem, Value
@@ -26,7 +26,7 @@ PATTERNS = "patterns/2"
 CONTEXT = -1  # the place of a reference that the sentence itself does not hold
 
 
-class Ref(Struct, frozen=True):
+class EntityMention(Struct, frozen=True):
     """A name in a sentence and the entity it stands for; `start` is CONTEXT when it is understood, not written.
 
     `about` anchors a compound indicator: 碳酸锂价格 is about product:碳酸锂, whose name is `owner` and ends at
@@ -54,8 +54,8 @@ class Claim(Struct, frozen=True):
     """
 
     relation: str
-    subject: Ref
-    object: Ref
+    subject: EntityMention
+    object: EntityMention
     start: int
     end: int
     pattern: str
@@ -68,11 +68,11 @@ class Claim(Struct, frozen=True):
     modality: Modality | None = None
     listing: bool = False
     own_clause: bool = False
-    named: tuple[tuple[int, int, Ref], ...] = ()
+    named: tuple[tuple[int, int, EntityMention], ...] = ()
     reader: str = PATTERNS
 
 
-class Annotated(Struct, frozen=True):
+class AnnotatedSentence(Struct, frozen=True):
     """One sentence, its names in order of place without overlap, and its surroundings.
 
     `subject` is who the sentence is about when it names nobody: the lead-in's, heading's or report's subject.
@@ -83,15 +83,15 @@ class Annotated(Struct, frozen=True):
     """
 
     sentence: Sentence
-    refs: tuple[Ref, ...]
+    refs: tuple[EntityMention, ...]
     periods: tuple[Dated, ...]
     quantities: tuple[Quantity, ...]
-    subject: Ref | None = None
-    region: Ref | None = None
+    subject: EntityMention | None = None
+    region: EntityMention | None = None
     place: str = ""
-    firm: bool = False
-    stranger: bool = False
-    opens: bool = False
+    company_scope: bool = False
+    is_unlisted_company: bool = False
+    starts_block: bool = False
     period: Period | None = None
     heading: tuple[str, ...] = ()
     risk: bool = False
@@ -104,7 +104,7 @@ class Annotated(Struct, frozen=True):
         """The normalised text that all offsets point into."""
         return self.sentence.text
 
-    def between(self, start: int, end: int) -> tuple[Ref, ...]:
+    def between(self, start: int, end: int) -> tuple[EntityMention, ...]:
         """Return the names that lie within text[start:end]."""
         return tuple(ref for ref in self.refs if start <= ref.start and ref.end <= end)
 
@@ -118,7 +118,7 @@ class Masked(Struct, frozen=True):
     """
 
     text: str
-    groups: dict[int, tuple[Ref, ...]]
+    groups: dict[int, tuple[EntityMention, ...]]
     starts: tuple[int, ...]
     quantities: dict[int, Quantity]
     denials: tuple[int, ...] = ()
@@ -145,7 +145,7 @@ _DENIED = re.compile(f"(?={_DENIAL.pattern})")
 _TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
 
 
-def mask(annotated: Annotated, *, pairs: bool = False) -> Masked:
+def mask(annotated: AnnotatedSentence, *, pairs: bool = False) -> Masked:
     """Mask a sentence; with `pairs`, two names joined by 和 or 与 stay two (for 「A与B合作」)."""
     return _Builder(annotated, pairs=pairs).build()
 
@@ -153,14 +153,14 @@ def mask(annotated: Annotated, *, pairs: bool = False) -> Masked:
 class _Builder:
     """Walks the sentence once, left to right, and collects masked characters with their origins."""
 
-    def __init__(self, annotated: Annotated, *, pairs: bool) -> None:
+    def __init__(self, annotated: AnnotatedSentence, *, pairs: bool) -> None:
         self.source, self.pairs = annotated.text, pairs
-        self.refs = [seen for ref in annotated.refs if ref.start >= 0 and (seen := bare(ref)) is not None]
+        self.refs = [seen for ref in annotated.refs if ref.start >= 0 and (seen := anchor_of(ref)) is not None]
         self.skip = {dated.start: dated.end for dated in annotated.periods}
         self.quantity = {quantity.start: quantity for quantity in annotated.quantities}
         self.out: list[str] = []
         self.starts: list[int] = []
-        self.groups: dict[int, tuple[Ref, ...]] = {}
+        self.groups: dict[int, tuple[EntityMention, ...]] = {}
         self.quantities: dict[int, Quantity] = {}
         self.denials: list[int] = []
 
@@ -200,7 +200,7 @@ class _Builder:
         return max(quantity.end, position + 1)
 
     def _group(self, index: int) -> tuple[int, int]:
-        members: list[Ref] = [self.refs[index]]
+        members: list[EntityMention] = [self.refs[index]]
         end = self._after(members[0].end)
         while (follower := self._joined(index + len(members), end, len(members))) is not None:
             members.append(follower)
@@ -209,7 +209,7 @@ class _Builder:
         self._emit(LETTER[members[0].kind], members[0].start)
         return end, index + len(members)
 
-    def _joined(self, index: int, end: int, size: int) -> Ref | None:
+    def _joined(self, index: int, end: int, size: int) -> EntityMention | None:
         if index >= len(self.refs):
             return None
         follower, first = self.refs[index], self.refs[index - size]
@@ -228,16 +228,16 @@ class _Builder:
 _MASKED_KINDS = frozenset(Kind) - {Kind.INDICATOR, Kind.EVENT, Kind.POLICY}
 
 
-def bare(ref: Ref) -> Ref | None:
+def anchor_of(ref: EntityMention) -> EntityMention | None:
     """Return the name a pattern should see: 产能 and 收购 are its trigger words, 碳酸锂 in 碳酸锂产能 its product."""
     if ref.kind in _MASKED_KINDS:
         return ref
     if ref.about and ref.owner_end > ref.start:
-        return Ref(ref.about, kind_of(ref.about), ref.owner, ref.start, ref.owner_end, score=ref.score)
+        return EntityMention(ref.about, kind_of(ref.about), ref.owner, ref.start, ref.owner_end, score=ref.score)
     return None
 
 
-def nearest(refs: Sequence[Ref], before: int) -> Ref | None:
+def nearest(refs: Sequence[EntityMention], before: int) -> EntityMention | None:
     """Return the last name that ends at or before an offset."""
     candidates = [ref for ref in refs if ref.end <= before]
     return max(candidates, key=lambda ref: ref.end) if candidates else None
@@ -251,27 +251,31 @@ class AnnotatedDocument(Struct, frozen=True):
     """
 
     document: Document
-    lines: Sequence[Line]
-    names: Sequence[Sequence[Ref]]
-    sentences: Sequence[Annotated]
-    by_line: Mapping[int, Annotated]
+    lines: Sequence[TextLine]
+    names: Sequence[Sequence[EntityMention]]
+    sentences: Sequence[AnnotatedSentence]
+    by_line: Mapping[int, AnnotatedSentence]
     title: str = ""
-    title_names: Sequence[Ref] = ()
-    company: Ref | None = None
+    title_names: Sequence[EntityMention] = ()
+    company: EntityMention | None = None
 
     def text_of(self, line: int) -> str:
         """Return the text of a line; -1 is the document's title."""
         return self.lines[line].sentence.text if line >= 0 else self.title
 
-    def sentence(self, line: int) -> Annotated:
+    def sentence(self, line: int) -> AnnotatedSentence:
         """Return a line as a sentence; a heading or a row has no surroundings of its own."""
         known = self.by_line.get(line)
-        return known if known is not None else Annotated(self.lines[line].sentence, tuple(self.names[line]), (), ())
+        return (
+            known
+            if known is not None
+            else AnnotatedSentence(self.lines[line].sentence, tuple(self.names[line]), (), ())
+        )
 
 
 class ClaimReader(Protocol):
     """Reads claims out of an annotated document; keeps nothing from one document to the next."""
 
-    def read(self, document: AnnotatedDocument) -> Iterable[tuple[Claim, Annotated]]:
+    def read(self, document: AnnotatedDocument) -> Iterable[tuple[Claim, AnnotatedSentence]]:
         """Yield the claims of a document, each with the sentence that states it."""
         ...

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extraction.documents.jsonl import read_record, text_of
-from extraction.documents.source import Source
+from extraction.documents.source import SourceFile
 from extraction.names.gazetteer import shipped_lexicon
 from extraction.names.linker import Linker
 from extraction.names.ner import load_ner
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from extraction.names.gazetteer import Lexicon
-    from extraction.sentence import Ref
+    from extraction.sentence import EntityMention
     from extraction.text.sentences import Sentence
-    from kg.securities.resolver import Candidate, Resolution
+    from kg.securities.resolver import Resolution, ScoredIssuer
 
 
 def reading_on_wire(name: str, reading: Reading, *, explain: bool = False) -> dict[str, Any]:
@@ -125,14 +125,16 @@ _BATCH = 8  # lines that travel together: a news item is too short for a trip of
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineResult:
     """What became of one line: its answer as JSON, or, where `refused`, why there is none."""
 
     text: str
     refused: bool = False
 
 
-def transform(lines: Iterable[bytes], build: Callable[[], Work], *, source: str, workers: int = 0) -> Iterator[Line]:
+def transform(
+    lines: Iterable[bytes], build: Callable[[], Work], *, source: str, workers: int = 0
+) -> Iterator[LineResult]:
     """Answer each line; blank ones are passed over.
 
     Args:
@@ -145,17 +147,17 @@ def transform(lines: Iterable[bytes], build: Callable[[], Work], *, source: str,
     return ordered_map(numbered, partial(_answering, build, source), workers=workers, size=_BATCH)
 
 
-def _answering(build: Callable[[], Work], source: str) -> Callable[[tuple[int, bytes]], Line]:
+def _answering(build: Callable[[], Work], source: str) -> Callable[[tuple[int, bytes]], LineResult]:
     return partial(_answer, build(), source)
 
 
-def _answer(work: Work, source: str, numbered: tuple[int, bytes]) -> Line:
+def _answer(work: Work, source: str, numbered: tuple[int, bytes]) -> LineResult:
     number, line = numbered
     where = f"{source}:{number}"
     try:
-        return Line(json.dumps(work(_record(where, line), where), ensure_ascii=False))
+        return LineResult(json.dumps(work(_record(where, line), where), ensure_ascii=False))
     except DocumentError as fault:  # such an error does not travel between processes; its one line does
-        return Line(str(fault), refused=True)
+        return LineResult(str(fault), refused=True)
 
 
 def _record(where: str, line: bytes) -> Record:
@@ -195,7 +197,7 @@ class Extraction:
 def _extract(extractor: Extractor, how: Extraction, record: Record, where: str) -> dict[str, Any]:
     if "id" not in record:
         raise DocumentError(where, 'missing "id"', "add one to match results to inputs")
-    document = read_record(record, Source(Path(where), b"", how.read_at.date()))
+    document = read_record(record, SourceFile(Path(where), b"", how.read_at.date()))
     given = text_of(record)
     reading = extractor.extract(document, recorded_at=how.read_at)
     written = reading_on_wire(record["id"], reading, explain=how.explain)
@@ -297,7 +299,7 @@ class NameReader:
             if near.issuer.id not in known
         ]
 
-    def _other(self, text: str, sentence: Sentence, ref: Ref) -> dict[str, Any] | None:
+    def _other(self, text: str, sentence: Sentence, ref: EntityMention) -> dict[str, Any] | None:
         """A name of another kind: in the gazetteer it is linked, a compound of one too, a guess is unknown."""
         start, end = sentence.span(ref.start, ref.end)
         if ref.entity.startswith("sec:"):
@@ -316,7 +318,7 @@ class NameReader:
         }
 
 
-def _candidate(candidate: Candidate, *, explain: bool) -> dict[str, Any]:
+def _candidate(candidate: ScoredIssuer, *, explain: bool) -> dict[str, Any]:
     return {
         "entity": candidate.entity_id,
         "code": candidate.code,

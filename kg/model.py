@@ -353,7 +353,7 @@ class Community:
     changes: tuple[SummaryLine, ...] = ()
 
 
-class Turn(StrEnum):
+class LifecycleEvent(StrEnum):
     """What can happen to a theme from one run to the next."""
 
     BORN = "born"
@@ -375,7 +375,7 @@ class ThemeEvent:
     ids; `facts` those that brought it about, the strongest first. `name` is what the theme was called that week.
     """
 
-    turn: Turn
+    turn: LifecycleEvent
     theme: str
     level: int
     name: str

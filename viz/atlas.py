@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kg.query.answers import AskAnswer, ThemeAnswer
-    from kg.query.themes.biography import Episode
+    from kg.query.themes.biography import ThemeChapter
     from viz.claims import SceneEvidence
 
 _DESCRIPTION_LINES = 2
@@ -51,7 +51,7 @@ def _more(
         yield word("sizes", lang), (ProseLine(" · ".join(f"{day} {size}" for day, size in life.sizes)),)
 
 
-def _episode(episode: Episode) -> Iterator[ProseLine]:
+def _episode(episode: ThemeChapter) -> Iterator[ProseLine]:
     yield ProseLine(
         f"{episode.as_of}　{episode.text}", tuple(citation_evidence(citation) for citation in episode.citations)
     )

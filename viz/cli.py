@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
     from viz.scene import Answer
 
 _DIRECTIONS: Final = {"up": 1, "down": -1}
@@ -31,15 +31,15 @@ def _out(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--out", type=click.Path(path_type=Path), help="写到哪个文件（主题为文件夹）")(command)
 
 
-def _drawn(name: str, ask: Callable[[Lens], Answer], **options: Any) -> None:
+def _drawn(name: str, ask: Callable[[QuerySession], Answer], **options: Any) -> None:
     """Ask a base and write the answer's page."""
-    from kg.query.session import Lens  # noqa: PLC0415 -- imported when called
+    from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
     from viz.network import page  # noqa: PLC0415 -- imported when called
     from viz.scene import scene_of  # noqa: PLC0415 -- imported when called
 
     lang = options["lang"]
     with opened(options["kb"], options["as_of"]) as view:
-        answer = ask(Lens(view, lang=lang, min_confidence=options["min_confidence"]))
+        answer = ask(QuerySession(view, lang=lang, min_confidence=options["min_confidence"]))
     html = page(scene_of(answer, as_of=options["as_of"], lang=lang), lang=lang)
     click.echo(_written(options["out"] or Path(f"{name}.html"), html))
 
@@ -67,7 +67,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
     """产业链图：TOPIC 的上游、中游、下游与各环节公司。"""
     from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("chain", lambda lens: ask(lens, topic, depth=depth), **options)
+    _drawn("chain", lambda session: ask(session, topic, depth=depth), **options)
 
 
 @draw.command()
@@ -78,7 +78,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
     """影响图：FACTOR 上升或下降会带动什么。"""
     from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("impact", lambda lens: ask(lens, factor, _DIRECTIONS[direction]), **options)
+    _drawn("impact", lambda session: ask(session, factor, _DIRECTIONS[direction]), **options)
 
 
 @draw.command()
@@ -89,7 +89,7 @@ def causes(effect: str, direction: str, **options: Any) -> None:
     """成因图：什么会使 EFFECT 上升或下降。"""
     from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("causes", lambda lens: ask(lens, effect, _DIRECTIONS[direction]), **options)
+    _drawn("causes", lambda session: ask(session, effect, _DIRECTIONS[direction]), **options)
 
 
 @draw.command()
@@ -100,7 +100,7 @@ def relate(first: str, second: str, **options: Any) -> None:
     """关联图：FIRST 与 SECOND 之间最可信的路径。"""
     from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("relate", lambda lens: ask(lens, first, second), **options)
+    _drawn("relate", lambda session: ask(session, first, second), **options)
 
 
 @draw.command()
@@ -110,7 +110,7 @@ def profile(name: str, **options: Any) -> None:
     """全景图：NAME 的全部关系。"""
     from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("profile", lambda lens: ask(lens, name), **options)
+    _drawn("profile", lambda session: ask(session, name), **options)
 
 
 @draw.command()
@@ -118,13 +118,13 @@ def profile(name: str, **options: Any) -> None:
 @_options
 def theme(theme_id: str, **options: Any) -> None:
     """主题页：一个社区的摘要、成员与图。"""
-    from kg.query.session import Lens  # noqa: PLC0415 -- imported when called
+    from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
     from kg.query.themes.listing import theme as ask  # noqa: PLC0415 -- imported when called
     from viz.atlas import theme_file, theme_page  # noqa: PLC0415 -- imported when called
 
     lang, day = options["lang"], options["as_of"]
     with opened(options["kb"], day) as view:
-        answer = ask(Lens(view, lang=lang, min_confidence=options["min_confidence"]), theme_id)
+        answer = ask(QuerySession(view, lang=lang, min_confidence=options["min_confidence"]), theme_id)
     out = options["out"] or Path(theme_file(answer.community.id))
     click.echo(_written(out, theme_page(answer, as_of=day, lang=lang)))
 
@@ -136,14 +136,14 @@ def theme(theme_id: str, **options: Any) -> None:
 @_options
 def themes(level: int, most: int, since: date | None, **options: Any) -> None:
     """发布主题：目录页、每个主题一页（图、摘要、传记、出处）与变化报告，写进 --out 文件夹。"""
-    from kg.query.session import Lens  # noqa: PLC0415 -- imported when called
+    from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
     from viz.publication import publication  # noqa: PLC0415 -- imported when called
 
     folder, day = options["out"] or Path("themes"), options["as_of"]
     path = folder
     with opened(options["kb"], day) as view:
-        lens = Lens(view, lang=options["lang"], min_confidence=options["min_confidence"])
-        files = publication(lens, level=level, most=most, as_of=day, since=since)
+        session = QuerySession(view, lang=options["lang"], min_confidence=options["min_confidence"])
+        files = publication(session, level=level, most=most, as_of=day, since=since)
         for name, text in files:
             path = _written(folder / name, text)
     click.echo(path)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kg.model import Polarity
 from viz.layout.boxes import Box
 from viz.layout.curves import Curve
-from viz.layout.labels import Label, Wording, placed
+from viz.layout.labels import EdgeLabel, Wording, placed
 from viz.layout.routes import ways_round
 from viz.palette import CONTESTED, stroke_of
 
@@ -36,7 +36,7 @@ class Lines:
 
     bends: Mapping[str, tuple[float, float]]
     edges: Sequence[dict[str, Any]]
-    labels: Sequence[Label]
+    labels: Sequence[EdgeLabel]
 
 
 def lines_of(scene: Scene, placement: Placement, number: Mapping[str, int]) -> Lines:

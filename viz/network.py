@@ -17,8 +17,8 @@ from viz.wording import Lang, word, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from viz.layout.boxes import Face, Placement
-    from viz.layout.labels import Label
+    from viz.layout.boxes import NodeSize, Placement
+    from viz.layout.labels import EdgeLabel
     from viz.lines import Lines
     from viz.scene import Scene, SceneEdge, SceneNode
 
@@ -97,7 +97,7 @@ def legend_lines(lang: Lang) -> list[dict[str, str]]:
     ]
 
 
-def _data(scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lang: Lang) -> dict[str, Any]:
+def _data(scene: Scene, faces: Mapping[str, NodeSize], placement: Placement, *, lang: Lang) -> dict[str, Any]:
     number = {node.id: index for index, node in enumerate(scene.nodes)}
     lines = lines_of(scene, placement, number)
     nodes, edges = _network(scene, faces, placement, lines=lines)
@@ -118,7 +118,7 @@ def _data(scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lang
 
 
 def _network(
-    scene: Scene, faces: Mapping[str, Face], placement: Placement, *, lines: Lines
+    scene: Scene, faces: Mapping[str, NodeSize], placement: Placement, *, lines: Lines
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the nodes and edges as vis-network takes them."""
     marks = _marks(scene.edges, {node.id for node in scene.nodes if node.stage})
@@ -131,7 +131,7 @@ def _network(
     return nodes, [{"arrows": "to", **edge} for edge in lines.edges]
 
 
-def _shape(node: SceneNode, face: Face, placement: Placement, *, mark: SceneEdge | None) -> dict[str, Any]:
+def _shape(node: SceneNode, face: NodeSize, placement: Placement, *, mark: SceneEdge | None) -> dict[str, Any]:
     box = placement.boxes[node.id]
     stroke = stroke_of(0, mark.modality, mark.polarity) if mark else Stroke("")
     return {
@@ -168,7 +168,7 @@ def _marks(edges: Iterable[SceneEdge], copies: set[str]) -> dict[str, SceneEdge]
     return marks
 
 
-def _label(label: Label, edge: SceneEdge) -> dict[str, Any]:
+def _label(label: EdgeLabel, edge: SceneEdge) -> dict[str, Any]:
     stroke = stroke_of(edge.sign, edge.modality, edge.polarity)
     return {**asdict(label), "color": _LABEL_INK.get(stroke.color, _LABEL_INK[NEUTRAL])}
 

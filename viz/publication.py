@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 LIBRARY: Final = "vis-network.js"
 
 
 def publication(
-    lens: Lens, *, level: int, most: int, as_of: date | None, since: date | None
+    session: QuerySession, *, level: int, most: int, as_of: date | None, since: date | None
 ) -> Iterator[tuple[str, str]]:
     """Yield (file name, text) of every file, the index last, so that it never links what is not there.
 
     Args:
-        lens: of the view; its language is the pages'.
+        session: of the view; its language is the pages'.
         level: of the themes that get a page.
         most: pages at most, from the largest theme on.
         as_of: the day asked for; None is the latest.
@@ -39,21 +39,21 @@ def publication(
     Raises:
         NoRun: before the first weekly run.
     """
-    found = themes(lens.view, level=level)
+    found = themes(session.view, level=level)
     yield LIBRARY, library_script()
     entries = []
-    lives = biographies(lens, [community.id for community in found[:most]])
+    lives = biographies(session, [community.id for community in found[:most]])
     for community in found[:most]:
-        answer = replace(theme_of(lens, community), biography=lives[community.id])
-        yield theme_file(community.id), theme_page(answer, as_of=as_of, lang=lens.lang, library=LIBRARY)
-        entries.append(theme_entry(answer, lens.lang))
+        answer = replace(theme_of(session, community), biography=lives[community.id])
+        yield theme_file(community.id), theme_page(answer, as_of=as_of, lang=session.lang, library=LIBRARY)
+        entries.append(theme_entry(answer, session.lang))
     if since:
-        told = changes(lens, since, level=level)
+        told = changes(session, since, level=level)
         yield "changes.md", markdown(told)
         yield "changes.json", json.dumps(plain(told), ensure_ascii=False, indent=2) + "\n"
     listed = [plain(community) for community in found]
     yield "themes.json", json.dumps(listed, ensure_ascii=False, indent=2) + "\n"
-    yield "index.html", _index(entries, len(found) - len(entries), as_of, lens.lang)
+    yield "index.html", _index(entries, len(found) - len(entries), as_of, session.lang)
 
 
 def _index(entries: list[IndexEntry], left: int, as_of: date | None, lang: Lang) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.quality.score import Report, Score
 from extraction.claims.events.frames import read_frames
 from extraction.documents.jsonl import read_record
-from extraction.documents.source import Source
+from extraction.documents.source import SourceFile
 from extraction.pipeline import Extractor
 from extraction.quantities.reader import find_quantities
 from extraction.text.sentences import split
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from benchmarks.quality.score import Options
-    from extraction.claims.events.frames import Frame
-    from extraction.sentence import Annotated, Ref
+    from extraction.claims.events.frames import EventFrame
+    from extraction.sentence import AnnotatedSentence, EntityMention
 
 # Liantu's kind of event → the set's types and which of its roles the agent, the other party and the target play.
 _BUYER = (("投资", "sub", "", "obj"), ("股份股权转让", "obj", "sub", "target"), ("收购", "sub", "", "obj"))
@@ -207,7 +207,7 @@ def _reader() -> Callable[[str], list[Told]]:
 
 def _read(extractor: Extractor, text: str) -> list[Told]:
     record = {"text": text, "date": _DAY.isoformat()}
-    document = read_record(record, Source(Path("fewfc"), b"", _DAY))
+    document = read_record(record, SourceFile(Path("fewfc"), b"", _DAY))
     return [
         _told(frame, annotated)
         for annotated in extractor.annotate(document).sentences
@@ -215,8 +215,8 @@ def _read(extractor: Extractor, text: str) -> list[Told]:
     ]
 
 
-def _told(frame: Frame, annotated: Annotated) -> Told:
-    def words(refs: tuple[Ref, ...]) -> tuple[str, ...]:
+def _told(frame: EventFrame, annotated: AnnotatedSentence) -> Told:
+    def words(refs: tuple[EntityMention, ...]) -> tuple[str, ...]:
         return tuple(annotated.text[ref.start : ref.end] for ref in refs)
 
     amounts = (("money", frame.money), ("number", frame.number), ("share", frame.share))

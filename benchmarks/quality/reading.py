@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from extraction.documents.jsonl import read_record
-from extraction.documents.source import Source
+from extraction.documents.source import SourceFile
 from extraction.pipeline import Extractor
 from kg.settings import Settings
 
@@ -30,7 +30,7 @@ class TextReader:
     def read(self, text: str) -> Reading:
         """Return what is stored of a text."""
         record = {"text": text, "date": self._day.isoformat()}
-        document = read_record(record, Source(_PLACE, b"", _READ_AT.date()))
+        document = read_record(record, SourceFile(_PLACE, b"", _READ_AT.date()))
         return self._extractor.extract(document, recorded_at=_READ_AT)
 
 

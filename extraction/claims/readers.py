@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from extraction.names.gazetteer import Lexicon
     from extraction.names.linker import Linker
-    from extraction.sentence import Annotated, AnnotatedDocument, Claim
+    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
     from kg.model import Problem
 
 _PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
@@ -30,7 +30,7 @@ _PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structur
 class PatternReader:
     """Reads relations, lists and events, sentence by sentence."""
 
-    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, Annotated]]:
+    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield each relation of a sentence in its richest wording."""
         for sentence in document.sentences:
             found = richest([*read(_PATTERNS, sentence), *listed.sure(sentence), *events.read(sentence)])
@@ -43,7 +43,7 @@ class FigureReader:
     def __init__(self, lexicon: Lexicon) -> None:
         self._metrics = MetricReader(lexicon)
 
-    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, Annotated]]:
+    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the figures of a document in its order."""
         metrics, publisher = copy(self._metrics), document.document.publisher  # what it remembers is its own
         metrics.begin()
@@ -59,7 +59,7 @@ class TableClaims:
         self._cells = TableReader(linker, MetricReader(lexicon).subjects, lexicon)
         self._relations = TableRelations(linker)
 
-    def read(self, document: AnnotatedDocument) -> tuple[list[tuple[Claim, Annotated]], list[Problem]]:
+    def read(self, document: AnnotatedDocument) -> tuple[list[tuple[Claim, AnnotatedSentence]], list[Problem]]:
         """Return the claims of a document's tables, and its problems."""
         source, company = document.document, document.company
         blocks = [block for block in source.blocks if block.kind == BlockKind.TABLE]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from extraction.sentence import Ref
+    from extraction.sentence import EntityMention
     from kg.period import Period
 
 _OUTLOOK = re.compile(
@@ -52,12 +52,12 @@ class Heading:
 
     level: int
     text: str
-    subject: Ref | None = None
-    region: Ref | None = None
+    subject: EntityMention | None = None
+    region: EntityMention | None = None
     place: str | None = None
     period: Period | None = None
-    firm: bool = False
-    closes: bool = False  # it names something that nobody knows: what is above it is not meant below it
+    company_scope: bool = False
+    blocks_inheritance: bool = False  # it names something that nobody knows: what is above it is not meant below it
 
 
 class Headings:
@@ -70,7 +70,9 @@ class Headings:
         """Step below a heading; those of its own depth and deeper are left."""
         beside = next((each for each in self._stack if _depth(each) == _depth(heading)), None)
         if beside and _only_a_firm(beside) and heading.subject is None and len(heading.text) <= _LONGEST_NAME:
-            heading = replace(heading, firm=True, closes=True)  # one firm after the other, and this one is in no list
+            heading = replace(
+                heading, company_scope=True, blocks_inheritance=True
+            )  # one firm after the other, and this one is in no list
         return Headings((*(above for above in self._stack if _depth(above) < _depth(heading)), heading))
 
     @cached_property
@@ -79,12 +81,12 @@ class Headings:
         return tuple(heading.text for heading in self._stack)
 
     @cached_property
-    def subject(self) -> Ref | None:
+    def subject(self) -> EntityMention | None:
         """The nearest subject; a heading that names something unknown hides what is above it."""
-        return next((each.subject for each in reversed(self._stack) if each.subject or each.closes), None)
+        return next((each.subject for each in reversed(self._stack) if each.subject or each.blocks_inheritance), None)
 
     @cached_property
-    def region(self) -> Ref | None:
+    def region(self) -> EntityMention | None:
         """The nearest region; a nearer place that is none (海外, 「某地：」) hides what is above it."""
         for heading in reversed(self._stack):
             if heading.region or heading.place is not None:
@@ -97,9 +99,9 @@ class Headings:
         return next((heading.place for heading in reversed(self._stack) if heading.place is not None), "")
 
     @cached_property
-    def firm(self) -> bool:
+    def company_scope(self) -> bool:
         """Whether a heading names one company."""
-        return any(heading.firm for heading in self._stack)
+        return any(heading.company_scope for heading in self._stack)
 
     @cached_property
     def period(self) -> Period | None:
@@ -122,9 +124,9 @@ class Headings:
 
 
 def _only_a_firm(heading: Heading) -> bool:
-    if heading.closes:
+    if heading.blocks_inheritance:
         return True
-    return heading.firm and heading.subject is not None and len(heading.text) <= _LONGEST_NAME
+    return heading.company_scope and heading.subject is not None and len(heading.text) <= _LONGEST_NAME
 
 
 def _written_out(text: str) -> str:
@@ -141,7 +143,7 @@ def _rank(text: str) -> int:
     return next((rank for rank, form in enumerate(_RANKS) if form.match(text)), len(_RANKS))
 
 
-def read_heading(level: int, text: str, names: Sequence[Ref], *, published_on: date) -> Heading:
+def read_heading(level: int, text: str, names: Sequence[EntityMention], *, published_on: date) -> Heading:
     """Return what a heading hands down."""
     region = next((ref for ref in names if ref.kind == Kind.REGION), None)
     stated = [each.period for each in find_periods(_written_out(text), published_on) if each.role == "stated"]
@@ -156,8 +158,8 @@ def read_heading(level: int, text: str, names: Sequence[Ref], *, published_on: d
         region=region,
         place=heading_place(text, names),
         period=past,
-        firm=len(firms) == 1 or stranger,
-        closes=stranger or (subject is None and not names and _names_a_trade(text)),
+        company_scope=len(firms) == 1 or stranger,
+        blocks_inheritance=stranger or (subject is None and not names and _names_a_trade(text)),
     )
 
 

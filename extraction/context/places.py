@@ -11,7 +11,7 @@ from kg.model import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from extraction.sentence import Ref
+    from extraction.sentence import EntityMention
 
 # A note in Chinese that names no place speaks of China: a figure may take these over from the words before it.
 HOME = frozenset({"国内", "我国", "全国", "中国", "中国大陆", "大陆", "境内", "中国境内"})
@@ -36,7 +36,9 @@ _ACTS = re.compile("[对与拟]|关税|加征|降息|加息|制裁|政策|央行
 _LONGEST = 24
 
 
-def places_in(text: str, refs: Sequence[Ref], *, start: int = 0, end: int | None = None) -> list[tuple[int, str]]:
+def places_in(
+    text: str, refs: Sequence[EntityMention], *, start: int = 0, end: int | None = None
+) -> list[tuple[int, str]]:
     """Return offset and wording of each place named in text[start:end]; one inside another name is none."""
     wide = _wide(text)
     found = [(ref.start, text[ref.start : ref.end]) for ref in refs if ref.kind == Kind.REGION and ref.start >= 0]
@@ -56,7 +58,7 @@ def _wide(text: str) -> tuple[tuple[int, str], ...]:
     return tuple((match.start(), match[0]) for match in _WIDE.finditer(text))
 
 
-def heading_place(text: str, refs: Sequence[Ref]) -> str | None:
+def heading_place(text: str, refs: Sequence[EntityMention]) -> str | None:
     """Return the place that a heading is about, "" where it is about several, None where it says nothing of places.
 
     It is about the place that it begins with, or that 市场 marks: 「（二）美国市场」, 「手机的海外市场」.
@@ -75,7 +77,7 @@ def heading_place(text: str, refs: Sequence[Ref]) -> str | None:
     return "" if _ENTRY.fullmatch(text) else None
 
 
-def label_place(label: str, refs: Sequence[Ref]) -> str | None:
+def label_place(label: str, refs: Sequence[EntityMention]) -> str | None:
     """Return the one place that a label of a line names (「美国：…」), "" for several, None for none."""
     told = {name for _, name in places_in(label, refs)}
     return None if not told else told.pop() if len(told) == 1 else ""

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from extraction.context.places import heading_place, label_place, places_in
 from extraction.names.gazetteer import indicator_of
-from extraction.sentence import CONTEXT, Ref, bare
+from extraction.sentence import CONTEXT, EntityMention, anchor_of
 from extraction.text.regex_prefilter import Prefiltered
 from kg.model import BlockKind, Kind
 from kg.period import Precision
@@ -66,11 +66,11 @@ class Title:
     `closes` says that it names something unknown, `stranger` that this is a firm.
     """
 
-    subject: Ref | None = None
+    subject: EntityMention | None = None
     place: str | None = None
     period: Period | None = None
-    closes: bool = False
-    stranger: bool = False
+    blocks_inheritance: bool = False
+    is_unlisted_company: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,13 @@ class Introduction:
 class Surroundings(Struct, frozen=True):
     """What a block stands under: the subjects of its document, heading and lead-in, the nearest last."""
 
-    document: Ref | None = None
-    heading: Ref | None = None
+    document: EntityMention | None = None
+    heading: EntityMention | None = None
     title: Title | None = None
-    lead_in: Ref | None = None
+    lead_in: EntityMention | None = None
     closed: bool = False
     place: str | None = None  # that the label of the paragraph names
-    beside: Ref | None = None  # whom the label before named
+    beside: EntityMention | None = None  # whom the label before named
     unlisted: bool = False  # the label names a firm that nobody knows
     introduction: Introduction | None = None  # of the list that the block stands in
 
@@ -105,27 +105,27 @@ class Surroundings(Struct, frozen=True):
         return above if told is None or (of_results and told.precision is Precision.DAY) else told
 
     @property
-    def subject(self) -> Ref | None:
+    def subject(self) -> EntityMention | None:
         """The nearest subject; a lead-in or bold title that names something unknown hides what is above it."""
         if self.lead_in or self.closed:
             return self.lead_in
-        if self.title and (self.title.subject or self.title.closes):
+        if self.title and (self.title.subject or self.title.blocks_inheritance):
             return self.title.subject
         return self.heading or self.document
 
     @property
-    def firm(self) -> bool:
+    def company_scope(self) -> bool:
         """Whether the line or the bold title above it is about one company."""
         titled = self.title.subject if self.title else None
         return Kind.COMPANY in [each.kind for each in (self.subject, titled) if each is not None]
 
     @property
-    def stranger(self) -> bool:
+    def is_unlisted_company(self) -> bool:
         """Whether the line or the bold title above it is about a firm that nobody knows."""
-        return self.unlisted or (self.lead_in is None and self.title is not None and self.title.stranger)
+        return self.unlisted or (self.lead_in is None and self.title is not None and self.title.is_unlisted_company)
 
     @property
-    def company(self) -> Ref | None:
+    def company(self) -> EntityMention | None:
         """The nearest subject that is a company, when nothing nearer is of another kind."""
         subject = self.subject
         return subject if subject and subject.kind == Kind.COMPANY else None
@@ -136,7 +136,7 @@ def depth_of(block: Block) -> int:
     return max(block.level, 1) if block.kind is BlockKind.ITEM else 0
 
 
-def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
+def lead_in(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
     """Return the subject that a bullet's lead-in names (「三生制药：…」), or None."""
     match = _LEAD_IN.match(text)
     if match is None:
@@ -151,7 +151,7 @@ def lead_in(text: str, refs: Sequence[Ref]) -> Ref | None:
     return structs.replace(_understood(inside[0]), score=_CUT * inside[0].score) if cut else _understood(inside[0])
 
 
-def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
+def names_another(text: str, refs: Sequence[EntityMention], lexicon: Lexicon) -> bool:
     """Whether a bullet's lead-in names something unknown: 「沪铝现货：库存…」 is not about the heading any more."""
     match = _LEAD_IN.match(text)
     if match is None or lead_in(text, refs) is not None:
@@ -160,7 +160,7 @@ def names_another(text: str, refs: Sequence[Ref], lexicon: Lexicon) -> bool:
     return bool(_GENERIC.sub("", lexicon.without_heads(words)))
 
 
-def names_a_firm(words: str, beside: Ref | None) -> bool:
+def names_a_firm(words: str, beside: EntityMention | None) -> bool:
     """Whether a label that names something unknown is a firm's: by its form, or because the one before it was."""
     name = CODE.sub("", ORDINAL.sub("", words)).strip("：: ")
     if beside is not None and beside.kind == Kind.COMPANY and len(name) <= _LONGEST_FIRM:
@@ -168,7 +168,7 @@ def names_a_firm(words: str, beside: Ref | None) -> bool:
     return bool(_LATIN_NAME.fullmatch(name) or _FIRM_END.fullmatch(name))
 
 
-def is_title(text: str, *, whole: bool, names: Sequence[Ref] = ()) -> bool:
+def is_title(text: str, *, whole: bool, names: Sequence[EntityMention] = ()) -> bool:
     """Whether a block is a short line without an end, as a bold title or a label (「甲公司：」) above its items is.
 
     One that names a firm may name a year as well: 「甲公司2025年中报」.
@@ -187,7 +187,7 @@ def is_label(text: str) -> bool:
 
 
 def read_title(
-    text: str, refs: Sequence[Ref], around: Surroundings, *, periods: Sequence[Dated], lexicon: Lexicon
+    text: str, refs: Sequence[EntityMention], around: Surroundings, *, periods: Sequence[Dated], lexicon: Lexicon
 ) -> Title:
     """Return what a title says of the lines below it.
 
@@ -205,7 +205,13 @@ def read_title(
     above = around.title
     if not is_label(text) or subject or unknown or above is None:
         beside = above.subject if above else None
-        return Title(subject, place, period, closes=unknown, stranger=unknown and names_a_firm(words, beside))
+        return Title(
+            subject,
+            place,
+            period,
+            blocks_inheritance=unknown,
+            is_unlisted_company=unknown and names_a_firm(words, beside),
+        )
     return replace(above, place=above.place if place is None else place, period=period or above.period)
 
 
@@ -229,26 +235,26 @@ def introduced(around: Surroundings, last: Block, block: Block, *, label: bool, 
     return around if told is around.introduction else structs.replace(around, introduction=told)
 
 
-def place_of(text: str, refs: Sequence[Ref]) -> str | None:
+def place_of(text: str, refs: Sequence[EntityMention]) -> str | None:
     """Return the place that a line's label names, "" for several, None where it says nothing of places."""
     match = _LEAD_IN.match(text)
     return label_place(match[0], [ref for ref in refs if ref.end < match.end()]) if match else None
 
 
-def unlisted_firm(text: str, beside: Ref | None) -> bool:
+def unlisted_firm(text: str, beside: EntityMention | None) -> bool:
     """Whether a line's label, which names something unknown, names a firm."""
     match = _LEAD_IN.match(text)
     return match is not None and names_a_firm(match[0], beside)
 
 
-def region_of(text: str, refs: Sequence[Ref]) -> Ref | None:
+def region_of(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
     """Return the region that a lead-in names (「俄罗斯：…」), or None."""
     regions = [ref for ref in refs if ref.kind == Kind.REGION]
     match = _LEAD_IN.match(text) if regions else None
     return next((ref for ref in regions if match and ref.end < match.end()), None)
 
 
-def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
+def heading_subject(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
     """Return the one company, product or industry that a heading is about, or None.
 
     What stands before a colon is what it is about: 「氧化铝：现货小幅上涨」.
@@ -258,7 +264,7 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
         text, refs = text[: label.end() - 1], [ref for ref in refs if ref.end < label.end()]
     if thing := _LATIN_THING.match(text):  # 「ABCD（某公司）」 is about ABCD
         refs = [ref for ref in refs if not thing.start("in") <= ref.start < thing.end("in")]
-    refs = [seen for ref in refs if (seen := bare(ref)) is not None]  # 氧化铝库存 is about 氧化铝
+    refs = [seen for ref in refs if (seen := anchor_of(ref)) is not None]  # 氧化铝库存 is about 氧化铝
     for kind in _HEADING_KINDS:
         named = [ref for ref in refs if ref.kind == kind]
         if len({ref.entity for ref in named}) == 1:
@@ -273,7 +279,7 @@ def heading_subject(text: str, refs: Sequence[Ref]) -> Ref | None:
     return None
 
 
-def is_cut(text: str, name: Ref, refs: Sequence[Ref]) -> bool:
+def is_cut(text: str, name: EntityMention, refs: Sequence[EntityMention]) -> bool:
     """Whether a heading or label names something narrower, of which a known name is only the end: 速冻品 for 冻品."""
     if name.kind == Kind.COMPANY:
         return False
@@ -284,13 +290,15 @@ def is_cut(text: str, name: Ref, refs: Sequence[Ref]) -> bool:
     return bool(_GENERIC.sub("", before))
 
 
-def is_part(label: str, name: Ref) -> bool:
+def is_part(label: str, name: EntityMention) -> bool:
     """Whether a label names another thing, of which a known name is only the beginning: 锂电化学品 for 锂电."""
     behind = re.split(r"[，：:、；（(\s”]|与|和|及|&", label[name.end :])[0]
     return name.kind != Kind.COMPANY and bool(_BEHIND.sub("", _GENERIC.sub("", behind)))
 
 
-def with_pronouns(text: str, refs: list[Ref], around: Surroundings, *, last_company: Ref | None) -> list[Ref]:
+def with_pronouns(
+    text: str, refs: list[EntityMention], around: Surroundings, *, last_company: EntityMention | None
+) -> list[EntityMention]:
     """Add 「公司」 and 「该公司」 as references to the company they can only mean."""
     out = list(refs)
     for match in _COMPANY_WORD.finditer(text):
@@ -305,7 +313,9 @@ def with_pronouns(text: str, refs: list[Ref], around: Surroundings, *, last_comp
     return sorted(out, key=lambda ref: ref.start)
 
 
-def with_bare_heads(text: str, refs: list[Ref], subject: Ref | None, *, lexicon: Lexicon) -> list[Ref]:
+def with_bare_heads(
+    text: str, refs: list[EntityMention], subject: EntityMention | None, *, lexicon: Lexicon
+) -> list[EntityMention]:
     """Read 「价格上涨」 under the heading 碳酸锂 as 碳酸锂价格."""
     if subject is None or subject.kind not in (Kind.PRODUCT, Kind.INDUSTRY):
         return refs
@@ -316,5 +326,5 @@ def with_bare_heads(text: str, refs: list[Ref], subject: Ref | None, *, lexicon:
     return sorted(out, key=lambda ref: ref.start)
 
 
-def _understood(ref: Ref) -> Ref:
+def _understood(ref: EntityMention) -> EntityMention:
     return structs.replace(ref, start=CONTEXT, end=CONTEXT, score=0.9 * ref.score)

@@ -28,7 +28,7 @@ _BASE = re.compile("(?:的|同期)?[高低]?基数")  # 「源于去年高基数
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 
 
-def told_weeks(
+def shift_to_reported_week(
     periods: list[Dated], published_on: date, named: Callable[[], Period | None] = lambda: None
 ) -> list[Dated]:
     """Move 「本周」 to the week that the note tells of: the one it names, else, early in a week, the one before.
@@ -113,7 +113,7 @@ def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:
     return replace(period, start=period.start if year_to_date else period.start - (period.end - end), end=end)
 
 
-def handed_on(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
+def carry_period(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
     """Return the period that the next sentence goes on about: the last stated one, asides and a sum up to it apart.
 
     Behind 「6月出口87吨，上半年合计出口4651吨」 the next item is told of June first.

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from extraction.dating.forms import YEAR, Groups
-from extraction.dating.reference import Frame, Impossible, Reading, day_of, last_day, month_span, quarter_span, span
+from extraction.dating.reference import (
+    DateReference,
+    Impossible,
+    Reading,
+    day_of,
+    last_day,
+    month_span,
+    quarter_span,
+    span,
+)
 from extraction.dating.relative import move, nearby_month, nearby_quarter, nearby_week, nearby_year, steps
 from extraction.dating.written import Form
 from kg import period as periods
@@ -15,7 +24,7 @@ _YEAR_BEFORE = "|".join(f"(?<={word} )" for word in _YEAR_WORDS)
 _NEARBY = "(?<![A-Za-z])(?P<r>[Ll]ast|[Tt]his|[Nn]ext)"
 
 
-def _english_span(frame: Frame, g: Groups) -> Reading:
+def _english_span(frame: DateReference, g: Groups) -> Reading:
     count = _WORDS.get(g["n"].lower()) or int(g["n"])
     months, days = steps(g["u"].lower(), count)
     if g["r"].lower() in {"next", "coming"}:
@@ -31,7 +40,7 @@ _MONTH_NAME = (
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 
 
-def _english(_: Frame, g: Groups) -> Reading:
+def _english(_: DateReference, g: Groups) -> Reading:
     year = int(g["y"])
     if g.get("o"):
         number = _ORDINALS[g["o"].lower()]

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from extraction.dating.english import ENGLISH
 from extraction.dating.forms import NO_LETTER, PARTS, TO, YEAR, Groups, Part, numbered
-from extraction.dating.reference import Frame, Impossible, Reading, add_months, last_day, number_of, span
+from extraction.dating.reference import DateReference, Impossible, Reading, add_months, last_day, number_of, span
 from extraction.dating.relative import RELATIVE
 from extraction.dating.written import WRITTEN, century
 from extraction.text.pattern_set import Alternatives
@@ -155,7 +155,7 @@ def read_dates(
 def _read(
     text: str, published_on: date, context: Period | None, fiscal_year_end: int
 ) -> tuple[tuple[Dated, ...], tuple[Problem, ...]]:
-    reader = _Reader(text, Frame(published_on, context, fiscal_year_end))
+    reader = _Reader(text, DateReference(published_on, context, fiscal_year_end))
     reader.run()
     dated = (Dated(each.start, each.end, text[each.start : each.end], each.period, each.role) for each in reader.found)
     return tuple(dated), tuple(reader.problems)
@@ -183,7 +183,7 @@ def quarterly(dated: Dated) -> list[Period]:
 class _Reader:
     """Walks one sentence; its state is the position, the context so far and what was found."""
 
-    def __init__(self, text: str, frame: Frame) -> None:
+    def __init__(self, text: str, frame: DateReference) -> None:
         self.text = text
         self.frame = frame
         self.found: list[_Found] = []

@@ -34,7 +34,7 @@ class Impossible:
 Reading = Period | Impossible | None
 
 
-class Frame(Struct, frozen=True):
+class DateReference(Struct, frozen=True):
     """The facts a date is resolved against.
 
     Args:

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from extraction.dating.forms import TO, Groups
 from extraction.dating.reference import (
-    Frame,
+    DateReference,
     Reading,
     add_months,
     day_of,
@@ -38,12 +38,12 @@ def move(value: date, months: int, days: int) -> date:
     return add_months(value, months) + timedelta(days=days)
 
 
-def _past(frame: Frame, g: Groups) -> Reading:
+def _past(frame: DateReference, g: Groups) -> Reading:
     months, days = (6, 0) if g.get("half") else steps(g["u"], number_of(g["n"]))
     return span(move(frame.tomorrow, -months, -days), frame.tomorrow) if months or days else None
 
 
-def _ahead(frame: Frame, g: Groups) -> Reading:
+def _ahead(frame: DateReference, g: Groups) -> Reading:
     months, days = (6, 0) if g.get("half") else steps(g["u"], number_of(g.get("n2") or g["n"]))
     return span(frame.tomorrow, move(frame.tomorrow, months, days)) if months or days else None
 
@@ -52,7 +52,7 @@ _TURN = {"上上": -2, "上": -1, "本": 0, "这": 0, "下": 1, "下下": 2, "la
 _WEEKDAYS = {c: n for n, c in enumerate("一二三四五六")} | {"日": 6, "天": 6}
 
 
-def nearby_week(frame: Frame, g: Groups) -> Reading:
+def nearby_week(frame: DateReference, g: Groups) -> Reading:
     """Read 上周五 and last week."""
     monday = frame.today - timedelta(days=frame.today.weekday()) + timedelta(weeks=_TURN[g["r"].lower()])
     weekday = g.get("w") or ""
@@ -61,12 +61,12 @@ def nearby_week(frame: Frame, g: Groups) -> Reading:
     return periods.day(monday + timedelta(days=_WEEKDAYS[weekday])) if weekday else periods.week(monday)
 
 
-def _weekday(frame: Frame, g: Groups) -> Reading:
+def _weekday(frame: DateReference, g: Groups) -> Reading:
     back = (frame.today.weekday() - _WEEKDAYS[g["w"]]) % 7
     return periods.day(frame.today - timedelta(days=back - 7 if frame.ahead and back else back))
 
 
-def nearby_month(frame: Frame, g: Groups) -> Reading:
+def nearby_month(frame: DateReference, g: Groups) -> Reading:
     """Read 上月底 and next month."""
     first = add_months(frame.today.replace(day=1), _TURN[(g.get("r") or "本").lower()])
     found = month_span(first.year, first.month, first.month)
@@ -82,7 +82,7 @@ def nearby_month(frame: Frame, g: Groups) -> Reading:
     return last_day(found) if edge else found
 
 
-def nearby_quarter(frame: Frame, g: Groups) -> Reading:
+def nearby_quarter(frame: DateReference, g: Groups) -> Reading:
     """Read 上季度末 and this quarter."""
     first = add_months(frame.today.replace(day=1), 3 * _TURN[g["r"].lower()])
     number = (first.month + 2) // 3
@@ -90,16 +90,16 @@ def nearby_quarter(frame: Frame, g: Groups) -> Reading:
     return last_day(found) if g.get("edge") and isinstance(found, Period) else found
 
 
-def nearby_year(frame: Frame, g: Groups) -> Reading:
+def nearby_year(frame: DateReference, g: Groups) -> Reading:
     """Read last year and next year."""
     return periods.year(frame.today.year + _TURN[g["r"].lower()])
 
 
-def _near_day(frame: Frame, g: Groups) -> Reading:
+def _near_day(frame: DateReference, g: Groups) -> Reading:
     return periods.day(frame.today + timedelta(days={"今": 0, "昨": -1, "明": 1, "前": -2}[g["r"]]))
 
 
-def _to_date(frame: Frame, _: Groups) -> Reading:
+def _to_date(frame: DateReference, _: Groups) -> Reading:
     return span(date(frame.today.year, 1, 1), frame.tomorrow)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from extraction.dating.forms import NO_LETTER, TO, YEAR, Groups
 from extraction.dating.reference import (
-    Frame,
+    DateReference,
     Reading,
     day_of,
     fiscal,
@@ -34,7 +34,7 @@ class Form:
     name: str
     pattern: str
     example: str
-    read: Callable[[Frame, Groups], Reading]
+    read: Callable[[DateReference, Groups], Reading]
 
 
 def century(text: str) -> int:
@@ -42,7 +42,7 @@ def century(text: str) -> int:
     return int(text) if len(text) > 2 else _CENTURY + int(text)  # noqa: PLR2004
 
 
-def _years(frame: Frame, g: Groups) -> Reading:
+def _years(frame: DateReference, g: Groups) -> Reading:
     first, last = century(g["y"]), century(g["y2"])
     if not first < last <= frame.today.year + 50:  # 2060 is the last target year in use
         return None
@@ -58,11 +58,11 @@ def _believed(first: int, last: int, today: int) -> bool:
     return abs(first - today) <= 1 and last - first <= 3  # noqa: PLR2004 - as far as forecasts go
 
 
-def _written_day(_: Frame, g: Groups) -> Reading:
+def _written_day(_: DateReference, g: Groups) -> Reading:
     return day_of(int(g["y"]), int(g["m"]), int(g["d"]))
 
 
-def _written_days(frame: Frame, g: Groups) -> Reading:
+def _written_days(frame: DateReference, g: Groups) -> Reading:
     first = _written_day(frame, g)
     last = day_of(int(g["y"]), int(g.get("m2") or g["m"]), int(g["d2"]))
     if isinstance(first, Period) and isinstance(last, Period) and first < last:
@@ -70,7 +70,7 @@ def _written_days(frame: Frame, g: Groups) -> Reading:
     return first
 
 
-def _fiscal(frame: Frame, g: Groups) -> Reading:
+def _fiscal(frame: DateReference, g: Groups) -> Reading:
     year, number = century(g["y"]), g.get("q") or g.get("q2") or ""
     found = quarter_span(year, int(number), int(number)) if number else periods.year(year)
     if g.get("h"):
@@ -78,7 +78,7 @@ def _fiscal(frame: Frame, g: Groups) -> Reading:
     return fiscal(found, frame.fiscal_year_end) if isinstance(found, Period) else found
 
 
-def _reversed(_: Frame, g: Groups) -> Reading:
+def _reversed(_: DateReference, g: Groups) -> Reading:
     year = century(g["y"])
     if g.get("h"):
         return periods.half(year, int(g["h"]))
@@ -88,14 +88,14 @@ def _reversed(_: Frame, g: Groups) -> Reading:
     return quarter_span(year, first, int(g.get("q2") or first))
 
 
-def _decade(_: Frame, g: Groups) -> Reading:
+def _decade(_: DateReference, g: Groups) -> Reading:
     if g.get("y"):
         return periods.years(int(g["y"]), int(g["y"]) + 9)
     first = 1900 + number_of(g["d"])
     return periods.years(first, first + 9) if first >= _LATE else None
 
 
-def _plan(_: Frame, g: Groups) -> Reading:
+def _plan(_: DateReference, g: Groups) -> Reading:
     """Five-year plans: the tenth began in 2001."""
     first = 2001 + 5 * (number_of(g["n"]) - 10)
     whole = periods.years(first, first + 4)

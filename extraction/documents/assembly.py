@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from extraction.documents.cleaning import Line, clean, is_table_label
+from extraction.documents.cleaning import CandidateLine, clean, is_table_label
 from extraction.documents.tables import table_from_text
 from kg.model import Block, BlockKind, Removed
 
@@ -17,7 +17,7 @@ _LABELS = frozenset({BlockKind.PARAGRAPH, BlockKind.HEADING})
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A stretch on its way into the stored text; a `reason` means that it is stored but hidden."""
 
     text: str
@@ -38,7 +38,7 @@ class Body:
     pages: tuple[int, ...] = ()
 
 
-def assemble(pieces: Iterable[Piece], *, page_count: int = 0) -> Body:
+def assemble(pieces: Iterable[TextPiece], *, page_count: int = 0) -> Body:
     """Lay pieces one after another; each non-blank piece becomes exactly one block or one removed span.
 
     Args:
@@ -67,9 +67,11 @@ def assemble(pieces: Iterable[Piece], *, page_count: int = 0) -> Body:
     return Body(text, tuple(blocks), tuple(removed), tuple(pages))
 
 
-def judge(pieces: Sequence[Piece], *, headings_known: bool = False) -> list[Piece]:
+def judge(pieces: Sequence[TextPiece], *, headings_known: bool = False) -> list[TextPiece]:
     """Let the cleaning rules hide pieces; a table is judged only by the section that it stands in."""
-    lines = [Line("表格。" if piece.kind is BlockKind.TABLE else piece.text, _depth(piece)) for piece in pieces]
+    lines = [
+        CandidateLine("表格。" if piece.kind is BlockKind.TABLE else piece.text, _depth(piece)) for piece in pieces
+    ]
     reasons = clean(lines, headings_known=headings_known)
     return [
         replace(piece, reason=reason) if reason and not piece.reason else piece
@@ -77,9 +79,9 @@ def judge(pieces: Sequence[Piece], *, headings_known: bool = False) -> list[Piec
     ]
 
 
-def title_tables(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def title_tables(pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
     """Give a table the label that stands just above it (表 3：…) as its title."""
-    label: Piece | None = None
+    label: TextPiece | None = None
     for found in pieces:
         piece = found
         if label and piece.kind is BlockKind.TABLE and (table := table_from_text(piece.text)) and not table.title:
@@ -94,7 +96,7 @@ def title_tables(pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield label
 
 
-def carve(text: str, pieces: Iterable[Piece]) -> Body:
+def carve(text: str, pieces: Iterable[TextPiece]) -> Body:
     """Find pieces in a text that is stored verbatim; they stand in it in this order, so the search goes forward."""
     blocks: list[Block] = []
     removed: list[Removed] = []
@@ -109,5 +111,5 @@ def carve(text: str, pieces: Iterable[Piece]) -> Body:
     return Body(text, tuple(blocks), tuple(removed))
 
 
-def _depth(piece: Piece) -> int:
+def _depth(piece: TextPiece) -> int:
     return piece.level if piece.kind is BlockKind.HEADING else 0

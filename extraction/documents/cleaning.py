@@ -38,7 +38,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CandidateLine:
     """A line or block to judge; `level` is a heading's depth, 0 for everything else."""
 
     text: str
@@ -146,7 +146,7 @@ def section_reason(text: str) -> Reason | None:
     return next((reason for reason, pattern in _SECTIONS.items() if pattern.fullmatch(plain)), None)
 
 
-def clean(lines: Sequence[Line], *, headings_known: bool = False) -> list[Reason | None]:
+def clean(lines: Sequence[CandidateLine], *, headings_known: bool = False) -> list[Reason | None]:
     """Give each line its reason for removal, None where it stays.
 
     Args:
@@ -166,7 +166,7 @@ def clean(lines: Sequence[Line], *, headings_known: bool = False) -> list[Reason
     return reasons
 
 
-def _leaves(section: Reason, depth: int, line: Line, *, late: bool) -> bool:
+def _leaves(section: Reason, depth: int, line: CandidateLine, *, late: bool) -> bool:
     if section is Reason.CONTENTS:
         return not (_CONTENTS_ENTRY.search(line.text.strip()) or _FIGURE_LABEL.match(line.text))
     if late:

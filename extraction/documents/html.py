@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from extraction.documents.assembly import Piece, assemble, judge, title_tables
+from extraction.documents.assembly import TextPiece, assemble, judge, title_tables
 from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from extraction.documents.source import Source
+    from extraction.documents.source import SourceFile
 
 
 HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
@@ -81,7 +81,7 @@ class _Place:
     reason: str = ""
 
 
-def read_html(source: Source) -> Document:
+def read_html(source: SourceFile) -> Document:
     """Read one HTML page.
 
     Raises:
@@ -97,7 +97,7 @@ def read_html(source: Source) -> Document:
     return build(source, body, [given, head, Metadata(codes=codes_of_title(given.title))])
 
 
-def _metadata(tree: LexborHTMLParser, source: Source) -> Metadata:
+def _metadata(tree: LexborHTMLParser, source: SourceFile) -> Metadata:
     values: dict[str, object] = {}
     for name, selectors in _META.items():
         found = next((node for selector in selectors if (node := tree.css_first(selector))), None)
@@ -109,7 +109,7 @@ def _metadata(tree: LexborHTMLParser, source: Source) -> Metadata:
     return from_mapping(values, source.today)
 
 
-def _pieces(tree: LexborHTMLParser) -> Iterator[Piece]:
+def _pieces(tree: LexborHTMLParser) -> Iterator[TextPiece]:
     """Walk the tree in reading order with a stack of our own: no depth of nesting can exhaust Python's."""
     main = next((node for selector in _MAIN if (node := tree.css_first(selector))), None)
     words: list[str] = []
@@ -125,7 +125,7 @@ def _pieces(tree: LexborHTMLParser) -> Iterator[Piece]:
             stack += [(child, place) for child in reversed(list(node.iter(include_text=True)))]
             continue
         if text := " ".join("".join(words).split()):
-            yield Piece(text, place.kind, place.level, reason=place.reason)
+            yield TextPiece(text, place.kind, place.level, reason=place.reason)
         words.clear()
         if node is None:
             continue
@@ -155,7 +155,7 @@ def _enter(node: LexborNode, place: _Place, *, is_main: bool) -> _Place:
     return _Place(reason=reason)
 
 
-def _table(node: LexborNode, reason: str) -> Piece | None:
+def _table(node: LexborNode, reason: str) -> TextPiece | None:
     """Read a data table; one that holds another is page layout and is walked like any other block."""
     if (
         len(node.css("table")) > 1
@@ -166,4 +166,4 @@ def _table(node: LexborNode, reason: str) -> Piece | None:
     rows = [[" ".join(cell.text().split()) for cell in row.css("td, th")] for row in node.css("tr")]
     caption = node.css_first("caption")
     table = table_from_rows(rows, title=caption.text() if caption else "")
-    return Piece(table.to_text(), BlockKind.TABLE, html=table.to_html(), reason=reason) if table else None
+    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html(), reason=reason) if table else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from extraction.documents.encoding import decode, normalise
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_mapping
-from extraction.documents.source import Source
+from extraction.documents.source import SourceFile
 from extraction.documents.text import carve_plain
 from kg.errors import DocumentError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TEXT_KEYS = ("text", "content", "body", "正文")
 
 
-def read_jsonl(source: Source) -> Iterator[Document | DocumentError]:
+def read_jsonl(source: SourceFile) -> Iterator[Document | DocumentError]:
     """Read every line of a JSONL file; blank lines are skipped.
 
     Raises:
@@ -35,7 +35,7 @@ def read_jsonl(source: Source) -> Iterator[Document | DocumentError]:
             yield fault
 
 
-def _read_line(source: Source, line: str, number: int) -> Document:
+def _read_line(source: SourceFile, line: str, number: int) -> Document:
     where = f"{source.name}:{number}"
     try:
         record = json.loads(line)
@@ -44,10 +44,10 @@ def _read_line(source: Source, line: str, number: int) -> Document:
     if not isinstance(record, dict):
         raise DocumentError(where, f"line {number} is not an object", 'write {"title": …, "date": …, "text": …}')
     of_line = source.path.with_name(f"{source.path.name}:{number}")
-    return read_record(record, Source(of_line, b"", source.today, source.published_on))
+    return read_record(record, SourceFile(of_line, b"", source.today, source.published_on))
 
 
-def read_record(record: Mapping[str, Any], source: Source) -> Document:
+def read_record(record: Mapping[str, Any], source: SourceFile) -> Document:
     """Read one object with a text, a date and what else is known; offsets into its text stay what they are.
 
     Raises:

@@ -9,7 +9,7 @@ import frontmatter
 import yaml
 from markdown_it import MarkdownIt
 
-from extraction.documents.assembly import Piece, assemble, judge, title_tables
+from extraction.documents.assembly import TextPiece, assemble, judge, title_tables
 from extraction.documents.encoding import decode
 from extraction.documents.html import strip_tags
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping, merge
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-    from extraction.documents.source import Source
+    from extraction.documents.source import SourceFile
 
 _MAX_FRONT_MATTER = 65_536
 _FRONT_MATTER = re.compile(r"\A-{3,}[ \t]*\n(.*?)\n-{3,}[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -35,7 +35,7 @@ _SOFT_BREAK = re.compile(rf"(?<={_CJK})\n(?={_CJK})")
 _PARSER = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"]).disable(["lheading", "code"])
 
 
-def read_markdown(source: Source) -> Document:
+def read_markdown(source: SourceFile) -> Document:
     """Read one Markdown note.
 
     Raises:
@@ -63,7 +63,7 @@ def split_front_matter(text: str) -> tuple[dict[str, object], str]:
     return dict(fields), body
 
 
-def _pieces(tokens: Sequence[Token]) -> Iterator[Piece]:
+def _pieces(tokens: Sequence[Token]) -> Iterator[TextPiece]:
     """Turn block tokens into pieces."""
     lists = index = 0
     while index < len(tokens):
@@ -76,7 +76,7 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[Piece]:
         elif token.type == "inline":
             yield _text_piece(token, tokens[index - 1], lists)
         elif token.type in {"fence", "code_block", "html_block"}:
-            yield Piece(strip_tags(token.content) if token.type == "html_block" else token.content)
+            yield TextPiece(strip_tags(token.content) if token.type == "html_block" else token.content)
         index += 1
 
 
@@ -84,14 +84,14 @@ _LISTS_OPEN = frozenset({"bullet_list_open", "ordered_list_open"})
 _LISTS_CLOSE = frozenset({"bullet_list_close", "ordered_list_close"})
 
 
-def _text_piece(token: Token, opener: Token, lists: int) -> Piece:
+def _text_piece(token: Token, opener: Token, lists: int) -> TextPiece:
     text = _inline_text(token)
     if opener.type == "heading_open":
-        return Piece(text, BlockKind.HEADING, int(opener.tag[1:]))
-    return Piece(text, BlockKind.ITEM, lists) if lists else Piece(text)
+        return TextPiece(text, BlockKind.HEADING, int(opener.tag[1:]))
+    return TextPiece(text, BlockKind.ITEM, lists) if lists else TextPiece(text)
 
 
-def _table(tokens: Sequence[Token]) -> Piece:
+def _table(tokens: Sequence[Token]) -> TextPiece:
     rows: list[list[str]] = []
     for token in tokens:
         if token.type == "tr_open":
@@ -100,8 +100,8 @@ def _table(tokens: Sequence[Token]) -> Piece:
             rows[-1].append(_inline_text(token))
     table = table_from_rows(rows)
     if table is None:
-        return Piece("\n".join(" ".join(row) for row in rows))
-    return Piece(table.to_text(), BlockKind.TABLE, html=table.to_html())
+        return TextPiece("\n".join(" ".join(row) for row in rows))
+    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html())
 
 
 def _inline_text(token: Token) -> str:

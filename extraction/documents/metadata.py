@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from extraction.documents.assembly import Body
-    from extraction.documents.source import Source
+    from extraction.documents.source import SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def merge(layers: Sequence[Metadata]) -> Metadata:
     return Metadata(**values)
 
 
-def build(source: Source, body: Body, layers: Sequence[Metadata], *, content: bytes | None = None) -> Document:
+def build(source: SourceFile, body: Body, layers: Sequence[Metadata], *, content: bytes | None = None) -> Document:
     """Make the document of a body and its layers of metadata, most trusted first; the file's name is the last.
 
     Args:

@@ -11,7 +11,7 @@ from extraction.documents.html import read_html
 from extraction.documents.jsonl import read_jsonl
 from extraction.documents.markdown import read_markdown
 from extraction.documents.pdf.reader import read_pdf
-from extraction.documents.source import Source
+from extraction.documents.source import SourceFile
 from extraction.documents.text import read_text
 from kg.errors import DocumentError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kg.model import Document
 
 MAX_BYTES = 200 * 1024 * 1024
-_READERS: Mapping[str, Callable[[Source], Document]] = {
+_READERS: Mapping[str, Callable[[SourceFile], Document]] = {
     ".pdf": read_pdf,
     ".md": read_markdown,
     ".markdown": read_markdown,
@@ -71,7 +71,7 @@ def read_file(path: Path, *, today: date, published_on: date | None = None) -> I
         published_on: the day to take when the user gives one; it outranks what the file says.
     """
     try:
-        source = Source(path, _load(path), today, published_on)
+        source = SourceFile(path, _load(path), today, published_on)
         if path.suffix.lower() == ".jsonl":
             yield from read_jsonl(source)
         else:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """One input. `published_on` is the user's `--date` and outranks all else; `today` bounds what a date may be."""
 
     path: Path

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from extraction.documents.assembly import Body, Piece, carve, judge
+from extraction.documents.assembly import Body, TextPiece, carve, judge
 from extraction.documents.cleaning import is_figure_label, line_reason
 from extraction.documents.encoding import decode
 from extraction.documents.metadata import build, from_head
@@ -17,7 +17,7 @@ from kg.model import BlockKind, Document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from extraction.documents.source import Source
+    from extraction.documents.source import SourceFile
 
 _HEADING = re.compile(
     r"(?P<top>[一二三四五六七八九十]{1,3}、|第[一二三四五六七八九十\d]{1,3}[章节部]|#\s)|(?P<second>[（(][一二三四五六七八九十]{1,3}[)）]|##\s)"
@@ -32,7 +32,7 @@ _TITLE_LINES = 8
 _NOT_TITLE = re.compile(r"。|研究报告|证券.{0,4}研究(?:所|院|部)|(?:分析师|电话|邮箱|日期)\s*[:：]")
 
 
-def read_text(source: Source) -> Document:
+def read_text(source: SourceFile) -> Document:
     """Read one plain-text document.
 
     Raises:
@@ -95,13 +95,13 @@ def _continues(previous: str, line: str, widest: int) -> bool:
     return full and not starts and not heading_level(previous) and not previous.rstrip().endswith(_SENTENCE_END[:6])
 
 
-def _piece(lines: Sequence[str]) -> Piece:
+def _piece(lines: Sequence[str]) -> TextPiece:
     text = "\n".join(lines).strip()
     if len(lines) > 1 and all("|" in line for line in lines) and (table := table_from_text(text)):
-        return Piece(text, BlockKind.TABLE, html=table.to_html())
+        return TextPiece(text, BlockKind.TABLE, html=table.to_html())
     if len(lines) == 1 and (level := heading_level(text)):
-        return Piece(text, BlockKind.HEADING, level)
-    return Piece(text, BlockKind.ITEM, 1) if is_item(text) else Piece(text)
+        return TextPiece(text, BlockKind.HEADING, level)
+    return TextPiece(text, BlockKind.ITEM, 1) if is_item(text) else TextPiece(text)
 
 
 def _width(line: str) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from extraction.dating.reader import Dated
     from extraction.names.gazetteer import Term
-    from extraction.sentence import Annotated, Claim, Ref
+    from extraction.sentence import AnnotatedSentence, Claim, EntityMention
     from kg.model import Document
     from kg.period import Period
 
@@ -57,7 +57,7 @@ _TIMELESS = frozenset(
 )
 
 
-def to_fact(claim: Claim, annotated: Annotated, document: Document, *, recorded_at: datetime) -> Fact:
+def to_fact(claim: Claim, annotated: AnnotatedSentence, document: Document, *, recorded_at: datetime) -> Fact:
     """Build the fact that a claim states, with its one piece of evidence."""
     reading = read_modality(_without_cues(annotated), claim.start, claim.end)
     if claim.listing:  # 「隔膜：A、B」 places a company, whatever is expected of it
@@ -107,7 +107,7 @@ def _confidence(claim: Claim, *, hedged: bool) -> float:
     return round(confidence * (_DOUBTED if claim.reader == PATTERNS and confidence < _EVEN else 1.0), 3)
 
 
-def _without_cues(annotated: Annotated) -> str:
+def _without_cues(annotated: AnnotatedSentence) -> str:
     """Return the sentence with the firms blanked whose names hold a word of doubt: 若 of 若羽臣 is no condition."""
     text = annotated.text
     for ref in annotated.refs:
@@ -127,7 +127,7 @@ def _is_over(period: Period, document: Document) -> bool:
     return period.end is not None and period.end <= document.published_on
 
 
-def _timed(modality: Modality, claim: Claim, annotated: Annotated, document: Document) -> Modality:
+def _timed(modality: Modality, claim: Claim, annotated: AnnotatedSentence, document: Document) -> Modality:
     """Judge by the calendar: a value for a period not yet over is no measurement, for one long past no forecast."""
     end = claim.valid.end if claim.valid else None
     if claim.relation == "reports" and annotated.estimated and modality == Modality.ASSERTED:
@@ -172,7 +172,7 @@ def _too_early(claim: Claim, document: Document) -> bool:
     return of_results and document.published_on - _FIRST_REPORTS < claim.valid.end <= document.published_on
 
 
-def _ahead(claim: Claim, annotated: Annotated, document: Document) -> bool:
+def _ahead(claim: Claim, annotated: AnnotatedSentence, document: Document) -> bool:
     """Whether the claim's own clause is dated after the note: 「甲公司2026年四季度量产固态电池」, told in 2025."""
     return not claim.listing and any(
         dated.role == "stated"
@@ -207,7 +207,7 @@ def merge(facts: Iterable[Fact]) -> list[Fact]:
     return list(merged.values())
 
 
-def entities_of(refs: Sequence[Ref], names: dict[str, Entity], anchors: Mapping[str, Term]) -> list[Entity]:
+def entities_of(refs: Sequence[EntityMention], names: dict[str, Entity], anchors: Mapping[str, Term]) -> list[Entity]:
     """Return the entities that references name; `names` holds issuers, `anchors` gazetteer entries by id."""
     found: dict[str, Entity] = {}
     for _, entity, name, about, kind in sorted(
@@ -235,7 +235,7 @@ def _united(evidence: tuple[Evidence, ...]) -> list[Evidence]:
     return list(best.values())
 
 
-def _quote_span(claim: Claim, annotated: Annotated) -> tuple[int, int]:
+def _quote_span(claim: Claim, annotated: AnnotatedSentence) -> tuple[int, int]:
     """Return the sentence, or, where that is too long to read, the clauses around the claim."""
     sentence = annotated.sentence
     if sentence.end - sentence.start <= _LONGEST_QUOTE:
@@ -246,7 +246,7 @@ def _quote_span(claim: Claim, annotated: Annotated) -> tuple[int, int]:
     return sentence.span(start, min(ends, default=len(text)))
 
 
-def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
+def _stated_period(claim: Claim, annotated: AnnotatedSentence) -> Period | None:
     """Return the period of a claim: of a cause its own or the sentence's first, else the last before it ends."""
     if claim.relation in _TIMELESS or claim.pattern == "metric":  # the reader of figures says of each what dates it
         return None
@@ -274,7 +274,7 @@ def _stated_period(claim: Claim, annotated: Annotated) -> Period | None:
     return stated[-1].period if stated else None
 
 
-def _elsewhere(claim: Claim, annotated: Annotated) -> list[Dated]:
+def _elsewhere(claim: Claim, annotated: AnnotatedSentence) -> list[Dated]:
     """Return the period of another clause that can only be meant: a sentence's only one, or its opening.
 
     「2025Q1净利润增长32%，成本下降拉动毛利率提升」; 「甲与乙合作：9月19日，…」.

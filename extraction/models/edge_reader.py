@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from extraction.models.units import TITLE, units_of
 from extraction.names.gazetteer import indicator_of
-from extraction.sentence import Annotated, Claim, Ref
+from extraction.sentence import AnnotatedSentence, Claim, EntityMention
 from kg.ids import entity_id, normal_name
 from kg.model import Kind, Polarity
 from kg.relations import vocabulary
@@ -36,10 +36,10 @@ _OWNER_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME
 _MOST_CLAIMS = 40  # of a sentence: more is a model run wild
 
 
-class End(Struct, frozen=True):
+class EdgeEnd(Struct, frozen=True):
     """One end of an edge: who it is, and the line and the span that name it."""
 
-    ref: Ref
+    ref: EntityMention
     line: int
     start: int
     end: int
@@ -52,13 +52,13 @@ class EdgeReader:
         self._model, self._lexicon, self._least = model, lexicon, least
         self.version = f"edges@{model.version}"
 
-    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, Annotated]]:
+    def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the claims of a document, each pair of entities once a relation: where it is surest."""
-        found: list[tuple[Claim, Annotated]] = []
+        found: list[tuple[Claim, AnnotatedSentence]] = []
         for unit in units_of(document.document.title, document.lines):
             found += self._claims(unit, document)
         found.sort(key=lambda row: (-row[0].confidence, row[1].sentence.start))
-        kept: dict[tuple[str, str, str], tuple[Claim, Annotated]] = {}
+        kept: dict[tuple[str, str, str], tuple[Claim, AnnotatedSentence]] = {}
         per_sentence: dict[int, int] = {}
         for claim, annotated in found:
             key = (claim.subject.entity, claim.relation, claim.object.entity)
@@ -68,7 +68,7 @@ class EdgeReader:
                 per_sentence[annotated.sentence.start] = count + 1
         yield from sorted(kept.values(), key=lambda row: (row[1].sentence.start, row[0].start, row[0].end))
 
-    def _claims(self, unit: Unit, document: AnnotatedDocument) -> Iterator[tuple[Claim, Annotated]]:
+    def _claims(self, unit: Unit, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         for edge in self._model.read(unit, least=self._least):
             subject = self._end(unit, edge.subject, edge.subject_scope, edge.subject_kind, document)
             object_ = self._end(unit, edge.object, edge.object_scope, edge.object_kind, document)
@@ -78,7 +78,7 @@ class EdgeReader:
             if joined is not None:
                 yield self._claim(edge, *joined, document)
 
-    def _allowed(self, edge: Edge, subject: End, object_: End) -> tuple[End, End] | None:
+    def _allowed(self, edge: Edge, subject: EdgeEnd, object_: EdgeEnd) -> tuple[EdgeEnd, EdgeEnd] | None:
         """Return the ends with kinds that the relation allows, or None where linked names do not fit."""
         relation = vocabulary()[edge.relation]
         if relation.allows(subject.ref.kind, object_.ref.kind):
@@ -89,13 +89,15 @@ class EdgeReader:
                     return _as_kind(subject, left), _as_kind(object_, right)
         return None
 
-    def _kinds(self, ref: Ref) -> list[Kind]:
+    def _kinds(self, ref: EntityMention) -> list[Kind]:
         """Return the kinds that a name may take: a listed company or a gazetteer name has one."""
         if ref.entity.startswith("sec:") or ref.about or ref.name in self._lexicon.terms:
             return [ref.kind]
         return self._model.kind_of(ref.name)
 
-    def _end(self, unit: Unit, span: Span, scope: Span | None, kind: Kind, document: AnnotatedDocument) -> End | None:
+    def _end(
+        self, unit: Unit, span: Span, scope: Span | None, kind: Kind, document: AnnotatedDocument
+    ) -> EdgeEnd | None:
         place = unit.locate(*span)
         if place is None:
             return None
@@ -108,14 +110,14 @@ class EdgeReader:
         if not before:
             known = self._known(text, names, start, end)
             if known is not None:
-                return End(known, line, start, end)
+                return EdgeEnd(known, line, start, end)
         name = before + name
         if not _SHORTEST <= len(name) <= _LONGEST or _NO_NAME.search(name) or self._lexicon.is_bare(name):
             return None
         inside = [ref for ref in names if ref.start >= start and ref.end <= end] if not before else []
-        return End(self._open(name, start, end, inside, kind), line, start, end)
+        return EdgeEnd(self._open(name, start, end, inside, kind), line, start, end)
 
-    def _known(self, text: str, names: Sequence[Ref], start: int, end: int) -> Ref | None:
+    def _known(self, text: str, names: Sequence[EntityMention], start: int, end: int) -> EntityMention | None:
         """Return the linked name that a span is, up to an ending like 等 or 公司 or a code in brackets."""
         for ref in names:
             if ref.start == start and ref.end == end:
@@ -129,9 +131,9 @@ class EdgeReader:
         term = self._lexicon.terms.get(name) or self._lexicon.trade(without_trade(name))
         if term is None:
             return None
-        return Ref(term.entity, term.kind, term.name, start, end, term.about, 0.9, term.owner)
+        return EntityMention(term.entity, term.kind, term.name, start, end, term.about, 0.9, term.owner)
 
-    def _open(self, name: str, start: int, end: int, inside: Sequence[Ref], kind: Kind) -> Ref:
+    def _open(self, name: str, start: int, end: int, inside: Sequence[EntityMention], kind: Kind) -> EntityMention:
         """Make an entity of a name that nothing knows; a measure is about what it is the measure of."""
         name = without_trade(normal_spelling(name))
         head = self._lexicon.measure_of(name)
@@ -148,16 +150,18 @@ class EdgeReader:
             )
             if owner_kind in _OWNER_KINDS and len(owner) >= _SHORTEST and owner not in self._lexicon.never:
                 known = term.entity if term else entity_id(owner_kind, owner)
-                anchor = Ref(known, owner_kind, term.name if term else owner, start, start + len(owner))
+                anchor = EntityMention(known, owner_kind, term.name if term else owner, start, start + len(owner))
                 return indicator_of(anchor, measure, start=start, end=end)
-            return Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end)
+            return EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end)
         kinds = self._model.kind_of(name)
         chosen = kind if kind in (Kind.COMPANY, Kind.PERSON) and kind in kinds[:2] else kinds[0]
         lead = next((ref for ref in inside if ref.start == start and ref.kind == Kind.COMPANY), None)
         about, owner = (lead.entity, lead.name) if lead and chosen == Kind.INDICATOR else ("", "")
-        return Ref(entity_id(chosen, name), chosen, name, start, end, about=about, owner=owner, score=0.7)
+        return EntityMention(entity_id(chosen, name), chosen, name, start, end, about=about, owner=owner, score=0.7)
 
-    def _claim(self, edge: Edge, subject: End, object_: End, document: AnnotatedDocument) -> tuple[Claim, Annotated]:
+    def _claim(
+        self, edge: Edge, subject: EdgeEnd, object_: EdgeEnd, document: AnnotatedDocument
+    ) -> tuple[Claim, AnnotatedSentence]:
         """State the edge in the sentence that holds it: the later one of its ends."""
         line = max(subject.line, object_.line)
         annotated = document.sentence(max(line, 0))
@@ -222,20 +226,20 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-def _as_kind(end: End, kind: Kind) -> End:
+def _as_kind(end: EdgeEnd, kind: Kind) -> EdgeEnd:
     if end.ref.kind == kind:
         return end
     ref = end.ref
-    return End(
-        Ref(entity_id(kind, ref.name), kind, ref.name, ref.start, ref.end, score=ref.score),
+    return EdgeEnd(
+        EntityMention(entity_id(kind, ref.name), kind, ref.name, ref.start, ref.end, score=ref.score),
         end.line,
         end.start,
         end.end,
     )
 
 
-def _in_sentence(end: End, line: int) -> Ref:
+def _in_sentence(end: EdgeEnd, line: int) -> EntityMention:
     """Return the reference with its place in the sentence, or as one that stands above it."""
     ref = end.ref
     start, stop = (end.start, end.end) if end.line == line and line != TITLE else (-1, -1)
-    return Ref(ref.entity, ref.kind, ref.name, start, stop, ref.about, ref.score, ref.owner, -1)
+    return EntityMention(ref.entity, ref.kind, ref.name, start, stop, ref.about, ref.score, ref.owner, -1)

@@ -35,7 +35,7 @@ _CLAUSE = re.compile(r"[。！？；，]")
 _TABLE_NUMBERS = re.compile(r"[\d.,%+\-/ |元亿万倍年月日xX~()（）]+")
 
 
-class Line(Struct, frozen=True):
+class TextLine(Struct, frozen=True):
     """A sentence, the block it stands in, and whether it opens that block."""
 
     sentence: Sentence
@@ -43,7 +43,7 @@ class Line(Struct, frozen=True):
     first: bool
 
 
-class Piece(Struct, frozen=True):
+class UnitPiece(Struct, frozen=True):
     """`unit.text[at : at + end - start]` is `text[start:end]` of a line, or of the title."""
 
     line: int
@@ -57,7 +57,7 @@ class Unit(Struct, frozen=True):
 
     text: str
     body: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[UnitPiece, ...]
 
     def locate(self, start: int, end: int) -> tuple[int, int, int] | None:
         """Return (line, start, end) of a span, or None where it runs across two lines."""
@@ -67,14 +67,14 @@ class Unit(Struct, frozen=True):
         return None
 
 
-def lines_of(document: Document) -> list[Line]:
+def lines_of(document: Document) -> list[TextLine]:
     """Cut a document's blocks into sentences, in order; a table's rows are lines."""
-    out: list[Line] = []
+    out: list[TextLine] = []
     for block in document.blocks:
         spans = _rows(document.text, block) if block.kind == BlockKind.TABLE else [(block.start, block.end)]
         for start, end in spans:
             for sentence in split(document.text, start, end):
-                out.append(Line(sentence, block, not out or out[-1].block is not block))
+                out.append(TextLine(sentence, block, not out or out[-1].block is not block))
     return out
 
 
@@ -87,7 +87,7 @@ def _rows(text: str, block: Block) -> Iterator[tuple[int, int]]:
         start += len(row) + 1
 
 
-def units_of(title: str, lines: Sequence[Line]) -> list[Unit]:
+def units_of(title: str, lines: Sequence[TextLine]) -> list[Unit]:
     """Pack the lines of a document into units, each line into one at least; headings are units as well."""
     around = _Around(title)
     out: list[Unit] = []
@@ -130,7 +130,7 @@ class _Around:
             above += [piece for level, piece in sorted(self.parents.items()) if level < block.level][-1:]
         return above
 
-    def below(self, lines: Sequence[Line], at: int, stop: int) -> None:
+    def below(self, lines: Sequence[TextLine], at: int, stop: int) -> None:
         """Take in what a block says of those after it."""
         text, block = lines[at].sentence.text, lines[at].block
         self.texts[at] = text
@@ -166,7 +166,7 @@ def _tidy(text: str, longest: int) -> tuple[int, int]:
     return start, min(max(end, start), start + longest)
 
 
-def _block_units(lines: Sequence[Line], at: int, stop: int, around: _Around) -> Iterator[Unit]:
+def _block_units(lines: Sequence[TextLine], at: int, stop: int, around: _Around) -> Iterator[Unit]:
     """Pack a block's sentences; from the second unit on its label and the clause before are context as well."""
     above = context = around.context(lines[at].block)
     label = _LABEL.match(lines[at].sentence.text)
@@ -192,23 +192,23 @@ def _last_clause(text: str, start: int, end: int) -> int:
 
 
 def _unit(
-    lines: Sequence[Line],
+    lines: Sequence[TextLine],
     around: _Around,
     above: Sequence[tuple[int, int, int]],
     packed: Sequence[tuple[int, int, int]],
 ) -> Unit:
     parts: list[str] = []
-    pieces: list[Piece] = []
+    pieces: list[UnitPiece] = []
     size = 0
     for line, start, end in above:
         text = (around.texts.get(line) or lines[line].sentence.text)[start:end]
-        pieces.append(Piece(line, start, end, size))
+        pieces.append(UnitPiece(line, start, end, size))
         parts.append(text + JOINT)
         size += len(text) + 1
     body = size
     for line, start, end in packed:
         text = lines[line].sentence.text[start:end]
-        pieces.append(Piece(line, start, end, size))
+        pieces.append(UnitPiece(line, start, end, size))
         parts.append(text)
         size += len(text)
     return Unit("".join(parts), body, tuple(pieces))
@@ -227,7 +227,7 @@ def _cut(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _table_units(lines: Sequence[Line], at: int, stop: int, around: _Around) -> Iterator[Unit]:
+def _table_units(lines: Sequence[TextLine], at: int, stop: int, around: _Around) -> Iterator[Unit]:
     """A unit for each row that says something in words, below the table's head."""
     context = around.context(lines[at].block)
     head = (at, 0, min(60, len(lines[at].sentence.text)))

@@ -46,7 +46,7 @@ class _Packing:
         return cls(lengths, active, starts, starts[lengths[sentence] - 1 - step] + sentence)
 
 
-class Network:
+class BiLstmCrf:
     """Embedding, two bidirectional LSTM layers, a linear layer and a CRF, from PyTorch's named arrays.
 
     Args:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kg.ids import entity_id
 from kg.model import Kind
 from kg.securities.likeness import likeness
-from kg.securities.resolver import Candidate, Resolution
+from kg.securities.resolver import Resolution, ScoredIssuer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,7 @@ def _cut_to_known(text: str, firms: Sequence[tuple[int, int, Firm]]) -> Iterator
         yield (start, shorter[-1] if shorter and not firm.sure else end, firm)
 
 
-def _unlisted(text: str, start: int, end: int, firm: Firm, candidates: tuple[Candidate, ...] = ()) -> Resolution:
+def _unlisted(text: str, start: int, end: int, firm: Firm, candidates: tuple[ScoredIssuer, ...] = ()) -> Resolution:
     name = text[start:end]
     identity = entity_id(Kind.COMPANY, name)
     return Resolution(start, end, name, "unknown", identity, None, _FORM_SCORE[firm.sure], candidates)

@@ -14,7 +14,7 @@ import rjieba
 import yaml
 from msgspec import Struct
 
-from extraction.sentence import Ref
+from extraction.sentence import EntityMention
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -73,14 +73,14 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class IndicatorHead:
     """The second half of a compound indicator: 价格 in 碳酸锂价格."""
 
     name: str
     units: tuple[str, ...] = ()
 
 
-class Found(Struct, frozen=True):
+class GazetteerMatch(Struct, frozen=True):
     """A gazetteer match in a text; a `weak` one is a word that also means something else (铁, 支付, PC)."""
 
     start: int
@@ -98,7 +98,7 @@ class Gazetteer:
     """
 
     terms: Mapping[str, Term]
-    heads: Mapping[str, Head]
+    heads: Mapping[str, IndicatorHead]
     short_forms: Mapping[str, tuple[str, str]]
     industries: Mapping[str, Term] = field(default_factory=dict)
     never: frozenset[str] = frozenset()
@@ -122,7 +122,7 @@ class Lexicon:
         self._short_re = _any_of(gazetteer.short_forms)
         self._suffix_re = _any_of(gazetteer.industry_suffixes)
 
-    def find(self, text: str) -> list[Found]:
+    def find(self, text: str) -> list[GazetteerMatch]:
         """Return the gazetteer names in a normalised sentence, on word edges where the name is short."""
         found = []
         for start, end, index in self._automaton.find(text):
@@ -140,7 +140,7 @@ class Lexicon:
                 text, end
             ):  # 光伏玻璃行业 is the trade, not the glass
                 term = self._industries[spelling]
-            found.append(Found(start, end, term, self._is_weak(text, start, end, spelling)))
+            found.append(GazetteerMatch(start, end, term, self._is_weak(text, start, end, spelling)))
         return found
 
     def _is_weak(self, text: str, start: int, end: int, spelling: str) -> bool:
@@ -152,7 +152,7 @@ class Lexicon:
         )
         return not (supported or (start > 0 and text[start - 1] == "、"))
 
-    def compound(self, text: str, base: Ref) -> Ref | None:
+    def compound(self, text: str, base: EntityMention) -> EntityMention | None:
         """Return the compound indicator that begins with `base`, or None: 碳酸锂 + 价格, 铜 + 价."""
         if base.kind not in _COMPOUND_KINDS:
             return None
@@ -202,7 +202,7 @@ class Lexicon:
         """Return a text with every indicator head taken out: what is left of a lead-in names its subject."""
         return self._head_re.sub("", text)
 
-    def short_compounds(self, text: str) -> list[Ref]:
+    def short_compounds(self, text: str) -> list[EntityMention]:
         """Return the compound indicators written as one word: 铜价, 猪价, 油价."""
         found = []
         for match in self._short_re.finditer(text):
@@ -210,17 +210,17 @@ class Lexicon:
                 continue  # no 水价 in 胶水价格, no 铜价 in 铜价格
             product, head = self.short_forms[match[0]]
             term = self.terms.get(product)
-            owner = Ref(
+            owner = EntityMention(
                 term.entity if term else entity_id(Kind.PRODUCT, product), Kind.PRODUCT, term.name if term else product
             )
             found.append(indicator_of(owner, head, start=match.start(), end=match.end()))
         return found
 
 
-def indicator_of(owner: Ref, head: str, *, start: int, end: int) -> Ref:
+def indicator_of(owner: EntityMention, head: str, *, start: int, end: int) -> EntityMention:
     """Return the compound indicator of an owner: 碳酸锂 + 价格."""
     name = f"{owner.name}{head}"
-    return Ref(
+    return EntityMention(
         entity_id(Kind.INDICATOR, name),
         Kind.INDICATOR,
         name,
@@ -316,11 +316,11 @@ def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term
             yield spelling, term
 
 
-def _heads(table: Mapping[str, Any]) -> tuple[dict[str, Head], dict[str, tuple[str, str]]]:
-    heads: dict[str, Head] = {}
+def _heads(table: Mapping[str, Any]) -> tuple[dict[str, IndicatorHead], dict[str, tuple[str, str]]]:
+    heads: dict[str, IndicatorHead] = {}
     for entry in table["entries"]:
         units = entry.get("unit", ())
-        head = Head(entry["name"], _as_tuple(units))
+        head = IndicatorHead(entry["name"], _as_tuple(units))
         heads |= dict.fromkeys((entry["name"], *entry.get("aliases", ())), head)
     shorts = {
         spelling: (form["product"], form["head"])

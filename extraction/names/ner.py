@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extraction.names.bilstm_crf import Network
+from extraction.names.bilstm_crf import BiLstmCrf
 from kg.errors import KgError
 from kg.model import Kind
 
@@ -75,7 +75,7 @@ class Span:
 class Ner:
     """Finds names in sentences."""
 
-    def __init__(self, network: Network, characters: Mapping[str, int], labels: Sequence[str]) -> None:
+    def __init__(self, network: BiLstmCrf, characters: Mapping[str, int], labels: Sequence[str]) -> None:
         self._network, self._characters, self._labels = network, characters, labels
         self._number, self._han, self._unknown = (characters[name] for name in ("[NUMBER]", "[HANZI]", "[UNK]"))
 
@@ -150,7 +150,7 @@ def load_ner(folder: Path | None = None) -> Ner | None:
         words = json.loads(vocabulary.read_text(encoding="utf-8"))
         characters = {str(char): int(number) for char, number in words["char2id"].items()}
         labels = [label for label, _ in sorted(words["label2id"].items(), key=lambda pair: int(pair[1]))]
-        network = Network(_read_arrays(weights))
+        network = BiLstmCrf(_read_arrays(weights))
         ner = Ner(network, characters, labels)
     except _UNREADABLE as cause:
         raise NerWeightsUnusable(weights, f"not the weights of a BiLSTM-CRF ({cause})") from cause

@@ -72,7 +72,7 @@ _WINDOW = 30  # characters; no direction word governs a number further off withi
 DIFFERENCES = frozenset({"pct", "bp"})
 
 
-class Change(Struct, frozen=True):
+class ChangeKind(Struct, frozen=True):
     """What stands around a number: the kind of change ("" for a level) and its sign."""
 
     kind: str = ""
@@ -91,7 +91,7 @@ class Place(Struct, frozen=True):
     floor: int
 
 
-def read_change(text: str, place: Place) -> Change:
+def read_change(text: str, place: Place) -> ChangeKind:
     """Decide kind and direction from the words of the clause to the left, then those right behind."""
     left = _left(text, place)
     kind = _kind(left, text[: place.start])
@@ -99,9 +99,9 @@ def read_change(text: str, place: Place) -> Change:
         behind = _AFTER_STEP.match(text, place.end) if place.unit == "%" else None
         return _signed(left, place, _STEPS[behind[1]] if behind else kind)
     if direction := _direction(left, place.unit):
-        return Change("change" if kind in {"", "share"} else kind, direction)
+        return ChangeKind("change" if kind in {"", "share"} else kind, direction)
     if place.unit == "pct":
-        return Change("change" if kind in {"", "share"} else kind, -1 if _BEHIND.search(left) else 1)
+        return ChangeKind("change" if kind in {"", "share"} else kind, -1 if _BEHIND.search(left) else 1)
     return _plain(text, place, left, kind)
 
 
@@ -134,35 +134,35 @@ def _direction(left: str, unit: str) -> int:
     return -1 if found["word"] in _DOWN or found["word"] in DOWN_NOUNS else 1
 
 
-def _signed(left: str, place: Place, kind: str) -> Change:
+def _signed(left: str, place: Place, kind: str) -> ChangeKind:
     """+5% is a change; -5% is one unless it is said to be the level (利润率为-5%); money is one only when compared."""
     if kind and kind != "share":
-        return Change(kind)
+        return ChangeKind(kind)
     if place.sign == "+" or place.unit in DIFFERENCES:
-        return Change("change")
+        return ChangeKind("change")
     if place.unit == "%" and (_NOUN_ANYWHERE.search(left) or not _LEVEL.search(left)):
-        return Change("change")
-    return Change(kind)
+        return ChangeKind("change")
+    return ChangeKind(kind)
 
 
-def _plain(text: str, place: Place, left: str, kind: str) -> Change:
+def _plain(text: str, place: Place, left: str, kind: str) -> ChangeKind:
     start = bool(_FROM.search(left))
     if place.unit in {"%", "倍"}:
         noun = _NOUN_ANYWHERE.search(left)
         if noun:
-            return Change(
+            return ChangeKind(
                 "change" if kind in {"", "share"} else kind, -1 if noun["word"] in DOWN_NOUNS else 1, start=start
             )
         after = None if start else _AFTER.match(text, place.end)
         if after:
             named = {"同比": "yoy", "环比": "qoq", "": ""}.get(after["kind"] or "", "cagr")
             falling = after["word"] in _DOWN or after["word"] in DOWN_NOUNS
-            return Change(named or (kind if kind not in {"", "share"} else "change"), -1 if falling else 1)
+            return ChangeKind(named or (kind if kind not in {"", "share"} else "change"), -1 if falling else 1)
         behind = _AFTER_KIND.match(text, place.end)
         if behind:
-            return Change(behind["kind"].lower())
-        return Change("" if kind == "change" else kind, 1, start=start)
-    return Change("", -1 if _LOSS.search(left) else 1, kind if kind != "share" else "", start=start)
+            return ChangeKind(behind["kind"].lower())
+        return ChangeKind("" if kind == "change" else kind, 1, start=start)
+    return ChangeKind("", -1 if _LOSS.search(left) else 1, kind if kind != "share" else "", start=start)
 
 
 def follows(text: str, begin: int, end: int) -> bool:

@@ -28,7 +28,7 @@ class Raw(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class NumeralForm:
     """A way of writing a number in characters; its main group bears its name."""
 
     name: str
@@ -83,28 +83,28 @@ _COUNTED = "|".join(sorted(CHINESE_COUNTED, key=len, reverse=True))
 _NOT_TENTHS = "(?![为都立功员本就绩长品交熟分型效果不份套])"
 
 WORDS = (
-    Word(
+    NumeralForm(
         "tenths",
         rf"{_NO_ORDINAL}(?P<tenths>[一二两三四五六七八九])成(?P<tenths_more>半|多)?{_NOT_TENTHS}",
         "三成",
         _tenths,
     ),
-    Word(
+    NumeralForm(
         "fraction",
         rf"{_NO_ORDINAL}(?P<whole>[二三四五六七八九十百千万]+)分之(?P<fraction>[一二两三四五六七八九十]+)(?![{_CHINESE}点])",
         "三分之一",
         _fraction,
     ),
-    Word("half", "(?P<half>半数|过半(?=$|[，。；、）])|(?<!另)一半)", "半数", _half),
-    Word("double", "翻了?(?P<double>倍|番|[一两三]番|[一两三四]倍)", "翻倍", _double),
-    Word(
+    NumeralForm("half", "(?P<half>半数|过半(?=$|[，。；、）])|(?<!另)一半)", "半数", _half),
+    NumeralForm("double", "翻了?(?P<double>倍|番|[一两三]番|[一两三四]倍)", "翻倍", _double),
+    NumeralForm(
         "round",
         rf"(?<![第{_CHINESE}几数\d])(?P<round>百亿|千亿|万亿|十亿|百万|千万|十万)"
         "(?P<round_unit>元|美元|港元|千瓦|吨|辆)?(?=(?P<grade>级|规模|市场|市值|量级)?)",
         "百亿元",
         _round,
     ),
-    Word(
+    NumeralForm(
         "counted",
         rf"{_NO_ORDINAL}(?P<counted>[一二两三四五六七八九十百千万][{_CHINESE}]*?)(?P<counted_more>余|多)?"
         rf"(?P<counted_unit>{_COUNTED})(?![月股人性具电元])",

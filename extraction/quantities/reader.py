@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from extraction.quantities.change import Change, Place, follows, read_change
+from extraction.quantities.change import ChangeKind, Place, follows, read_change
 from extraction.quantities.numerals import WORD, Raw, read_word
 from extraction.quantities.units import NUMBER, SCALE, SCALES, UNIT, fold_unit
 from extraction.text.regex_prefilter import Prefiltered
@@ -242,7 +242,7 @@ class QuantityList:
         return self.items[0].unit
 
 
-_NO_CHANGE = Change()
+_NO_CHANGE = ChangeKind()
 _SEPARATOR = re.compile(" ?(?:/|、|和|及|与|以及) ?")
 
 
@@ -296,7 +296,7 @@ def basis_of(text_before: str) -> str:
     return found[-1] if found else ""
 
 
-def _carried(text: str, last: Quantity, raw: Raw, change: Change, previous: Change) -> Change:
+def _carried(text: str, last: Quantity, raw: Raw, change: ChangeKind, previous: ChangeKind) -> ChangeKind:
     """Later items of a list, and the second of 从A提升至B, take the kind of the first."""
     if change.kind == "change" and previous.base and not re.search("[，。；]", text[last.end : raw.start]):
         return replace(change, kind=previous.base)
@@ -311,7 +311,7 @@ def _carried(text: str, last: Quantity, raw: Raw, change: Change, previous: Chan
     return change
 
 
-def _finished(text: str, raw: Raw, change: Change) -> Quantity:
+def _finished(text: str, raw: Raw, change: ChangeKind) -> Quantity:
     low, high = raw.number, raw.high
     if change.sign < 0 and not raw.sign:
         low, high = (-low, None) if high is None else (-high, -low)

@@ -14,14 +14,14 @@ from torch import nn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from extraction.training.network import Network
+    from extraction.training.network import EdgeNetwork
     from extraction.training.pretrained import Base
 
 
 class _Reader(nn.Module):
     """The network from embedded words to scores and states."""
 
-    def __init__(self, net: Network) -> None:
+    def __init__(self, net: EdgeNetwork) -> None:
         super().__init__()
         self.net = net
 
@@ -33,7 +33,7 @@ class _Reader(nn.Module):
         return self.net.scores(states), states
 
 
-def write(net: Network, base: Base, folder: Path, *, calibration: Any, kinds: NDArray[np.float16]) -> None:
+def write(net: EdgeNetwork, base: Base, folder: Path, *, calibration: Any, kinds: NDArray[np.float16]) -> None:
     """Write the files of a model into a folder.
 
     The weights have seven bits, not eight: processors without VNNI add products of eight in sixteen bits, which would

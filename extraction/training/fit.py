@@ -25,7 +25,7 @@ from extraction.models.scheme import (
     ROLES,
     SPELLED,
 )
-from extraction.training.network import NEVER, POINTERS, Network, multilabel_loss
+from extraction.training.network import NEVER, POINTERS, EdgeNetwork, multilabel_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -127,7 +127,7 @@ def make_items(examples: Sequence[Example], tokenizer: bytes) -> list[Item]:
     return [Item(example, processor) for example in examples]
 
 
-def cache_lower(net: Network, items: Sequence[Item], device: str = "cpu") -> None:
+def cache_lower(net: EdgeNetwork, items: Sequence[Item], device: str = "cpu") -> None:
     """Compute the states below the trained layers once."""
     order = sorted(items, key=lambda item: len(item.ids))
     net.eval()
@@ -153,7 +153,7 @@ def _padded(batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tensor, torch.Te
     return ids, own, padding
 
 
-def _states(net: Network, batch: Sequence[Item], device: str) -> tuple[torch.Tensor, torch.Tensor]:
+def _states(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the last states of a batch in float32 and which tokens are real."""
     _, own, padding = _padded(batch)
     states = torch.zeros((*own.shape, batch[0].states.shape[-1]), dtype=torch.bfloat16)
@@ -179,7 +179,7 @@ def allowed(real: torch.Tensor) -> torch.Tensor:
     return out
 
 
-def scores_of(net: Network, batch: Sequence[Item], device: str) -> tuple[torch.Tensor, torch.Tensor]:
+def scores_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the last states of a batch and its scores, in float32."""
     last, _ = _states(net, batch, device)
     with torch.autocast(device, dtype=torch.bfloat16):
@@ -187,7 +187,7 @@ def scores_of(net: Network, batch: Sequence[Item], device: str) -> tuple[torch.T
     return last.float(), scores.float()
 
 
-def loss_of(net: Network, batch: Sequence[Item], device: str) -> torch.Tensor:
+def loss_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> torch.Tensor:
     """Return the loss of a batch: spans and links, then what is said of pairs, right ones and likely wrong ones."""
     last, real = _states(net, batch, device)
     with torch.autocast(device, dtype=torch.bfloat16):
@@ -268,7 +268,7 @@ class Schedule:
 
 
 def fit(
-    net: Network, items: Sequence[Item], schedule: Schedule, *, device: str, log: Callable[[str], None]
+    net: EdgeNetwork, items: Sequence[Item], schedule: Schedule, *, device: str, log: Callable[[str], None]
 ) -> dict[str, torch.Tensor]:
     """Train; return the mean of the weights over the last part of the run (Izmailov et al. 2018), by name."""
     chance = random.Random(schedule.seed)  # noqa: S311 -- a shuffle, no secret
@@ -306,7 +306,7 @@ def fit(
     return mean
 
 
-def _average(mean: dict[str, torch.Tensor], net: Network, keep: float) -> None:
+def _average(mean: dict[str, torch.Tensor], net: EdgeNetwork, keep: float) -> None:
     for name, part in net.named_parameters():
         if part.requires_grad:
             value = part.detach()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from extraction.models.units import Line, Unit
+    from extraction.models.units import TextLine, Unit
 
 _WALLS = frozenset("。；！？▸，、：")
 _SHORTEST_QUOTE, _SHORTEST_CORE = 4, 2  # characters
@@ -80,7 +80,7 @@ def read_notes(gold: Path, folders: Sequence[Path]) -> Iterator[tuple[list[Examp
         yield examples, row["edges"]
 
 
-def _place(examples: list[Example], lines: Sequence[Line], edges: Sequence[dict[str, Any]]) -> None:
+def _place(examples: list[Example], lines: Sequence[TextLine], edges: Sequence[dict[str, Any]]) -> None:
     """Put each edge into the unit of its quote that holds both names best, and note where it is said again."""
     texts = [line.sentence.text for line in lines]
     starts = [0, *accumulate(map(len, texts))]

@@ -27,7 +27,7 @@ HIDDEN, FARTHEST = 384, 14
 NEVER = -1e4
 
 
-class Layer(nn.Module):
+class TransformerLayer(nn.Module):
     """A post-norm transformer layer."""
 
     def __init__(self, dropout: float) -> None:
@@ -49,7 +49,7 @@ class Layer(nn.Module):
         return self.norm(states + self.dropout(fed))
 
 
-class Network(nn.Module):
+class EdgeNetwork(nn.Module):
     """Scores of spans, links and attributes; `lower` layers can be cached, since they are not trained."""
 
     def __init__(self, base: Base, *, frozen: int, dropout: float = 0.1, head_dropout: float = 0.2) -> None:
@@ -60,8 +60,8 @@ class Network(nn.Module):
         self.embed_norm.load_state_dict(
             {"weight": torch.from_numpy(base.norm[0]), "bias": torch.from_numpy(base.norm[1])}
         )
-        self.lower = nn.ModuleList(Layer(0.0) for _ in range(frozen))
-        self.upper = nn.ModuleList(Layer(dropout) for _ in range(len(base.layers) - frozen))
+        self.lower = nn.ModuleList(TransformerLayer(0.0) for _ in range(frozen))
+        self.upper = nn.ModuleList(TransformerLayer(dropout) for _ in range(len(base.layers) - frozen))
         for layer, weights in zip([*self.lower, *self.upper], base.layers, strict=True):
             layer.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in weights.items()})
         for part in (self.words, self.embed_norm, self.lower):

@@ -15,7 +15,7 @@ from extraction.models.scheme import ATTRIBUTES, GROUP_NAMES
 from extraction.training import calibration, export, pretrained
 from extraction.training import fit as training
 from extraction.training.gold import fold, read_notes
-from extraction.training.network import Network
+from extraction.training.network import EdgeNetwork
 from kg.errors import KgError
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ def _words(recipe: Recipe) -> Iterator[str]:
             yield file.read_text(encoding="utf-8")
 
 
-def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, *, log: Callable[[str], None]) -> Network:
+def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, *, log: Callable[[str], None]) -> EdgeNetwork:
     """Train a network on notes; its weights are the mean over the end of the run."""
     torch.manual_seed(recipe.seed)
     items = training.make_items([example for examples, _ in notes for example in examples], base.tokenizer)
-    net = Network(base, frozen=FROZEN)
+    net = EdgeNetwork(base, frozen=FROZEN)
     net.to(recipe.device)
     training.cache_lower(net, items, recipe.device)
     schedule = training.Schedule(recipe.epochs, seed=recipe.seed)
@@ -92,7 +92,7 @@ def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, *, log: Callable[[
     return net
 
 
-def calibrated(net: Network, base: Base, notes: Sequence[Note]) -> list[list[float]]:
+def calibrated(net: EdgeNetwork, base: Base, notes: Sequence[Note]) -> list[list[float]]:
     """Fit probabilities on notes that a network was not trained on.
 
     Raises:
@@ -112,7 +112,7 @@ def calibrated(net: Network, base: Base, notes: Sequence[Note]) -> list[list[flo
     return calibration.fit_probability(np.array(features), groups, right)
 
 
-def _found(net: Network, items: Sequence[training.Item]) -> Iterator[dict[str, Any]]:
+def _found(net: EdgeNetwork, items: Sequence[training.Item]) -> Iterator[dict[str, Any]]:
     training.cache_lower(net, items)
     low, high = ATTRIBUTES["group"]
     net.eval()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         RelateAnswer,
         ThemeAnswer,
     )
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
     from kg.query.themes.biography import Biography
 
 _QUOTE = 120
@@ -37,7 +37,7 @@ _DOORS = {"graph": "图谱", "words": "原文检索", "nothing": "无"}
 _ARROWS = {1: "↑", -1: "↓", 0: "↕"}
 
 
-def print_chain(lens: Lens, answer: ChainAnswer) -> None:
+def print_chain(session: QuerySession, answer: ChainAnswer) -> None:
     """Print the layers, then the links with their evidence."""
     click.echo(f"{label(answer.topic)} 产业链")
     if not answer.layers:
@@ -47,10 +47,10 @@ def print_chain(lens: Lens, answer: ChainAnswer) -> None:
         for stage in layer.stages:
             names = "、".join(label(node.entity) for node in stage.companies)
             click.echo(f"  {stage.node.entity.name}{'：' if names else ''}{names}")
-    _print_links(lens, answer.graph.links)
+    _print_links(session, answer.graph.links)
 
 
-def print_impact(lens: Lens, answer: ImpactAnswer) -> None:
+def print_impact(session: QuerySession, answer: ImpactAnswer) -> None:
     """Print the paths, the affected and the counter-evidence."""
     moved = f"{answer.topic.name}{direction_text(answer.direction, answer.topic.kind)}"
     click.echo(f"{moved} {'会影响' if answer.forward else '的原因'}")
@@ -58,7 +58,7 @@ def print_impact(lens: Lens, answer: ImpactAnswer) -> None:
         click.echo("  图谱中没有因果路径")
     for path in answer.paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
-        click.echo(f"\n  {path_text(lens, path, first)}  （强度 {path.weight:.2f}）")
+        click.echo(f"\n  {path_text(session, path, first)}  （强度 {path.weight:.2f}）")
         _print_citations(path_citations(path, first))
     if answer.affected:
         click.echo("\n【可能受影响】" if answer.forward else "\n【涉及】")
@@ -72,21 +72,21 @@ def print_impact(lens: Lens, answer: ImpactAnswer) -> None:
     if answer.counter:
         click.echo("\n【相反的说法】")
         for link in answer.counter:
-            _print_link(lens, link)
+            _print_link(session, link)
 
 
-def print_relate(lens: Lens, answer: RelateAnswer) -> None:
+def print_relate(session: QuerySession, answer: RelateAnswer) -> None:
     """Print the paths between two entities."""
     click.echo(f"{label(answer.first)} 与 {label(answer.second)}")
     if not answer.paths:
         click.echo("  图谱中没有四步以内的路径")
-    _print_paths(lens, answer.paths)
+    _print_paths(session, answer.paths)
 
 
-def print_profile(lens: Lens, answer: ProfileAnswer) -> None:
+def print_profile(session: QuerySession, answer: ProfileAnswer) -> None:
     """Print names, codes and facts by relation."""
     entity = answer.entity
-    click.echo(f"{label(entity)}  [{lens.words.kinds[entity.kind][lens.lang]}]")
+    click.echo(f"{label(entity)}  [{session.words.kinds[entity.kind][session.lang]}]")
     names = [alias.name for alias in entity.aliases]
     if names:
         click.echo(f"  又称：{'、'.join(names)}")
@@ -96,18 +96,18 @@ def print_profile(lens: Lens, answer: ProfileAnswer) -> None:
     for link in answer.links:
         if link.relation != relation:
             relation = link.relation
-            click.echo(f"\n【{lens.words[relation].wording[lens.lang]}】")
-        _print_link(lens, link)
+            click.echo(f"\n【{session.words[relation].wording[session.lang]}】")
+        _print_link(session, link)
 
 
-def print_themes(_: Lens, communities: Sequence[Community]) -> None:
+def print_themes(_: QuerySession, communities: Sequence[Community]) -> None:
     """Print one line a theme."""
     for community in communities:
         title = community.summary.title if community.summary else ""
         click.echo(f"{community.id[:14]}  {title}  （{len(community.members)}）")
 
 
-def print_theme(lens: Lens, answer: ThemeAnswer) -> None:
+def print_theme(session: QuerySession, answer: ThemeAnswer) -> None:
     """Print the summary of a theme, each line with its first quote."""
     summary = answer.community.summary
     if summary is None:
@@ -117,8 +117,8 @@ def print_theme(lens: Lens, answer: ThemeAnswer) -> None:
     )
     for line in summary.lines:
         click.echo(f"\n  {line.text}")
-        facts = list(lens.view.facts(ids=line.facts[:2]))
-        _print_citations(lens.citations(facts, 2))
+        facts = list(session.view.facts(ids=line.facts[:2]))
+        _print_citations(session.citations(facts, 2))
     if answer.community.changes:
         click.echo("\n【本周新增】")
     for line in answer.community.changes:
@@ -141,7 +141,7 @@ def _print_biography(life: Biography) -> None:
     click.echo("  " + "，".join(f"{day} {size}" for day, size in life.sizes))
 
 
-def print_passages(_: Lens, found: Sequence[Passage]) -> None:
+def print_passages(_: QuerySession, found: Sequence[Passage]) -> None:
     """Print passages with their documents."""
     if not found:
         click.echo("未找到相关信息")
@@ -156,7 +156,7 @@ def print_passages(_: Lens, found: Sequence[Passage]) -> None:
         click.echo(f"  {passage.chunk.text}")
 
 
-def print_ask(_: Lens, answer: AskAnswer) -> None:
+def print_ask(_: QuerySession, answer: AskAnswer) -> None:
     """Print an answer, the door it came through, and its citations."""
     click.echo(f"问：{answer.question}")
     click.echo(f"答（来自{_DOORS[answer.door]}）：")
@@ -174,40 +174,40 @@ def _moved(node: Node) -> str:
     return f"{label(node.entity)}{_ARROWS[node.direction]}"
 
 
-def _print_paths(lens: Lens, paths: Sequence[Path]) -> None:
+def _print_paths(session: QuerySession, paths: Sequence[Path]) -> None:
     for path in paths[:_PATHS]:
         click.echo(
-            f"\n  {'；'.join(claim_text(lens, link.facts[0]) for link in path.links)}  （强度 {path.weight:.2f}）"
+            f"\n  {'；'.join(claim_text(session, link.facts[0]) for link in path.links)}  （强度 {path.weight:.2f}）"
         )
         for link in path.links:
             _print_citations(link.citations[:1])
-            _print_against(lens, link)
+            _print_against(session, link)
 
 
-def _print_links(lens: Lens, links: Iterable[Link]) -> None:
+def _print_links(session: QuerySession, links: Iterable[Link]) -> None:
     ranked = sorted(links, key=lambda link: (-link.weight, link.source, link.target))[:_LINKS]
     if ranked:
         click.echo("\n【依据】")
     for link in ranked:
-        _print_link(lens, link)
+        _print_link(session, link)
 
 
-def _print_link(lens: Lens, link: Link) -> None:
+def _print_link(session: QuerySession, link: Link) -> None:
     witnesses = max(fact.witnesses for fact in link.facts)
     many = f"（{witnesses} 个独立来源）" if witnesses > 1 else ""
-    click.echo(f"  {claim_text(lens, link.facts[0])}{many}{'（有分歧）' if link.contested else ''}")
+    click.echo(f"  {claim_text(session, link.facts[0])}{many}{'（有分歧）' if link.contested else ''}")
     _print_citations(link.citations[:1])
-    _print_against(lens, link)
+    _print_against(session, link)
 
 
-def _print_against(lens: Lens, link: Link) -> None:
+def _print_against(session: QuerySession, link: Link) -> None:
     """Print what cannot hold together with a link, each with its newest sentence."""
     if not link.contested:
         return
-    against = {other.id: other for fact in link.facts for other in lens.opposing(fact)}
+    against = {other.id: other for fact in link.facts for other in session.opposing(fact)}
     for _, fact in sorted(against.items())[:_AGAINST]:
-        click.echo(f"      ↔ {claim_text(lens, fact)}")
-        _print_citations(lens.citations([fact], 1), indent=8)
+        click.echo(f"      ↔ {claim_text(session, fact)}")
+        _print_citations(session.citations([fact], 1), indent=8)
 
 
 def _print_citations(citations: Iterable[Citation], indent: int = 6) -> None:

@@ -18,7 +18,7 @@ from kg.commands.printing import (
     print_theme,
     print_themes,
 )
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,18 +34,18 @@ def _question(command: Callable[..., Any]) -> Callable[..., Any]:
     return view_options(confidence_option(json_option(lang_option(command))))
 
 
-def _answered(ask: Callable[[Lens], Any], show: Callable[[Lens, Any], None], **options: Any) -> None:
+def _answered(ask: Callable[[QuerySession], Any], show: Callable[[QuerySession, Any], None], **options: Any) -> None:
     """Open the base, ask, and print the answer as text or JSON."""
     with opened(options["kb"], options["as_of"]) as view:
-        lens = Lens(view, lang=options["lang"], min_confidence=options["min_confidence"])
-        answer = ask(lens)
+        session = QuerySession(view, lang=options["lang"], min_confidence=options["min_confidence"])
+        answer = ask(session)
         if options["as_json"]:
             click.echo(json.dumps(plain(answer), ensure_ascii=False, indent=2))
         else:
-            show(lens, answer)
-            if lens.below:
+            show(session, answer)
+            if session.below:
                 click.echo(
-                    f"（另有 {lens.below} 条把握低于 {lens.min_confidence:g} 的事实未用；--min-confidence 0 全用）"
+                    f"（另有 {session.below} 条把握低于 {session.min_confidence:g} 的事实未用；--min-confidence 0 全用）"
                 )
 
 
@@ -57,7 +57,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
     """产业链：TOPIC 的上游、中游、下游与各环节公司。"""
     from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda lens: ask(lens, topic, depth=depth), print_chain, **options)
+    _answered(lambda session: ask(session, topic, depth=depth), print_chain, **options)
 
 
 @click.command()
@@ -68,7 +68,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
     """影响：FACTOR 上升或下降会传导到哪里。"""
     from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda lens: ask(lens, factor, _DIRECTIONS[direction]), print_impact, **options)
+    _answered(lambda session: ask(session, factor, _DIRECTIONS[direction]), print_impact, **options)
 
 
 @click.command()
@@ -79,7 +79,7 @@ def causes(effect: str, direction: str, **options: Any) -> None:
     """原因：什么使 EFFECT 上升或下降。"""
     from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda lens: ask(lens, effect, _DIRECTIONS[direction]), print_impact, **options)
+    _answered(lambda session: ask(session, effect, _DIRECTIONS[direction]), print_impact, **options)
 
 
 @click.command()
@@ -90,7 +90,7 @@ def relate(first: str, second: str, **options: Any) -> None:
     """联系：FIRST 与 SECOND 之间最可信的路径。"""
     from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda lens: ask(lens, first, second), print_relate, **options)
+    _answered(lambda session: ask(session, first, second), print_relate, **options)
 
 
 @click.command()
@@ -100,7 +100,7 @@ def profile(name: str, **options: Any) -> None:
     """档案：NAME 的名称、代码与全部事实。"""
     from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda lens: ask(lens, name), print_profile, **options)
+    _answered(lambda session: ask(session, name), print_profile, **options)
 
 
 @click.command()
@@ -116,11 +116,11 @@ def themes(theme_id: str | None, level: int, since: date | None, **options: Any)
 
     if since and not theme_id:
         show = lambda _, answer: click.echo(markdown(answer), nl=False)  # noqa: E731 -- one line, used once
-        _answered(lambda lens: changes(lens, since, level=level), show, **options)
+        _answered(lambda session: changes(session, since, level=level), show, **options)
     elif theme_id:
-        _answered(lambda lens: one(lens, theme_id), print_theme, **options)
+        _answered(lambda session: one(session, theme_id), print_theme, **options)
     else:
-        _answered(lambda lens: every(lens.view, level=level), print_themes, **options)
+        _answered(lambda session: every(session.view, level=level), print_themes, **options)
 
 
 @click.command()
@@ -131,7 +131,7 @@ def passages(query: str, limit: int, **options: Any) -> None:
     """原文：按词检索最相关的段落。"""
     from kg.query.passages import passages as ask  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda lens: ask(lens.view, query, limit=limit), print_passages, **options)
+    _answered(lambda session: ask(session.view, query, limit=limit), print_passages, **options)
 
 
 @click.command()
@@ -141,4 +141,4 @@ def ask(question: str, **options: Any) -> None:
     """提问：用一句话提问，回答附出处。"""
     from kg.query.answer import ask as answer  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda lens: answer(lens, question), print_ask, **options)
+    _answered(lambda session: answer(session, question), print_ask, **options)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from typing import TextIO
 
-    from kg.interop.rows.sheets import Refused
+    from kg.interop.rows.sheets import RefusedRow
 
 _EXIT_REFUSED = 3
 _SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
@@ -100,7 +100,7 @@ def _layout(path: Path) -> str:
     return "dump" if found == "jsonl" and first.startswith('{"type":"base"') else found
 
 
-def _tell(refused: Refused) -> None:
+def _tell(refused: RefusedRow) -> None:
     click.echo(f"✗ {refused.where}: {refused.why}", err=True)
 
 

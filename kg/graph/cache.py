@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kg.graph import arrays
-from kg.graph.edges import Buckets, Ids, Kinds, Rows
+from kg.graph.edges import Buckets, EdgeRows, Ids, Kinds
 from kg.graph.layout import anchored, table_edges
 from kg.graph.patch import Changed, Parts, compiled, patched
-from kg.graph.view_columns import Live, Nodes, Sight, live_facts, visible_nodes
+from kg.graph.view_columns import Live, Nodes, VisibleBounds, live_facts, visible_nodes
 from kg.ids import digest
-from kg.store.columns import Source, State, Table, Texts, Touched
+from kg.store.columns import FactTable, State, TableSource, Texts, Touched
 from kg.store.sight import microseconds
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def forget() -> None:
 class _Held:
     """A table, the state of the base it was read from, and whether it lies in a file."""
 
-    table: Table
+    table: FactTable
     state: State
     filed: bool
 
@@ -99,10 +99,10 @@ class _Asked:
     """One request for a graph."""
 
     view: View
-    source: Source
+    source: TableSource
     words: Vocabulary
     spelled: str
-    sight: Sight
+    sight: VisibleBounds
 
     @property
     def folder(self) -> Path:
@@ -121,11 +121,11 @@ class _Asked:
 def parts_of(view: View, words: Vocabulary) -> Parts:
     """Return the compiled graph of a view."""
     source = getattr(view, "source", None)
-    if not isinstance(source, Source):
+    if not isinstance(source, TableSource):
         return compiled(view, words)
     day = None if view.as_of is None else view.as_of.toordinal()
     read = None if view.known_at is None else microseconds(view.known_at)
-    asked = _Asked(view, source, words, _spelled(words), Sight(day, read, source.period))
+    asked = _Asked(view, source, words, _spelled(words), VisibleBounds(day, read, source.period))
     with source.reading() as reader:
         state = reader.state()
         found: Parts | None = _graphs.get(asked.key(state))
@@ -157,7 +157,7 @@ def _table(asked: _Asked, reader: Reader, state: State) -> tuple[_Held, Touched]
             return _tables.put(place, known), touched
     table = reader.table(asked.words)
     filed = len(table.fact_id) >= _WORTH_A_FILE and arrays.save(
-        asked.folder / "table", asked.header(state), {f.name: getattr(table, f.name) for f in fields(Table)}
+        asked.folder / "table", asked.header(state), {f.name: getattr(table, f.name) for f in fields(FactTable)}
     )
     return _tables.put(place, _Held(table, state, filed)), _NOTHING
 
@@ -170,9 +170,9 @@ def _filed(asked: _Asked) -> _Held | None:
         return None
     state = State(int(key.get("revision", -1)), str(key.get("stamp", "")))
     found = arrays.load(path, asked.header(state))
-    if found is None or found.keys() != {field.name for field in fields(Table)}:
+    if found is None or found.keys() != {field.name for field in fields(FactTable)}:
         return None
-    return _Held(Table(**found), state, filed=True)
+    return _Held(FactTable(**found), state, filed=True)
 
 
 def _graph(asked: _Asked, held: _Held) -> Parts:
@@ -193,13 +193,13 @@ def _graph(asked: _Asked, held: _Held) -> Parts:
     return _graphs.put(key, made)
 
 
-def _derived(asked: _Asked, table: Table, *, without: NDArray[np.int64] | None = None, least_day: int = 0) -> Parts:
+def _derived(asked: _Asked, table: FactTable, *, without: NDArray[np.int64] | None = None, least_day: int = 0) -> Parts:
     nodes = visible_nodes(table, asked.sight)
     live = live_facts(table, asked.sight, asked.words, without=without, least_day=least_day)
     return _put_together(nodes, live, table, len(asked.words.relations))
 
 
-def _put_together(nodes: Nodes, live: Live, table: Table, relations: int) -> Parts:
+def _put_together(nodes: Nodes, live: Live, table: FactTable, relations: int) -> Parts:
     edges, out, back = table_edges(table, nodes, live, relations=relations)
     return Parts(
         as_of=date.fromordinal(live.day) if live.day else None,
@@ -207,14 +207,14 @@ def _put_together(nodes: Nodes, live: Live, table: Table, relations: int) -> Par
         kinds=Kinds(nodes.kinds),
         about=nodes.about,
         fact_ids=Ids(table.fact_id),
-        rows=Rows.of(edges),
+        rows=EdgeRows.of(edges),
         outward=out,
         inward=back,
         anchored=anchored(nodes.about),
     )
 
 
-def _entity_ids(table: Table, rows: NDArray[np.int32]) -> Texts:
+def _entity_ids(table: FactTable, rows: NDArray[np.int32]) -> Texts:
     every = Texts(table.entity_texts, table.entity_ends)
     return every if len(rows) == len(every) else every.picked(rows)
 
@@ -233,7 +233,7 @@ def _packed(parts: Parts) -> dict[str, NDArray[Any]]:
     }
 
 
-def _unpacked(found: Mapping[str, NDArray[Any]], table: Table) -> Parts:
+def _unpacked(found: Mapping[str, NDArray[Any]], table: FactTable) -> Parts:
     day = int(found["day"][0])
     return Parts(
         as_of=date.fromordinal(day) if day else None,
@@ -241,7 +241,7 @@ def _unpacked(found: Mapping[str, NDArray[Any]], table: Table) -> Parts:
         kinds=Kinds(found["kinds"]),
         about=found["about"],
         fact_ids=Ids(table.fact_id),
-        rows=Rows.mapped(found["edges"]),
+        rows=EdgeRows.mapped(found["edges"]),
         outward=Buckets(found["outward"], None),
         inward=Buckets(found["inward"], found["inward_rows"]),
         anchored=anchored(found["about"]),
@@ -275,7 +275,7 @@ def _changed_entities(asked: _Asked, held: _Held, touched: Touched) -> dict[str,
     return known | {entity.id: entity for entity in found.values() if entity and entity.id not in known}
 
 
-def _about(table: Table, judged: frozenset[str]) -> set[str]:
+def _about(table: FactTable, judged: frozenset[str]) -> set[str]:
     """Return the entities of the table that are about a judged one."""
     ids = Texts(table.entity_texts, table.entity_ends)
     nodes = _found(ids, judged)
@@ -299,7 +299,7 @@ def _laid_over(asked: _Asked, held: _Held, touched: Touched, entities: dict[str,
     return patched(base, Changed(lost[base.edges.fact], facts, entities), asked.words)
 
 
-def _moves(table: Table, rows: NDArray[np.int64], day: date | None, newest: int) -> bool:
+def _moves(table: FactTable, rows: NDArray[np.int64], day: date | None, newest: int) -> bool:
     """Whether the day that weights fade to is another one now."""
     before = day.toordinal() if day else 0
     if newest >= before:
@@ -311,7 +311,7 @@ def _moves(table: Table, rows: NDArray[np.int64], day: date | None, newest: int)
     )
 
 
-def _rows_of(table: Table, ids: frozenset[str]) -> NDArray[np.int64]:
+def _rows_of(table: FactTable, ids: frozenset[str]) -> NDArray[np.int64]:
     """Return the rows of the facts that the table has."""
     if not ids or not len(table.fact_id):
         return np.empty(0, dtype=np.int64)

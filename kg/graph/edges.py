@@ -136,7 +136,7 @@ _columns = attrgetter(*Edges.__slots__)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class EdgeRows:
     """All edges of a graph, one record of 36 bytes each, so that what a walk finds comes in one piece of memory.
 
     Attributes:
@@ -148,18 +148,18 @@ class Rows:
     columns: Edges
 
     @staticmethod
-    def of(edges: Edges) -> Rows:
+    def of(edges: Edges) -> EdgeRows:
         """Lay edges out as records."""
         records = np.zeros(len(edges), dtype=_RECORD)
         for name in Edges.__slots__:
             records[name] = getattr(edges, name)
-        return Rows.mapped(records)
+        return EdgeRows.mapped(records)
 
     @staticmethod
-    def mapped(data: NDArray[np.void]) -> Rows:
+    def mapped(data: NDArray[np.void]) -> EdgeRows:
         """Take records that lie in a file."""
         records = data.view(_RECORD)
-        return Rows(records, _fields(records))
+        return EdgeRows(records, _fields(records))
 
     def take(self, rows: NDArray[np.integer]) -> Edges:
         """Return some edges."""

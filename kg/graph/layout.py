@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kg.graph.view_columns import Live, Nodes
     from kg.model import Fact
     from kg.relations import Vocabulary
-    from kg.store.columns import Table
+    from kg.store.columns import FactTable
 
 _DIRECTIONS = {"up": 1, "down": -1}
 _COLUMNS = ("source", "target", "relation", "sign", "start", "end", "published", "fresh", "cause", "effect")
@@ -101,7 +101,7 @@ def _directions(fact: Fact) -> tuple[int, int]:
     return _DIRECTIONS.get(said.get("cause_direction", ""), 0), _DIRECTIONS.get(said.get("effect_direction", ""), 0)
 
 
-def table_edges(table: Table, nodes: Nodes, live: Live, *, relations: int) -> tuple[Edges, Buckets, Buckets]:
+def table_edges(table: FactTable, nodes: Nodes, live: Live, *, relations: int) -> tuple[Edges, Buckets, Buckets]:
     """Lay out the live facts of a table: edges, their buckets by source and by target.
 
     Rows of a table are sorted by node, relation and id already, so only weights within a bucket are left to sort.

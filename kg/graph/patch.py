@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from kg.graph.edges import Edges, Ids, Kinds, Rows
+from kg.graph.edges import EdgeRows, Edges, Ids, Kinds
 from kg.graph.layout import anchored, inward, outward, read_edges
 from kg.model import Kind
 from kg.store.columns import Texts
@@ -80,7 +80,7 @@ class Parts:
     kinds: Kinds
     about: NDArray[np.int32]
     fact_ids: Ids
-    rows: Rows
+    rows: EdgeRows
     outward: Buckets
     inward: Buckets
     anchored: Buckets
@@ -125,7 +125,7 @@ def compiled(view: View, vocabulary: Vocabulary) -> Parts:
         kinds=Kinds(np.array([_CODES[entity.kind] for entity in entities], dtype=np.int8)),
         about=about,
         fact_ids=Ids.of(ids),
-        rows=Rows.of(edges),
+        rows=EdgeRows.of(edges),
         outward=outward(edges, len(vocabulary.relations)),
         inward=inward(edges, len(vocabulary.relations), by_id),
         anchored=anchored(about),
@@ -186,7 +186,7 @@ def _touched(base_of: NDArray[np.int32], added: NDArray[np.int32], lost: NDArray
 
 
 def strongest(
-    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: EdgeWindow
 ) -> Edges:
     """Return the strongest edges of each bucket: by node, relation, falling weight and fact id.
 
@@ -216,7 +216,7 @@ def strongest(
 
 
 def _of_base(
-    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: EdgeWindow
 ) -> Edges:
     wanted = _wanted(nodes, numbers, within.relations)
     buckets = parts.outward if out else parts.inward
@@ -224,7 +224,7 @@ def _of_base(
 
 
 def _of_both(
-    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: Within
+    parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: EdgeWindow
 ) -> Edges:
     patch = cast("Patch", parts.patch)
     buckets = parts.outward if out else parts.inward
@@ -247,7 +247,7 @@ def all_edges(parts: Parts) -> Edges:
     return joined.take(_in_order(parts.fact_ids, joined, joined.source))
 
 
-class Within(NamedTuple):
+class EdgeWindow(NamedTuple):
     """Which edges count: those whose effective validity has a day in [start, end), published by `published`.
 
     `relations` is how many relations the vocabulary has; None bounds nothing.

@@ -17,7 +17,7 @@ from kg.graph.edges import Edges
 from kg.graph.layout import anchored
 from kg.graph.weights import MODALITY_FACTORS, faded
 from kg.store.columns import OPEN_END, OPEN_START
-from kg.store.neo4j.hops import Hop, Within
+from kg.store.neo4j.hops import Hop, HopWindow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,7 +100,7 @@ class ServedGraph:
         if during is None and published_by is None:
             self._fetch([bucket for bucket in wanted if not self._holds(bucket, limit_per_node)], limit_per_node)
             return _cut([self._buckets[bucket][1] for bucket in wanted], limit_per_node)
-        found = self._asked(wanted, limit_per_node, Within(during, published_by))
+        found = self._asked(wanted, limit_per_node, HopWindow(during, published_by))
         return _cut([found[bucket] for bucket in wanted], limit_per_node)
 
     def facts_of(self, edges: Edges) -> list[str]:
@@ -130,9 +130,9 @@ class ServedGraph:
         return depth >= limit or (edges is not None and len(edges) < depth)
 
     def _fetch(self, wanted: Sequence[Bucket], limit: int) -> None:
-        self._buckets |= {bucket: (limit, edges) for bucket, edges in self._asked(wanted, limit, Within()).items()}
+        self._buckets |= {bucket: (limit, edges) for bucket, edges in self._asked(wanted, limit, HopWindow()).items()}
 
-    def _asked(self, wanted: Sequence[Bucket], limit: int, within: Within) -> dict[Bucket, Edges]:
+    def _asked(self, wanted: Sequence[Bucket], limit: int, within: HopWindow) -> dict[Bucket, Edges]:
         """Ask for buckets of one direction in one call; the answer may hold more of them than were wanted."""
         rows: dict[Bucket, list[Hop]] = defaultdict(list)
         if wanted and self.as_of is not None and limit > 0:

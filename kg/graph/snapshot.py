@@ -16,7 +16,7 @@ import numpy as np
 
 from kg.graph.cache import parts_of
 from kg.graph.edges import Edges
-from kg.graph.patch import Within, all_edges, degree, strongest
+from kg.graph.patch import EdgeWindow, all_edges, degree, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,7 +113,7 @@ class Snapshot:
         Returns:
             Edges by frontier node, relation in the order of the vocabulary, and falling weight.
         """
-        within = Within(
+        within = EdgeWindow(
             len(self.relation_names),
             start=None if during is None or during.start is None else during.start.toordinal(),
             end=None if during is None or during.end is None else during.end.toordinal(),

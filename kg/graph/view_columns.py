@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.columns import Table
+    from kg.store.columns import FactTable
 
 _NO_DAY = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class VisibleBounds:
     """What a view may see: ordinals and microseconds, None for no bound; `period` keeps what holds on a day of it."""
 
     day: int | None
@@ -82,7 +82,7 @@ class _Said:
     days: NDArray[np.int32]
 
 
-def visible_nodes(table: Table, sight: Sight) -> Nodes:
+def visible_nodes(table: FactTable, sight: VisibleBounds) -> Nodes:
     """Return the entities that a visible document describes, mentions or uses."""
     size, profiles = len(table.entity_ends) - 1, len(table.profile_entity)
     never = len(table.document_day)
@@ -109,7 +109,12 @@ def visible_nodes(table: Table, sight: Sight) -> Nodes:
 
 
 def live_facts(
-    table: Table, sight: Sight, words: Vocabulary, *, without: NDArray[np.int64] | None = None, least_day: int = 0
+    table: FactTable,
+    sight: VisibleBounds,
+    words: Vocabulary,
+    *,
+    without: NDArray[np.int64] | None = None,
+    least_day: int = 0,
 ) -> Live:
     """Return the facts that carry a walk.
 
@@ -139,7 +144,7 @@ def live_facts(
     return Live(rows, weight, start[rows], end[rows], said.first[rows], day)
 
 
-def _documents(table: Table, sight: Sight) -> NDArray[np.bool_]:
+def _documents(table: FactTable, sight: VisibleBounds) -> NDArray[np.bool_]:
     seen = np.ones(len(table.document_day), dtype=np.bool_)
     if sight.day is not None:
         seen &= table.document_day <= sight.day
@@ -148,7 +153,7 @@ def _documents(table: Table, sight: Sight) -> NDArray[np.bool_]:
     return seen
 
 
-def _said(table: Table, sight: Sight, without: NDArray[np.int64] | None) -> _Said:
+def _said(table: FactTable, sight: VisibleBounds, without: NDArray[np.int64] | None) -> _Said:
     facts = len(table.fact_id)
     documents = _documents(table, sight)
     day = np.where(documents, table.document_day, np.int32(_NO_DAY))
@@ -167,13 +172,13 @@ def _said(table: Table, sight: Sight, without: NDArray[np.int64] | None) -> _Sai
     return _Said(first, last, sure, _witnesses(table, documents, days), days)
 
 
-def _evidence_of(table: Table, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _evidence_of(table: FactTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     starts, ends = table.evidence_ends[:-1][rows], table.evidence_ends[1:][rows]
     counts = ends - starts
     return np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
 
 
-def _witnesses(table: Table, documents: NDArray[np.bool_], days: NDArray[np.int32]) -> NDArray[np.int64]:
+def _witnesses(table: FactTable, documents: NDArray[np.bool_], days: NDArray[np.int32]) -> NDArray[np.int64]:
     """Count distinct families of the visible evidence of each fact."""
     counts = np.diff(table.evidence_ends)
     witnesses = np.ones(len(counts), dtype=np.int64)
@@ -187,7 +192,7 @@ def _witnesses(table: Table, documents: NDArray[np.bool_], days: NDArray[np.int3
     return witnesses
 
 
-def _families(table: Table, documents: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _families(table: FactTable, documents: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return for each document the first of its family; only links between visible documents count."""
     head = np.arange(len(documents), dtype=np.int64)
     links = np.stack([table.copy_one, table.copy_other], axis=1)
@@ -204,7 +209,7 @@ def _families(table: Table, documents: NDArray[np.bool_]) -> NDArray[np.int64]:
     return head
 
 
-def _closed(table: Table, said: _Said, positive: NDArray[np.bool_], words: Vocabulary) -> NDArray[np.bool_]:
+def _closed(table: FactTable, said: _Said, positive: NDArray[np.bool_], words: Vocabulary) -> NDArray[np.bool_]:
     """Return which facts a later one has closed (DESIGN §4)."""
     bound = np.array([name in SPEAKER_BOUND for name in words.relations], dtype=np.bool_)
     closed = np.zeros(len(positive), dtype=np.bool_)
@@ -223,7 +228,7 @@ def _closed(table: Table, said: _Said, positive: NDArray[np.bool_], words: Vocab
 
 
 def _close_by_speakers(
-    table: Table, said: _Said, rivals: tuple[NDArray[np.int64], NDArray[np.int64]], closed: NDArray[np.bool_]
+    table: FactTable, said: _Said, rivals: tuple[NDArray[np.int64], NDArray[np.int64]], closed: NDArray[np.bool_]
 ) -> None:
     """Close the facts whose every speaker has said something newer in the same place, or denied them since."""
     mine, pairs = rivals
@@ -255,7 +260,7 @@ def _close_by_speakers(
 
 
 def _by_speaker(
-    table: Table, said: _Said, facts: NDArray[np.int64]
+    table: FactTable, said: _Said, facts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return (fact, speaker, the last visible day on which he said it), one row for each."""
     places = _evidence_of(table, facts)
@@ -270,7 +275,7 @@ def _by_speaker(
     return held[first], speaker[first], day[first]
 
 
-def _strength(table: Table, said: _Said, rows: NDArray[np.int64], words: Vocabulary) -> NDArray[np.float64]:
+def _strength(table: FactTable, said: _Said, rows: NDArray[np.int64], words: Vocabulary) -> NDArray[np.float64]:
     """Return what each fact counts while it is fresh, as kg/graph/weights.py has it."""
     relation = np.array([item.weight for item in words.relations.values()])[table.relation[rows]]
     certainty = np.array([MODALITY_FACTORS[modality] for modality in Modality])[table.modality[rows]]

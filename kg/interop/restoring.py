@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kg.errors import DocumentError, JudgementRefused
 from kg.ids import chunk_id, fact_id
 from kg.interop.dumping import FORMAT
-from kg.interop.rows.sheets import Refused
+from kg.interop.rows.sheets import RefusedRow
 from kg.model import Block, BlockKind, Document, Evidence, Problem, Reading, Removed
 from kg.store import codec
 
@@ -53,7 +53,7 @@ class Restorer:
     """Takes the lines of one dump into one store."""
 
     def __init__(
-        self, store: Store, writer: Writer, *, name: str, recorded_at: datetime, refuse: Callable[[Refused], None]
+        self, store: Store, writer: Writer, *, name: str, recorded_at: datetime, refuse: Callable[[RefusedRow], None]
     ) -> None:
         self._store, self._writer = store, writer
         self._name, self._recorded_at, self._refuse = name, recorded_at, refuse
@@ -153,7 +153,7 @@ class Restorer:
 
     def _refused(self, where: str, why: str) -> None:
         self.done.refused += 1
-        self._refuse(Refused(where, why))
+        self._refuse(RefusedRow(where, why))
 
 
 def restore(store: Store, lines: Iterator[tuple[int, str]], **about: Any) -> Restored:

@@ -18,7 +18,7 @@ from kg.query.passages import citation_of, passages
 from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.route import Aspect, Route, route
-from kg.query.session import Lens, subgraph
+from kg.query.session import QuerySession, subgraph
 from kg.query.themes.listing import themes
 from kg.query.wording import ROLES, claim_text, direction_text, distinct, path_citations, path_text
 
@@ -40,16 +40,16 @@ NOTHING = "未找到相关信息"
 _Composed: TypeAlias = tuple[list[AnswerLine], Subgraph]
 
 
-def ask(view: View | Lens, question: str) -> AskAnswer:
+def ask(view: View | QuerySession, question: str) -> AskAnswer:
     """Answer a question in words; every line that claims something cites its evidence."""
-    lens = view if isinstance(view, Lens) else Lens(view)
-    chosen = route(lens, question)
-    lines, graph = _composed(lens, chosen)
+    session = view if isinstance(view, QuerySession) else QuerySession(view)
+    chosen = route(session, question)
+    lines, graph = _composed(session, chosen)
     topic = "、".join(entity.name for entity in chosen.entities[:3])
     if any(line.citations for line in lines):
-        support = _history_passages(lens, question) if chosen.name == "history" else []
+        support = _history_passages(session, question) if chosen.name == "history" else []
         return AskAnswer(question, chosen.name, "graph", topic, tuple(lines + support), graph)
-    found = passages(lens.view, question, limit=_PASSAGES)
+    found = passages(session.view, question, limit=_PASSAGES)
     if found:
         quoted = [
             AnswerLine(f"{p.title}（{p.publisher or '来源不详'}，{p.published_on}）", (citation_of(p),)) for p in found
@@ -59,15 +59,15 @@ def ask(view: View | Lens, question: str) -> AskAnswer:
     return AskAnswer(question, chosen.name, "nothing", topic, (AnswerLine(NOTHING),), Subgraph())
 
 
-def _composed(lens: Lens, chosen: Route) -> _Composed:
+def _composed(session: QuerySession, chosen: Route) -> _Composed:
     try:
-        return _COMPOSERS[chosen.name](lens, chosen)
+        return _COMPOSERS[chosen.name](session, chosen)
     except QuestionError:  # the graph has no such name or run: the next door is the text
         return [], Subgraph()
 
 
-def _chain(lens: Lens, chosen: Route) -> _Composed:
-    answer = chain(lens, chosen.entities[0].name)
+def _chain(session: QuerySession, chosen: Route) -> _Composed:
+    answer = chain(session, chosen.entities[0].name)
     links = answer.graph.links
     lines = [AnswerLine(f"{answer.topic.name}产业链：")]
     for layer in answer.layers:
@@ -80,12 +80,12 @@ def _chain(lens: Lens, chosen: Route) -> _Composed:
     return lines, answer.graph
 
 
-def _impact(lens: Lens, chosen: Route) -> _Composed:
-    return _moved(lens, _asked_first(chosen, impact(lens, chosen.entities[0].name, chosen.direction)))
+def _impact(session: QuerySession, chosen: Route) -> _Composed:
+    return _moved(session, _asked_first(chosen, impact(session, chosen.entities[0].name, chosen.direction)))
 
 
-def _causes(lens: Lens, chosen: Route) -> _Composed:
-    return _moved(lens, _asked_first(chosen, causes(lens, chosen.entities[0].name, chosen.direction)))
+def _causes(session: QuerySession, chosen: Route) -> _Composed:
+    return _moved(session, _asked_first(chosen, causes(session, chosen.entities[0].name, chosen.direction)))
 
 
 def _asked_first(chosen: Route, answer: ImpactAnswer) -> ImpactAnswer:
@@ -97,12 +97,12 @@ def _asked_first(chosen: Route, answer: ImpactAnswer) -> ImpactAnswer:
     return replace(answer, paths=tuple(paths), affected=tuple(affected))
 
 
-def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
+def _moved(session: QuerySession, answer: ImpactAnswer) -> _Composed:
     name = f"{answer.topic.name}{direction_text(answer.direction, answer.topic.kind)}"
     lines = [AnswerLine(f"{name}的影响：" if answer.forward else f"{name}的原因：")]
     for path in answer.paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
-        lines.append(AnswerLine(path_text(lens, path, first), path_citations(path, first), 1))
+        lines.append(AnswerLine(path_text(session, path, first), path_citations(path, first), 1))
     if answer.affected:
         lines.append(AnswerLine("可能受影响的行业与公司：" if answer.forward else "涉及的行业与公司："))
         lines += [
@@ -117,7 +117,7 @@ def _moved(lens: Lens, answer: ImpactAnswer) -> _Composed:
     if answer.counter:
         lines.append(AnswerLine("也有相反的说法："))
         lines += [
-            AnswerLine(claim_text(lens, link.facts[0]), link.citations[:2], 1) for link in answer.counter[:_PATHS]
+            AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in answer.counter[:_PATHS]
         ]
     return lines, answer.graph
 
@@ -134,49 +134,49 @@ def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:
     return _first_citations(causal or tied)
 
 
-def _relate(lens: Lens, chosen: Route) -> _Composed:
-    answer = relate(lens, chosen.entities[0].name, chosen.entities[1].name)
+def _relate(session: QuerySession, chosen: Route) -> _Composed:
+    answer = relate(session, chosen.entities[0].name, chosen.entities[1].name)
     lines = [AnswerLine(f"{answer.first.name}与{answer.second.name}的联系：")]
     for path in answer.paths[:_PATHS]:
-        text = "；".join(claim_text(lens, link.facts[0]) for link in path.links)
+        text = "；".join(claim_text(session, link.facts[0]) for link in path.links)
         lines.append(AnswerLine(text, distinct(c for link in path.links for c in link.citations[:1]), 1))
     return lines, answer.graph
 
 
-def _history(lens: Lens, chosen: Route) -> _Composed:
-    first, second, episodes = history(lens, chosen.entities[0].name, chosen.entities[1].name)
+def _history(session: QuerySession, chosen: Route) -> _Composed:
+    first, second, episodes = history(session, chosen.entities[0].name, chosen.entities[1].name)
     if not episodes:
         second, first = first, second
-        first, second, episodes = history(lens, first.name, second.name)
+        first, second, episodes = history(session, first.name, second.name)
     lines = [AnswerLine(f"{first.name}与{second.name}，按时期：")]
     links: list[Link] = []
     for episode in episodes:
         lines.append(AnswerLine(f"{episode.label}："))
         for link in episode.links[:_PATHS]:
-            lines.append(AnswerLine(claim_text(lens, link.facts[0]), link.citations[:2], 1))
+            lines.append(AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1))
             links.append(link)
     nodes = {end: None for link in links for end in (link.source, link.target)}
-    known = [entity for end in nodes if (entity := lens.view.entity(end))]
+    known = [entity for end in nodes if (entity := session.view.entity(end))]
     return lines, subgraph([_plain(entity) for entity in known], links)
 
 
-def _history_passages(lens: Lens, question: str) -> list[AnswerLine]:
-    found = passages(lens.view, question, limit=_PASSAGES)
+def _history_passages(session: QuerySession, question: str) -> list[AnswerLine]:
+    found = passages(session.view, question, limit=_PASSAGES)
     head = [AnswerLine("相关原文：")] if found else []
     return head + [
         AnswerLine(f"{p.title}（{p.publisher or '来源不详'}，{p.published_on}）", (citation_of(p),), 1) for p in found
     ]
 
 
-def _profile(lens: Lens, chosen: Route) -> _Composed:
-    answer = profile_of(lens, chosen.entities[0])
+def _profile(session: QuerySession, chosen: Route) -> _Composed:
+    answer = profile_of(session, chosen.entities[0])
     lines = [AnswerLine(f"{_with_code(_plain(answer.entity))}：")]
     wanted = [link for link in answer.links if chosen.aspect is None or _shows(link, chosen.aspect, answer.entity)]
     ranked = sorted(
         wanted,
-        key=lambda link: (lens.words[link.relation].family == "measured", -link.weight, link.source, link.target),
+        key=lambda link: (session.words[link.relation].family == "measured", -link.weight, link.source, link.target),
     )
-    lines += [AnswerLine(claim_text(lens, link.facts[0]), link.citations[:2], 1) for link in ranked[:_FACTS]]
+    lines += [AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in ranked[:_FACTS]]
     return lines, answer.graph
 
 
@@ -185,19 +185,19 @@ def _shows(link: Link, aspect: Aspect, entity: Entity) -> bool:
     return link.relation == aspect.relation and (link.source if aspect.subject else link.target) == entity.id
 
 
-def _themes(lens: Lens, _: Route) -> _Composed:
+def _themes(session: QuerySession, _: Route) -> _Composed:
     lines = [AnswerLine("当前主题：")]
-    for community in themes(lens.view)[:_THEMES]:
+    for community in themes(session.view)[:_THEMES]:
         summary = community.summary
         if summary:
-            facts = list(lens.view.facts(ids={fact for line in summary.lines for fact in line.facts[:1]}))
+            facts = list(session.view.facts(ids={fact for line in summary.lines for fact in line.facts[:1]}))
             lines.append(
-                AnswerLine(f"{summary.title}（{len(community.members)} 个实体）", tuple(lens.citations(facts, 2)), 1)
+                AnswerLine(f"{summary.title}（{len(community.members)} 个实体）", tuple(session.citations(facts, 2)), 1)
             )
     return lines, Subgraph()
 
 
-def _nothing(_: Lens, __: Route) -> _Composed:
+def _nothing(_: QuerySession, __: Route) -> _Composed:
     return [], Subgraph()
 
 
@@ -216,7 +216,7 @@ def _first_citations(links: Sequence[Link]) -> tuple[Citation, ...]:
     return distinct(link.citations[0] for link in ranked if link.citations)[:2]
 
 
-_COMPOSERS: dict[str, Callable[[Lens, Route], _Composed]] = {
+_COMPOSERS: dict[str, Callable[[QuerySession, Route], _Composed]] = {
     "chain": _chain,
     "impact": _impact,
     "causes": _causes,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kg.model import Kind
 from kg.query.answers import ChainAnswer, Layer, Node, Stage
 from kg.query.resolve import candidates, resolve
-from kg.query.session import Lens, Step, subgraph
+from kg.query.session import QuerySession, Step, subgraph
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,38 +29,40 @@ LAYER_NAMES = {-1: "上游", 0: "中游", 1: "下游"}
 LAYER_NAMES_EN = {-1: "Upstream", 0: "Midstream", 1: "Downstream"}
 
 
-def chain(view: View | Lens, topic: str, *, depth: int = 2) -> ChainAnswer:
+def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnswer:
     """Return the chain around a product, an industry or what a company makes, `depth` (1 … 4) stages each way.
 
     Raises:
         UnknownName: when nothing in the view bears the name.
     """
-    lens = view if isinstance(view, Lens) else Lens(view)
-    entity = resolve(lens, topic, kinds=(Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME))
-    roots = {entity.id: entity} | {other.id: other for other in candidates(lens, topic) if other.kind in _STAGE_KINDS}
-    layers, flow = _stages(lens, _start(lens, roots), min(max(depth, 1), _DEEPEST))
-    makers = _companies(lens, layers)
-    return _answer(lens, entity, layers, flow, makers)
+    session = view if isinstance(view, QuerySession) else QuerySession(view)
+    entity = resolve(session, topic, kinds=(Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME))
+    roots = {entity.id: entity} | {
+        other.id: other for other in candidates(session, topic) if other.kind in _STAGE_KINDS
+    }
+    layers, flow = _stages(session, _start(session, roots), min(max(depth, 1), _DEEPEST))
+    makers = _companies(session, layers)
+    return _answer(session, entity, layers, flow, makers)
 
 
-def _stages(lens: Lens, start: list[int], depth: int) -> tuple[dict[int, int], list[Step]]:
+def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[int, int], list[Step]]:
     """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins.
 
     What sources or the gazetteer count to the topic is its midstream, until a flow between two of them says who comes
     first.
     """
-    stated = [step for step in lens.expand(start, _WITHIN, "in", limit=_BREADTH) if _is_stage(lens, step.source)]
+    stated = [step for step in session.expand(start, _WITHIN, "in", limit=_BREADTH) if _is_stage(session, step.source)]
     members = {end for step in stated for end in (step.source, step.target)}
     core = {*start, *members}
-    flows_in = any(_is_stage(lens, step.source) for step in lens.expand(start, _FLOW, "in", limit=_BREADTH))
-    up, above = _walk(lens, set(start) if flows_in else core, "in", depth, core)
-    down, below = _walk(lens, core, "out", depth, core | set(up))
+    flows_in = any(_is_stage(session, step.source) for step in session.expand(start, _FLOW, "in", limit=_BREADTH))
+    up, above = _walk(session, set(start) if flows_in else core, "in", depth, core)
+    down, below = _walk(session, core, "out", depth, core | set(up))
     layers = {**{index: -level for index, level in up.items()}, **down, **dict.fromkeys(core, 0)}
-    counted = _counted(lens, start, set(layers))
+    counted = _counted(session, start, set(layers))
     between = [
         step
-        for step in lens.expand(sorted({*core, *counted}), _FLOW, "in", limit=_BREADTH)
-        if _is_stage(lens, step.source)
+        for step in session.expand(sorted({*core, *counted}), _FLOW, "in", limit=_BREADTH)
+        if _is_stage(session, step.source)
     ]
     for index in (*(step.source for step in between), *counted):
         layers.setdefault(index, 0)
@@ -68,21 +70,21 @@ def _stages(lens: Lens, start: list[int], depth: int) -> tuple[dict[int, int], l
     return layers, [*stated, *above, *below, *between]
 
 
-def _start(lens: Lens, roots: dict[str, Entity]) -> list[int]:
+def _start(session: QuerySession, roots: dict[str, Entity]) -> list[int]:
     """Return where the chain begins: a company stands on it with what it makes, a price with what it is a price of."""
     start: set[int] = set()
-    for root in (index for name in roots if (index := lens.index(name)) is not None):
-        if lens.graph.kinds[root] in _TOPIC_KINDS:
+    for root in (index for name in roots if (index := session.index(name)) is not None):
+        if session.graph.kinds[root] in _TOPIC_KINDS:
             start.add(root)
             continue
-        made = {step.target for step in lens.expand([root], _MAKERS, "out", limit=_COMPANIES)}
-        about = lens.graph.about_target(root)
-        start |= {index for index in (*made, about) if index is not None and _is_stage(lens, index)} or {root}
+        made = {step.target for step in session.expand([root], _MAKERS, "out", limit=_COMPANIES)}
+        about = session.graph.about_target(root)
+        start |= {index for index in (*made, about) if index is not None and _is_stage(session, index)} or {root}
     return sorted(start)
 
 
 def _walk(
-    lens: Lens, start: Collection[int], direction: Direction, depth: int, known: Collection[int]
+    session: QuerySession, start: Collection[int], direction: Direction, depth: int, known: Collection[int]
 ) -> tuple[dict[int, int], list[Step]]:
     """Return how many flows away from the start each stage is that is not known yet, and the flows."""
     levels: dict[int, int] = {}
@@ -91,26 +93,26 @@ def _walk(
     for level in range(1, depth + 1):
         ends = [
             (step, step.source if direction == "in" else step.target)
-            for step in lens.expand(frontier, _FLOW, direction, limit=_BREADTH)
+            for step in session.expand(frontier, _FLOW, direction, limit=_BREADTH)
         ]
-        found = [(step, end) for step, end in ends if _is_stage(lens, end)]
+        found = [(step, end) for step, end in ends if _is_stage(session, end)]
         steps += [step for step, _ in found]
         frontier = sorted({end for _, end in found} - set(levels) - set(known))
         levels |= dict.fromkeys(frontier, level)
     return levels, steps
 
 
-def _counted(lens: Lens, start: list[int], known: set[int]) -> list[int]:
+def _counted(session: QuerySession, start: list[int], known: set[int]) -> list[int]:
     """Return the products that the gazetteer counts to an industry and that a company or a flow is known of."""
-    trades = [*start, *(i for root in start for i in _about(lens, root, Kind.INDUSTRY))]
-    products = [i for trade in trades for i in _about(lens, trade, Kind.PRODUCT) if i not in known]
-    busy = {step.target for step in lens.expand(products, (*_MAKERS, *_FLOW), "in", limit=1)}
-    busy |= {step.source for step in lens.expand(products, _FLOW, "out", limit=1)}
-    return sorted(busy, key=lambda index: (-lens.graph.degree(index), index))[:_BREADTH]
+    trades = [*start, *(i for root in start for i in _about(session, root, Kind.INDUSTRY))]
+    products = [i for trade in trades for i in _about(session, trade, Kind.PRODUCT) if i not in known]
+    busy = {step.target for step in session.expand(products, (*_MAKERS, *_FLOW), "in", limit=1)}
+    busy |= {step.source for step in session.expand(products, _FLOW, "out", limit=1)}
+    return sorted(busy, key=lambda index: (-session.graph.degree(index), index))[:_BREADTH]
 
 
-def _about(lens: Lens, row: int, kind: Kind) -> list[int]:
-    return [other for other in lens.graph.about_of(row) if lens.graph.kinds[other] == kind]
+def _about(session: QuerySession, row: int, kind: Kind) -> list[int]:
+    return [other for other in session.graph.about_of(row) if session.graph.kinds[other] == kind]
 
 
 def _settle(layers: dict[int, int], flows: list[Step], free: set[int]) -> None:
@@ -121,21 +123,21 @@ def _settle(layers: dict[int, int], flows: list[Step], free: set[int]) -> None:
                 layers[step.source] = layers[step.target] - 1
 
 
-def _is_stage(lens: Lens, index: int) -> bool:
-    return lens.graph.kinds[index] in _STAGE_KINDS
+def _is_stage(session: QuerySession, index: int) -> bool:
+    return session.graph.kinds[index] in _STAGE_KINDS
 
 
-def _companies(lens: Lens, layers: dict[int, int]) -> dict[int, list[Step]]:
+def _companies(session: QuerySession, layers: dict[int, int]) -> dict[int, list[Step]]:
     """Return the strongest makers of each stage."""
     makers: dict[int, list[Step]] = defaultdict(list)
-    for step in lens.expand(sorted(layers), _MAKERS, "in", limit=_COMPANIES * 3):
-        if lens.graph.kinds[step.source] == Kind.COMPANY:
+    for step in session.expand(sorted(layers), _MAKERS, "in", limit=_COMPANIES * 3):
+        if session.graph.kinds[step.source] == Kind.COMPANY:
             makers[step.target].append(step)
     return makers
 
 
 def _answer(
-    lens: Lens, topic: Entity, layers: dict[int, int], flow: list[Step], makers: dict[int, list[Step]]
+    session: QuerySession, topic: Entity, layers: dict[int, int], flow: list[Step], makers: dict[int, list[Step]]
 ) -> ChainAnswer:
     strength: dict[int, float] = defaultdict(float)
     for step in flow:
@@ -144,25 +146,25 @@ def _answer(
     nodes: dict[int, Node] = {}
     stages: dict[int, list[Stage]] = defaultdict(list)
     used = list(flow)
-    own = lens.index(topic.id)
+    own = session.index(topic.id)
     told = [index for index in layers if strength[index] or makers[index]]
-    lens.meet({*told, *(step.source for index in told for step in makers[index])})
+    session.meet({*told, *(step.source for index in told for step in makers[index])})
     # A second reading of the topic's name (the trade 锂电池 beside the product) that nothing is tied to says nothing.
-    if own in layers and own not in told and all(lens.entity(index).name != topic.name for index in told):
+    if own in layers and own not in told and all(session.entity(index).name != topic.name for index in told):
         told.append(own)
     for index in sorted(told, key=lambda index: (-strength[index], index)):
-        stage = Node(lens.entity(index), layers[index], round(1 + strength[index] + len(makers[index]) / 10, 4))
+        stage = Node(session.entity(index), layers[index], round(1 + strength[index] + len(makers[index]) / 10, 4))
         nodes[index] = stage
         companies = []
         for company, weight, steps in _ranked(makers[index])[:_COMPANIES]:
-            member = Node(lens.entity(company), layers[index], round(weight, 4))
+            member = Node(session.entity(company), layers[index], round(weight, 4))
             companies.append(member)
             nodes.setdefault(company, member)
             used += steps
         stages[_side(layers[index])].append(Stage(stage, tuple(companies)))
-    names = LAYER_NAMES if lens.lang == "zh" else LAYER_NAMES_EN
+    names = LAYER_NAMES if session.lang == "zh" else LAYER_NAMES_EN
     ordered = tuple(Layer(names[side], tuple(stages[side])) for side in (-1, 0, 1) if stages[side])
-    return ChainAnswer(topic, ordered, subgraph(nodes.values(), lens.links(used)))
+    return ChainAnswer(topic, ordered, subgraph(nodes.values(), session.links(used)))
 
 
 def _side(layer: int) -> int:

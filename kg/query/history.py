@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kg.model import Entity, Fact
     from kg.query.answers import Link
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 _FAMILY = 300  # members that are looked at: a family is a name and what is about it, not half the base
 
@@ -27,44 +27,44 @@ class Episode:
     links: tuple[Link, ...]
 
 
-def history(lens: Lens, factor: str, subject: str) -> tuple[Entity, Entity, tuple[Episode, ...]]:
+def history(session: QuerySession, factor: str, subject: str) -> tuple[Entity, Entity, tuple[Episode, ...]]:
     """Return what sources say of a factor's hold on a subject, oldest episode first.
 
     Raises:
         UnknownName: when nothing in the view bears one of the names.
     """
-    first, second = resolve(lens, factor), resolve(lens, subject)
-    causes, effects = family(lens, first), family(lens, second)
+    first, second = resolve(session, factor), resolve(session, subject)
+    causes, effects = family(session, first), family(session, second)
     found = {
         fact.id: fact
         for cause in sorted(causes)
-        for fact in lens.view.facts(subject=cause, relation="affects")
+        for fact in session.view.facts(subject=cause, relation="affects")
         if fact.object in effects
     }
-    return first, second, _episodes(lens, found.values())
+    return first, second, _episodes(session, found.values())
 
 
-def family(lens: Lens, entity: Entity) -> set[str]:
+def family(session: QuerySession, entity: Entity) -> set[str]:
     """Return an entity with all that is about it: 银行 with 银行净息差 and 银行估值; 加息 with 美联储加息 by name."""
-    index = lens.index(entity.id)
-    about = [] if index is None else [lens.graph.entity_ids[other] for other in lens.graph.about_of(index)]
-    alike = sorted({other for _, other in lens.view.names(entity.name)})
+    index = session.index(entity.id)
+    about = [] if index is None else [session.graph.entity_ids[other] for other in session.graph.about_of(index)]
+    alike = sorted({other for _, other in session.view.names(entity.name)})
     return set([entity.id, *about, *alike][:_FAMILY])
 
 
-def _episodes(lens: Lens, facts: Iterable[Fact]) -> tuple[Episode, ...]:
+def _episodes(session: QuerySession, facts: Iterable[Fact]) -> tuple[Episode, ...]:
     grouped: dict[str, dict[tuple[str, str, int, str], list[Fact]]] = defaultdict(lambda: defaultdict(list))
     for fact in facts:
         if not fact.superseded_by:
             grouped[_label(fact)][fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
     return tuple(
-        Episode(label, tuple(_link(lens, group) for _, group in sorted(grouped[label].items())))
+        Episode(label, tuple(_link(session, group) for _, group in sorted(grouped[label].items())))
         for label in sorted(grouped)
     )
 
 
-def _link(lens: Lens, facts: list[Fact]) -> Link:
-    return lens.link(sorted(facts, key=spoken), sum(fact.witnesses * fact.confidence for fact in facts))
+def _link(session: QuerySession, facts: list[Fact]) -> Link:
+    return session.link(sorted(facts, key=spoken), sum(fact.witnesses * fact.confidence for fact in facts))
 
 
 def _label(fact: Fact) -> str:

@@ -10,7 +10,7 @@ from kg.errors import UnknownName
 from kg.model import Kind
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
 from kg.query.resolve import candidates, near_names
-from kg.query.session import Lens, Step, spoken, subgraph
+from kg.query.session import QuerySession, Step, spoken, subgraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,12 +30,12 @@ _GAINS = (
 )
 
 
-def good_for_owner(indicator: str) -> int:
+def indicator_polarity(indicator: str) -> int:
     """Return +1 where a rise is good for the owner, −1 where it is a burden, 0 where neither is sure.
 
     Of supply, capacity and output more may be either.
 
-    >>> [good_for_owner(name) for name in ("indicator:电池毛利率", "indicator:电池成本", "indicator:铜供给")]
+    >>> [indicator_polarity(name) for name in ("indicator:电池毛利率", "indicator:电池成本", "indicator:铜供给")]
     [1, -1, 0]
     """
     if indicator.endswith(_BURDENS):
@@ -52,28 +52,30 @@ _ROLES = (
 )
 
 
-def exposures(lens: Lens, start: Sequence[int]) -> tuple[Exposure, ...]:
+def exposures(session: QuerySession, start: Sequence[int]) -> tuple[Exposure, ...]:
     """Return the neighbours on the chain of the products that rows of the snapshot are, or are about.
 
     Who makes a product is also looked for in its trade (碳酸锂 → 锂).
     Up to eight a role, strongest first, each with the link that says so.
     """
-    kinds = lens.graph.kinds
-    anchored = (lens.graph.about_target(row) for row in start if kinds[row] != Kind.PRODUCT)
+    kinds = session.graph.kinds
+    anchored = (session.graph.about_target(row) for row in start if kinds[row] != Kind.PRODUCT)
     products = {row for row in (*start, *anchored) if row is not None and kinds[row] == Kind.PRODUCT}
-    trades = {row for product in products if (row := lens.graph.about_target(product)) is not None}
+    trades = {row for product in products if (row := session.graph.about_target(product)) is not None}
     found: list[Exposure] = []
     for role, relations, direction in _ROLES:
         reached: dict[int, list[Step]] = defaultdict(list)
         rows = products | trades if role == "maker" else products
-        for step in lens.expand(sorted(rows), relations, "in" if direction == "in" else "out", limit=_EACH):
+        for step in session.expand(sorted(rows), relations, "in" if direction == "in" else "out", limit=_EACH):
             reached[step.source if direction == "in" else step.target].append(step)
         ranked = sorted(reached, key=lambda row: (-sum(step.weight for step in reached[row]), row))
         for row in [row for row in ranked if row not in products and (role != "maker" or kinds[row] == Kind.COMPANY)][
             :_EACH
         ]:
             weight = sum(step.weight for step in reached[row])
-            found.append(Exposure(role, Node(lens.entity(row), 0, round(weight, 4)), tuple(lens.links(reached[row]))))
+            found.append(
+                Exposure(role, Node(session.entity(row), 0, round(weight, 4)), tuple(session.links(reached[row])))
+            )
     return tuple(found)
 
 
@@ -103,7 +105,7 @@ class _Walk:
     weight: float
 
 
-def impact(view: View | Lens, factor: str, direction: int = 1, *, hops: int = 3) -> ImpactAnswer:
+def impact(view: View | QuerySession, factor: str, direction: int = 1, *, hops: int = 3) -> ImpactAnswer:
     """Return what a move of a factor (`direction` +1 up, −1 down) does, as far as sources say so.
 
     Raises:
@@ -112,7 +114,7 @@ def impact(view: View | Lens, factor: str, direction: int = 1, *, hops: int = 3)
     return _answer(view, factor, direction, hops, forward=True)
 
 
-def causes(view: View | Lens, effect: str, direction: int = 1, *, hops: int = 3) -> ImpactAnswer:
+def causes(view: View | QuerySession, effect: str, direction: int = 1, *, hops: int = 3) -> ImpactAnswer:
     """Return what moves an effect in `direction`, as far as sources say so.
 
     Raises:
@@ -121,85 +123,87 @@ def causes(view: View | Lens, effect: str, direction: int = 1, *, hops: int = 3)
     return _answer(view, effect, direction, hops, forward=False)
 
 
-def _answer(view: View | Lens, name: str, direction: int, hops: int, *, forward: bool) -> ImpactAnswer:
-    lens = view if isinstance(view, Lens) else Lens(view)
-    topic, start = _start(lens, name, forward=forward)
-    walks = _walk(lens, start, direction, min(max(hops, 1), _HOPS), forward=forward)
+def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, forward: bool) -> ImpactAnswer:
+    session = view if isinstance(view, QuerySession) else QuerySession(view)
+    topic, start = _start(session, name, forward=forward)
+    walks = _walk(session, start, direction, min(max(hops, 1), _HOPS), forward=forward)
     steps = {step for walk in walks for step in walk.steps}
-    made = lens.links(steps)
+    made = session.links(steps)
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
-    paths = tuple(_distinct(_path(lens, walk, links, forward=forward) for walk in walks))[:_PATHS]
-    affected, extra = _affected(lens, walks, forward=forward)
-    nodes = _nodes(lens, start, walks, forward=forward)
-    nodes += _beside(lens, nodes, extra, [*_products(lens, extra), *affected], side=1 if forward else -1)
-    drawn = [*made, *lens.links(extra)]
+    paths = tuple(_distinct(_path(session, walk, links, forward=forward) for walk in walks))[:_PATHS]
+    affected, extra = _affected(session, walks, forward=forward)
+    nodes = _nodes(session, start, walks, forward=forward)
+    nodes += _beside(session, nodes, extra, [*_products(session, extra), *affected], side=1 if forward else -1)
+    drawn = [*made, *session.links(extra)]
     tied = {end for link in drawn for end in (link.source, link.target)}
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
-    counter = tuple(_counter(lens, made))
-    own = lens.index(topic.id)
-    near = exposures(lens, [*start, *([] if own is None else [own])]) if forward else ()
+    counter = tuple(_counter(session, made))
+    own = session.index(topic.id)
+    near = exposures(session, [*start, *([] if own is None else [own])]) if forward else ()
     return ImpactAnswer(topic, direction, forward, paths, tuple(affected[:_AFFECTED]), counter, graph, near)
 
 
-def _counter(lens: Lens, links: Iterable[Link]) -> Iterator[Link]:
+def _counter(session: QuerySession, links: Iterable[Link]) -> Iterator[Link]:
     """Yield what sources say against the strongest link of each two ends: the other sign, or a denial."""
     strongest: dict[tuple[str, str], Link] = {}
     for link in sorted(links, key=lambda link: (-link.weight, link.source, link.target, link.sign)):
         strongest.setdefault((link.source, link.target), link)
     for link in strongest.values():
         against: dict[tuple[int, str], dict[str, Fact]] = defaultdict(dict)
-        for fact in (other for said in link.facts for other in lens.opposing(said)):
+        for fact in (other for said in link.facts for other in session.opposing(said)):
             against[fact.sign, fact.polarity][fact.id] = fact
         for _, facts in sorted(against.items()):
             weight = sum(fact.witnesses * fact.confidence for fact in facts.values())
-            yield lens.link(sorted(facts.values(), key=spoken), weight)
+            yield session.link(sorted(facts.values(), key=spoken), weight)
 
 
-def _start(lens: Lens, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
+def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
     """Return the topic and where the walk begins.
 
     Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格); a price without a link
     of its own speaks through the product it is about, a product through the indicators about it.
     """
-    found = candidates(lens, name)
+    found = candidates(session, name)
     if not found:
-        raise UnknownName(name, near_names(lens, name))
-    rows = [index for entity in (*found, *_narrower(lens, found[0])) if (index := lens.index(entity.id)) is not None]
+        raise UnknownName(name, near_names(session, name))
+    rows = [
+        index for entity in (*found, *_narrower(session, found[0])) if (index := session.index(entity.id)) is not None
+    ]
     near = [
         about
         for index in rows
-        if (about := lens.graph.about_target(index)) is not None and lens.graph.kinds[about] == Kind.PRODUCT
+        if (about := session.graph.about_target(index)) is not None and session.graph.kinds[about] == Kind.PRODUCT
     ]
     around = [
         other
         for index in (*rows, *near)
-        for other in lens.graph.about_of(index)
-        if lens.graph.kinds[other] == Kind.INDICATOR
+        for other in session.graph.about_of(index)
+        if session.graph.kinds[other] == Kind.INDICATOR
     ]
-    around = [other for other in around if lens.graph.entity_ids[other].endswith(_MOVES_WITH)]
+    around = [other for other in around if session.graph.entity_ids[other].endswith(_MOVES_WITH)]
     direction: Direction = "out" if forward else "in"
     for group in ([*rows, *near], around):
-        moving = [index for index in sorted(set(group)) if lens.expand([index], ("affects",), direction, limit=1)]
+        moving = [index for index in sorted(set(group)) if session.expand([index], ("affects",), direction, limit=1)]
         if moving:
             return found[0], moving
     return found[0], sorted(set(rows))
 
 
-def _narrower(lens: Lens, entity: Entity) -> list[Entity]:
+def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
     """Return the entities of the same kind whose name ends in this one's."""
-    alike = lens.view.names(entity.name)
+    alike = session.view.names(entity.name)
     ids = sorted({other for name, other in alike if name.endswith(entity.name) and name != entity.name})
-    known = (lens.view.entity(other) for other in ids[:_NARROWER])
+    known = (session.view.entity(other) for other in ids[:_NARROWER])
     return [other for other in known if other and other.kind == entity.kind]
 
 
-def _walk(lens: Lens, start: Sequence[int], direction: int, hops: int, *, forward: bool) -> list[_Walk]:
+def _walk(session: QuerySession, start: Sequence[int], direction: int, hops: int, *, forward: bool) -> list[_Walk]:
     """Beam search over `affects`, strongest first; a walk never meets a node twice, nor comes back to the topic."""
     beam = [_Walk((), (index,), direction, 1.0) for index in start]
     found: list[_Walk] = []
     for _ in range(hops):
         edges: dict[int, list[Step]] = defaultdict(list)
-        for step in lens.expand(
+        for step in session.expand(
             sorted({walk.nodes[-1] for walk in beam}), ("affects",), "out" if forward else "in", limit=_BREADTH
         ):
             edges[step.source if forward else step.target].append(step)
@@ -224,8 +228,8 @@ def _longer(walk: _Walk, step: Step, *, forward: bool) -> _Walk:
     )
 
 
-def _path(lens: Lens, walk: _Walk, links: dict[tuple[str, str, str, int], Link], *, forward: bool) -> Path:
-    ids = lens.graph.entity_ids
+def _path(session: QuerySession, walk: _Walk, links: dict[tuple[str, str, str, int], Link], *, forward: bool) -> Path:
+    ids = session.graph.entity_ids
     chosen = [links[ids[step.source], ids[step.target], step.relation, step.sign] for step in walk.steps]
     nodes = [ids[index] for index in walk.nodes]
     sign = 1
@@ -247,45 +251,47 @@ def _distinct(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
-def _affected(lens: Lens, walks: Sequence[_Walk], *, forward: bool) -> tuple[list[Node], list[Step]]:
+def _affected(session: QuerySession, walks: Sequence[_Walk], *, forward: bool) -> tuple[list[Node], list[Step]]:
     """Rank the industries and companies at the ends: themselves, through an indicator about them, or as makers."""
     pull: dict[int, float] = defaultdict(float)
     for walk in walks:
         end, force = walk.nodes[-1], walk.direction * walk.weight
-        about = lens.graph.about_target(end)
-        for index, share in ((end, 1.0), (about, _ABOUT * good_for_owner(lens.graph.entity_ids[end]))):
-            if index is not None and index not in walk.nodes[:-1] and lens.graph.kinds[index] in _SUBJECTS:
+        about = session.graph.about_target(end)
+        for index, share in ((end, 1.0), (about, _ABOUT * indicator_polarity(session.graph.entity_ids[end]))):
+            if index is not None and index not in walk.nodes[:-1] and session.graph.kinds[index] in _SUBJECTS:
                 pull[index] += force * share
     extra: list[Step] = []
     if forward:
-        made = [index for index in pull if lens.graph.kinds[index] not in _LISTED]
+        made = [index for index in pull if session.graph.kinds[index] not in _LISTED]
         direct = set(pull)
-        for step in lens.expand(sorted(made), _MAKERS, "in", limit=_MAKERS_EACH):
-            if lens.graph.kinds[step.source] == Kind.COMPANY:
+        for step in session.expand(sorted(made), _MAKERS, "in", limit=_MAKERS_EACH):
+            if session.graph.kinds[step.source] == Kind.COMPANY:
                 extra.append(step)
                 if step.source not in direct:
                     pull[step.source] += pull[step.target] * _MAKER
-    kinds = lens.graph.kinds
+    kinds = session.graph.kinds
     ranked = sorted(
         (i for i in pull if kinds[i] in _LISTED and pull[i]), key=lambda i: (kinds[i] == Kind.COMPANY, -abs(pull[i]), i)
     )
-    lens.meet(ranked)
-    rows = [Node(lens.entity(index), 0, round(abs(pull[index]), 4), _sign(pull[index])) for index in ranked]
+    session.meet(ranked)
+    rows = [Node(session.entity(index), 0, round(abs(pull[index]), 4), _sign(pull[index])) for index in ranked]
     return rows, extra
 
 
-def _products(lens: Lens, makes: Sequence[Step]) -> list[Node]:
+def _products(session: QuerySession, makes: Sequence[Step]) -> list[Node]:
     """Return what the makers make: without it their links would hang in the air."""
     weights: dict[int, float] = {}
     for step in makes:
         weights[step.target] = max(weights.get(step.target, 0.0), round(step.weight, 4))
-    return [Node(lens.entity(index), 0, weight) for index, weight in sorted(weights.items())]
+    return [Node(session.entity(index), 0, weight) for index, weight in sorted(weights.items())]
 
 
-def _beside(lens: Lens, nodes: Sequence[Node], makes: Sequence[Step], ends: Sequence[Node], *, side: int) -> list[Node]:
+def _beside(
+    session: QuerySession, nodes: Sequence[Node], makes: Sequence[Step], ends: Sequence[Node], *, side: int
+) -> list[Node]:
     """Place products and their makers one step behind the indicator that concerns them."""
     depth = {node.entity.id: abs(node.layer) for node in nodes}
-    ids = lens.graph.entity_ids
+    ids = session.graph.entity_ids
     last = max(depth.values(), default=0) + 1
     spots: dict[str, int] = {}
     for step in sorted(makes, key=lambda step: step.target):
@@ -297,7 +303,7 @@ def _beside(lens: Lens, nodes: Sequence[Node], makes: Sequence[Step], ends: Sequ
     return [replace(node, layer=side * spots.get(name, last)) for name, node in fresh.items()]
 
 
-def _nodes(lens: Lens, start: Sequence[int], walks: Sequence[_Walk], *, forward: bool) -> list[Node]:
+def _nodes(session: QuerySession, start: Sequence[int], walks: Sequence[_Walk], *, forward: bool) -> list[Node]:
     layer: dict[int, int] = dict.fromkeys(start, 0)
     score: dict[int, float] = dict.fromkeys(start, 2.0)
     direction: dict[int, float] = defaultdict(float)
@@ -307,8 +313,8 @@ def _nodes(lens: Lens, start: Sequence[int], walks: Sequence[_Walk], *, forward:
             score[index] = max(score.get(index, 0.0), walk.weight)
         direction[walk.nodes[-1]] += walk.direction * walk.weight
     side = 1 if forward else -1
-    lens.meet(layer)
-    return [Node(lens.entity(i), side * layer[i], score[i], _sign(direction[i])) for i in sorted(layer)]
+    session.meet(layer)
+    return [Node(session.entity(i), side * layer[i], score[i], _sign(direction[i])) for i in sorted(layer)]
 
 
 def _sign(value: float) -> int:

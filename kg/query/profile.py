@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kg.query.answers import Node, ProfileAnswer
 from kg.query.resolve import resolve
-from kg.query.session import Lens, subgraph
+from kg.query.session import QuerySession, subgraph
 
 if TYPE_CHECKING:
     from kg.model import Entity, Fact
@@ -16,39 +16,42 @@ if TYPE_CHECKING:
 _PER_RELATION = 20
 
 
-def profile(view: View | Lens, name: str) -> ProfileAnswer:
+def profile(view: View | QuerySession, name: str) -> ProfileAnswer:
     """Return what is known of an entity: up to twenty links a relation, strongest first.
 
     Raises:
         UnknownName: when nothing in the view bears the name.
     """
-    lens = view if isinstance(view, Lens) else Lens(view)
-    entity = resolve(lens, name)
-    return profile_of(lens, entity)
+    session = view if isinstance(view, QuerySession) else QuerySession(view)
+    entity = resolve(session, name)
+    return profile_of(session, entity)
 
 
-def profile_of(lens: Lens, entity: Entity) -> ProfileAnswer:
+def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
     """Return the profile of an entity that is known already."""
     links = [
-        lens.link(sorted(group, key=_newest), weight)
-        for relation in lens.words.relations
-        for weight, group in _strongest(lens, entity.id, relation)
+        session.link(sorted(group, key=_newest), weight)
+        for relation in session.words.relations
+        for weight, group in _strongest(session, entity.id, relation)
     ]
     nodes = {entity.id: Node(entity, 0, 2.0 + len(links))}
     for link in links:
         other = link.target if link.source == entity.id else link.source
-        known = lens.view.entity(other)
+        known = session.view.entity(other)
         if known and other not in nodes:
             nodes[other] = Node(known, 1 if link.source == entity.id else -1, link.weight)
     return ProfileAnswer(entity, tuple(links), subgraph(nodes.values(), links))
 
 
-def _strongest(lens: Lens, entity_id: str, relation: str) -> list[tuple[float, list[Fact]]]:
+def _strongest(session: QuerySession, entity_id: str, relation: str) -> list[tuple[float, list[Fact]]]:
     """Return the live facts of one relation, grouped by what they link and say; a denial is a link of its own."""
-    ends = (lens.view.facts(subject=entity_id, relation=relation), lens.view.facts(object=entity_id, relation=relation))
+    ends = (
+        session.view.facts(subject=entity_id, relation=relation),
+        session.view.facts(object=entity_id, relation=relation),
+    )
     grouped: dict[tuple[str, str, int, str], list[Fact]] = defaultdict(list)
     said = {fact.id: fact for facts in ends for fact in facts if not fact.superseded_by}
-    for fact in lens.confident(said.values()):
+    for fact in session.confident(said.values()):
         grouped[fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
     weighed = [(sum(fact.witnesses * fact.confidence for fact in group), key) for key, group in grouped.items()]
     ranked = sorted(weighed, key=lambda row: (-row[0], row[1]))[:_PER_RELATION]

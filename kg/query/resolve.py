@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kg.model import Entity, Kind
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 _QUESTION = 300  # characters of a question that are looked through for names
 _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市场", "上市公司", "领域", "赛道")
@@ -32,10 +32,10 @@ class Named(NamedTuple):
     entity: Entity
 
 
-def candidates(lens: Lens, text: str) -> list[Entity]:
+def candidates(session: QuerySession, text: str) -> list[Entity]:
     """Return the entities that bear the name, most connected first; an ending such as 产业链 may be left off."""
     name = text.strip()
-    known = lens.view.entity(name)
+    known = session.view.entity(name)
     if known:
         return [known]
     for spelling in (
@@ -43,45 +43,45 @@ def candidates(lens: Lens, text: str) -> list[Entity]:
         name,
         *(name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending) and name != ending),
     ):
-        found = lens.view.named(spelling)
+        found = session.view.named(spelling)
         if found:
-            return sorted(found, key=lambda entity: (-_degree(lens, entity), entity.id))
+            return sorted(found, key=lambda entity: (-_degree(session, entity), entity.id))
     return []
 
 
-def resolve(lens: Lens, text: str, *, kinds: Sequence[Kind] = ()) -> Entity:
+def resolve(session: QuerySession, text: str, *, kinds: Sequence[Kind] = ()) -> Entity:
     """Return the one entity meant, preferring `kinds` in their order.
 
     Raises:
         UnknownName: with the nearest names of the view.
     """
-    found = candidates(lens, text)
+    found = candidates(session, text)
     for kind in kinds:
         for entity in found:
             if entity.kind == kind:
                 return entity
     if found:
         return found[0]
-    raise UnknownName(text, near_names(lens, text))
+    raise UnknownName(text, near_names(session, text))
 
 
-def near_names(lens: Lens, text: str) -> list[str]:
+def near_names(session: QuerySession, text: str) -> list[str]:
     """Return up to five names of the view that look like `text`."""
-    names = sorted({name for name, _ in lens.view.names()})
+    names = sorted({name for name, _ in session.view.names()})
     found = process.extract(text[:_QUESTION], names, scorer=fuzz.ratio, limit=_NEAR, score_cutoff=_NEAR_SCORE)
     return [name for name, _, _ in found]
 
 
-def names_in(lens: Lens, question: str) -> list[Named]:
+def names_in(session: QuerySession, question: str) -> list[Named]:
     """Return the entities named in the first 300 characters of a question, longest names first taken, by place."""
     text = question[:_QUESTION]
     taken: list[Named] = []
     for start, end in _windows(text):
         if any(start < named.end and named.start < end for named in taken):
             continue
-        found = lens.view.named(text[start:end])
+        found = session.view.named(text[start:end])
         if found:
-            taken.append(Named(start, end, min(found, key=lambda entity: (-_degree(lens, entity), entity.id))))
+            taken.append(Named(start, end, min(found, key=lambda entity: (-_degree(session, entity), entity.id))))
     return sorted(taken, key=lambda named: named.start)
 
 
@@ -98,6 +98,6 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
                 yield start, end
 
 
-def _degree(lens: Lens, entity: Entity) -> int:
-    index = lens.index(entity.id)
-    return 0 if index is None else lens.graph.degree(index)
+def _degree(session: QuerySession, entity: Entity) -> int:
+    index = session.index(entity.id)
+    return 0 if index is None else session.graph.degree(index)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kg.model import Entity
     from kg.query.resolve import Named
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 _HISTORY = re.compile(
     r"历史上|以往|过去|历次|历轮|回顾|复盘|(?:怎么|如何)表现|表现(?:如何|怎么样)|historically|in the past"
@@ -71,9 +71,9 @@ class Route:
     aspect: Aspect | None = None
 
 
-def route(lens: Lens, question: str) -> Route:
+def route(session: QuerySession, question: str) -> Route:
     """Choose the call for a question."""
-    names = names_in(lens, question)
+    names = names_in(session, question)
     entities = tuple(dict.fromkeys(named.entity for named in names))
     words = question.lower()
     if _THEMES.search(words):

@@ -47,7 +47,7 @@ class Step:
     effect: int
 
 
-class Lens:
+class QuerySession:
     """A view made ready for questions; build one and ask it as often as wanted.
 
     Facts below `min_confidence` carry no answer; `below` counts those that were met and left out.
@@ -235,7 +235,7 @@ def subgraph(nodes: Collection[Node], links: Sequence[Link]) -> Subgraph:
 
 
 def _cited(facts: Sequence[Fact], limit: int) -> list[tuple[Fact, Evidence]]:
-    """Return the first `limit` places, in the order of `Lens.citations`, each with the first fact said there."""
+    """Return the first `limit` places in the order of `QuerySession.citations`, each with its first fact."""
     newest = [sorted(fact.evidence, key=_newest) for fact in facts]
     found: dict[tuple[str, int], tuple[Fact, Evidence]] = {}
     for turn in zip_longest(*newest):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kg.model import Fact, Value
     from kg.query.answers import Citation, Link, Path
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 ROLES = {"maker": "生产与布局者", "upstream": "上游", "downstream": "下游", "user": "使用者"}
 _MODALITY = {
@@ -51,16 +51,16 @@ def direction_text(direction: int, kind: Kind = Kind.INDICATOR) -> str:
     return {1: "上升", -1: "下降", 0: "变动"}[direction]
 
 
-def claim_text(lens: Lens, fact: Fact) -> str:
+def claim_text(session: QuerySession, fact: Fact) -> str:
     """Return one fact as a Chinese sentence, without its source."""
-    first, second = lens.name(fact.subject), lens.name(fact.object)
-    body = _BODIES.get(fact.relation, _related)(lens, fact, first, second)
+    first, second = session.name(fact.subject), session.name(fact.object)
+    body = _BODIES.get(fact.relation, _related)(session, fact, first, second)
     denied = "（否认）" if fact.polarity is Polarity.NEGATIVE else ""
     valid = f"［{fact.valid}］" if fact.valid else ""
     return f"{body}{denied}{_MODALITY[fact.modality]}{valid}"
 
 
-def path_text(lens: Lens, path: Path, direction: int) -> str:
+def path_text(session: QuerySession, path: Path, direction: int) -> str:
     """Return a causal path as it is walked, its first node moving in `direction`.
 
     A link that sources only tell of the opposite move is worded as walked, and says so.
@@ -68,7 +68,7 @@ def path_text(lens: Lens, path: Path, direction: int) -> str:
     parts = []
     for link in path.links:
         said = said_of(link, direction)
-        parts.append(claim_text(lens, said) if said else f"{_walked(lens, link, direction)}（由反向说法推断）")
+        parts.append(claim_text(session, said) if said else f"{_walked(session, link, direction)}（由反向说法推断）")
         direction *= link.sign
     return "；".join(parts)
 
@@ -100,19 +100,19 @@ def path_citations(path: Path, direction: int) -> tuple[Citation, ...]:
     return distinct(cited)
 
 
-def _walked(lens: Lens, link: Link, direction: int) -> str:
+def _walked(session: QuerySession, link: Link, direction: int) -> str:
     return " → ".join(
-        f"{lens.name(end)}{_moved(lens, end, move)}"
+        f"{session.name(end)}{_moved(session, end, move)}"
         for end, move in ((link.source, direction), (link.target, direction * link.sign))
     )
 
 
-def _moved(lens: Lens, entity_id: str, direction: int) -> str:
-    entity = lens.view.entity(entity_id)
+def _moved(session: QuerySession, entity_id: str, direction: int) -> str:
+    entity = session.view.entity(entity_id)
     return direction_text(direction, entity.kind if entity else Kind.INDICATOR)
 
 
-def _affects(_: Lens, fact: Fact, first: str, second: str) -> str:
+def _affects(_: QuerySession, fact: Fact, first: str, second: str) -> str:
     return f"{first}{factor_moves(fact, 'cause')} → {second}{factor_moves(fact, 'effect')}"
 
 
@@ -140,31 +140,31 @@ def _moves(entity_id: str, direction: str) -> str:
     return direction_text(moved, kind) if moved else ""
 
 
-def _reports(_: Lens, fact: Fact, first: str, second: str) -> str:
+def _reports(_: QuerySession, fact: Fact, first: str, second: str) -> str:
     return f"{first if first not in second else ''}{second}{scoped(fact, 'scope')} {value_text(fact.value)}"
 
 
-def _rates(_: Lens, fact: Fact, first: str, second: str) -> str:
+def _rates(_: QuerySession, fact: Fact, first: str, second: str) -> str:
     rating = f"“{fact.qualifier('rating')}”" if fact.qualifier("rating") else ""
     target = f"，目标价 {value_text(fact.value)}" if fact.value else ""
     return f"{first}给予{second}{rating}评级{target}"
 
 
-def _located(lens: Lens, fact: Fact, first: str, second: str) -> str:
+def _located(session: QuerySession, fact: Fact, first: str, second: str) -> str:
     """A firm that has a plant somewhere does not lie there itself."""
     site = fact.qualifier("site")
-    return f"{first} 在 {second} 有{site}" if site and lens.lang == "zh" else _related(lens, fact, first, second)
+    return f"{first} 在 {second} 有{site}" if site and session.lang == "zh" else _related(session, fact, first, second)
 
 
-def _related(lens: Lens, fact: Fact, first: str, second: str) -> str:
-    wording = lens.words[fact.relation].wording[lens.lang]
+def _related(session: QuerySession, fact: Fact, first: str, second: str) -> str:
+    wording = session.words[fact.relation].wording[session.lang]
     body = f"{first} {wording.replace('…', f' {second} ')}" if "…" in wording else f"{first} {wording} {second}"
     share = f"（{value_text(fact.value)}）" if fact.value else ""
     product = f"：{fact.qualifier('product')}" if fact.qualifier("product") else ""
     return f"{body}{share}{product}"
 
 
-_BODIES: Mapping[str, Callable[[Lens, Fact, str, str], str]] = {
+_BODIES: Mapping[str, Callable[[QuerySession, Fact, str, str], str]] = {
     "affects": _affects,
     "reports": _reports,
     "rates": _rates,

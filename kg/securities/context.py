@@ -43,7 +43,7 @@ class Bracket:
     end: int
 
 
-class Document:
+class ScannedText:
     """One text with everything the features ask about it, read once."""
 
     def __init__(self, text: str, master: Master, *, subjects: Iterable[str] = ()) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from kg.securities.context import Bracket, Document
+    from kg.securities.context import Bracket, ScannedText
     from kg.securities.records import Issuer, Name
 
 LINKED = 0.6
@@ -28,7 +28,7 @@ MARGIN = 0.1
 class Case(Struct, frozen=True):
     """One mention and one issuer it may be."""
 
-    document: Document
+    document: ScannedText
     start: int
     end: int
     issuer: Issuer

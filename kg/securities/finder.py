@@ -36,7 +36,7 @@ class Hit(NamedTuple):
     name_key: str
 
 
-class Finder:
+class NameFinder:
     """All names of a master, compiled."""
 
     def __init__(self, master: Master, extra_names: Iterable[str] = ()) -> None:

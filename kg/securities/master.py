@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kg.securities.codes import parse_code
 from kg.securities.lists.imports import read_master
 from kg.securities.lists.shipped import read_shipped
-from kg.securities.records import Issuer, Listing, Name, Rows, name_key, name_variants
+from kg.securities.records import Issuer, Listing, MasterRows, Name, name_key, name_variants
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -41,7 +41,7 @@ class Master:
             path: a CSV or JSONL file (see `kg.securities.lists.imports`).
             namechange: dated short-name history as JSON, as Tushare's `namechange` table is dumped by pandas.
 
-        Rows of the user's file that cannot be read are skipped and listed in `faults`.
+        MasterRows of the user's file that cannot be read are skipped and listed in `faults`.
 
         Raises:
             MasterFault: the file as a whole is no master.
@@ -52,7 +52,7 @@ class Master:
         return cls.from_rows(rows)
 
     @classmethod
-    def from_rows(cls, rows: Rows) -> Master:
+    def from_rows(cls, rows: MasterRows) -> Master:
         """Join the codes of one issuer and build the master."""
         members: dict[str, list[str]] = {}
         for code in dict.fromkeys([*rows.listings, *rows.names]):
@@ -114,7 +114,7 @@ def _primary(code: str, primaries: Mapping[str, str]) -> str:
     return code
 
 
-def _issuer(primary: str, codes: list[str], rows: Rows) -> Issuer:
+def _issuer(primary: str, codes: list[str], rows: MasterRows) -> Issuer:
     """One issuer out of the rows of all its codes, the primary one first."""
     ordered = sorted(codes, key=lambda code: code != primary)
     names = [name for code in ordered for name in rows.names.get(code, ())]

@@ -70,7 +70,7 @@ class Issuer:
 
 
 @dataclass(slots=True)
-class Rows:
+class MasterRows:
     """What a source says before codes are joined to issuers; later sources are laid over earlier ones."""
 
     names: dict[str, list[Name]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Rows:
         """Add one name to a code."""
         self.names.setdefault(code, []).append(name)
 
-    def lay_over(self, other: Rows) -> None:
+    def lay_over(self, other: MasterRows) -> None:
         """Take in another source; where it dates a code's short names, they stand instead of what was known before.
 
         A name given up before that source's lists begin stays: that they do not hold it says nothing against it.

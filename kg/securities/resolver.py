@@ -11,9 +11,9 @@ import daachorse
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kg.securities.context import Document
+from kg.securities.context import ScannedText
 from kg.securities.features import CONSIDERED, LINKED, MARGIN, Case, cuts_longer_word, inside_longer_name, weigh
-from kg.securities.finder import Finder, Hit
+from kg.securities.finder import Hit, NameFinder
 from kg.securities.records import name_key
 from kg.simplified import simplified
 
@@ -32,7 +32,7 @@ _RETRY_REACH = 16  # characters behind a refused name in which another one may b
 _SURE_KINDS = (None, "mild")
 
 
-class Candidate(Struct, frozen=True):
+class ScoredIssuer(Struct, frozen=True):
     """An issuer a mention may be, with the shares its score is made of."""
 
     entity_id: str
@@ -57,15 +57,15 @@ class Resolution(Struct, frozen=True):
     entity_id: str | None
     code: str | None
     score: float
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[ScoredIssuer, ...] = ()
 
 
 class Resolver:
     """Resolves documents against one master."""
 
-    def __init__(self, master: Master, *, finder: Finder | None = None) -> None:
+    def __init__(self, master: Master, *, finder: NameFinder | None = None) -> None:
         self._master = master
-        self._finder = finder or Finder(master)
+        self._finder = finder or NameFinder(master)
 
     def resolve(self, text: str, day: date, *, subject_codes: Iterable[str] = ()) -> list[Resolution]:
         """All mentions of listed issuers in a document.
@@ -78,7 +78,7 @@ class Resolver:
         Returns:
             Mentions left to right, without overlaps. Codes that stand alone are mentions too.
         """
-        document = Document(simplified(text), self._master, subjects=subject_codes)
+        document = ScannedText(simplified(text), self._master, subjects=subject_codes)
         hits = self._hits(document)
         taught = document.taught_names(hits)
         hits = _with_taught(document.text, hits, taught)
@@ -96,7 +96,7 @@ class Resolver:
         """The issuer with this id."""
         return self._master.issuer(entity_id)
 
-    def _hits(self, document: Document) -> list[Hit]:
+    def _hits(self, document: ScannedText) -> list[Hit]:
         """Names as found; where one cuts a longer word, a name that begins inside it gets its chance."""
         hits: list[Hit] = []
         end = 0
@@ -109,14 +109,14 @@ class Resolver:
             end = hit.end
         return hits
 
-    def _begins_inside(self, document: Document, hit: Hit) -> Hit | None:
+    def _begins_inside(self, document: ScannedText, hit: Hit) -> Hit | None:
         offset = hit.start + 1
         for start, end, key in self._finder.find(document.text[offset : hit.end + _RETRY_REACH]):
             if start + offset < hit.end < end + offset and not document.cuts_word(start + offset, end + offset):
                 return Hit(start + offset, end + offset, key)
         return None
 
-    def _lone_codes(self, document: Document, found: Sequence[Resolution]) -> list[Resolution]:
+    def _lone_codes(self, document: ScannedText, found: Sequence[Resolution]) -> list[Resolution]:
         """Codes that no mention stands in front of or holds."""
         if not document.codes:
             return []
@@ -132,7 +132,7 @@ class Resolver:
             if issuer is None:
                 lone.append(Resolution(start, end, document.text[start:end], "unknown", None, str(code), 0.0))
                 continue
-            candidate = Candidate(issuer.id, issuer.code, issuer.name, 1.0, {"code_stated": 1.0})
+            candidate = ScoredIssuer(issuer.id, issuer.code, issuer.name, 1.0, {"code_stated": 1.0})
             lone.append(
                 Resolution(start, end, document.text[start:end], "linked", issuer.id, str(code), 1.0, (candidate,))
             )
@@ -143,7 +143,7 @@ class _Reading:
     """One document's hits seen together: who is surely named, who stands in a row with whom."""
 
     def __init__(
-        self, master: Master, document: Document, day: date, hits: Sequence[Hit], taught: dict[str, Issuer]
+        self, master: Master, document: ScannedText, day: date, hits: Sequence[Hit], taught: dict[str, Issuer]
     ) -> None:
         self._master = master
         self._document = document
@@ -164,10 +164,10 @@ class _Reading:
     def resolve(self, place: int) -> Resolution:
         """Weigh every issuer the mention may be."""
         hit = self._hits[place]
-        best: dict[str, Candidate] = {}
+        best: dict[str, ScoredIssuer] = {}
         for issuer, name in self._options(place):
             score, shares = weigh(self._case(place, issuer, name))
-            candidate = Candidate(issuer.id, issuer.code, issuer.name, score, shares)
+            candidate = ScoredIssuer(issuer.id, issuer.code, issuer.name, score, shares)
             if issuer.id not in best or candidate.weight > best[issuer.id].weight:
                 best[issuer.id] = candidate
         # Ranked by the uncut sum: two candidates that both reach 1 may still lie far apart.
@@ -241,7 +241,7 @@ class _Reading:
         return count
 
 
-def _repeats(document: Document, mention: Resolution, others: Sequence[Resolution]) -> bool:
+def _repeats(document: ScannedText, mention: Resolution, others: Sequence[Resolution]) -> bool:
     """Whether the mention is only the ticker in the bracket of another mention of the same issuer (英伟达（NVDA）)."""
     for other in others:
         if other.entity_id is not None and other.entity_id == mention.entity_id and other.end < mention.start:

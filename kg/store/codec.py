@@ -27,6 +27,7 @@ from kg.model import (
     Entity,
     Fact,
     Kind,
+    LifecycleEvent,
     Mention,
     MentionStatus,
     Modality,
@@ -37,7 +38,6 @@ from kg.model import (
     Summary,
     SummaryLine,
     ThemeEvent,
-    Turn,
     Value,
     ValueClass,
 )
@@ -270,7 +270,7 @@ def run_in(text: str, recorded_at: datetime | None = None) -> Run:
         for item, level, parent, members, summary, changes in communities
     )
     turns = tuple(
-        ThemeEvent(Turn(turn), theme, level, name, size, *(tuple(ids) for ids in lists))
+        ThemeEvent(LifecycleEvent(turn), theme, level, name, size, *(tuple(ids) for ids in lists))
         for turn, theme, level, name, size, *lists in events
     )
     return Run(identity, date.fromisoformat(as_of), parameters, quality, found, turns, recorded_at)

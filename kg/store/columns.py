@@ -80,7 +80,7 @@ class Texts(Sequence[str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FactTable:
     """The columns. Facts are one row an id, sorted by (subject, relation, id); evidence by fact.
 
     Attributes:
@@ -184,7 +184,7 @@ class Reader(Protocol):
     def state(self) -> State:
         """Return the state."""
 
-    def table(self, words: Vocabulary) -> Table:
+    def table(self, words: Vocabulary) -> FactTable:
         """Read all columns."""
 
     def touched(self, since: State, words: Vocabulary) -> Touched | None:
@@ -192,7 +192,7 @@ class Reader(Protocol):
 
 
 @runtime_checkable
-class Source(Protocol):
+class TableSource(Protocol):
     """A base that can give its table."""
 
     @property

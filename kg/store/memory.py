@@ -21,7 +21,7 @@ from kg.relations import vocabulary
 from kg.store import codec
 from kg.store.port import DocumentHead
 from kg.store.rules.identities import Identities, examined
-from kg.store.rules.merging import Said, first_of_families, unite, unite_entity
+from kg.store.rules.merging import StatedEntity, first_of_families, unite, unite_entity
 from kg.store.rules.superseding import effective, supersede
 from kg.store.rules.validated import Prepared, prepare, read_from, utc
 from kg.store.word_search import bm25, strongest, terms
@@ -341,12 +341,12 @@ class MemoryView:
             if seen:
                 yield replace(fact, evidence=seen)
 
-    def _said(self) -> dict[str, list[Said]]:
-        said: dict[str, list[Said]] = defaultdict(list)
+    def _said(self) -> dict[str, list[StatedEntity]]:
+        said: dict[str, list[StatedEntity]] = defaultdict(list)
         for reading in self._visible():
             for profile in reading.profiles:
                 place = (reading.document.published_on, reading.document.id)
-                said[profile.entity.id].append(Said(profile.implied, place, place, profile.entity))
+                said[profile.entity.id].append(StatedEntity(profile.implied, place, place, profile.entity))
         return said
 
     def _facts(self) -> list[Fact]:

@@ -12,7 +12,7 @@ from communities.projection import Projection
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from communities.detection import Found
+    from communities.detection import DetectedCommunity
 
 
 def projected(pairs: Sequence[tuple[int, int]], weights: Sequence[float] | None = None) -> Projection:
@@ -38,6 +38,6 @@ def as_networkx(projection: Projection) -> nx.Graph[int]:
     return graph
 
 
-def members(found: Sequence[Found]) -> list[set[int]]:
+def members(found: Sequence[DetectedCommunity]) -> list[set[int]]:
     """Return the node sets of communities."""
     return [set(item.members) for item in found]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from communities.detection import DetectionOptions, Found, detect, modularity
+from communities.detection import DetectedCommunity, DetectionOptions, detect, modularity
 from communities.projection import Projection
 from communities.quality import conductance, coverage, measure
 from tests.communities.graphs import as_networkx, clique, members, projected
@@ -26,11 +26,11 @@ def test_nothing_has_no_communities():
 
 def test_one_node_that_is_tied_to_nothing_stands_alone():
     lonely = Projection(np.arange(1), np.empty((0, 2), dtype=np.int64), np.empty(0))
-    assert detect(lonely) == [[Found(0, -1, (0,))], [Found(1, 0, (0,))]]
+    assert detect(lonely) == [[DetectedCommunity(0, -1, (0,))], [DetectedCommunity(1, 0, (0,))]]
 
 
 def test_one_pair_is_one_community():
-    assert detect(projected([(0, 1)]), FLAT) == [[Found(0, -1, (0, 1))]]
+    assert detect(projected([(0, 1)]), FLAT) == [[DetectedCommunity(0, -1, (0, 1))]]
 
 
 def test_a_star_and_a_clique_stay_whole():

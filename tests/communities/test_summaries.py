@@ -9,7 +9,7 @@ from communities.summaries import changes, compose, title_of
 from communities.theme_facts import Content
 from kg.model import Fact, Modality, Value
 from kg.period import year
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from tests.kg.query.world import (
     CELL,
     COST,
@@ -30,10 +30,10 @@ from tests.kg.query.world import (
 DAY = date(2024, 6, 1)
 
 
-def content_of(*facts: Fact) -> tuple[Lens, Content]:
+def content_of(*facts: Fact) -> tuple[QuerySession, Content]:
     """Return a content of exactly these facts, in their order."""
     view = seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts))))
-    lens = Lens(view)
+    session = QuerySession(view)
     by_claim = {(fact.subject, fact.relation, fact.object, fact.sign, fact.modality): fact for fact in view.facts()}
     said = [by_claim[fact.subject, fact.relation, fact.object, fact.sign, fact.modality] for fact in facts]
     linked = tuple(fact for fact in said if fact.relation != "reports")
@@ -45,12 +45,12 @@ def content_of(*facts: Fact) -> tuple[Lens, Content]:
     )
     members = tuple(dict.fromkeys(end for fact in said for end in (fact.subject, fact.object)))
     figures = tuple(fact for fact in said if fact.relation == "reports")
-    return lens, Content(members, linked, figures, opposed, tuple(said[:2]), len(said), 2, 1, 1)
+    return session, Content(members, linked, figures, opposed, tuple(said[:2]), len(said), 2, 1, 1)
 
 
 def lines_of(*facts: Fact, day: date = DAY) -> list[str]:
-    lens, content = content_of(*facts)
-    return [line.text for line in compose(lens, content, title="题", day=day).lines]
+    session, content = content_of(*facts)
+    return [line.text for line in compose(session, content, title="题", day=day).lines]
 
 
 CHAIN = (
@@ -88,8 +88,8 @@ def test_a_supplier_stands_upstream_of_its_customer_and_a_user_below_what_it_use
 
 
 def test_opposite_signs_are_set_side_by_side_and_cite_both():
-    lens, content = content_of(moves(PRICE, COST, -1, -1), moves(PRICE, COST, 1, -1))
-    (line,) = [line for line in compose(lens, content, title="题", day=DAY).lines if line.text.startswith("分歧：")]
+    session, content = content_of(moves(PRICE, COST, -1, -1), moves(PRICE, COST, 1, -1))
+    (line,) = [line for line in compose(session, content, title="题", day=DAY).lines if line.text.startswith("分歧：")]
     assert "另有：" in line.text
     assert set(line.facts) == {fact.id for fact in content.facts}
 
@@ -107,22 +107,22 @@ def test_numbers_are_told_as_data():
 
 
 def test_a_name_stays_until_most_of_what_it_names_has_gone():
-    lens, _ = content_of(*CHAIN)
-    assert title_of(lens, [SILICON, WAFER, CELL]) == "硅料·硅片·电池片"
-    assert title_of(lens, [MODULE, CELL, WAFER], "硅料·硅片·电池片") == "硅料·硅片·电池片"
-    assert title_of(lens, [MODULE, CELL, TONGWEI], "硅料·硅片·电池片") == "组件·电池片·通威股份"
+    session, _ = content_of(*CHAIN)
+    assert title_of(session, [SILICON, WAFER, CELL]) == "硅料·硅片·电池片"
+    assert title_of(session, [MODULE, CELL, WAFER], "硅料·硅片·电池片") == "硅料·硅片·电池片"
+    assert title_of(session, [MODULE, CELL, TONGWEI], "硅料·硅片·电池片") == "组件·电池片·通威股份"
 
 
 def test_a_summary_that_says_the_same_has_the_same_id_and_another_has_another():
-    lens, content = content_of(*CHAIN)
-    one = compose(lens, content, title="题", day=DAY)
-    assert compose(lens, content, title="题", day=date(2024, 7, 1)) == one
-    assert compose(lens, content, title="别的题", day=DAY).id != one.id
+    session, content = content_of(*CHAIN)
+    one = compose(session, content, title="题", day=DAY)
+    assert compose(session, content, title="题", day=date(2024, 7, 1)) == one
+    assert compose(session, content, title="别的题", day=DAY).id != one.id
 
 
 def test_changes_tell_what_is_new_but_not_in_the_first_week():
-    lens, content = content_of(*CHAIN)
-    assert changes(lens, content, first=True) == ()
-    head, *told = changes(lens, content, first=False)
+    session, content = content_of(*CHAIN)
+    assert changes(session, content, first=True) == ()
+    head, *told = changes(session, content, first=False)
     assert head.text == "新增 2 条事实"
     assert [line.facts for line in told] == [(fact.id,) for fact in content.fresh]

@@ -16,7 +16,7 @@ from communities.roles import ROLES
 from communities.weekly import JobOptions, NothingToWithdraw, plan_week, run_week, withdraw
 from kg.errors import EmptyBase, StoreLocked
 from kg.judgement import Judgement, Verdict
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.query.themes.changes import changes
 from kg.query.themes.listing import NoRun, theme, themes
 from kg.store.memory import MemoryStore
@@ -292,11 +292,13 @@ def test_weeks_coupled_in_time_give_a_whole_run_twice_the_same(store: Store):
 
 def lines_of(store: Store) -> set[str]:
     """Return all that themes and their changes say, in whatever answer."""
-    lens = Lens(store.view())
-    told = [line for community in themes(lens.view) for line in (community.summary.lines if community.summary else ())]
-    for community in themes(lens.view):
-        told += [*theme(lens, community.id).community.changes[1:], *community.changes[1:]]
-    told += [line for item in changes(lens, date(2024, 1, 15)).themes for line in item.news]
+    session = QuerySession(store.view())
+    told = [
+        line for community in themes(session.view) for line in (community.summary.lines if community.summary else ())
+    ]
+    for community in themes(session.view):
+        told += [*theme(session, community.id).community.changes[1:], *community.changes[1:]]
+    told += [line for item in changes(session, date(2024, 1, 15)).themes for line in item.news]
     return {line.text for line in told}
 
 

@@ -12,7 +12,7 @@ from kg.ids import fact_id
 from kg.model import Document, Entity, Fact, Kind, Polarity, Value
 from kg.period import quarter
 from kg.store import codec
-from kg.store.bulk.row_batch import Row, Rows, Sheet, load
+from kg.store.bulk.row_batch import ClaimRow, RowBatch, RowColumns, load
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from kg.store.sqlite import bulk as sqlite_bulk
@@ -26,18 +26,20 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 
-def sheet(number: int, published: int, *claims: Fact, entities: tuple[Entity, ...] = ()) -> Sheet:
+def sheet(number: int, published: int, *claims: Fact, entities: tuple[Entity, ...] = ()) -> RowBatch:
     lines = [f"{claim.subject} {claim.relation} {claim.object} {number}" for claim in claims]
     rows, start = [], 0
     for line, claim in zip(lines, claims, strict=True):
         negative = claim.polarity is Polarity.NEGATIVE
         ends = (claim.subject, claim.relation, claim.object)
         rows.append(
-            Row(fact_id(claim), *ends, negative, codec.claim_out(claim), start, start + len(line), f"源{number}", 0.5)
+            ClaimRow(
+                fact_id(claim), *ends, negative, codec.claim_out(claim), start, start + len(line), f"源{number}", 0.5
+            )
         )
         start += len(line) + 1
     document = Document(f"doc:{number}", f"表{number}", day(published), "\n".join(lines), kind="graph")
-    return Sheet(document, entities, Rows.of(rows), READ, "t/1")
+    return RowBatch(document, entities, RowColumns.of(rows), READ, "t/1")
 
 
 SHEETS = (

@@ -17,6 +17,7 @@ from kg.model import (
     Community,
     Entity,
     Kind,
+    LifecycleEvent,
     Mention,
     MentionStatus,
     Problem,
@@ -25,7 +26,6 @@ from kg.model import (
     Summary,
     SummaryLine,
     ThemeEvent,
-    Turn,
     Value,
 )
 from kg.period import Period, Precision, quarter
@@ -238,7 +238,9 @@ def test_runs_are_seen_from_their_day_on_and_the_last_published_counts(store: St
     summary = Summary("s1", "锂电", (SummaryLine("宁德时代供应比亚迪", ("fact:1",)),), quarter(2024, 1))
     changed = (SummaryLine("本周新增", ("fact:1",)),)
     community = Community("c1", 0, "", (CATL,), summary, changed)
-    born = ThemeEvent(Turn.BORN, "c1", 0, "锂电", 1, others=("c0",), joined=(CATL,), left=(BYD,), facts=("fact:1",))
+    born = ThemeEvent(
+        LifecycleEvent.BORN, "c1", 0, "锂电", 1, others=("c0",), joined=(CATL,), left=(BYD,), facts=("fact:1",)
+    )
     first = Run("r1", day(7), {"resolution": "1.0"}, {"modularity": 0.5}, (community,), (born,))
     second, again = Run("r2", day(14)), Run("r3", day(14))
     with store.writer() as writer:

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from extraction.dating.reader import find_periods
 from extraction.quantities.reader import find_quantities
-from extraction.sentence import CONTEXT, LETTER, QUANTITY_LETTER, Annotated, Masked, Ref, mask, nearest
+from extraction.sentence import (
+    CONTEXT,
+    LETTER,
+    QUANTITY_LETTER,
+    AnnotatedSentence,
+    EntityMention,
+    Masked,
+    mask,
+    nearest,
+)
 from extraction.text.sentences import split
 from kg.ids import entity_id
 from kg.kinds import kind_of
@@ -32,16 +41,16 @@ _NAME = re.compile("|".join(NAMES))
 SHORT = {LETTER[C]: "C", LETTER[P]: "P", LETTER[D]: "D", LETTER[R]: "R", QUANTITY_LETTER: "Q"}
 
 
-def ref(name: str, start: int) -> Ref:
-    return Ref(entity_id(NAMES[name], name), NAMES[name], name, start, start + len(name))
+def ref(name: str, start: int) -> EntityMention:
+    return EntityMention(entity_id(NAMES[name], name), NAMES[name], name, start, start + len(name))
 
 
-def annotate(text: str, *extra: Ref) -> Annotated:
+def annotate(text: str, *extra: EntityMention) -> AnnotatedSentence:
     """Annotate the names above, the periods and the quantities of one sentence."""
     (sentence,) = split(text, 0, len(text))
     found = [ref(match[0], match.start()) for match in _NAME.finditer(sentence.text)]
     free = [one for one in found if not any(other.start < one.end and one.start < other.end for other in extra)]
-    return Annotated(
+    return AnnotatedSentence(
         sentence,
         tuple(sorted((*free, *extra), key=lambda one: one.start)),
         tuple(find_periods(sentence.text, date(2025, 8, 20))),
@@ -126,19 +135,19 @@ def test_quantities_are_kept_under_their_letter():
 
 
 def test_a_compound_indicator_shows_as_its_product():
-    price = Ref("indicator:铜箔价格", M, "铜箔价格", 3, 7, "product:铜箔", 1.0, "铜箔", 5)
+    price = EntityMention("indicator:铜箔价格", M, "铜箔价格", 3, 7, "product:铜箔", 1.0, "铜箔", 5)
     masked = mask(annotate("甲公司铜箔价格上涨", price))
     assert shown(masked) == "CP价格上涨"
     assert [(one.entity, one.kind, one.start, one.end) for one in masked.groups[1]] == [("product:铜箔", P, 3, 5)]
 
 
 def test_a_compound_that_hides_its_owner_is_no_name():
-    price = Ref("indicator:铜价格", M, "铜价格", 3, 5, "product:铜", 1.0, "铜", CONTEXT)
+    price = EntityMention("indicator:铜价格", M, "铜价格", 3, 5, "product:铜", 1.0, "铜", CONTEXT)
     assert shown(mask(annotate("甲公司铜价上涨", price))) == "C铜价上涨"
 
 
 def test_an_understood_name_is_not_in_the_text():
-    understood = Ref("org:丁公司", C, "丁公司")
+    understood = EntityMention("org:丁公司", C, "丁公司")
     assert shown(mask(annotate("供应铜箔", understood))) == "供应P"
 
 

@@ -18,7 +18,7 @@ from extraction.claims.relations import listed
 from extraction.names.company_forms import Firm
 from extraction.names.company_merge import with_firms
 from extraction.text.sentences import split
-from kg.securities.context import Document as SecuritiesDocument
+from kg.securities.context import ScannedText as SecuritiesDocument
 from kg.securities.master import Master
 from kg.securities.resolver import Resolution, Resolver, _with_taught
 

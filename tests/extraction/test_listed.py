@@ -5,7 +5,7 @@ import re
 import pytest
 
 from extraction.claims.relations.listed import sure
-from extraction.sentence import Annotated, Ref
+from extraction.sentence import AnnotatedSentence, EntityMention
 from extraction.text.sentences import split
 from kg.ids import entity_id
 from kg.model import Kind
@@ -13,20 +13,20 @@ from kg.model import Kind
 REGIONS = ("新疆", "甘肃", "天水")
 
 
-def sentence(text: str, *firms: str, subject: str = "") -> Annotated:
+def sentence(text: str, *firms: str, subject: str = "") -> AnnotatedSentence:
     """Annotate firms and regions wherever they stand."""
     (one,) = split(text, 0, len(text))
     kinds = {**dict.fromkeys(firms, Kind.COMPANY), **dict.fromkeys(REGIONS, Kind.REGION)}
     refs = [
-        Ref(entity_id(kind, name), kind, name, match.start(), match.end())
+        EntityMention(entity_id(kind, name), kind, name, match.start(), match.end())
         for name, kind in kinds.items()
         for match in re.finditer(name, one.text)
     ]
-    understood = Ref(f"org:{subject}", Kind.COMPANY, subject) if subject else None
-    return Annotated(one, tuple(sorted(refs, key=lambda ref: ref.start)), (), (), subject=understood)
+    understood = EntityMention(f"org:{subject}", Kind.COMPANY, subject) if subject else None
+    return AnnotatedSentence(one, tuple(sorted(refs, key=lambda ref: ref.start)), (), (), subject=understood)
 
 
-def told(annotated: Annotated, relation: str) -> set[tuple[str, str]]:
+def told(annotated: AnnotatedSentence, relation: str) -> set[tuple[str, str]]:
     return {(claim.subject.name, claim.object.name) for claim in sure(annotated) if claim.relation == relation}
 
 

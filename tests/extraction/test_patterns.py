@@ -10,7 +10,7 @@ from extraction.claims.relations.pattern import Pattern
 from extraction.claims.relations.pattern import read as read_patterns
 from extraction.pipeline import Extractor
 from extraction.quantities.reader import find_quantities
-from extraction.sentence import CONTEXT, LETTER, Annotated, Ref
+from extraction.sentence import CONTEXT, LETTER, AnnotatedSentence, EntityMention
 from extraction.text.sentences import split
 from kg.ids import entity_id
 from kg.model import Kind
@@ -53,15 +53,15 @@ def test_a_pattern_is_of_the_vocabulary(pattern):
 # ── the pattern language on sentences made by hand ───────────────────────────────────────────────────────────────────
 
 
-def hand(text: str, *names: tuple[str, Kind], subject: Ref | None = None) -> Annotated:
+def hand(text: str, *names: tuple[str, Kind], subject: EntityMention | None = None) -> AnnotatedSentence:
     """Annotate the given names wherever they stand."""
     (sentence,) = split(text, 0, len(text))
     refs = [
-        Ref(entity_id(kind, name), kind, name, match.start(), match.end())
+        EntityMention(entity_id(kind, name), kind, name, match.start(), match.end())
         for name, kind in names
         for match in re.finditer(re.escape(name), sentence.text)
     ]
-    return Annotated(
+    return AnnotatedSentence(
         sentence, tuple(sorted(refs, key=lambda ref: ref.start)), (), tuple(find_quantities(text)), subject=subject
     )
 
@@ -70,7 +70,7 @@ C, P = Kind.COMPANY, Kind.PRODUCT
 MAKES = Pattern("makes", "produces", "{s:C}生产~{o:P}", "甲公司生产铜箔")
 
 
-def claims(pattern: Pattern, annotated: Annotated) -> list[tuple[str, str]]:
+def claims(pattern: Pattern, annotated: AnnotatedSentence) -> list[tuple[str, str]]:
     return [(claim.subject.name, claim.object.name) for claim in read_patterns((pattern,), annotated)]
 
 
@@ -100,7 +100,7 @@ def test_an_aside_behind_a_slot_is_passed_over():
 
 
 def test_an_understood_subject_is_read_in_front_of_the_sentence():
-    subject = Ref("org:甲公司", C, "甲公司")
+    subject = EntityMention("org:甲公司", C, "甲公司")
     found = list(read_patterns((MAKES,), hand("生产铜箔", ("铜箔", P), subject=subject)))
     assert [(claim.subject.name, claim.subject.start, claim.object.name) for claim in found] == [
         ("甲公司", CONTEXT, "铜箔")
@@ -108,14 +108,14 @@ def test_an_understood_subject_is_read_in_front_of_the_sentence():
 
 
 def test_a_sentence_that_opens_with_a_company_has_its_own_subject():
-    subject = Ref("org:甲公司", C, "甲公司")
+    subject = EntityMention("org:甲公司", C, "甲公司")
     annotated = hand("乙公司生产铜箔", ("乙公司", C), ("铜箔", P), subject=subject)
     assert claims(MAKES, annotated) == [("乙公司", "铜箔")]
 
 
 def test_a_whole_pattern_wants_its_subject_written():
     whole = Pattern("whole", "produces", "{s:C}生产~{o:P}", "甲公司生产铜箔", whole=True)
-    subject = Ref("org:甲公司", C, "甲公司")
+    subject = EntityMention("org:甲公司", C, "甲公司")
     assert claims(whole, hand("生产铜箔", ("铜箔", P), subject=subject)) == []
     assert claims(whole, hand("甲公司生产铜箔", ("甲公司", C), ("铜箔", P))) == [("甲公司", "铜箔")]
 
@@ -127,8 +127,8 @@ def test_nothing_stands_in_relation_to_itself():
 
 def test_the_doubt_about_a_name_lowers_the_claim():
     sure = hand("甲公司生产铜箔", ("甲公司", C), ("铜箔", P))
-    doubted = Annotated(
-        sure.sentence, (Ref("org:甲公司", C, "甲公司", 0, 3, score=0.5), sure.refs[1]), (), (), subject=None
+    doubted = AnnotatedSentence(
+        sure.sentence, (EntityMention("org:甲公司", C, "甲公司", 0, 3, score=0.5), sure.refs[1]), (), (), subject=None
     )
     (first,) = read_patterns((MAKES,), sure)
     (second,) = read_patterns((MAKES,), doubted)

@@ -25,7 +25,7 @@ from kg.query.passages import passages
 from kg.query.profile import profile
 from kg.query.relate import relate
 from kg.query.resolve import near_names, resolve
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.query.themes.listing import theme, themes
 from kg.relations import vocabulary
 from kg.store.open import open_store
@@ -47,22 +47,22 @@ VIEWS: dict[str, Callable[[Store], View]] = {
     "a period": lambda store: store.view().during(year(2025)),
     "a day and a period": lambda store: store.view(as_of=date(2025, 6, 30)).during(since(date(2025, 1, 1))),
 }
-QUESTIONS: dict[str, Callable[[Lens], object]] = {
-    "chain of 光伏": lambda lens: chain(lens, "光伏"),
-    "chain of 锂电池": lambda lens: chain(lens, "锂电池"),
-    "impact of 碳酸锂价格": lambda lens: impact(lens, "碳酸锂价格", -1),
-    "impact of 生猪价格": lambda lens: impact(lens, "生猪价格"),
-    "causes of 碳酸锂价格": lambda lens: causes(lens, "碳酸锂价格"),
-    "relate 通威股份 and 隆基绿能": lambda lens: relate(lens, "通威股份", "隆基绿能"),
-    "relate 宁德时代 and 碳酸锂": lambda lens: relate(lens, "宁德时代", "碳酸锂"),
-    "profile of 宁德时代": lambda lens: profile(lens, "300750"),
-    "history": lambda lens: history(lens, "生猪价格", "温氏股份"),
-    "resolve": lambda lens: [resolve(lens, "光伏产业链"), near_names(lens, "隆基绿")],
-    "passages": lambda lens: passages(lens.view, "碳酸锂价格下跌"),
-    "themes": lambda lens: [themes(lens.view), theme(lens, "theme:one")],
-    "ask for a chain": lambda lens: ask(lens, "光伏产业链上下游有哪些公司？"),
-    "ask for an impact": lambda lens: ask(lens, "猪周期拐点会影响哪些板块？"),
-    "ask for history": lambda lens: ask(lens, "历史上加息周期银行板块怎么表现？"),
+QUESTIONS: dict[str, Callable[[QuerySession], object]] = {
+    "chain of 光伏": lambda session: chain(session, "光伏"),
+    "chain of 锂电池": lambda session: chain(session, "锂电池"),
+    "impact of 碳酸锂价格": lambda session: impact(session, "碳酸锂价格", -1),
+    "impact of 生猪价格": lambda session: impact(session, "生猪价格"),
+    "causes of 碳酸锂价格": lambda session: causes(session, "碳酸锂价格"),
+    "relate 通威股份 and 隆基绿能": lambda session: relate(session, "通威股份", "隆基绿能"),
+    "relate 宁德时代 and 碳酸锂": lambda session: relate(session, "宁德时代", "碳酸锂"),
+    "profile of 宁德时代": lambda session: profile(session, "300750"),
+    "history": lambda session: history(session, "生猪价格", "温氏股份"),
+    "resolve": lambda session: [resolve(session, "光伏产业链"), near_names(session, "隆基绿")],
+    "passages": lambda session: passages(session.view, "碳酸锂价格下跌"),
+    "themes": lambda session: [themes(session.view), theme(session, "theme:one")],
+    "ask for a chain": lambda session: ask(session, "光伏产业链上下游有哪些公司？"),
+    "ask for an impact": lambda session: ask(session, "猪周期拐点会影响哪些板块？"),
+    "ask for history": lambda session: ask(session, "历史上加息周期银行板块怎么表现？"),
 }
 
 
@@ -84,28 +84,30 @@ def bases(neo4j_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.fixture(scope="module")
-def lenses(bases: tuple[Store, Store]) -> Callable[[str], tuple[Lens, Lens]]:
+def lenses(bases: tuple[Store, Store]) -> Callable[[str], tuple[QuerySession, QuerySession]]:
     """Give for each view what both stores are asked through; made once, as a service does."""
     local, served = bases
-    return cache(lambda seen: (Lens(VIEWS[seen](local)), Lens(VIEWS[seen](served))))
+    return cache(lambda seen: (QuerySession(VIEWS[seen](local)), QuerySession(VIEWS[seen](served))))
 
 
-def outcome(question: Callable[[Lens], object], lens: Lens) -> object:
+def outcome(question: Callable[[QuerySession], object], session: QuerySession) -> object:
     """Return the answer, or the error that says there is none."""
     try:
-        return question(lens)
+        return question(session)
     except QuestionError as error:
         return str(error)
 
 
 @pytest.mark.parametrize("seen", VIEWS)
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_every_question_has_the_same_answer(lenses: Callable[[str], tuple[Lens, Lens]], question: str, seen: str):
-    local, served = (outcome(QUESTIONS[question], lens) for lens in lenses(seen))
+def test_every_question_has_the_same_answer(
+    lenses: Callable[[str], tuple[QuerySession, QuerySession]], question: str, seen: str
+):
+    local, served = (outcome(QUESTIONS[question], session) for session in lenses(seen))
     assert served == local
 
 
-def test_the_questions_have_answers(lenses: Callable[[str], tuple[Lens, Lens]]):
+def test_the_questions_have_answers(lenses: Callable[[str], tuple[QuerySession, QuerySession]]):
     """Equal answers are empty words when they say that nothing was found."""
     local, served = lenses("now")
     silent = [name for name, question in QUESTIONS.items() if isinstance(outcome(question, local), str)]
@@ -143,15 +145,15 @@ def same_edges(whole: Snapshot, hops: ServedGraph, nodes: object, **asked: objec
 
 
 def test_what_was_walked_is_not_asked_again(
-    lenses: Callable[[str], tuple[Lens, Lens]], monkeypatch: pytest.MonkeyPatch
+    lenses: Callable[[str], tuple[QuerySession, QuerySession]], monkeypatch: pytest.MonkeyPatch
 ):
-    _, lens = lenses("now")
-    first = relate(lens, "通威股份", "隆基绿能")
+    _, session = lenses("now")
+    first = relate(session, "通威股份", "隆基绿能")
     asked = []
-    hops = type(lens.graph._hops)
+    hops = type(session.graph._hops)
     strongest = hops.strongest
     monkeypatch.setattr(hops, "strongest", lambda *args, **kwargs: asked.append(1) or strongest(*args, **kwargs))
-    assert relate(lens, "通威股份", "隆基绿能") == first
+    assert relate(session, "通威股份", "隆基绿能") == first
     assert asked == []
 
 

@@ -17,7 +17,7 @@ from kg.interop.rows.importing import Import
 from kg.query.chain import chain
 from kg.query.impact import causes, impact
 from kg.query.relate import relate
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.relations import vocabulary
 from kg.store.open import open_store
 from tests.neo4j.bases import ICKG25, READ
@@ -50,7 +50,7 @@ def bases(neo4j_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.mark.parametrize("day", [None, date(2025, 4, 30)])
 def test_chains_impacts_and_paths_are_the_same(bases: tuple[Store, Store], day: date | None):
-    local, served = (Lens(store.view(as_of=day)) for store in bases)
+    local, served = (QuerySession(store.view(as_of=day)) for store in bases)
     questions = asked(local)
     answered = 0
     for name, question in questions.items():
@@ -60,14 +60,14 @@ def test_chains_impacts_and_paths_are_the_same(bases: tuple[Store, Store], day: 
     assert answered == len(questions)
 
 
-def asked(lens: Lens) -> dict[str, Callable[[Lens], object]]:
+def asked(session: QuerySession) -> dict[str, Callable[[QuerySession], object]]:
     """Return questions about the most connected industries and companies: hubs are where a walk is cut."""
-    edges = lens.snapshot.edges()
-    degree = np.bincount(np.concatenate([edges.source, edges.target]), minlength=len(lens.snapshot.entity_ids))
-    ids = [lens.snapshot.entity_ids[node] for node in np.argsort(-degree, kind="stable")[:2000].tolist()]
+    edges = session.snapshot.edges()
+    degree = np.bincount(np.concatenate([edges.source, edges.target]), minlength=len(session.snapshot.entity_ids))
+    ids = [session.snapshot.entity_ids[node] for node in np.argsort(-degree, kind="stable")[:2000].tolist()]
     industries = [identity for identity in ids if identity.startswith("industry:")][:4]
     companies = [identity for identity in ids if identity.startswith(("sec:", "org:"))][:6]
-    found: dict[str, Callable[[Lens], object]] = {}
+    found: dict[str, Callable[[QuerySession], object]] = {}
     for topic in industries:
         found[f"chain {topic}"] = lambda view, topic=topic: chain(view, topic)
         found[f"impact {topic}"] = lambda view, topic=topic: impact(view, topic)
@@ -77,8 +77,8 @@ def asked(lens: Lens) -> dict[str, Callable[[Lens], object]]:
     return found
 
 
-def outcome(question: Callable[[Lens], object], lens: Lens) -> object:
+def outcome(question: Callable[[QuerySession], object], session: QuerySession) -> object:
     try:
-        return question(lens)
+        return question(session)
     except QuestionError as error:
         return str(error)

@@ -21,7 +21,7 @@ from kg.query.passages import passages
 from kg.query.profile import profile
 from kg.query.relate import relate
 from kg.query.resolve import candidates, names_in, near_names
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.query.themes.listing import theme, themes
 from kg.store.rules.contradiction import contradicting
 from tests.kg.query.world import (
@@ -139,26 +139,26 @@ def _told(question: Callable[[], Any]) -> Any:
 
 def answers(view: View) -> dict[str, Any]:
     """Ask everything."""
-    lens = Lens(view)
+    session = QuerySession(view)
     asked: dict[str, Callable[[], Any]] = {
-        "chain": lambda: [chain(lens, topic, depth=3) for topic in ("硅料", "光伏产业链", "601012.SH")],
-        "impact": lambda: [impact(lens, factor, way) for factor in ("硅料价格", "限产") for way in (1, -1)],
-        "causes": lambda: [causes(lens, effect) for effect in ("组件毛利率", "隆基股份")],
-        "relate": lambda: [relate(lens, *pair) for pair in (("硅料", "隆基股份"), ("通威股份", "组件"))],
-        "profile": lambda: profile(lens, "隆基股份"),
-        "renamed": lambda: profile(lens, "隆基绿能"),
-        "product": lambda: profile(lens, "硅料"),
-        "history": lambda: history(lens, "硅料", "电池片"),
+        "chain": lambda: [chain(session, topic, depth=3) for topic in ("硅料", "光伏产业链", "601012.SH")],
+        "impact": lambda: [impact(session, factor, way) for factor in ("硅料价格", "限产") for way in (1, -1)],
+        "causes": lambda: [causes(session, effect) for effect in ("组件毛利率", "隆基股份")],
+        "relate": lambda: [relate(session, *pair) for pair in (("硅料", "隆基股份"), ("通威股份", "组件"))],
+        "profile": lambda: profile(session, "隆基股份"),
+        "renamed": lambda: profile(session, "隆基绿能"),
+        "product": lambda: profile(session, "硅料"),
+        "history": lambda: history(session, "硅料", "电池片"),
         "passages": lambda: passages(view, "硅料 隆基"),
-        "themes": lambda: [theme(lens, item.id) for item in themes(view)],
-        "near": lambda: near_names(lens, "硅料价"),
-        "resolve": lambda: [candidates(lens, name) for name in ("隆基股份", "601012", "光伏行业", "电池级硅料价格")],
-        "named": lambda: names_in(lens, "隆基股份的硅料价格与通威股份"),
-        "exposure": lambda: exposures(lens, range(len(lens.snapshot.entity_ids))),
-        "contradicting": lambda: [contradicting(view, fact, lens.words) for fact in view.facts()],
+        "themes": lambda: [theme(session, item.id) for item in themes(view)],
+        "near": lambda: near_names(session, "硅料价"),
+        "resolve": lambda: [candidates(session, name) for name in ("隆基股份", "601012", "光伏行业", "电池级硅料价格")],
+        "named": lambda: names_in(session, "隆基股份的硅料价格与通威股份"),
+        "exposure": lambda: exposures(session, range(len(session.snapshot.entity_ids))),
+        "contradicting": lambda: [contradicting(view, fact, session.words) for fact in view.facts()],
         "superseded": lambda: [(fact.id, fact.superseded_by) for fact in view.facts()],
         **{
-            question: lambda question=question: ask(lens, question)  # type: ignore[misc]
+            question: lambda question=question: ask(session, question)  # type: ignore[misc]
             for question in ("硅料价格下跌的影响", "光伏上下游", "隆基股份怎么样", "热点主题", "电池级硅料价格为什么涨")
         },
     }

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from kg.errors import KgError
 from kg.model import Community, Kind, Modality, Polarity, Run, Summary, SummaryLine
 from kg.query.answers import AskAnswer, ProfileAnswer, Subgraph
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from tests.kg.query.world import filled, solar
 from tests.viz import samples
 from viz.atlas import answer_page, theme_entry, theme_file, theme_page
@@ -221,7 +221,7 @@ def test_a_folder_of_themes_shares_one_library_and_runs_nothing_else():
     community = Community("theme:a", 0, "", ("product:硅料", "product:硅片"), summary)
     with store.writer() as writer:
         writer.publish(Run("r1", date(2025, 2, 1), communities=(community,)))
-    files = dict(publication(Lens(store.view()), level=0, most=9, as_of=None, since=date(2024, 1, 1)))
+    files = dict(publication(QuerySession(store.view()), level=0, most=9, as_of=None, since=date(2024, 1, 1)))
     assert list(files) == ["vis-network.js", "theme-a.html", "changes.md", "changes.json", "themes.json", "index.html"]
     reader = _read(files["theme-a.html"])
     assert [attrs["src"] for tag, attrs in reader.tags if tag == "script" and "src" in attrs] == ["vis-network.js"]
@@ -230,4 +230,4 @@ def test_a_folder_of_themes_shares_one_library_and_runs_nothing_else():
     assert len(files["theme-a.html"]) < 100_000 < len(files["vis-network.js"])
     assert json.loads(files["changes.json"])["themes"] == []
     assert "theme-a.html" in files["index.html"]
-    assert dict(publication(Lens(store.view()), level=0, most=9, as_of=None, since=date(2024, 1, 1))) == files
+    assert dict(publication(QuerySession(store.view()), level=0, most=9, as_of=None, since=date(2024, 1, 1))) == files

@@ -28,7 +28,7 @@ _SLANT_PADDING = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class NodeSize:
     """What is written in a shape and the room that takes: one or two lines of name, and a code in small type.
 
     A `row` is one line, name left and code right, as companies stand beneath a stage.
@@ -59,7 +59,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ColumnHeading:
     """A caption above columns: its centre, and how far its rule reaches."""
 
     text: str
@@ -75,7 +75,7 @@ class Placement:
     boxes: Mapping[str, Box]
     bends: Mapping[int, tuple[tuple[float, float], ...]]
     cards: Mapping[str, Box]
-    heads: tuple[Head, ...] = ()
+    heads: tuple[ColumnHeading, ...] = ()
 
 
 def ems(text: str) -> float:
@@ -107,7 +107,7 @@ def wrap(text: str, width: float = _LINE_EMS, most: int = _MOST_LINES) -> tuple[
     return tuple(lines) or ("",)
 
 
-def face(node: SceneNode, *, narrow: bool = False, dense: bool = False) -> Face:
+def face(node: SceneNode, *, narrow: bool = False, dense: bool = False) -> NodeSize:
     """Return what is written in a node's shape, with its size.
 
     Args:
@@ -121,14 +121,14 @@ def face(node: SceneNode, *, narrow: bool = False, dense: bool = False) -> Face:
         name = wrap(node.label, most=1)
         own, extra = ems(name[0]) * node.size, ems(code) * _CODE_PIXELS
         if narrow:
-            return Face(name, code, round(max(own, extra) + arrow) + 18, ROW_HEIGHT + (12 if code else 0))
+            return NodeSize(name, code, round(max(own, extra) + arrow) + 18, ROW_HEIGHT + (12 if code else 0))
         width = own + (extra + 12 if code else 0)
-        return Face(name, code, round(width + arrow) + 24, ROW_HEIGHT, row=True)
+        return NodeSize(name, code, round(width + arrow) + 24, ROW_HEIGHT, row=True)
     lines = wrap(node.label, most=1 if dense else _MOST_LINES)
     text_width = max(max(map(ems, lines)) * node.size, ems(code) * _CODE_PIXELS)
     width = text_width + arrow + _PADDING + (_SLANT_PADDING if node.kind in _SLANTED else 0)
     height = len(lines) * (node.size + 5) + (_CODE_PIXELS + 5 if code else 0) + (10 if dense else 16)
-    return Face(lines, code, max(round(width), 72), round(height))
+    return NodeSize(lines, code, max(round(width), 72), round(height))
 
 
 def _fill(text: str, width: float) -> list[str]:

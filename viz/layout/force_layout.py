@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import igraph
 import numpy as np
 
-from viz.layout.boxes import Box, Face, Placement
+from viz.layout.boxes import Box, NodeSize, Placement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ _SMALLEST_STAR, _ONE_RING, _ARC, _RING_STRETCH = 4, 32, 88.0, 1.4
 _WIDEST_TO_TALLEST = 1.6
 
 
-def place_free(scene: Scene, faces: Mapping[str, Face]) -> Placement:
+def place_free(scene: Scene, faces: Mapping[str, NodeSize]) -> Placement:
     """Lay out a scene without columns; the same scene always gets the same places.
 
     Args:

@@ -36,7 +36,7 @@ class Wording:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class EdgeLabel:
     """A wording with its place."""
 
     link: int
@@ -45,7 +45,7 @@ class Label:
     y: float
 
 
-def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterable[Box] = ()) -> list[Label]:
+def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterable[Box] = ()) -> list[EdgeLabel]:
     """Return every wording at the free spot nearest to the middle of its line's visible part, if there is one.
 
     Args:
@@ -55,7 +55,7 @@ def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterabl
     """
     solid = [*(box for box in boxes.values() if box.width), *cards]
     taken: list[Box] = []
-    labels: list[Label] = []
+    labels: list[EdgeLabel] = []
     for wording in wordings:
         width = ems(wording.text) * FONT_PIXELS
         spots = _visible(boxes[wording.source], boxes[wording.target], wording.curve)
@@ -64,7 +64,7 @@ def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterabl
         best = _freest([Box(x, y, width, _LINE) for x, y in spots], solid, taken)
         if best is not None:
             taken.append(best)
-            labels.append(Label(wording.link, wording.text, round(best.x), round(best.y)))
+            labels.append(EdgeLabel(wording.link, wording.text, round(best.x), round(best.y)))
     return labels
 
 
@@ -91,5 +91,5 @@ def _visible(one: Box, other: Box, curve: Curve) -> Sequence[Spot]:
     return [free[at] for at in order]
 
 
-def _upon(label: Label, spots: Sequence[Spot]) -> bool:
+def _upon(label: EdgeLabel, spots: Sequence[Spot]) -> bool:
     return any(hypot(label.x - x, label.y - y) < _SAME_LINE for x, y in spots)

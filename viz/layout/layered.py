@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import igraph
 
-from viz.layout.boxes import Box, Face, Head, Placement, ems
+from viz.layout.boxes import Box, ColumnHeading, NodeSize, Placement, ems
 from viz.layout.labels import FONT_PIXELS
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class _Grid:
     height: int
 
 
-def place_layered(scene: Scene, faces: Mapping[str, Face]) -> Placement:
+def place_layered(scene: Scene, faces: Mapping[str, NodeSize]) -> Placement:
     """Lay a scene out by its nodes' columns.
 
     Args:
@@ -81,7 +81,7 @@ def place_layered(scene: Scene, faces: Mapping[str, Face]) -> Placement:
     return _placement(scene, faces, blocks, seats=seats, waypoints=waypoints)
 
 
-def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, Face]) -> dict[str, _Block]:
+def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> dict[str, _Block]:
     hosted: dict[str, list[SceneNode]] = defaultdict(list)
     ids = {node.id for node in nodes if not node.stage}
     for node in nodes:
@@ -101,7 +101,7 @@ def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, Face]) -> dict[str, 
     return blocks
 
 
-def _grid(companies: Sequence[SceneNode], faces: Mapping[str, Face]) -> _Grid:
+def _grid(companies: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> _Grid:
     across = min(3, -(-len(companies) // _ROWS_PER_COLUMN))
     width, height = (max(getattr(faces[node.id], side) for node in companies) for side in ("width", "height"))
     return _Grid(across, -(-len(companies) // across), width, height)
@@ -274,7 +274,7 @@ def _lefts(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Blo
 
 def _placement(
     scene: Scene,
-    faces: Mapping[str, Face],
+    faces: Mapping[str, NodeSize],
     blocks: Mapping[str, _Block],
     *,
     seats: Mapping[str, Seat],
@@ -331,7 +331,7 @@ def _seats(
     return seats
 
 
-def _card(block: _Block, faces: Mapping[str, Face], x: float, y: float) -> dict[str, Box]:
+def _card(block: _Block, faces: Mapping[str, NodeSize], x: float, y: float) -> dict[str, Box]:
     own = faces[block.id]
     top = y - block.height / 2 + _CARD
     # As wide as the card, so that links leave beside the companies and not behind them.
@@ -349,7 +349,7 @@ def _card(block: _Block, faces: Mapping[str, Face], x: float, y: float) -> dict[
     return boxes
 
 
-def _heads(scene: Scene, boxes: Mapping[str, Box], cards: Mapping[str, Box]) -> tuple[Head, ...]:
+def _heads(scene: Scene, boxes: Mapping[str, Box], cards: Mapping[str, Box]) -> tuple[ColumnHeading, ...]:
     top = min(box.y - box.height / 2 for box in (*boxes.values(), *cards.values()))
     heads = []
     for caption in scene.captions:
@@ -362,7 +362,9 @@ def _heads(scene: Scene, boxes: Mapping[str, Box], cards: Mapping[str, Box]) -> 
             continue
         left = min(box.x - box.width / 2 for box in over)
         right = max(box.x + box.width / 2 for box in over)
-        heads.append(Head(caption.text, round((left + right) / 2), round(top - _HEAD_ROOM), round(right - left)))
+        heads.append(
+            ColumnHeading(caption.text, round((left + right) / 2), round(top - _HEAD_ROOM), round(right - left))
+        )
     return tuple(heads)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from viz.layout.boxes import Box, Face, Placement, face
+from viz.layout.boxes import Box, NodeSize, Placement, face
 from viz.layout.force_layout import place_free
 from viz.layout.layered import VIEW_HEIGHT, VIEW_WIDTH, place_layered
 
@@ -16,7 +16,7 @@ _DENSE: Final = 80
 """More shapes than this and each shows its name only, in one line."""
 
 
-def place(scene: Scene) -> tuple[dict[str, Face], Placement]:
+def place(scene: Scene) -> tuple[dict[str, NodeSize], Placement]:
     """Return each node's size and the whole picture's placement; same scene, same numbers."""
     if not scene.nodes:
         return {}, Placement({}, {}, {})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from extraction.quantities.reader import Quantity
-    from extraction.sentence import Annotated, Ref
+    from extraction.sentence import AnnotatedSentence, EntityMention
 
 _PARTICIPANTS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 _ASIDE = r"(?:（[^（）]{0,40}）)?"
@@ -79,7 +79,7 @@ class FrameKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class EventFrame:
     """One event as one sentence tells it; offsets into the sentence are the trigger's.
 
     `agents` do it (the buyer of 收购, the seller of 减持, the plaintiff), `parties` are the other side (seller, buyer,
@@ -89,9 +89,9 @@ class Frame:
     kind: str
     start: int
     end: int
-    agents: tuple[Ref, ...] = ()
-    parties: tuple[Ref, ...] = ()
-    targets: tuple[Ref, ...] = ()
+    agents: tuple[EntityMention, ...] = ()
+    parties: tuple[EntityMention, ...] = ()
+    targets: tuple[EntityMention, ...] = ()
     money: Quantity | None = None
     number: Quantity | None = None
     share: Quantity | None = None
@@ -123,13 +123,13 @@ def _any_trigger() -> re.Pattern[str]:
     return re.compile("|".join(entry["triggers"] for entry in _entries().values()))
 
 
-def read_frames(annotated: Annotated) -> Iterator[Frame]:
+def read_frames(annotated: AnnotatedSentence) -> Iterator[EventFrame]:
     """Yield the events of one sentence in the order of their triggers."""
     if not (told := _told(annotated.text)):
         return
     named, parties = _participants(annotated)
     triggers = [each for each in told if not any(ref.start <= each[0] and each[1] <= ref.end for ref in named)]
-    previous: Frame | None = None
+    previous: EventFrame | None = None
     for index, (start, end, kind) in enumerate(triggers):
         roof = triggers[index + 1][0] if index + 1 < len(triggers) else len(annotated.text)
         frame = _Reader(annotated, parties, kind, start, end).read(previous.end if previous else 0, roof)
@@ -139,7 +139,7 @@ def read_frames(annotated: Annotated) -> Iterator[Frame]:
         previous = frame
 
 
-def _carries_on(text: str, previous: Frame, frame: Frame) -> bool:
+def _carries_on(text: str, previous: EventFrame, frame: EventFrame) -> bool:
     """Whether a clause that names no doer goes on about the last one's: 「南向资金增持甲、乙，减持丙」."""
     clause = max(text.rfind(mark, previous.end, frame.start) for mark in "，；、") + 1
     between = [ref for ref in frame.agents if previous.end <= ref.start and ref.end <= frame.start]
@@ -162,7 +162,7 @@ def _told(text: str) -> list[tuple[int, int, str]]:
     return sorted(kept)
 
 
-def _participants(annotated: Annotated) -> tuple[list[Ref], list[Ref]]:
+def _participants(annotated: AnnotatedSentence) -> tuple[list[EntityMention], list[EntityMention]]:
     """Return all firms, bodies and persons of a sentence, and those that can take part in an event."""
     written = [ref for ref in annotated.refs if ref.start >= 0]
     named = [ref for ref in written if ref.kind in _PARTICIPANTS] + role_names(annotated.text, written)
@@ -177,17 +177,19 @@ def _participants(annotated: Annotated) -> tuple[list[Ref], list[Ref]]:
 class _Reader:
     """Fills the roles of one trigger."""
 
-    def __init__(self, annotated: Annotated, parties: Sequence[Ref], kind: str, start: int, end: int) -> None:
+    def __init__(
+        self, annotated: AnnotatedSentence, parties: Sequence[EntityMention], kind: str, start: int, end: int
+    ) -> None:
         self.annotated, self.text, self.kind = annotated, annotated.text, kind
         self.start, self.end = start, end
         self.left = [ref for ref in parties if ref.end <= start]
         self.right = [ref for ref in parties if ref.start >= end]
 
-    def read(self, floor: int, roof: int) -> Frame:
+    def read(self, floor: int, roof: int) -> EventFrame:
         """Fill the roles; amounts are looked for between the triggers before and behind."""
         agents, parties, targets = self._court() if self.kind in _COURT_WORK else self._dealing(roof)
         amounts = [q for q in self.annotated.quantities if floor <= q.start and q.end <= roof]
-        return Frame(
+        return EventFrame(
             self.kind,
             self.start,
             self.end,
@@ -199,7 +201,7 @@ class _Reader:
             share=self._nearest(amounts, "%"),
         )
 
-    def _court(self) -> tuple[list[Ref], list[Ref], list[Ref]]:
+    def _court(self) -> tuple[list[EntityMention], list[EntityMention], list[EntityMention]]:
         """Who sues whom."""
         near = [*self.left, *self.right]
         accused = [ref for ref in near if self._marked(ref, _ACCUSED)]
@@ -218,7 +220,7 @@ class _Reader:
             suffer = self._group(plain[::-1])
         return doers, suffer, []
 
-    def _dealing(self, roof: int) -> tuple[list[Ref], list[Ref], list[Ref]]:
+    def _dealing(self, roof: int) -> tuple[list[EntityMention], list[EntityMention], list[EntityMention]]:
         """Who deals with whom in what."""
         held = [ref for ref in (*self.left, *self.right) if self._marked(ref, _HELD_BEFORE) and ref.start < roof]
         mark = _FOR if self.kind == "guarantee" else _TO
@@ -243,29 +245,29 @@ class _Reader:
             parties = self._behind(behind)
         return agents, parties, targets
 
-    def _holders(self, roof: int) -> list[Ref]:
+    def _holders(self, roof: int) -> list[EntityMention]:
         """Whose holding is bought: 「收购甲、乙持有的丙10%股权」 buys from both."""
         found = [ref for ref in self.right if _HOLDS_BEHIND.match(self.text, ref.end) and ref.start < roof]
         before = [ref for ref in self.right if found and ref.start <= found[0].start]
         return self._group(before[::-1]) + found[1:]
 
-    def _behind(self, refs: list[Ref]) -> list[Ref]:
+    def _behind(self, refs: list[EntityMention]) -> list[EntityMention]:
         """The first name behind the trigger, with those joined to it, unless a new clause with its own words begins."""
         if not refs or _NEW_CLAUSE.search(self.text[self.end : refs[0].start]):
             return []
         return self._group(refs)
 
-    def _issuer(self, plain: list[Ref], agents: list[Ref]) -> list[Ref]:
+    def _issuer(self, plain: list[EntityMention], agents: list[EntityMention]) -> list[EntityMention]:
         """The company that announces it, or whose shareholder it is, where the shares dealt in are its own."""
         if not _OF_ISSUER.match(self.text, self.end) and self.kind not in ("stake_cut", "pledge"):
             return []
         found = [ref for ref in plain if ref not in agents and _ISSUER.match(self.text, ref.end)]
         return found[-1:]
 
-    def _marked(self, ref: Ref, mark: re.Pattern[str]) -> bool:
+    def _marked(self, ref: EntityMention, mark: re.Pattern[str]) -> bool:
         return mark.search(self.text, max(0, ref.start - 16), ref.start) is not None
 
-    def _group(self, refs: Sequence[Ref]) -> list[Ref]:
+    def _group(self, refs: Sequence[EntityMention]) -> list[EntityMention]:
         """The first of these with those that are joined to it by 、 or 和."""
         group = list(refs[:1])
         for ref in refs[1:]:
@@ -275,7 +277,7 @@ class _Reader:
             group.append(ref)
         return sorted(group, key=lambda each: each.start)
 
-    def _with_joined(self, refs: list[Ref]) -> list[Ref]:
+    def _with_joined(self, refs: list[EntityMention]) -> list[EntityMention]:
         everyone = [*self.left, *self.right]
         return self._group(everyone[everyone.index(refs[0]) :]) if refs else []
 

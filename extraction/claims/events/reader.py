@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from extraction.claims.events.frames import frame_kinds, read_frames
-from extraction.sentence import CONTEXT, Claim, Ref
+from extraction.sentence import CONTEXT, Claim, EntityMention
 from kg.ids import entity_id
 from kg.model import Kind, Modality, Polarity, Value
 from kg.relations import vocabulary
@@ -19,9 +19,9 @@ from kg.relations import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from extraction.claims.events.frames import Frame
+    from extraction.claims.events.frames import EventFrame
     from extraction.quantities.reader import Quantity
-    from extraction.sentence import Annotated
+    from extraction.sentence import AnnotatedSentence
 
 _CONFIDENCE = 0.75
 _PAID = frozenset({"buyback", "bid", "contract", "guarantee", "funding"})  # told by the sum before the share
@@ -49,7 +49,7 @@ _OF_THE_FIRM = frozenset({"buyback", "pledge"})  # whoever proposes it, the shar
 _ONE_SIDED = frozenset({"pledge", "buyback", "lawsuit", "judgement", "bid"})
 
 
-def read(annotated: Annotated) -> Iterator[Claim]:
+def read(annotated: AnnotatedSentence) -> Iterator[Claim]:
     """Yield the facts of one sentence's events."""
     for frame in read_frames(annotated):
         if not _is_told(frame, annotated.text):
@@ -57,14 +57,14 @@ def read(annotated: Annotated) -> Iterator[Claim]:
         yield from _claims(frame, annotated)
 
 
-def _is_told(frame: Frame, text: str) -> bool:
+def _is_told(frame: EventFrame, text: str) -> bool:
     """Whether a trigger tells an event: not a title's (《…》), not 中标价, not one that is put off."""
     titled = text.count("《", 0, frame.start) > text.count("》", 0, frame.start)
     held = frame.kind == "buyback" and _CANCELLED.search(text, 0, frame.start)  # shares that were bought back before
     return not (titled or held or _NO_EVENT.match(text, frame.end) or _SUSPENDED.search(text, 0, frame.start))
 
 
-def _claims(frame: Frame, annotated: Annotated) -> Iterator[Claim]:
+def _claims(frame: EventFrame, annotated: AnnotatedSentence) -> Iterator[Claim]:
     kind = frame_kinds()[frame.kind]
     agents = tuple(ref for ref in frame.agents if _near(frame, ref, annotated.text))
     if frame.kind not in _OF_THE_FIRM:
@@ -87,27 +87,27 @@ def _claims(frame: Frame, annotated: Annotated) -> Iterator[Claim]:
                 amount = dealt.get(other) or _amount(annotated, frame, other, alone=alone)
                 yield _claim(frame, annotated.text, kind.relation, (agent, other), amount)
     elif frame.kind in _ONE_SIDED and not others:
-        event = Ref(entity_id(Kind.EVENT, kind.event), Kind.EVENT, kind.event, frame.start, frame.end)
+        event = EntityMention(entity_id(Kind.EVENT, kind.event), Kind.EVENT, kind.event, frame.start, frame.end)
         for agent in agents or frame.targets:
             if agent.kind == Kind.COMPANY:
                 amount = _amount(annotated, frame, agent, alone=len(agents) <= 1)
                 yield _claim(frame, annotated.text, "undergoes", (agent, event), amount)
 
 
-def _side_by_side(agent: Ref, other: Ref, text: str) -> bool:
+def _side_by_side(agent: EntityMention, other: EntityMention, text: str) -> bool:
     """Whether two names are told as one party: 「获甲、乙等投资」, or the one is the other's apposition."""
     first, second = sorted((agent, other), key=lambda ref: ref.start)
     return re.fullmatch(r"\s*(?:、|和|及|与)?\s*", text[first.end : second.start]) is not None
 
 
-def _near(frame: Frame, ref: Ref, text: str) -> bool:
+def _near(frame: EventFrame, ref: EntityMention, text: str) -> bool:
     """Whether a doer stands in the trigger's clause, or in the one before it with nothing told in between."""
     between = text[ref.end : frame.start] if ref.end <= frame.start else text[frame.end : ref.start]
     bracketed = between.count("（") != between.count("）")  # told aside, of what stands in the bracket
     return not bracketed and not any(wall in between for wall in "。；！？") and between.count("，") <= 1
 
 
-def _amount(annotated: Annotated, frame: Frame, ref: Ref, *, alone: bool) -> Quantity | None:
+def _amount(annotated: AnnotatedSentence, frame: EventFrame, ref: EntityMention, *, alone: bool) -> Quantity | None:
     """Return the amount in the bracket behind a name, else the frame's where only one name can be meant."""
     bracket = _BRACKET.match(annotated.text, ref.end)
     if bracket:
@@ -127,7 +127,7 @@ def _amount(annotated: Annotated, frame: Frame, ref: Ref, *, alone: bool) -> Qua
     return told
 
 
-def _goes_with(frame: Frame, amount: Quantity, text: str) -> bool:
+def _goes_with(frame: EventFrame, amount: Quantity, text: str) -> bool:
     """Whether an amount is the event's: in its clause, or in the next where that goes on about it."""
     if amount.end <= frame.start:
         return "，" not in text[amount.end : frame.start]
@@ -135,7 +135,7 @@ def _goes_with(frame: Frame, amount: Quantity, text: str) -> bool:
     return all(_AFTER_COMMA.match(text, frame.end + at) for at, letter in enumerate(between) if letter == "，")
 
 
-def _dealt_out(annotated: Annotated, others: tuple[Ref, ...]) -> dict[Ref, Quantity]:
+def _dealt_out(annotated: AnnotatedSentence, others: tuple[EntityMention, ...]) -> dict[EntityMention, Quantity]:
     """Give each of several names its amount: 「增持甲、乙，分别增持3亿元、2亿元」."""
     if len(others) < 2:  # noqa: PLR2004 -- one has nothing to share
         return {}
@@ -151,7 +151,9 @@ def _dealt_out(annotated: Annotated, others: tuple[Ref, ...]) -> dict[Ref, Quant
     return dict(zip(others, amounts, strict=True)) if starts_there and len(amounts) == len(others) else {}
 
 
-def _claim(frame: Frame, text: str, relation: str, ends: tuple[Ref, Ref], amount: Quantity | None) -> Claim:
+def _claim(
+    frame: EventFrame, text: str, relation: str, ends: tuple[EntityMention, EntityMention], amount: Quantity | None
+) -> Claim:
     subject, object_ = ends
     behind = _PLAN_BEHIND.match(text, frame.end) and not _DONE.search(text)
     planned = _PLANNED.search(text, 0, frame.start) or behind or text[: frame.start].endswith("预")  # 预中标
@@ -179,7 +181,7 @@ def _value(amount: Quantity | None) -> Value | None:
     return Value(abs(amount.number), amount.unit, amount.scale, change=change, high=amount.high)
 
 
-def _qualifiers(frame: Frame, relation: str, amount: Quantity | None) -> tuple[tuple[str, str], ...]:
+def _qualifiers(frame: EventFrame, relation: str, amount: Quantity | None) -> tuple[tuple[str, str], ...]:
     """Name what changes hands and from whom, where the relation's own ends do not."""
     told = {}
     if relation in ("pledges_to", "transfers_to", "undergoes") and frame.targets:

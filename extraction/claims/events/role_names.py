@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from extraction.names.company_forms import is_proper
-from extraction.sentence import Ref
+from extraction.sentence import EntityMention
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -39,16 +39,16 @@ _LONGEST_PERSON = 3
 _SOFT = frozenset({Kind.REGION, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS})
 
 
-def role_names(text: str, refs: Sequence[Ref]) -> list[Ref]:
+def role_names(text: str, refs: Sequence[EntityMention]) -> list[EntityMention]:
     """Return names that only their role tells, none across a name that is known; offsets are the sentence's."""
-    found: list[Ref] = []
+    found: list[EntityMention] = []
     for start, end in sorted(set(_spans(text))):
         name = text[start:end]
         hard = any(ref.start < end and start < ref.end for ref in refs if ref.kind not in _SOFT)
         soft = any(ref.start < end and start < ref.end and not start <= ref.start <= ref.end <= end for ref in refs)
         taken = bool(found) and start < found[-1].end
         if not (hard or soft or taken or _VERBS.search(name)) and (kind := _kind(name)) is not None:
-            found.append(Ref(entity_id(kind, name), kind, name, start, end, score=_SCORE))
+            found.append(EntityMention(entity_id(kind, name), kind, name, start, end, score=_SCORE))
     return found
 
 

@@ -15,9 +15,9 @@ from extraction.claims.measures.words import AFTER_LEVEL, CONTINUES, FILLER, RAT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from extraction.claims.measures.measurement import Measured, Said
+    from extraction.claims.measures.measurement import Measurement, PreviousMeasurement
     from extraction.quantities.reader import Quantity
-    from extraction.sentence import Annotated, Ref
+    from extraction.sentence import AnnotatedSentence, EntityMention
 
 SHARE_OF = re.compile(
     r"(?<!市)占(?:到了?|据了?|了)?(?P<whole>[^，。；：、]{0,24}?)(?:的)?(?:比重|比例|比率|比|份额)?"
@@ -29,13 +29,15 @@ _BASE = re.compile("[较比][^，。；]{1,12}的$")  # 「较2024H1的-3.7亿�
 
 
 @dataclass(frozen=True, slots=True)
-class Follower:
+class ContinuationResolver:
     """Reads them; `fits` says whether a unit is one that an indicator is measured in."""
 
     subjects: SubjectFinder
-    fits: Callable[[Ref, Quantity], bool]
+    fits: Callable[[EntityMention, Quantity], bool]
 
-    def follows(self, annotated: Annotated, said: Said, quantity: Quantity) -> Measured | None:
+    def follows(
+        self, annotated: AnnotatedSentence, said: PreviousMeasurement, quantity: Quantity
+    ) -> Measurement | None:
         """Return the reading of the number before, where this one tells its change, its next level or a part of it."""
         last = said.quantity
         gap = without(annotated, last.end, quantity.start)
@@ -52,7 +54,9 @@ class Follower:
             return self._level(said, quantity, gap)
         return self._again(annotated, said, quantity, gap) if quantity.unit == last.unit else None
 
-    def _again(self, annotated: Annotated, said: Said, quantity: Quantity, gap: str) -> Measured | None:
+    def _again(
+        self, annotated: AnnotatedSentence, said: PreviousMeasurement, quantity: Quantity, gap: str
+    ) -> Measurement | None:
         """「…，2027年将达到20亿元」, 「…，较2023年的90亿元」, 「…，其中印度3亿元」: another level in the same unit."""
         start = said.quantity.end
         dated = any(start <= each.start < quantity.start for each in annotated.periods)
@@ -60,7 +64,7 @@ class Follower:
             return said.reading
         return self.subjects.part(annotated, said, start=start, end=quantity.start)
 
-    def _level(self, said: Said, quantity: Quantity, gap: str) -> Measured | None:
+    def _level(self, said: PreviousMeasurement, quantity: Quantity, gap: str) -> Measurement | None:
         """「…同比下降16%，仅为11.6亿部」 and 「净利率提升1.8pct至15.3%」: the level behind its change."""
         if not self.fits(said.reading.indicator, quantity):
             return None
@@ -69,7 +73,9 @@ class Follower:
             return said.reading if level else None
         return said.reading if CONTINUES.fullmatch(gap) else None
 
-    def goes_on(self, annotated: Annotated, before: Said | None, quantity: Quantity) -> Measured | None:
+    def goes_on(
+        self, annotated: AnnotatedSentence, before: PreviousMeasurement | None, quantity: Quantity
+    ) -> Measurement | None:
         """「同比增长29%。」 and 「预计2027年将达到20亿元。」 behind a sentence that told a level."""
         if before is None:
             return None
@@ -85,13 +91,13 @@ class Follower:
 
     def share(
         self,
-        annotated: Annotated,
-        indicators: list[Ref],
+        annotated: AnnotatedSentence,
+        indicators: list[EntityMention],
         found: re.Match[str],
         *,
-        said: Said | None,
-        before: Measured | None,
-    ) -> Measured | None:
+        said: PreviousMeasurement | None,
+        before: Measurement | None,
+    ) -> Measurement | None:
         """「…，占全球手机出货量的64.1%」: a share of the last indicator's subject, or of the thing named before 占."""
         whole = [
             ref

@@ -100,7 +100,7 @@ def _against_another(figure: Figure) -> bool:
 def _of_the_heading_s_firm(figure: Figure) -> bool:
     """Below a heading or label that names a firm, sales of a product may be the firm's or the whole trade's."""
     reading, annotated = figure.reading, figure.annotated
-    if not annotated.firm or reading.subject.kind == Kind.COMPANY or places_in(reading.scope, annotated.refs):
+    if not annotated.company_scope or reading.subject.kind == Kind.COMPANY or places_in(reading.scope, annotated.refs):
         return False
     name = reading.indicator.name
     of_firms = (reading.indicator.about and name.endswith(COMPANY_HEADS)) or name in OF_FIRMS
@@ -119,7 +119,7 @@ def _of_a_business(figure: Figure) -> bool:
 def _of_a_stranger(figure: Figure) -> bool:
     """「某某科技：储能收入3亿元」: what firms have is that firm's, which no list holds."""
     subject, name = figure.reading.subject, figure.reading.indicator.name
-    if not figure.annotated.stranger or subject.kind == Kind.COMPANY:
+    if not figure.annotated.is_unlisted_company or subject.kind == Kind.COMPANY:
         return False
     return name.endswith(COMPANY_HEADS) or name in OF_FIRMS
 
@@ -212,7 +212,7 @@ def _of_a_measure(figure: Figure) -> bool:
 def _of_who_was_named_since(figure: Figure) -> bool:
     """「新能源：…。风电装机5GW；累计装机50GW」: the label's subject, when the sentence before measured another's."""
     subject, before = figure.reading.subject, figure.before
-    if before is None or figure.annotated.opens or subject.start >= 0 or subject.kind not in _THINGS:
+    if before is None or figure.annotated.starts_block or subject.start >= 0 or subject.kind not in _THINGS:
         return False
     other = before.reading.subject
     alike = other.entity == subject.entity or other.name in subject.name or subject.name in other.name

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from extraction.claims.measures.measurement import Said, named_of
+from extraction.claims.measures.measurement import PreviousMeasurement, named_of
 from extraction.claims.measures.owner import read_owner
 from extraction.claims.measures.subject import described, described_row, is_place, of_product, without
 from extraction.claims.measures.words import AFTER_LEVEL, CONTINUES, FILLER, VAGUE
 from extraction.dating.reader import quarterly, yearly
 from extraction.quantities.reader import align, find_lists
-from extraction.sentence import Ref, nearest
+from extraction.sentence import EntityMention, nearest
 from kg.model import Kind, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from extraction.claims.measures.measurement import Measured
+    from extraction.claims.measures.measurement import Measurement
     from extraction.claims.measures.subject import SubjectFinder
     from extraction.dating.reader import Dated
     from extraction.quantities.reader import Quantity, QuantityList
-    from extraction.sentence import Annotated
+    from extraction.sentence import AnnotatedSentence
     from kg.period import Period
 
 _JOINER = re.compile(r"(?:[、/]|和|及|与|以及)$")
@@ -38,13 +38,13 @@ _JOINED = re.compile(r"(?:[、/，]|和|及|与|以及|的)*(?:同比|环比)?")
 
 _TOWARDS = re.compile("[对向从自]$")
 _NEXT_OF_A_ROW = 0.8  # how much surer the first of a row is than the others
-Readings = list[tuple["Measured", "Quantity", "Period | None"]]
+Readings = list[tuple["Measurement", "Quantity", "Period | None"]]
 
 
 class RowReader:
     """Reads the lists of one sentence, each where it stands: what was said before it may say what it measures."""
 
-    def __init__(self, annotated: Annotated, indicators: Sequence[Ref], finder: Finder) -> None:
+    def __init__(self, annotated: AnnotatedSentence, indicators: Sequence[EntityMention], finder: RowSubjects) -> None:
         self._annotated, self._indicators, self._finder = annotated, indicators, finder
         self._rows = {row.start: row for row in find_lists(annotated.text, annotated.quantities)}
         self._last: tuple[int, Readings] = (0, [])
@@ -53,10 +53,10 @@ class RowReader:
         """Return the list that begins at an offset."""
         return self._rows.get(start)
 
-    def read(self, row: QuantityList, *, said: Said | None) -> Readings:
+    def read(self, row: QuantityList, *, said: PreviousMeasurement | None) -> Readings:
         """Return what each number measures; empty where the row cannot be paired."""
         end, last = self._last
-        told = Said(last[-1][0], last[-1][1]) if last else None
+        told = PreviousMeasurement(last[-1][0], last[-1][1]) if last else None
         readings = (
             _following(self._annotated, row, end, last)
             or _paired(self._annotated, row, self._indicators, replace(self._finder, row=last))
@@ -65,7 +65,7 @@ class RowReader:
         self._last = row.end, readings
         return readings
 
-    def _goes_on(self, row: QuantityList, said: Said | None) -> Readings:
+    def _goes_on(self, row: QuantityList, said: PreviousMeasurement | None) -> Readings:
         """「…达10亿元，预计2026年和2030年将分别达到20亿元和30亿元」: the same indicator in other years."""
         said, first = said or self._finder.before, row.items[0]
         if said is None:
@@ -79,7 +79,7 @@ class RowReader:
         return [(said.reading, quantity, period) for period, quantity in pairs]
 
 
-def _following(annotated: Annotated, row: QuantityList, end: int, last: Readings) -> Readings:
+def _following(annotated: AnnotatedSentence, row: QuantityList, end: int, last: Readings) -> Readings:
     """「…达526、654、755亿元，同增2%、24%、16%」: the second list tells the changes of the first."""
     if len(last) != len(row.items) or not row.items[0].change:
         return []
@@ -90,23 +90,25 @@ def _following(annotated: Annotated, row: QuantityList, end: int, last: Readings
     return [(told[0], quantity, period) for told, quantity, period in zip(last, row.items, own, strict=True)]
 
 
-class Finder(Struct, frozen=True):
+class RowSubjects(Struct, frozen=True):
     """Whom an indicator of a list can mean: `row` is the list before it, `before` the sentence before."""
 
     subjects: SubjectFinder
-    before: Said | None
+    before: PreviousMeasurement | None
     row: Readings = field(default_factory=list)
 
-    def find(self, annotated: Annotated, indicator: Ref) -> Measured | None:
+    def find(self, annotated: AnnotatedSentence, indicator: EntityMention) -> Measurement | None:
         """Return the indicator with its subject, or None where nobody can be meant."""
         before = named_of(self.before)
-        said = Said(self.row[-1][0], self.row[-1][1]) if self.row else None
+        said = PreviousMeasurement(self.row[-1][0], self.row[-1][1]) if self.row else None
         found = self.subjects.find(annotated, indicator, said=said, before=before)
         macro = indicator.entity in self.subjects.macro
         return found or described(annotated, indicator, said=said, before=self.before, macro=macro)
 
 
-def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], finder: Finder) -> Readings:
+def _paired(
+    annotated: AnnotatedSentence, row: QuantityList, indicators: Sequence[EntityMention], finder: RowSubjects
+) -> Readings:
     indicator = nearest(indicators, row.start)
     if indicator is None or not FILLER.fullmatch(without(annotated, indicator.end, row.start)):
         return []
@@ -128,7 +130,7 @@ def _paired(annotated: Annotated, row: QuantityList, indicators: Sequence[Ref], 
     return _of_one(annotated, row, indicator, finder)
 
 
-def _of_one(annotated: Annotated, row: QuantityList, indicator: Ref, finder: Finder) -> Readings:
+def _of_one(annotated: AnnotatedSentence, row: QuantityList, indicator: EntityMention, finder: RowSubjects) -> Readings:
     """Pair one indicator of one subject with the places or years, else with what is described, in a row before it."""
     first = finder.find(annotated, indicator)
     places = read_owner(annotated, indicator.start if not indicator.about else max(indicator.owner_end, 0)).places
@@ -146,14 +148,16 @@ def _of_one(annotated: Annotated, row: QuantityList, indicator: Ref, finder: Fin
     return [(reading, quantity, None) for reading, quantity in zip(told, row.items, strict=bool(told))]
 
 
-def _of_the_same(first: Measured, indicator: Ref, finder: Finder) -> Measured:
+def _of_the_same(first: Measurement, indicator: EntityMention, finder: RowSubjects) -> Measurement:
     """Return the next indicator of a row with the subject of the first, described where that is."""
     if first.described:
         return replace(first, indicator=indicator)
     return finder.subjects.of_names(first.subject, indicator, first.scope)
 
 
-def _beside(annotated: Annotated, first: Measured, indicator: Ref, finder: Finder) -> Measured:
+def _beside(
+    annotated: AnnotatedSentence, first: Measurement, indicator: EntityMention, finder: RowSubjects
+) -> Measurement:
     """Return the next indicator of a row, of whom it names itself: 「粗钢产量和钢材产量」."""
     if firm := _firm_before(annotated, indicator):
         return finder.subjects.of_names(firm, indicator)
@@ -166,12 +170,12 @@ def _beside(annotated: Annotated, first: Measured, indicator: Ref, finder: Finde
     return replace(own, confidence=_NEXT_OF_A_ROW * own.confidence, scope=scope)
 
 
-def _firm_before(annotated: Annotated, indicator: Ref) -> Ref | None:
+def _firm_before(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention | None:
     """Return the firm written right before an indicator."""
     return next((ref for ref in annotated.refs if ref.kind == Kind.COMPANY and ref.end == indicator.start), None)
 
 
-def _of_same_owners(indicator: Ref, row: QuantityList, finder: Finder) -> Readings:
+def _of_same_owners(indicator: EntityMention, row: QuantityList, finder: RowSubjects) -> Readings:
     """「甲、乙、丙收入增速分别为…，净利润增速分别为…」: the second row's figures are the same owners'."""
     told = [reading for reading, _, _ in finder.row]
     if indicator.about or len(told) != len(row.items) or len({each.subject.entity for each in told}) != len(told):
@@ -182,7 +186,7 @@ def _of_same_owners(indicator: Ref, row: QuantityList, finder: Finder) -> Readin
     ]
 
 
-def _with_years(annotated: Annotated, row: QuantityList, *, since: int = 0) -> list[tuple[Period, Quantity]]:
+def _with_years(annotated: AnnotatedSentence, row: QuantityList, *, since: int = 0) -> list[tuple[Period, Quantity]]:
     stated = [each for each in annotated.periods if since <= each.start < row.start and each.role == "stated"]
     if not stated:
         return []
@@ -191,14 +195,16 @@ def _with_years(annotated: Annotated, row: QuantityList, *, since: int = 0) -> l
     return [] if isinstance(aligned, Problem) else aligned
 
 
-def _one_by_one(annotated: Annotated, stated: list[Dated], count: int) -> list[Period]:
+def _one_by_one(annotated: AnnotatedSentence, stated: list[Dated], count: int) -> list[Period]:
     """Return the last `count` stated periods: 2025/2026/2027年, or 2020Q1、Q2和Q3, told one by one."""
     last = stated[-count:]
     joined = all(_JOINED.fullmatch(annotated.text[left.end : right.start]) for left, right in pairwise(last))
     return [dated.period for dated in last] if joined else []
 
 
-def _indicators_in_row(annotated: Annotated, indicators: Sequence[Ref], last: Ref, count: int) -> list[Ref]:
+def _indicators_in_row(
+    annotated: AnnotatedSentence, indicators: Sequence[EntityMention], last: EntityMention, count: int
+) -> list[EntityMention]:
     """Return the indicators joined to the last one: 营收、净利润增速分别为."""
     row = [last]
     for ref in reversed([each for each in indicators if each.end <= last.start]):
@@ -211,10 +217,12 @@ def _indicators_in_row(annotated: Annotated, indicators: Sequence[Ref], last: Re
     return row
 
 
-def _owners_in_row(annotated: Annotated, indicator: Ref, count: int) -> tuple[list[Ref], str]:
+def _owners_in_row(
+    annotated: AnnotatedSentence, indicator: EntityMention, count: int
+) -> tuple[list[EntityMention], str]:
     """Return the names joined before the indicator's own word, with their place (国内降压药和糖尿病用药市场规模)."""
     own = indicator.owner_end if indicator.about and indicator.owner_end > indicator.start else indicator.start
-    owners: list[Ref] = []
+    owners: list[EntityMention] = []
     while len(owners) < count:
         phrase = read_owner(annotated, own, alone=True)
         if phrase.ref is None:

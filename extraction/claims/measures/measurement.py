@@ -13,43 +13,43 @@ from extraction.text.sentences import behind_last
 if TYPE_CHECKING:
     from extraction.dating.reader import Dated
     from extraction.quantities.reader import Quantity
-    from extraction.sentence import Annotated, Ref
+    from extraction.sentence import AnnotatedSentence, EntityMention
     from kg.period import Period
 
 
 DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.min_confidence)
 
 
-class Measured(Struct, frozen=True):
+class Measurement(Struct, frozen=True):
     """An indicator with the subject it is measured of; one only `described` is not the next figure's."""
 
-    indicator: Ref
-    subject: Ref
+    indicator: EntityMention
+    subject: EntityMention
     confidence: float
     scope: str = ""
     described: bool = False
 
 
-class Said(Struct, frozen=True):
+class PreviousMeasurement(Struct, frozen=True):
     """What was measured last, in this sentence or right before it; `earlier` is the last one of a named subject."""
 
-    reading: Measured
+    reading: Measurement
     quantity: Quantity
-    earlier: Said | None = None
+    earlier: PreviousMeasurement | None = None
 
     @property
-    def named(self) -> Said | None:
+    def named(self) -> PreviousMeasurement | None:
         """The last one whose subject was named."""
         return self.earlier if self.reading.described else self
 
 
-def named_of(said: Said | None) -> Measured | None:
+def named_of(said: PreviousMeasurement | None) -> Measurement | None:
     """Return the last reading whose subject was named."""
     named = said.named if said else None
     return named.reading if named else None
 
 
-def doubted(said: Said | None) -> Said | None:
+def doubted(said: PreviousMeasurement | None) -> PreviousMeasurement | None:
     """Return what was measured last as a reading that may belong to something else."""
     if said is None:
         return None
@@ -60,14 +60,14 @@ def doubted(said: Said | None) -> Said | None:
 class Figure:
     """A number with its reading; `dated` is the expression that dates it, `listed` says that it stands in a row."""
 
-    annotated: Annotated
-    reading: Measured
+    annotated: AnnotatedSentence
+    reading: Measurement
     quantity: Quantity
     dated: Dated | None
     valid: Period | None
     listed: bool
     traded: bool = False  # the figure before was one of imports or exports
-    before: Said | None = None  # what the sentence before measured last
+    before: PreviousMeasurement | None = None  # what the sentence before measured last
     clause: str = field(init=False)  # the words from the last mark up to the number
 
     def __post_init__(self) -> None:

@@ -27,13 +27,13 @@ from extraction.claims.measures.words import (
     TRADE,
     VERBS,
 )
-from extraction.sentence import Ref
+from extraction.sentence import EntityMention
 from extraction.text.regex_prefilter import Prefiltered
 from kg.ids import entity_id
 from kg.model import Kind
 
 if TYPE_CHECKING:
-    from extraction.sentence import Annotated
+    from extraction.sentence import AnnotatedSentence
 
 _SCORE = 0.75
 _NAMED = SUBJECT_KINDS | {Kind.REGION}
@@ -69,8 +69,8 @@ class Owner(Struct, frozen=True):
     what is named (甲公司在挖机市占率), `doubt` that other words stand before it.
     """
 
-    ref: Ref | None = None
-    region: Ref | None = None
+    ref: EntityMention | None = None
+    region: EntityMention | None = None
     scope: str = ""
     told: bool = True
     places: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class _Word(Struct, frozen=True):
     tag: str
 
 
-def read_owner(annotated: Annotated, end: int, *, alone: bool = False, since: int = 0) -> Owner:
+def read_owner(annotated: AnnotatedSentence, end: int, *, alone: bool = False, since: int = 0) -> Owner:
     """Read the phrase that ends where the indicator's own word begins; `alone` stops at 和, `since` at an offset."""
     text = annotated.text
     begin = max((found.end() for found in _WALL.finditer(text, 0, end)), default=0)
@@ -133,7 +133,7 @@ def _counts(words: list[_Word], at: int) -> bool:
     return counted or (words[at].text in {"公司", "企业", "上市公司"} and at > 0 and words[at - 1].text.endswith("家"))
 
 
-def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, told: bool) -> Owner:
+def _owner(annotated: AnnotatedSentence, name: list[_Word], generic: list[_Word], *, told: bool) -> Owner:
     """Take region words off the front of a phrase and type what is left."""
     phrase = name
     name, region, scope = _placed(annotated, name)
@@ -157,13 +157,15 @@ def _owner(annotated: Annotated, name: list[_Word], generic: list[_Word], *, tol
     if known and known[0].kind == Kind.COMPANY:
         return Owner(None, region, where, told=False)  # 「苹果手机」 is neither the firm nor any phone
     kind = Kind.INDUSTRY if any(word.text in TRADE for word in generic) or words.endswith("业") else Kind.PRODUCT
-    return Owner(Ref(entity_id(kind, words), kind, words, start, end, score=_SCORE), region, where, told, tuple(scope))
+    return Owner(
+        EntityMention(entity_id(kind, words), kind, words, start, end, score=_SCORE), region, where, told, tuple(scope)
+    )
 
 
-def _placed(annotated: Annotated, name: list[_Word]) -> tuple[list[_Word], Ref | None, list[str]]:
+def _placed(annotated: AnnotatedSentence, name: list[_Word]) -> tuple[list[_Word], EntityMention | None, list[str]]:
     """Take off a phrase's ends what says where it is measured: the name, its region, the places as worded."""
     scope: list[str] = []
-    region: Ref | None = None
+    region: EntityMention | None = None
     while name and (name[0].text in PLACES or name[0].tag == "region" or name[0].text in _INNER_FIRST):
         if name[0].text not in INNER:
             scope.append(name[0].text)
@@ -189,7 +191,9 @@ def _behind_market(name: list[_Word]) -> tuple[list[_Word], str]:
     return name[inner + 1 :], "".join(word.text for word in name[: inner + 1])
 
 
-def _of_group(annotated: Annotated, span: tuple[int, int], region: Ref | None, where: str, *, told: bool) -> Owner:
+def _of_group(
+    annotated: AnnotatedSentence, span: tuple[int, int], region: EntityMention | None, where: str, *, told: bool
+) -> Owner:
     """「消费电子领域重点公司2020年收入」 is the trade's, narrowed to some firms; 「前三大企业」 names no trade."""
     words = annotated.text[slice(*span)]
     trade = _OF_GROUP.fullmatch(words)
@@ -199,7 +203,7 @@ def _of_group(annotated: Annotated, span: tuple[int, int], region: Ref | None, w
     known = next((ref for ref in annotated.refs if (ref.start, ref.end) == (start, end)), None)
     if known is None or known.kind not in SUBJECT_KINDS:
         name = trade["name"]
-        known = Ref(entity_id(Kind.INDUSTRY, name), Kind.INDUSTRY, name, start, end, score=_SCORE)
+        known = EntityMention(entity_id(Kind.INDUSTRY, name), Kind.INDUSTRY, name, start, end, score=_SCORE)
     return Owner(known, region, where + words[trade.end("name") :], told)
 
 
@@ -209,7 +213,7 @@ def _is_sound(words: str) -> bool:
     return words not in OWNER_FILLER and words not in GENERIC
 
 
-def _words(annotated: Annotated, begin: int, end: int) -> list[_Word]:
+def _words(annotated: AnnotatedSentence, begin: int, end: int) -> list[_Word]:
     """Cut a stretch into words, dates and known names; a known name is never cut."""
     fixed = [(dated.start, dated.end, "date") for dated in annotated.periods if begin <= dated.start < end]
     fixed += [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from extraction.dating.reader import Dated
     from extraction.quantities.reader import Quantity
-    from extraction.sentence import Annotated, Ref
+    from extraction.sentence import AnnotatedSentence, EntityMention
     from kg.period import Period
 
 
@@ -26,7 +26,9 @@ _OF_THEN = re.compile("的?(?:约|近)?")
 _SPAN = timedelta(days=366)  # what is told of more than a year dates the one figure behind it
 
 
-def period_of(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple[Dated | None, Period | None]:
+def period_of(
+    annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity
+) -> tuple[Dated | None, Period | None]:
     """Return what dates a figure: the period stated last; 目前 behind it, or alone, is the day of the note.
 
     A span of years is that of the first figure behind it (「近三年分红超600亿元，股息率3.4%」), and of no percentile.
@@ -58,14 +60,14 @@ def period_of(annotated: Annotated, indicator: Ref, quantity: Quantity) -> tuple
     return shorter, shorter.period if shorter else None
 
 
-def years_of(annotated: Annotated, quantity: Quantity) -> list[Period]:
+def years_of(annotated: AnnotatedSentence, quantity: Quantity) -> list[Period]:
     """Return the years of a span told before: 「2015-2024年规模从4797亿元增至1.11万亿元」 is 2015 … 2024."""
     dated = _last(annotated.periods, quantity.start)
     years = yearly(dated) if dated else []
     return years if len(years) > 1 else []
 
 
-def _bracketed(annotated: Annotated, end: int) -> Dated | None:
+def _bracketed(annotated: AnnotatedSentence, end: int) -> Dated | None:
     """Return what stands alone in a bracket right behind a figure: 「市占率71%（2024年）」."""
     text = annotated.text
     for dated in annotated.periods:
@@ -82,7 +84,7 @@ def _aside(text: str, dated: Dated, quantity: Quantity) -> bool:
     return text[opened + 1 : closed] != text[dated.start : dated.end]
 
 
-def of_a_start(annotated: Annotated, dated: Dated, quantity: Quantity | None = None) -> bool:
+def of_a_start(annotated: AnnotatedSentence, dated: Dated, quantity: Quantity | None = None) -> bool:
     """Whether a period is only that of the number behind it, where a change began, and this is another number.
 
     「从2023年的10%升至12%，净利率5%」: 12 % and 5 % are not of 2023.
@@ -99,7 +101,7 @@ def last_year(period: Period | None) -> Period | None:
     return year(period.end.year - 1) if period and period.end and _is_long(period) else period
 
 
-def _spot(annotated: Annotated, indicator: Ref) -> bool:
+def _spot(annotated: AnnotatedSentence, indicator: EntityMention) -> bool:
     """Whether a figure is one of a day: a price that is no mean, a stock."""
     written = annotated.text[max(indicator.start, 0) : max(indicator.end, 0)]
     return indicator.name.endswith(("价格", "价差", "库存", "存栏量")) and "均价" not in written
@@ -128,24 +130,24 @@ _OF_THAT_TIME = re.compile("的?(?:约|近)?")
 _WRITTEN = re.compile(r"[\dQH]+[^同]*$")
 
 
-def dated_start(annotated: Annotated, quantity: Quantity) -> bool:
+def dated_start(annotated: AnnotatedSentence, quantity: Quantity) -> bool:
     """Whether the first number of a range names its own time: 「从2013年的5.63%提升至…」."""
     return any(re.fullmatch("的?(?:约|近)?", annotated.text[dated.end : quantity.start]) for dated in annotated.periods)
 
 
-def begins(annotated: Annotated, quantity: Quantity) -> bool:
+def begins(annotated: AnnotatedSentence, quantity: Quantity) -> bool:
     """Whether a number begins a range that says when: at its own time, or over a span of years."""
     if dated_start(annotated, quantity):
         return True
     return bool(STARTS_RANGE.match(annotated.text, quantity.end) and years_of(annotated, quantity))
 
 
-def bases(annotated: Annotated) -> list[Dated]:
+def bases(annotated: AnnotatedSentence) -> list[Dated]:
     """Return the years a change is counted from, 去年同期 and its like aside."""
     return [dated for dated in annotated.periods if dated.role == "comparison" and not SAME_TIME.search(dated.text)]
 
 
-def ended(annotated: Annotated, first: Quantity, quantity: Quantity) -> Period | None:
+def ended(annotated: AnnotatedSentence, first: Quantity, quantity: Quantity) -> Period | None:
     """Return when a range ends: 「2020年出货量将从2019年的13.63亿部下降至11.52亿部」 in 2020."""
     if any(first.end <= dated.start < quantity.start for dated in annotated.periods):
         return None  # said right before the number
@@ -158,7 +160,7 @@ def ended(annotated: Annotated, first: Quantity, quantity: Quantity) -> Period |
     return last_year(annotated.period)  # 「2015-2024年…。其中份额从21%增至29%」 ends in 2024
 
 
-def base_of(annotated: Annotated, quantity: Quantity) -> Period | None:
+def base_of(annotated: AnnotatedSentence, quantity: Quantity) -> Period | None:
     """Return the period of what a figure was before: 2023 of 90亿元 in 「100亿元，较2023年的90亿元增长11%」."""
     if quantity.change or annotated.text.startswith("亏损", quantity.end):
         return None

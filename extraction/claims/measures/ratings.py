@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from extraction.sentence import Claim, Ref
+from extraction.sentence import Claim, EntityMention
 from extraction.text.regex_prefilter import Prefiltered
 from kg.ids import entity_id
 from kg.model import Kind, Value
@@ -13,7 +13,7 @@ from kg.model import Kind, Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from extraction.sentence import Annotated
+    from extraction.sentence import AnnotatedSentence
 
 _RATINGS = (
     "强烈推荐|强力买入|强烈买入|优于大市|同步大市|弱于大市|跑赢行业|跑赢大市|谨慎推荐|谨慎增持|"
@@ -29,7 +29,7 @@ _HOUSE = re.compile(r"证券$|国际$|中金公司|高盛|摩根|瑞银|花旗|�
 _UNITS = {"港币": "港元", "HKD": "港元", "USD": "美元"}
 
 
-def read(annotated: Annotated, publisher: str) -> Iterator[Claim]:
+def read(annotated: AnnotatedSentence, publisher: str) -> Iterator[Claim]:
     """Yield the ratings of one sentence; who rates is the institution named before it, else the report's publisher."""
     for match in _RATING.finditer(annotated.text):
         object_ = _rated(annotated, match)
@@ -50,7 +50,7 @@ def read(annotated: Annotated, publisher: str) -> Iterator[Claim]:
         )
 
 
-def _rated(annotated: Annotated, match: re.Match[str]) -> Ref | None:
+def _rated(annotated: AnnotatedSentence, match: re.Match[str]) -> EntityMention | None:
     inside = [ref for ref in annotated.between(match.start(), match.end()) if ref.kind in (Kind.COMPANY, Kind.INDUSTRY)]
     if inside:
         return inside[0]
@@ -60,11 +60,11 @@ def _rated(annotated: Annotated, match: re.Match[str]) -> Ref | None:
     return annotated.subject if not before else None
 
 
-def _rater(annotated: Annotated, before: int, publisher: str) -> Ref | None:
+def _rater(annotated: AnnotatedSentence, before: int, publisher: str) -> EntityMention | None:
     named = [ref for ref in annotated.between(0, before) if ref.kind == Kind.INSTITUTION or _HOUSE.search(ref.name)]
     if named:
         return named[-1]
-    return Ref(entity_id(Kind.INSTITUTION, publisher), Kind.INSTITUTION, publisher) if publisher else None
+    return EntityMention(entity_id(Kind.INSTITUTION, publisher), Kind.INSTITUTION, publisher) if publisher else None
 
 
 def _price(match: re.Match[str] | None) -> Value | None:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from extraction.claims.measures.continuation import SHARE_OF, Follower
+from extraction.claims.measures.continuation import SHARE_OF, ContinuationResolver
 from extraction.claims.measures.filters import is_doubtful
-from extraction.claims.measures.lists import Finder, RowReader
-from extraction.claims.measures.measurement import DOUBTFUL, Figure, Measured, Said, doubted, named_of
+from extraction.claims.measures.lists import RowReader, RowSubjects
+from extraction.claims.measures.measurement import DOUBTFUL, Figure, Measurement, PreviousMeasurement, doubted, named_of
 from extraction.claims.measures.period import (
     AT_A_CLOSE,
     base_of,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from extraction.names.gazetteer import Lexicon
     from extraction.quantities.reader import Quantity
-    from extraction.sentence import Annotated, Ref
+    from extraction.sentence import AnnotatedSentence, EntityMention
     from kg.period import Period
 
 _ADJUSTED = {"净利润": "扣非归母净利润", "归母净利润": "扣非归母净利润", "ROE": "扣非ROE"}
@@ -91,8 +91,8 @@ class MetricReader:
         self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}}
         self._units_of_name = lru_cache(maxsize=4096)(self._units_by_head)  # an ending is sought among hundreds
         self.subjects = SubjectFinder(lexicon)
-        self._follower = Follower(self.subjects, self._fits)
-        self._before: Said | None = None  # what the sentence before measured last
+        self._follower = ContinuationResolver(self.subjects, self._fits)
+        self._before: PreviousMeasurement | None = None  # what the sentence before measured last
         self._place = ""  # where the paragraph's figures were measured last
         self._seen: set[str] = set()  # the places that the paragraph has named
         self._measured: set[str] = set()  # what it has measured
@@ -103,12 +103,12 @@ class MetricReader:
         self._before, self._place, self._traded = None, "", False
         self._seen, self._measured = set(), set()
 
-    def read(self, annotated: Annotated) -> Iterator[Claim]:
+    def read(self, annotated: AnnotatedSentence) -> Iterator[Claim]:
         """Yield the measured claims of one sentence."""
-        if annotated.opens:
+        if annotated.starts_block:
             self._place, self._seen, self._measured, self._traded = "", set(), set(), False
             self._before = doubted(self._before)  # the paragraph before may have spoken of something else
-        said: Said | None = None
+        said: PreviousMeasurement | None = None
         left_out = None
         if annotated.quantities:
             found = self.subjects.indicators(annotated)
@@ -128,11 +128,13 @@ class MetricReader:
             self._before = None  # a new item begins
         self._seen |= {name for _, name in places_in(annotated.text, annotated.refs)}
 
-    def _read(self, annotated: Annotated, indicators: list[Ref]) -> Iterator[tuple[Claim, Said]]:
-        said: Said | None = None
+    def _read(
+        self, annotated: AnnotatedSentence, indicators: list[EntityMention]
+    ) -> Iterator[tuple[Claim, PreviousMeasurement]]:
+        said: PreviousMeasurement | None = None
         resume = listed = 0
-        begun: tuple[Measured, Quantity] | None = None
-        rows = RowReader(annotated, indicators, Finder(self.subjects, self._before))
+        begun: tuple[Measurement, Quantity] | None = None
+        rows = RowReader(annotated, indicators, RowSubjects(self.subjects, self._before))
         for quantity in _spelled(annotated):
             if quantity.start < listed:
                 continue
@@ -140,7 +142,10 @@ class MetricReader:
             if row := rows.at(quantity.start):
                 for reading, item, period in rows.read(row, said=said):
                     if self._fits(reading.indicator, item):
-                        yield self._claim(annotated, reading, item, period=period, listed=True), Said(reading, item)
+                        yield (
+                            self._claim(annotated, reading, item, period=period, listed=True),
+                            PreviousMeasurement(reading, item),
+                        )
                 said, listed = None, row.end
                 continue
             starts = STARTS_RANGE.match(annotated.text, quantity.end)
@@ -148,7 +153,7 @@ class MetricReader:
             if starts and not (steps or dated_start(annotated, quantity)):
                 resume = quantity.end  # the first of 「从5%升至8%」 was true before
                 continue
-            measured: Measured | None
+            measured: Measurement | None
             if begun and begun[1].end == resume and len({begun[1].unit, quantity.unit} - {""}) < 2:  # noqa: PLR2004
                 measured, period = begun[0], ended(annotated, begun[1], quantity)
                 quantity = _of_one_kind(begun[1], quantity)  # noqa: PLW2901 - 「占比从42%升至52%」: both are shares
@@ -162,14 +167,19 @@ class MetricReader:
                 claim = self._claim(annotated, measured, quantity, period=period)
                 if claim.confidence <= DOUBTFUL and quantity.unit:  # and so is what follows it
                     measured = replace(measured, confidence=DOUBTFUL)
-                said = Said(measured, quantity, said.named if said and measured.described else None)
+                said = PreviousMeasurement(measured, quantity, said.named if said and measured.described else None)
                 yield claim, said
                 begun = (measured, quantity) if starts else None
                 resume = quantity.end if starts else 0
 
     def _reading_for(
-        self, annotated: Annotated, indicators: list[Ref], quantity: Quantity, said: Said | None, resume: int
-    ) -> Measured | None:
+        self,
+        annotated: AnnotatedSentence,
+        indicators: list[EntityMention],
+        quantity: Quantity,
+        said: PreviousMeasurement | None,
+        resume: int,
+    ) -> Measurement | None:
         """Return whose indicator a number measures; `resume` is where a range's first number ended."""
         before = named_of(self._before)
         if quantity.change == "share" and (told := SHARE_OF.search(annotated.text, 0, quantity.start)):
@@ -192,7 +202,7 @@ class MetricReader:
         macro = indicator.entity in self.subjects.macro
         return described(annotated, indicator, said=said, before=self._before, macro=macro)
 
-    def _of_what_is_counted(self, reading: Measured, quantity: Quantity) -> Measured:
+    def _of_what_is_counted(self, reading: Measurement, quantity: Quantity) -> Measurement:
         """Return the reading of what a short name stands for where it is counted so: 新能源 in 辆 are cars."""
         name = _COUNTED.get((reading.subject.name, quantity.unit))
         if name is None:
@@ -203,7 +213,7 @@ class MetricReader:
         )
         return replace(told, confidence=reading.confidence, described=reading.described)
 
-    def _fits(self, indicator: Ref, quantity: Quantity) -> bool:
+    def _fits(self, indicator: EntityMention, quantity: Quantity) -> bool:
         """Whether the unit is one that this indicator is measured in; a change or share in percent fits any."""
         if quantity.unit in RATES and quantity.change:
             return True
@@ -216,13 +226,13 @@ class MetricReader:
         units = self._units_of(indicator)
         return not units or _unit_kind(quantity.unit) in units
 
-    def _units_of(self, indicator: Ref) -> tuple[str, ...]:
+    def _units_of(self, indicator: EntityMention) -> tuple[str, ...]:
         return self._units.get(indicator.entity) or self._units_of_name(indicator.name)
 
     def _units_by_head(self, name: str) -> tuple[str, ...]:
         return next((units for head, units in self._heads.items() if name.endswith(head)), ())
 
-    def _of_a_piece(self, annotated: Annotated, indicator: Ref, quantity: Quantity, gap: str) -> bool:
+    def _of_a_piece(self, annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity, gap: str) -> bool:
         """「面板价格从74美元跌至32美元」: a price of one piece, not a rise, a sum or of an unread unit."""
         priced = "price" in self._units_of(indicator) and _unit_kind(quantity.unit) == "currency"
         priced = priced and not _PER.match(annotated.text, quantity.end)
@@ -230,8 +240,8 @@ class MetricReader:
 
     def _claim(
         self,
-        annotated: Annotated,
-        reading: Measured,
+        annotated: AnnotatedSentence,
+        reading: Measurement,
         quantity: Quantity,
         *,
         period: Period | None = None,
@@ -267,7 +277,7 @@ class MetricReader:
             modality=Modality.ASSERTED if indicator.name in AT_A_CLOSE and valid is None else None,
         )
 
-    def _placed(self, annotated: Annotated, reading: Measured) -> Measured:
+    def _placed(self, annotated: AnnotatedSentence, reading: Measurement) -> Measurement:
         """Give a figure that bears no place the one told before it: at home it holds on, abroad it may or may not.
 
         「6月全国冰箱产量904万台，冷柜产量241万台」 are both of the whole country; behind 「美国…」 nobody can say,
@@ -296,12 +306,12 @@ class MetricReader:
         return replace(reading, confidence=min(reading.confidence, DOUBTFUL))
 
 
-def _is_share_index(annotated: Annotated, indicator: Ref, begin: int) -> bool:
+def _is_share_index(annotated: AnnotatedSentence, indicator: EntityMention, begin: int) -> bool:
     """Whether an indicator is an index of shares at home, by the words of its clause."""
     return indicator.name.endswith("指数") and _AT_HOME.search(annotated.text, begin, indicator.end) is not None
 
 
-def as_told(annotated: Annotated, indicator: Ref) -> Ref:
+def as_told(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention:
     """Return the indicator under the word before it that makes it another: 扣非后归母净利润, 新增装机容量."""
     text = annotated.text
     told = text[clause_start(annotated, indicator.start) : indicator.end]
@@ -313,11 +323,11 @@ def as_told(annotated: Annotated, indicator: Ref) -> Ref:
     return indicator
 
 
-def _renamed(indicator: Ref, name: str) -> Ref:
+def _renamed(indicator: EntityMention, name: str) -> EntityMention:
     return replace(indicator, entity=entity_id(Kind.INDICATOR, name), name=name)
 
 
-def _as_share(annotated: Annotated, indicators: Sequence[Ref], quantity: Quantity) -> Quantity:
+def _as_share(annotated: AnnotatedSentence, indicators: Sequence[EntityMention], quantity: Quantity) -> Quantity:
     """Return a percentage behind 「出货量占比逐步提升，由」 as the share that it is."""
     indicator = nearest(indicators, quantity.start)
     if quantity.unit != "%" or quantity.change or indicator is None or not _SHARED.match(annotated.text, indicator.end):
@@ -331,7 +341,7 @@ def _of_one_kind(first: Quantity, second: Quantity) -> Quantity:
     return replace(second, change="share") if first.change == "share" and not second.change else second
 
 
-def _spelled(annotated: Annotated) -> list[Quantity]:
+def _spelled(annotated: AnnotatedSentence) -> list[Quantity]:
     """Return the numbers with digits: 「总市值(百万元)」 names a unit, 「100亿日元（7亿美元）」 is said twice."""
     told: list[Quantity] = []
     for quantity in annotated.quantities:
@@ -340,14 +350,14 @@ def _spelled(annotated: Annotated) -> list[Quantity]:
     return told
 
 
-def _is_converted(annotated: Annotated, first: Quantity, quantity: Quantity) -> bool:
+def _is_converted(annotated: AnnotatedSentence, first: Quantity, quantity: Quantity) -> bool:
     """Whether a number alone in a bracket says the sum before it in another currency."""
     sums = {_unit_kind(first.unit), _unit_kind(quantity.unit)} == {"currency"} and first.unit != quantity.unit
     behind = sums and _CONVERTED.fullmatch(annotated.text, first.end, quantity.start)
     return bool(behind) and annotated.text.startswith("）", quantity.end)
 
 
-def _leads(annotated: Annotated, indicator: Ref, quantity: Quantity, gap: str) -> bool:
+def _leads(annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity, gap: str) -> bool:
     """Whether the words between an indicator and a number lead from the one to the other."""
     compared = any(indicator.end <= dated.start < quantity.start for dated in bases(annotated))
     if (compared and base_of(annotated, quantity) is None) or _moved_to(annotated, quantity):
@@ -356,7 +366,7 @@ def _leads(annotated: Annotated, indicator: Ref, quantity: Quantity, gap: str) -
     return not unsaid and FILLER.fullmatch(_LATIN.sub("", gap)) is not None
 
 
-def _moved_to(annotated: Annotated, quantity: Quantity) -> bool:
+def _moved_to(annotated: AnnotatedSentence, quantity: Quantity) -> bool:
     before = annotated.text[max(0, quantity.start - 4) : quantity.start]
     stepped = STEP.search(before) is not None or quantity.text.startswith(("+", "-"))  # 「环比-0.4%至70.7%」
     return quantity.high is not None and "至" in quantity.text and stepped

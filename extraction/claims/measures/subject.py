@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import daachorse
 from msgspec.structs import replace
 
-from extraction.claims.measures.measurement import DOUBTFUL, Measured
+from extraction.claims.measures.measurement import DOUBTFUL, Measurement
 from extraction.claims.measures.owner import read_owner
 from extraction.claims.measures.words import (
     AFTER_LEVEL,
@@ -39,7 +39,7 @@ from extraction.claims.measures.words import (
 )
 from extraction.context.places import places_in
 from extraction.names.gazetteer import indicator_of
-from extraction.sentence import CONTEXT, Ref
+from extraction.sentence import CONTEXT, EntityMention
 from extraction.text.sentences import behind_last
 from kg.ids import entity_id
 from kg.kinds import kind_of
@@ -48,9 +48,9 @@ from kg.model import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from extraction.claims.measures.measurement import Said
+    from extraction.claims.measures.measurement import PreviousMeasurement
     from extraction.names.gazetteer import Lexicon
-    from extraction.sentence import Annotated
+    from extraction.sentence import AnnotatedSentence
 
 
 # How sure a way of finding the subject is, by what was right of it in samples read by hand (docs/quality.md).
@@ -77,14 +77,14 @@ class SubjectFinder:
         self._bare = [name for name in self._heads if len(name) > 1 and name not in VERBAL]
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(self._bare, daachorse.MATCH_KIND_LEFTMOST_LONGEST)
 
-    def indicators(self, annotated: Annotated) -> list[Ref]:
+    def indicators(self, annotated: AnnotatedSentence) -> list[EntityMention]:
         """Return the indicators of a sentence, those whose owner nobody knows among them."""
         known = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
         out = [_owned(ref, annotated.text[ref.start : max(ref.owner_end, ref.start)]) for ref in known]
         for start, end, index in self._automaton.find(annotated.text):
             if not any(ref.start < end and start < ref.end for ref in annotated.refs):
                 name = self._heads[self._bare[index]]
-                out.append(Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end))
+                out.append(EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end))
         out += _index_moves(annotated)
         ends = {ref.end for ref in out}
         # 销售总额 and 市场规模: the second word only widens the first
@@ -93,8 +93,13 @@ class SubjectFinder:
         )
 
     def find(
-        self, annotated: Annotated, indicator: Ref, *, said: Said | None = None, before: Measured | None = None
-    ) -> Measured | None:
+        self,
+        annotated: AnnotatedSentence,
+        indicator: EntityMention,
+        *,
+        said: PreviousMeasurement | None = None,
+        before: Measurement | None = None,
+    ) -> Measurement | None:
         """Return the indicator with its subject, or None where nobody can be meant.
 
         Args:
@@ -113,7 +118,9 @@ class SubjectFinder:
         # 「液冷服务器市场规模」 where only 服务器 is known, and the words before it name nothing
         return opened or (replace(known, confidence=DOUBTFUL) if known else None)
 
-    def share(self, annotated: Annotated, at: int, *, said: Said | None, before: Measured | None) -> Measured | None:
+    def share(
+        self, annotated: AnnotatedSentence, at: int, *, said: PreviousMeasurement | None, before: Measurement | None
+    ) -> Measurement | None:
         """「其中LCDTV占比约25%」 behind a market's size: what the thing named before `at` has of that."""
         last = said.reading if said else before
         owner = read_owner(annotated, at)
@@ -121,13 +128,17 @@ class SubjectFinder:
             return None
         return self._named(owner.ref, last.indicator, min(SHARE, last.confidence) if said else DOUBTFUL, owner.scope)
 
-    def of_names(self, subject: Ref, indicator: Ref, scope: str = "") -> Measured:
+    def of_names(self, subject: EntityMention, indicator: EntityMention, scope: str = "") -> Measurement:
         """Return the indicator of one of several names told in a row."""
         return self._named(subject, indicator, _OPEN * subject.score, scope)
 
     def _open(
-        self, annotated: Annotated, indicator: Ref, said: Said | None, before: Measured | None
-    ) -> Measured | None:
+        self,
+        annotated: AnnotatedSentence,
+        indicator: EntityMention,
+        said: PreviousMeasurement | None,
+        before: Measurement | None,
+    ) -> Measurement | None:
         owned = indicator.about and indicator.owner_end > indicator.start
         owner = read_owner(annotated, indicator.owner_end if owned else indicator.start)
         if not owner.told or (owned and owner.ref is None):
@@ -150,8 +161,12 @@ class SubjectFinder:
         return self._named(subject, indicator, DOUBTFUL if owner.doubt or lost else sure, owner.scope or scope)
 
     def _meant(
-        self, annotated: Annotated, indicator: Ref, said: Said | None, before: Measured | None
-    ) -> tuple[Ref, float, str] | None:
+        self,
+        annotated: AnnotatedSentence,
+        indicator: EntityMention,
+        said: PreviousMeasurement | None,
+        before: Measurement | None,
+    ) -> tuple[EntityMention, float, str] | None:
         """Return whom a clause without a name speaks of: the sentence's, the heading's, the last sentence's subject."""
         topics = _topics(annotated, indicator.start)
         if said is not None:
@@ -171,7 +186,9 @@ class SubjectFinder:
             return subject, min(TAKEN_OVER if plain else DOUBTFUL, before.confidence), _lasting(before)
         return (understood, 0.6 * understood.score, "") if understood is not None else None
 
-    def part(self, annotated: Annotated, said: Said, *, start: int, end: int) -> Measured | None:
+    def part(
+        self, annotated: AnnotatedSentence, said: PreviousMeasurement, *, start: int, end: int
+    ) -> Measurement | None:
         """「…4.23亿部，其中印度1.30亿部」: the same indicator of a place or a thing that text[start:end] names."""
         words = _PART.match(annotated.text, start, end)
         if words is None or not AFTER_LEVEL.fullmatch(without(annotated, words.end(), end)):
@@ -187,18 +204,20 @@ class SubjectFinder:
             owner.ref, said.reading.indicator, _OPEN * owner.ref.score, owner.scope or said.reading.scope
         )
 
-    def _named(self, subject: Ref, indicator: Ref, confidence: float, scope: str) -> Measured:
+    def _named(self, subject: EntityMention, indicator: EntityMention, confidence: float, scope: str) -> Measurement:
         """Join subject and head: 手机 and 出货量 are 手机出货量; a company's or a country's stays 出货量."""
         head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name
         if subject.kind in _COMPOUND_KINDS and head in self._heads:
             named = indicator_of(subject, self._heads[head], start=indicator.start, end=indicator.end)
         elif indicator.about:
-            named = Ref(entity_id(Kind.INDICATOR, head), Kind.INDICATOR, head, indicator.start, indicator.end)
+            named = EntityMention(entity_id(Kind.INDICATOR, head), Kind.INDICATOR, head, indicator.start, indicator.end)
         else:
             named = indicator
-        return Measured(named, subject, confidence, scope[: 2 * LONGEST_SCOPE])
+        return Measurement(named, subject, confidence, scope[: 2 * LONGEST_SCOPE])
 
-    def _carried(self, annotated: Annotated, indicator: Ref, said: Said | None) -> Measured | None:
+    def _carried(
+        self, annotated: AnnotatedSentence, indicator: EntityMention, said: PreviousMeasurement | None
+    ) -> Measurement | None:
         """「宁德时代营收3620亿元，归母净利润507亿元」: the second indicator is the first one's subject's."""
         if said is None or indicator.about or indicator.entity in self.macro:
             return None
@@ -213,7 +232,7 @@ class SubjectFinder:
         sure = DOUBTFUL if _of_another(reading, indicator) else sure
         return replace(reading, indicator=indicator, scope="", confidence=sure)
 
-    def _with_subject(self, annotated: Annotated, indicator: Ref) -> Measured | None:
+    def _with_subject(self, annotated: AnnotatedSentence, indicator: EntityMention) -> Measurement | None:
         begin = behind_last("；。！？", annotated.text, max(indicator.start, 0))
         if indicator.about:
             product = of_product(indicator)
@@ -238,7 +257,7 @@ class SubjectFinder:
             owner = annotated.subject if aside or (subject.kind == Kind.PRODUCT and "，" in gap) else subject
             if not _PLAIN_GAP.fullmatch(gap) or owner is None or (owner is not subject and owner.kind != Kind.COMPANY):
                 return None
-            return Measured(indicator, owner, 0.85 * owner.score)
+            return Measurement(indicator, owner, 0.85 * owner.score)
         understood = annotated.region if indicator.entity in self.macro else annotated.subject
         opening = without(annotated, clause_start(annotated, indicator.start), indicator.start)
         if understood is None or not OPENING.fullmatch(opening):
@@ -249,9 +268,9 @@ class SubjectFinder:
             return None  # 「全球汽车销量…，预计增速3%」 is not the heading's growth
         traded = indicator.name.startswith(("出口", "进口"))  # of what, a heading's region does not say
         sure = _UNDERSTOOD_FIRM if understood.kind == Kind.COMPANY else 0.7
-        return Measured(indicator, understood, DOUBTFUL if traded else sure * understood.score)
+        return Measurement(indicator, understood, DOUBTFUL if traded else sure * understood.score)
 
-    def _of_company(self, annotated: Annotated, indicator: Ref, begin: int) -> Measured | None:
+    def _of_company(self, annotated: AnnotatedSentence, indicator: EntityMention, begin: int) -> Measurement | None:
         """A company's own 煤炭产量: it stands right before, or the bullet or section is the company's."""
         if kind_of(indicator.about) == Kind.COMPANY or not indicator.name.endswith(COMPANY_HEADS):
             return None
@@ -259,11 +278,13 @@ class SubjectFinder:
         subject = annotated.subject
         if before and (subject is None or before[-1].entity != subject.entity):
             gap = without(annotated, before[-1].end, indicator.start)
-            return Measured(indicator, before[-1], 0.8 * before[-1].score) if OPENING.fullmatch(gap) else None
-        return Measured(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
+            return Measurement(indicator, before[-1], 0.8 * before[-1].score) if OPENING.fullmatch(gap) else None
+        return (
+            Measurement(indicator, subject, 0.7 * subject.score) if subject and subject.kind == Kind.COMPANY else None
+        )
 
 
-def _index_moves(annotated: Annotated) -> list[Ref]:
+def _index_moves(annotated: AnnotatedSentence) -> list[EntityMention]:
     """「医药生物板块上涨1.7%，跑赢沪深300」: where shares are spoken of, what a trade gains is its index's."""
     if not ON_THE_MARKET.search(annotated.text):
         return []
@@ -272,7 +293,7 @@ def _index_moves(annotated: Annotated) -> list[Ref]:
     return [indicator_of(ref, "指数", start=ref.start, end=move.end("name")) for ref, move in moved if move]
 
 
-def _owned(indicator: Ref, written: str) -> Ref:
+def _owned(indicator: EntityMention, written: str) -> EntityMention:
     """Return 进口价格 as an indicator of whatever is imported: 进口 owns nothing."""
     if not NO_NAMES & {indicator.owner, written}:
         return indicator
@@ -280,21 +301,21 @@ def _owned(indicator: Ref, written: str) -> Ref:
     return replace(indicator, entity=entity_id(Kind.INDICATOR, name), name=name, about="", owner="", owner_end=-1)
 
 
-def _unread_between(annotated: Annotated, said: Said, indicator: Ref) -> bool:
+def _unread_between(annotated: AnnotatedSentence, said: PreviousMeasurement, indicator: EntityMention) -> bool:
     """Whether a figure stands between that is somebody's who is not known: 「某某归母净利润18亿元（PE24倍）」."""
     end = max((each.start for each in annotated.quantities if each.start < indicator.start), default=0)
     between = [ref for ref in annotated.between(said.quantity.end, end) if ref.kind == Kind.INDICATOR]
     return any(not OPENING.fullmatch(without(annotated, said.quantity.end, ref.start)) for ref in between)
 
 
-def _of_a_firm(annotated: Annotated, topic: Ref) -> bool:
+def _of_a_firm(annotated: AnnotatedSentence, topic: EntityMention) -> bool:
     """Whether profits told behind a product or a trade may be those of a firm that nobody knows, not the trade's."""
     if topic.kind == Kind.COMPANY:
         return False
     return topic.kind != Kind.INDUSTRY or not AS_TRADE.match(annotated.text, topic.end)
 
 
-def _own_figure(annotated: Annotated, indicator: Ref, subjects: Sequence[Ref]) -> bool:
+def _own_figure(annotated: AnnotatedSentence, indicator: EntityMention, subjects: Sequence[EntityMention]) -> bool:
     """Whether a figure can only be the labelled firm's: 「甲公司：绿电装机38GW，股息率6%」."""
     firm = annotated.subject
     if firm is None or firm.kind != Kind.COMPANY or indicator.name not in WHOLLY:
@@ -302,39 +323,39 @@ def _own_figure(annotated: Annotated, indicator: Ref, subjects: Sequence[Ref]) -
     return {ref.entity for ref in subjects} == {firm.entity}
 
 
-def _of_another(said: Measured, indicator: Ref) -> bool:
+def _of_another(said: Measurement, indicator: EntityMention) -> bool:
     """「海运费下降15%，毛利率提升」: what a firm earns is not the thing's whose price was told."""
     thing = said.subject.kind == Kind.PRODUCT
     return thing and indicator.name in OF_FIRMS and not said.indicator.name.endswith(tuple(OF_FIRMS))
 
 
-def _shadowed(annotated: Annotated, indicator: Ref, owner: Ref) -> bool:
+def _shadowed(annotated: AnnotatedSentence, indicator: EntityMention, owner: EntityMention) -> bool:
     """Whether a firm named before a product's figure may own it: 「甲公司（储能系统毛利率36.7%）」."""
     if owner.kind == Kind.COMPANY or not indicator.name.endswith(COMPANY_HEADS):
         return False
     return any(ref.kind == Kind.COMPANY and 0 <= ref.start < indicator.start for ref in annotated.refs)
 
 
-def _lasting(reading: Measured) -> str:
+def _lasting(reading: Measurement) -> str:
     """Return what narrows the next indicator as well: a place does, the whole of a share does not."""
     return "" if reading.subject.kind == Kind.COMPANY or reading.scope.startswith("占") else reading.scope
 
 
-def is_place(annotated: Annotated, scope: str) -> bool:
+def is_place(annotated: AnnotatedSentence, scope: str) -> bool:
     """Whether what narrows a figure is where it is measured."""
     return bool(places_in(scope, ())) or any(ref.kind in MACRO_KINDS and ref.name in scope for ref in annotated.refs)
 
 
-def _topics(annotated: Annotated, before: int) -> list[Ref]:
+def _topics(annotated: AnnotatedSentence, before: int) -> list[EntityMention]:
     """Return what a sentence has named so far, the owners of its compound indicators among it."""
     named = [ref for ref in annotated.refs if ref.start >= 0 and ref.end <= before]
     owners = [of_product(ref).subject if ref.about and ref.kind == Kind.INDICATOR else ref for ref in named]
     return [ref for ref in owners if ref.kind in SUBJECT_KINDS and ref.name not in NO_NAMES]
 
 
-def of_product(indicator: Ref) -> Measured:
+def of_product(indicator: EntityMention) -> Measurement:
     """Return a compound indicator as measured of its owner: 碳酸锂价格 of 碳酸锂."""
-    about = Ref(
+    about = EntityMention(
         indicator.about,
         kind_of(indicator.about),
         indicator.owner,
@@ -342,10 +363,10 @@ def of_product(indicator: Ref) -> Measured:
         indicator.end,
         score=indicator.score,
     )
-    return Measured(indicator, about, 0.85 * indicator.score)
+    return Measurement(indicator, about, 0.85 * indicator.score)
 
 
-def scope_of(annotated: Annotated, reading: Measured) -> str | None:
+def scope_of(annotated: AnnotatedSentence, reading: Measurement) -> str | None:
     """Return what narrows the indicator, as the source words it right before the name: a region, a venue, a grade.
 
     None when the words before it are more than that: then the name is only the end of some other thing's (保险 in
@@ -375,12 +396,12 @@ def scope_of(annotated: Annotated, reading: Measured) -> str | None:
     return words if len(words) <= LONGEST_SCOPE and not SUPPOSED.search(words) else None
 
 
-def clause_start(annotated: Annotated, before: int) -> int:
+def clause_start(annotated: AnnotatedSentence, before: int) -> int:
     """Return where the clause begins that an offset stands in."""
     return behind_last("，。；：！？", annotated.text, before)
 
 
-def without(annotated: Annotated, start: int, end: int) -> str:
+def without(annotated: AnnotatedSentence, start: int, end: int) -> str:
     """Return text[start:end] with the periods and the securities codes in brackets taken out."""
     kept, position = [], start
     for dated in annotated.periods:
@@ -404,8 +425,13 @@ _AROUND = re.compile(
 
 
 def described(
-    annotated: Annotated, indicator: Ref, *, said: Said | None, before: Said | None, macro: bool = False
-) -> Measured | None:
+    annotated: AnnotatedSentence,
+    indicator: EntityMention,
+    *,
+    said: PreviousMeasurement | None,
+    before: PreviousMeasurement | None,
+    macro: bool = False,
+) -> Measurement | None:
     """Return an indicator under what describes its owner: the words before it, else who was spoken of last.
 
     Args:
@@ -418,10 +444,10 @@ def described(
     subject = _named(annotated, indicator) or _worded(annotated, indicator)
     if subject is None and not macro:
         subject = _spoken_of(annotated, said=said, before=before)
-    return Measured(indicator, subject, DOUBTFUL, described=True) if subject else None
+    return Measurement(indicator, subject, DOUBTFUL, described=True) if subject else None
 
 
-def described_row(annotated: Annotated, indicator: Ref, count: int) -> list[Measured]:
+def described_row(annotated: AnnotatedSentence, indicator: EntityMention, count: int) -> list[Measurement]:
     """Return an indicator under each of `count` words joined before it; empty where they are not as many.
 
     「32/55/65寸面板价格」 is of 32寸面板, 55寸面板 and 65寸面板.
@@ -436,18 +462,18 @@ def described_row(annotated: Annotated, indicator: Ref, count: int) -> list[Meas
     names = [name + tail["rest"] if tail and name.isdecimal() else name for name in names]
     if not all(_SHORTEST <= len(name) <= _LONGEST for name in names):
         return []
-    refs = [Ref(entity_id(Kind.BUSINESS, name), Kind.BUSINESS, name, begin, start) for name in names]
-    return [Measured(indicator, ref, DOUBTFUL, described=True) for ref in refs]
+    refs = [EntityMention(entity_id(Kind.BUSINESS, name), Kind.BUSINESS, name, begin, start) for name in names]
+    return [Measurement(indicator, ref, DOUBTFUL, described=True) for ref in refs]
 
 
-def _named(annotated: Annotated, indicator: Ref) -> Ref | None:
+def _named(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention | None:
     """Return the name that makes the indicator a compound one."""
     if not indicator.about:
         return None
     return next((ref for ref in annotated.refs if ref.entity == indicator.about), None)
 
 
-def _worded(annotated: Annotated, indicator: Ref) -> Ref | None:
+def _worded(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention | None:
     """Return the words between the last mark or figure and the indicator as a name of their own."""
     marks = [found.end() for found in _WALL.finditer(annotated.text, 0, indicator.start)]
     figures = [each.end for each in annotated.quantities if each.end <= indicator.start and _DIGIT.search(each.text)]
@@ -455,10 +481,12 @@ def _worded(annotated: Annotated, indicator: Ref) -> Ref | None:
     words = _AROUND.sub("", without(annotated, begin, indicator.start).strip())[-_LONGEST:]
     if len(words) < _SHORTEST:
         return None
-    return Ref(entity_id(Kind.BUSINESS, words), Kind.BUSINESS, words, begin, indicator.start)
+    return EntityMention(entity_id(Kind.BUSINESS, words), Kind.BUSINESS, words, begin, indicator.start)
 
 
-def _spoken_of(annotated: Annotated, *, said: Said | None, before: Said | None) -> Ref | None:
+def _spoken_of(
+    annotated: AnnotatedSentence, *, said: PreviousMeasurement | None, before: PreviousMeasurement | None
+) -> EntityMention | None:
     if said is not None:
         return said.reading.subject
     named = [ref for ref in annotated.refs if ref.kind in SUBJECT_KINDS and ref.start >= 0]
@@ -469,4 +497,4 @@ def _spoken_of(annotated: Annotated, *, said: Said | None, before: Said | None) 
     words = annotated.heading[-1].strip()[:_LONGEST] if annotated.heading else ""
     if len(words) < _SHORTEST:
         return None
-    return Ref(entity_id(Kind.BUSINESS, words), Kind.BUSINESS, words, CONTEXT, CONTEXT)
+    return EntityMention(entity_id(Kind.BUSINESS, words), Kind.BUSINESS, words, CONTEXT, CONTEXT)

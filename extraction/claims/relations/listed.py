@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from extraction.claims.relations.pattern import DOUBTFUL
-from extraction.sentence import Claim, Ref
+from extraction.sentence import Claim, EntityMention
 from kg.ids import entity_id
 from kg.model import Kind
 from kg.relations import vocabulary
@@ -19,7 +19,7 @@ from kg.relations import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from extraction.sentence import Annotated
+    from extraction.sentence import AnnotatedSentence
 
 _SHORTEST, _LONGEST = 2, 24  # characters of a name in a list
 _MOST = 40  # names in a list
@@ -78,7 +78,7 @@ GENERIC = frozenset(
 )  # fmt: skip
 
 
-def sure(annotated: Annotated) -> Iterator[Claim]:
+def sure(annotated: AnnotatedSentence) -> Iterator[Claim]:
     """Yield what the sentence's companies run and make, as far as a word that opens a list names it."""
     if not _NAMED.search(annotated.text):
         return
@@ -91,7 +91,7 @@ def sure(annotated: Annotated) -> Iterator[Claim]:
             yield claim
 
 
-def _opened(annotated: Annotated) -> Iterator[Claim]:
+def _opened(annotated: AnnotatedSentence) -> Iterator[Claim]:
     text = annotated.text
     for opening in _OPENINGS:
         for match in opening.trigger.finditer(text):
@@ -104,7 +104,7 @@ def _opened(annotated: Annotated) -> Iterator[Claim]:
                     yield _claim(annotated, opening, subject, start, end)
 
 
-def _owner(annotated: Annotated, before: int) -> Ref | None:
+def _owner(annotated: AnnotatedSentence, before: int) -> EntityMention | None:
     """Return the company that the list is of: the last one named before it, else the understood subject."""
     named = [
         ref
@@ -151,11 +151,13 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
     return start + begin, start + stop
 
 
-def _claim(annotated: Annotated, opening: Opening, subject: Ref, start: int, end: int) -> Claim:
+def _claim(annotated: AnnotatedSentence, opening: Opening, subject: EntityMention, start: int, end: int) -> Claim:
     known = [ref for ref in annotated.refs if (ref.start, ref.end) == (start, end)]
     name = annotated.text[start:end]
     cut = not known and len(name) == _SHORTEST  # 有源 of 有源与无源器件
-    object_ = known[0] if known else Ref(entity_id(opening.kind, name), opening.kind, name, start, end, score=0.8)
+    object_ = (
+        known[0] if known else EntityMention(entity_id(opening.kind, name), opening.kind, name, start, end, score=0.8)
+    )
     return Claim(
         relation=opening.relation,
         subject=subject,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import rjieba
 
-from extraction.sentence import ANY_LETTER, LETTER, QUANTITY_LETTER, Annotated, Claim, Masked, bare, mask
+from extraction.sentence import ANY_LETTER, LETTER, QUANTITY_LETTER, AnnotatedSentence, Claim, Masked, anchor_of, mask
 from extraction.text.regex_prefilter import needed_letters
 from kg.model import Kind, Polarity, Value
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from extraction.quantities.reader import Quantity
-    from extraction.sentence import Ref
+    from extraction.sentence import EntityMention
 
 LETTER_OF_CODE = {
     "C": LETTER[Kind.COMPANY],
@@ -111,7 +111,7 @@ def _compile(template: str) -> str:
     )
 
 
-def read(patterns: Sequence[Pattern], annotated: Annotated) -> Iterator[Claim]:
+def read(patterns: Sequence[Pattern], annotated: AnnotatedSentence) -> Iterator[Claim]:
     """Yield what the patterns read in one sentence, in the order of the patterns, then of the text."""
     if not annotated.refs:
         return
@@ -125,9 +125,9 @@ def read(patterns: Sequence[Pattern], annotated: Annotated) -> Iterator[Claim]:
             yield from _claims(pattern, annotated, masked, match, understood=understood)
 
 
-def _letters(annotated: Annotated) -> frozenset[tuple[str, int]]:
+def _letters(annotated: AnnotatedSentence) -> frozenset[tuple[str, int]]:
     """Return the letters that a masked sentence can show, each with how many of it there may be: 1, or 2 for more."""
-    names = [ref for each in annotated.refs if each.start >= 0 and (ref := bare(each)) is not None]
+    names = [ref for each in annotated.refs if each.start >= 0 and (ref := anchor_of(each)) is not None]
     names += [annotated.subject] if annotated.subject else []
     letters = [LETTER[ref.kind] for ref in names]
     return frozenset((letter, min(letters.count(letter), 2)) for letter in set(letters))
@@ -146,7 +146,7 @@ def _worded(patterns: Sequence[Pattern], text: str) -> list[Pattern]:
     return [pattern for pattern in likely if not any(map(letters.isdisjoint, pattern.words))]
 
 
-def _elided(masked: Masked, annotated: Annotated) -> tuple[Masked, bool]:
+def _elided(masked: Masked, annotated: AnnotatedSentence) -> tuple[Masked, bool]:
     """Write the understood subject in front, where the sentence itself opens with no company."""
     subject = annotated.subject
     first = masked.groups.get(0)
@@ -158,7 +158,7 @@ def _elided(masked: Masked, annotated: Annotated) -> tuple[Masked, bool]:
 
 
 def _claims(
-    pattern: Pattern, annotated: Annotated, masked: Masked, match: re.Match[str], *, understood: bool
+    pattern: Pattern, annotated: AnnotatedSentence, masked: Masked, match: re.Match[str], *, understood: bool
 ) -> Iterator[Claim]:
     if understood and pattern.whole and match.start("s") == 0:
         return
@@ -188,14 +188,14 @@ def _claims(
             )
 
 
-def _confidence(pattern: Pattern, subject: Ref, object_: Ref) -> float:
+def _confidence(pattern: Pattern, subject: EntityMention, object_: EntityMention) -> float:
     """Return how sure a reading is; a guessed label of a list, or a guessed Latin name with an aside, is doubtful."""
     guessed = pattern.labelled and object_.score < _KNOWN
     brand = pattern.aside and subject.name.isascii() and not subject.entity.startswith("sec:")
     return DOUBTFUL if guessed or brand else pattern.confidence * min(subject.score, object_.score)
 
 
-def _cut_short(annotated: Annotated, ref: Ref, end: int, *, of_a_field: bool) -> bool:
+def _cut_short(annotated: AnnotatedSentence, ref: EntityMention, end: int, *, of_a_field: bool) -> bool:
     """Whether a name goes on behind what was found: 手机 in 手机部件 is not what is made, nor 电子 in 电子材料.
 
     Behind the last name of a pattern, which ends at `end`, no quoted name may follow nor, unless it is only the field
@@ -233,7 +233,10 @@ def _value(quantities: dict[str, Quantity]) -> Value | None:
 
 
 def _qualifiers(
-    pattern: Pattern, slots: dict[str, tuple[Ref, ...]], quantities: dict[str, Quantity], words: dict[str, str]
+    pattern: Pattern,
+    slots: dict[str, tuple[EntityMention, ...]],
+    quantities: dict[str, Quantity],
+    words: dict[str, str],
 ) -> tuple[tuple[str, str], ...]:
     named = {role: "、".join(ref.name for ref in refs) for role, refs in slots.items() if role not in ("s", "o")}
     shares = {role: f"{quantity.number:g}" for role, quantity in quantities.items() if role not in _VALUE_ROLES}

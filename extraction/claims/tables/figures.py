@@ -17,9 +17,9 @@ from extraction.claims.measures.measurement import DOUBTFUL
 from extraction.claims.measures.words import LONGEST_SCOPE, MEASURE_HEADS, SHARES_OF_MARKET
 from extraction.claims.tables.labels import (
     YEAR,
-    Label,
     LabelReader,
     RowClaim,
+    TableLabel,
     as_sentence,
     bare_value,
     caption_of,
@@ -35,12 +35,12 @@ from kg.period import Precision
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from extraction.claims.measures.measurement import Measured
+    from extraction.claims.measures.measurement import Measurement
     from extraction.claims.measures.subject import SubjectFinder
     from extraction.documents.tables import PlacedRow
     from extraction.names.gazetteer import Lexicon
     from extraction.names.linker import Linker
-    from extraction.sentence import Ref
+    from extraction.sentence import EntityMention
     from kg.model import Block, Document, Value
     from kg.period import Period
 
@@ -80,7 +80,7 @@ class TableReader:
         named = {term.name: term.units for term in lexicon.terms.values() if term.kind == Kind.INDICATOR}
         self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}, **named}
 
-    def read(self, document: Document, block: Block, company: Ref | None) -> Iterator[RowClaim | Problem]:
+    def read(self, document: Document, block: Block, company: EntityMention | None) -> Iterator[RowClaim | Problem]:
         """Yield the measured cells of one table; `company` is who the report is about."""
         title, rows = placed_rows(document.text, block.start, block.end)
         if len(rows) < 2 or len(rows) > _MOST_ROWS or not 1 < len(rows[0].cells) <= _MOST_COLUMNS:  # noqa: PLR2004
@@ -100,10 +100,10 @@ class TableReader:
         self,
         document: Document,
         rows: Sequence[PlacedRow],
-        heads: list[Label],
-        read: Callable[[str], Label],
-        title: Label,
-        company: Ref | None,
+        heads: list[TableLabel],
+        read: Callable[[str], TableLabel],
+        title: TableLabel,
+        company: EntityMention | None,
     ) -> Iterator[RowClaim | Problem]:
         """Indicators or names down the side, periods along the top."""
         corner = heads[0] if heads[0].measured else title if title.measured else None
@@ -138,7 +138,9 @@ class TableReader:
                     document, row, (start, text), structs.replace(head, measured=measured), named, change
                 )
 
-    def _of_row(self, label: Label, corner: Label | None, subject: Ref | None) -> Measured | None:
+    def _of_row(
+        self, label: TableLabel, corner: TableLabel | None, subject: EntityMention | None
+    ) -> Measurement | None:
         """The row's own indicator, or the corner's of the name that the row begins with."""
         if label.measured is not None:
             return label.measured
@@ -152,16 +154,16 @@ class TableReader:
         self,
         document: Document,
         rows: Sequence[PlacedRow],
-        heads: list[Label],
-        title: Label,
+        heads: list[TableLabel],
+        title: TableLabel,
     ) -> Iterator[RowClaim | Problem]:
         """Names down the side, indicators along the top; the name is the first cell that is one."""
         columns = self._name_columns(document, rows, heads)
         for number, row in enumerate(rows[1:]):
             if _TOTAL.search(row.cells[0]):
                 continue
-            subject: Ref | None = None
-            last: Label | None = None  # the indicator that a bare 同比 behind it is the change of
+            subject: EntityMention | None = None
+            last: TableLabel | None = None  # the indicator that a bare 同比 behind it is the change of
             for column, (head, (start, _, text)) in enumerate(zip(heads, row.placed, strict=False)):
                 if column in columns:  # the nearest name on the left: two rankings may stand side by side
                     subject = columns[column][number]
@@ -179,8 +181,8 @@ class TableReader:
                     yield from self._cell(document, row, (start, text), last, title, change)
 
     def _name_columns(
-        self, document: Document, rows: Sequence[PlacedRow], heads: list[Label]
-    ) -> dict[int, list[Ref | None]]:
+        self, document: Document, rows: Sequence[PlacedRow], heads: list[TableLabel]
+    ) -> dict[int, list[EntityMention | None]]:
         """Return the columns that hold names, each with the name of every row; half of the cells must be known.
 
         Where a head says that its column names (药品名称), others (靶点) name nothing that is measured.
@@ -203,8 +205,8 @@ class TableReader:
         document: Document,
         row: PlacedRow,
         cell: tuple[int, str],
-        head: Label,
-        label: Label,
+        head: TableLabel,
+        label: TableLabel,
         change: str,
     ) -> Iterator[RowClaim | Problem]:
         start, text = cell
@@ -240,30 +242,30 @@ class TableReader:
         )
         yield RowClaim(claim, as_sentence(document, row))
 
-    def _is_lent(self, indicator: Ref, corner: Label | None) -> bool:
+    def _is_lent(self, indicator: EntityMention, corner: TableLabel | None) -> bool:
         """Whether a unit of the corner or title is this row's: 百万元 is no unit of a margin or a multiple."""
         if corner is not None:
             return True
         units = self._units_of(indicator)
         return "currency" in units and "ratio" not in units
 
-    def _units_of(self, indicator: Ref) -> Sequence[str]:
+    def _units_of(self, indicator: EntityMention) -> Sequence[str]:
         """Return the kinds of unit of an indicator; of a new one those of the word that it ends with."""
         by_end = (units for name, units in self._heads.items() if indicator.name.endswith(name))
         return self._units.get(indicator.entity) or next(by_end, ())
 
-    def _usual(self, indicator: Ref) -> str:
+    def _usual(self, indicator: EntityMention) -> str:
         """Return the unit that an indicator can only have: a price-earnings ratio needs none said."""
         if indicator.name.endswith("EPS"):
             return ""
         return next((unit for name, unit in _PLAIN_UNITS.items() if indicator.name.endswith(name)), "")
 
-    def _fits(self, indicator: Ref, value: Value) -> bool:
+    def _fits(self, indicator: EntityMention, value: Value) -> bool:
         units = self._units_of(indicator)
         return bool(value.change) or value.unit != "%" or not units or "percent" in units
 
 
-def _of_row(head: Measured, subject: Ref, title: Label, subjects: SubjectFinder) -> Measured:
+def _of_row(head: Measurement, subject: EntityMention, title: TableLabel, subjects: SubjectFinder) -> Measurement:
     """Return a head's indicator for the name that a row begins with; a share is one of the title's market."""
     indicator, scope = head.indicator, head.scope
     if subject.kind == Kind.COMPANY and indicator.about:
@@ -280,7 +282,7 @@ def _of_row(head: Measured, subject: Ref, title: Label, subjects: SubjectFinder)
     return structs.replace(measured, confidence=DOUBTFUL) if head.confidence <= DOUBTFUL else measured
 
 
-def _by_caption(head: Label, caption: Label) -> Period | None:
+def _by_caption(head: TableLabel, caption: TableLabel) -> Period | None:
     """Return the caption's period where it can be a column's: a price is of a day, 周涨幅 of a week."""
     if caption.period is None or not lasts(caption.period, head.span):
         return None
@@ -296,6 +298,6 @@ def _change(how: str, period: Period | None) -> str | None:
     return steps.get(period.precision) if period else None
 
 
-def _is_change(measured: Measured) -> bool:
+def _is_change(measured: Measurement) -> bool:
     """Whether an indicator is a movement itself: a 同比 behind 月涨幅 is the price's."""
     return measured.indicator.name.endswith(("涨幅", "涨跌幅", "跌幅", "增速", "增长率"))

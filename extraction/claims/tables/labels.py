@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from extraction.claims.measures.measurement import DOUBTFUL, Measured
+from extraction.claims.measures.measurement import DOUBTFUL, Measurement
 from extraction.claims.measures.reader import as_told
 from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
-from extraction.dating.carry_over import named_week, told_weeks
+from extraction.dating.carry_over import named_week, shift_to_reported_week
 from extraction.dating.reader import Dated, find_periods
 from extraction.quantities.reader import find_quantities
-from extraction.sentence import CONTEXT, Annotated, Claim, Ref
+from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
 from extraction.text.regex_prefilter import Prefiltered
 from extraction.text.sentences import Sentence, normalise
 from kg.ids import entity_id
@@ -72,16 +72,16 @@ class RowClaim:
     """A claim of a table with the row it is quoted from."""
 
     claim: Claim
-    row: Annotated
+    row: AnnotatedSentence
 
 
-class Label(Struct, frozen=True):
+class TableLabel(Struct, frozen=True):
     """What a head, a row's label or a caption says."""
 
     text: str
     unit: str = ""
     period: Period | None = None
-    measured: Measured | None = None
+    measured: Measurement | None = None
     forecast: bool = False
     now: bool = False  # 2025年（当前）: told of the year so far
     place: str = ""
@@ -98,28 +98,32 @@ class LabelReader:
     def __init__(self, linker: Linker, subjects: SubjectFinder) -> None:
         self._linker, self._subjects = linker, subjects
 
-    def read(self, labels: Sequence[str], document: Document, company: Ref | None) -> Callable[[str], Label]:
+    def read(
+        self, labels: Sequence[str], document: Document, company: EntityMention | None
+    ) -> Callable[[str], TableLabel]:
         """Find the names of all labels in one pass over a text made of them; what one says is read when it is asked."""
         lines, refs = linked(self._linker, [_plain(label) for label in labels], document)
         found = dict(zip(labels, zip(lines, refs, strict=True), strict=True))
         week = cache(partial(_named_week, document))
 
         @cache
-        def say(label: str) -> Label:
+        def say(label: str) -> TableLabel:
             line, names = found[label]
-            dated = told_weeks(_stated(line.text, document), document.published_on, week)
+            dated = shift_to_reported_week(_stated(line.text, document), document.published_on, week)
             return self._label(label, line, names, dated, company)
 
         return say
 
-    def names(self, texts: Sequence[str], document: Document, kinds: Sequence[Kind]) -> list[Ref | None]:
+    def names(self, texts: Sequence[str], document: Document, kinds: Sequence[Kind]) -> list[EntityMention | None]:
         """Return the one name of these kinds that each text is as a whole, or None."""
         lines, refs = linked(self._linker, texts, document)
         return [
             whole(line, [ref for ref in names if ref.kind in kinds]) for line, names in zip(lines, refs, strict=True)
         ]
 
-    def _label(self, label: str, line: Sentence, names: list[Ref], dated: list[Dated], company: Ref | None) -> Label:
+    def _label(
+        self, label: str, line: Sentence, names: list[EntityMention], dated: list[Dated], company: EntityMention | None
+    ) -> TableLabel:
         said = _UNIT.search(label)
         unit = ((said["unit"] or said["bare"]) if said else "").strip()
         alone = YEAR.fullmatch(line.text)  # in a head, not in a sentence, a bare 2024 is a year
@@ -128,7 +132,7 @@ class LabelReader:
             dated = [Dated(*stuck.span(), stuck[0], year(int(stuck["year"])))]
         period = dated[-1].period if dated else year(int(line.text[:4])) if alone else None
         changed = _CHANGED.search(line.text)
-        annotated = Annotated(line, tuple(names), (), (), subject=company)
+        annotated = AnnotatedSentence(line, tuple(names), (), (), subject=company)
         cut = _without(annotated, dated, changed.start() if changed else len(line.text))
         measured = self._measured(cut) if not alone else None
         span = None if period else _SPAN.search(cut.text)
@@ -136,7 +140,7 @@ class LabelReader:
         topics = {ref.name for ref in names if ref.kind in (Kind.PRODUCT, Kind.INDUSTRY)} | {
             ref.owner for ref in names if ref.kind == Kind.INDICATOR and ref.owner
         }
-        return Label(
+        return TableLabel(
             line.text,
             clean_unit(unit),
             period,
@@ -151,21 +155,21 @@ class LabelReader:
             tuple(each.period for each in dated),
         )
 
-    def _measured(self, label: Annotated) -> Measured | None:
+    def _measured(self, label: AnnotatedSentence) -> Measurement | None:
         """Return the indicator at a label's end and whose it is; of nobody told, it is the row's or the firm's."""
         ends = len(label.text.rstrip("：: -—、，（）()"))
         last = [ref for ref in self._subjects.indicators(label) if ref.end == ends]
         if not last:
             return None
-        placeholder = Ref("", Kind.INDUSTRY, "", CONTEXT, CONTEXT)
+        placeholder = EntityMention("", Kind.INDUSTRY, "", CONTEXT, CONTEXT)
         under = label if label.subject is not None else structs.replace(label, subject=placeholder)
         found = self._subjects.find(label, last[-1]) or self._subjects.find(under, last[-1])
         if found is not None or last[-1].about:
             return found
-        return Measured(last[-1], label.subject or placeholder, _UNTOLD)
+        return Measurement(last[-1], label.subject or placeholder, _UNTOLD)
 
 
-def _without(label: Annotated, dated: Sequence[Dated], end: int) -> Annotated:
+def _without(label: AnnotatedSentence, dated: Sequence[Dated], end: int) -> AnnotatedSentence:
     """Return a label without its periods and what stands behind `end`, its names in their new places."""
     kept = [at for at in range(end) if not any(each.start <= at < each.end for each in dated)]
     place = {at: new for new, at in enumerate(kept)}
@@ -202,7 +206,7 @@ def lasts(period: Period | None, span: str) -> bool:
     return least <= (period.end - period.start).days <= most
 
 
-def dated_by(caption: Label) -> Period | None:
+def dated_by(caption: TableLabel) -> Period | None:
     """Return the one period, a year at most, that a caption names for the columns that name none."""
     said = set(caption.periods)
     period = said.pop() if len(said) == 1 else None
@@ -211,7 +215,7 @@ def dated_by(caption: Label) -> Period | None:
     return period if (period.end - period.start).days <= _LONGEST_YEAR and not caption.forecast else None
 
 
-def spread(heads: Sequence[Label]) -> list[Label]:
+def spread(heads: Sequence[TableLabel]) -> list[TableLabel]:
     """Give the years of a head of two rows their indicators: EPS（元） 2024A | 2025E | PE（倍） 2024A | 2025E.
 
     A run of rising years belongs to one indicator, in their order; where a cell has slipped (EPS 2024A | PE 2025E |
@@ -229,9 +233,9 @@ def spread(heads: Sequence[Label]) -> list[Label]:
     return out
 
 
-def _spread_over(labels: list[Label]) -> list[Label]:
+def _spread_over(labels: list[TableLabel]) -> list[TableLabel]:
     named = [label for label in labels if not label.bare]
-    runs: list[list[Label]] = []
+    runs: list[list[TableLabel]] = []
     for label in labels:
         before = runs[-1][-1].period if runs else None
         rises = before and before.start and label.period and label.period.start and before.start < label.period.start
@@ -247,7 +251,7 @@ def _spread_over(labels: list[Label]) -> list[Label]:
     ]
 
 
-def _as_a_whole(annotated: Annotated, measured: Measured, span: re.Match[str] | None) -> Measured | None:
+def _as_a_whole(annotated: AnnotatedSentence, measured: Measurement, span: re.Match[str] | None) -> Measurement | None:
     """Account for every word of a label: what is left over narrows its owner, or belongs to the indicator."""
     indicator, subject = as_told(annotated, measured.indicator), measured.subject
     rest = _left_over(annotated, measured, span)
@@ -256,7 +260,7 @@ def _as_a_whole(annotated: Annotated, measured: Measured, span: re.Match[str] | 
     owned = bool(indicator.about) or subject.start != CONTEXT
     if rest and not owned:
         name = rest + indicator.name
-        named = Ref(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, indicator.start, indicator.end)
+        named = EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, indicator.start, indicator.end)
         return structs.replace(measured, indicator=named, confidence=max(measured.confidence, _UNTOLD))
     if len(rest) == 1:
         return None  # 高镍 is no 镍
@@ -269,7 +273,7 @@ def _as_a_whole(annotated: Annotated, measured: Measured, span: re.Match[str] | 
     )
 
 
-def _left_over(annotated: Annotated, measured: Measured | None, span: re.Match[str] | None) -> str:
+def _left_over(annotated: AnnotatedSentence, measured: Measurement | None, span: re.Match[str] | None) -> str:
     """Return the words of a label that neither name, place, period nor indicator account for."""
     letters = list(annotated.text)
     spans = [span.span()] if span else []
@@ -299,7 +303,9 @@ def _stated(text: str, document: Document) -> list[Dated]:
     return [each for each in find_periods(text, document.published_on) if each.role == "stated"]
 
 
-def linked(linker: Linker, texts: Sequence[str], document: Document) -> tuple[list[Sentence], list[list[Ref]]]:
+def linked(
+    linker: Linker, texts: Sequence[str], document: Document
+) -> tuple[list[Sentence], list[list[EntityMention]]]:
     """Find names in short texts, all in one pass over a text made of them."""
     joined, lines = "", []
     for text in texts:
@@ -309,15 +315,15 @@ def linked(linker: Linker, texts: Sequence[str], document: Document) -> tuple[li
     return lines, linker.link(replace(document, text=joined, blocks=()), lines)
 
 
-def whole(line: Sentence, names: Sequence[Ref]) -> Ref | None:
+def whole(line: Sentence, names: Sequence[EntityMention]) -> EntityMention | None:
     """Return the one name that a text is."""
     return next((ref for ref in names if (ref.start, ref.end) == (0, len(line.text))), None)
 
 
-def as_sentence(document: Document, row: PlacedRow) -> Annotated:
+def as_sentence(document: Document, row: PlacedRow) -> AnnotatedSentence:
     """Return a row as a sentence without names, for its quote."""
     text = document.text[row.start : row.end]
-    return Annotated(Sentence(row.start, row.end, text, range(row.start, row.end + 1)), (), (), ())
+    return AnnotatedSentence(Sentence(row.start, row.end, text, range(row.start, row.end + 1)), (), (), ())
 
 
 def bare_value(digits: str, unit: str) -> Value | None:

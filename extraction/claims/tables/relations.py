@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from extraction.claims.tables.labels import RowClaim, as_sentence, linked, whole
 from extraction.dating.reader import find_periods
 from extraction.documents.tables import placed_rows
-from extraction.sentence import CONTEXT, Claim, Ref
+from extraction.sentence import CONTEXT, Claim, EntityMention
 from extraction.text.sentences import normalise
 from kg.model import Kind, Modality
 
@@ -65,11 +65,11 @@ class _Grid:
     title: str
     columns: Mapping[str, int]
     rows: Sequence[PlacedRow]
-    names: Mapping[tuple[int, int], tuple[Ref, ...]]
-    topic: Ref | None
+    names: Mapping[tuple[int, int], tuple[EntityMention, ...]]
+    topic: EntityMention | None
     period: Period | None
 
-    def named(self, row: int, role: str, *kinds: Kind) -> tuple[Ref, ...]:
+    def named(self, row: int, role: str, *kinds: Kind) -> tuple[EntityMention, ...]:
         """Return the names of these kinds in the cell of a row under a head."""
         held = self.names.get((row, self.columns.get(role, CONTEXT)), ())
         return tuple(ref for ref in held if ref.kind in kinds)
@@ -87,7 +87,7 @@ class TableRelations:
     def __init__(self, linker: Linker) -> None:
         self._linker = linker
 
-    def read(self, document: Document, block: Block, company: Ref | None) -> Iterator[RowClaim]:
+    def read(self, document: Document, block: Block, company: EntityMention | None) -> Iterator[RowClaim]:
         """Yield what the rows of one table say; `company` is who the report is about."""
         title, rows = placed_rows(document.text, block.start, block.end)
         if len(rows) < 2 or len(rows) > _MOST_ROWS or not 1 < len(rows[0].cells) <= _MOST_COLUMNS:  # noqa: PLR2004
@@ -113,7 +113,7 @@ class TableRelations:
         topic_words = re.sub(r"^(?:图表|表格|表|图)?\s*\d*[:：]?\s*", "", normalise(words))
         lines, refs = linked(self._linker, [topic_words, *(item for _, item in items)], document)
         known = [whole(line, names) for line, names in zip(lines, refs, strict=True)]
-        names: dict[tuple[int, int], tuple[Ref, ...]] = {}
+        names: dict[tuple[int, int], tuple[EntityMention, ...]] = {}
         for (place, _), ref in zip(items, known[1:], strict=True):
             if ref is not None:
                 names[place] = (*names.get(place, ()), ref)
@@ -142,7 +142,7 @@ def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
     return found
 
 
-def _trade(grid: _Grid, row: int, company: Ref | None) -> Iterator[Claim]:
+def _trade(grid: _Grid, row: int, company: EntityMention | None) -> Iterator[Claim]:
     """Rows of customers or of suppliers, of the row's own company or of the one the report is about."""
     own = grid.named(row, "company", Kind.COMPANY) or ((company,) if company and "company" not in grid.columns else ())
     for role in ("customer", "supplier"):
@@ -185,7 +185,7 @@ def _makers(grid: _Grid, row: int) -> Iterator[Claim]:
 def _chain(grid: _Grid, row: int, heads: Sequence[str]) -> Iterator[Claim]:
     """Upstream and downstream of the title's trade, or of the one thing that stands midstream."""
     kinds = (Kind.PRODUCT, Kind.INDUSTRY)
-    stages: dict[str, tuple[Ref, ...]] = {"上游": (), "中游": (), "下游": ()}
+    stages: dict[str, tuple[EntityMention, ...]] = {"上游": (), "中游": (), "下游": ()}
     columns = _stages(heads)
     first = _STAGE.fullmatch(grid.rows[row].cells[0])
     for place, stage in columns.items():
@@ -212,7 +212,7 @@ def _stages(heads: Sequence[str]) -> dict[int, str]:
 
 
 def _claim(
-    relation: str, subject: Ref, object_: Ref, pattern: str, qualifiers: tuple[tuple[str, str], ...]
+    relation: str, subject: EntityMention, object_: EntityMention, pattern: str, qualifiers: tuple[tuple[str, str], ...]
 ) -> Iterator[Claim]:
     if subject.entity != object_.entity:
         yield Claim(

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from extraction.documents.assembly import Piece
+from extraction.documents.assembly import TextPiece
 from extraction.documents.cleaning import Reason, line_reason
 from extraction.documents.pdf.lines import joined
 from extraction.documents.text import heading_level, is_item
@@ -39,11 +39,11 @@ _WIDE_GAP = 1.3  # against the usual distance of lines
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class FlowUnit:
     """A stretch of a page that keeps together when the page is put in order: lines of text, or finished pieces."""
 
     lines: tuple[TextLine, ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[TextPiece, ...] = ()
     frame: tuple[float, float, float, float] = (0, 0, 0, 0)  # x0, top, x1, bottom
 
 
@@ -64,7 +64,7 @@ class Paragraph:
         return self.full and not self.text.endswith(_STOPS)
 
 
-def units_of(lines: Sequence[TextLine]) -> Iterator[Unit]:
+def units_of(lines: Sequence[TextLine]) -> Iterator[FlowUnit]:
     """Group lines in stream order into runs that go down one column; fragments side by side become one line."""
     run: list[TextLine] = []
     for line in lines:
@@ -81,12 +81,12 @@ def units_of(lines: Sequence[TextLine]) -> Iterator[Unit]:
         yield _unit(run)
 
 
-def in_order(units: Sequence[Unit]) -> list[Unit]:
+def in_order(units: Sequence[FlowUnit]) -> list[FlowUnit]:
     """Put units in reading order: what stands above in the same column comes first, else the stream's order holds."""
     if len(units) > _MOST_UNITS:
         return list(units)
     left = list(units)
-    ordered: list[Unit] = []
+    ordered: list[FlowUnit] = []
     while left:
         free = next(
             (unit for unit in left if not any(_above(other, unit) for other in left if other is not unit)), left[0]
@@ -96,7 +96,7 @@ def in_order(units: Sequence[Unit]) -> list[Unit]:
     return ordered
 
 
-def paragraphs(unit: Unit, column: Sequence[TextLine], page: int) -> Iterator[Paragraph]:
+def paragraphs(unit: FlowUnit, column: Sequence[TextLine], page: int) -> Iterator[Paragraph]:
     """Cut a run of lines into paragraphs.
 
     Args:
@@ -145,15 +145,15 @@ def is_heading(paragraph: Paragraph, body_size: float = 0.0) -> bool:
     return (larger or led) and len(text) > 1
 
 
-def piece_of(paragraph: Paragraph, body_size: float) -> Piece:
+def piece_of(paragraph: Paragraph, body_size: float) -> TextPiece:
     """Turn a finished paragraph into a piece, its bullet stripped."""
     text = _OPEN_MARK.sub("", _BULLET.sub("", paragraph.text))
     if is_heading(replace(paragraph, text=text), body_size):
         ratio = paragraph.first.size / body_size if body_size else 1.0
         level = heading_level(text) or (1 if ratio > 1.5 else 2 if ratio > 1.1 else 3)  # noqa: PLR2004 - title, section, lead
-        return Piece(text, BlockKind.HEADING, level, page=paragraph.page)
+        return TextPiece(text, BlockKind.HEADING, level, page=paragraph.page)
     kind = BlockKind.ITEM if is_item(paragraph.text) else BlockKind.PARAGRAPH
-    return Piece(text, kind, int(kind is BlockKind.ITEM), page=paragraph.page)
+    return TextPiece(text, kind, int(kind is BlockKind.ITEM), page=paragraph.page)
 
 
 def join_text(upper: str, lower: str) -> str:
@@ -170,12 +170,12 @@ def join_text(upper: str, lower: str) -> str:
     return f"{upper}{glue}{lower}"
 
 
-def _unit(run: Sequence[TextLine]) -> Unit:
+def _unit(run: Sequence[TextLine]) -> FlowUnit:
     frame = (min(line.x0 for line in run), run[0].top, max(line.x1 for line in run), run[-1].bottom)
-    return Unit(tuple(run), frame=frame)
+    return FlowUnit(tuple(run), frame=frame)
 
 
-def _above(upper: Unit, lower: Unit) -> bool:
+def _above(upper: FlowUnit, lower: FlowUnit) -> bool:
     one, two = upper.frame, lower.frame
     return one[0] < two[2] and two[0] < one[2] and (one[1] + one[3]) < (two[1] + two[3]) and one[3] < two[1] + 4
 

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from extraction.documents.assembly import Piece
+from extraction.documents.assembly import TextPiece
 from extraction.documents.cleaning import PlacedLine, Reason, line_reason, running_lines, section_reason
-from extraction.documents.pdf.flow import Paragraph, Unit, continues, in_order, join, paragraphs, piece_of, units_of
+from extraction.documents.pdf.flow import FlowUnit, Paragraph, continues, in_order, join, paragraphs, piece_of, units_of
 from extraction.documents.pdf.regions import RegionFinder, loose_table
 from extraction.documents.pdf.tables import is_numeric
 from kg.model import BlockKind
@@ -32,12 +32,12 @@ _AXIS = 4  # so many numbers below one another are an axis
 class _PageParts:
     """A page's hidden edges and its body in reading order."""
 
-    header: tuple[Piece, ...]
-    body: tuple[Paragraph | Piece, ...]
-    footer: tuple[Piece, ...]
+    header: tuple[TextPiece, ...]
+    body: tuple[Paragraph | TextPiece, ...]
+    footer: tuple[TextPiece, ...]
 
 
-def lay_out(pages: Sequence[Page], tables: RuledTables) -> list[Piece]:
+def lay_out(pages: Sequence[Page], tables: RuledTables) -> list[TextPiece]:
     """Return the document's pieces in reading order, those that layout alone betrays already hidden."""
     size = body_size(pages)
     running = running_lines(
@@ -46,13 +46,13 @@ def lay_out(pages: Sequence[Page], tables: RuledTables) -> list[Piece]:
     turned = ({line.text for line in page.lines if not line.upright and not is_numeric(line.text)} for page in pages)
     marks = Counter(text for texts in turned for text in texts)
     finder = RegionFinder(tables, size)
-    flow: list[Paragraph | Piece] = []
+    flow: list[Paragraph | TextPiece] = []
     for page, reasons in zip(pages, running, strict=True):
         parts = _read_parts(page, reasons, marks, finder)
         tables.release(page)
         for item in (*parts.header, *parts.body, *parts.footer):
             _append(flow, item)
-    return [item if isinstance(item, Piece) else piece_of(item, size) for item in flow]
+    return [item if isinstance(item, TextPiece) else piece_of(item, size) for item in flow]
 
 
 def body_size(pages: Sequence[Page]) -> float:
@@ -77,7 +77,7 @@ def title_of(page: Page) -> str:
     return "".join(line.text for line in found[:3])
 
 
-def _append(flow: list[Paragraph | Piece], item: Paragraph | Piece) -> None:
+def _append(flow: list[Paragraph | TextPiece], item: Paragraph | TextPiece) -> None:
     """Add an item; a paragraph that goes on after hidden lines or a table is joined to its beginning."""
     if isinstance(item, Paragraph):
         for at in range(len(flow) - 1, max(-1, len(flow) - _REACH), -1):
@@ -95,32 +95,34 @@ def _append(flow: list[Paragraph | Piece], item: Paragraph | Piece) -> None:
 
 def _read_parts(page: Page, running: dict[int, Reason], marks: Counter[str], finder: RegionFinder) -> _PageParts:
     lines = page.lines
-    header: list[Piece] = []
-    footer: list[Piece] = []
+    header: list[TextPiece] = []
+    footer: list[TextPiece] = []
     turned: list[str] = []
     for index, line in enumerate(lines):
         if not line.upright and marks[line.text] >= _REPEATS:
-            footer.append(Piece(line.text, reason=Reason.WATERMARK, page=page.number))
+            footer.append(TextPiece(line.text, reason=Reason.WATERMARK, page=page.number))
         elif not line.upright:
             turned.append(line.text)
         elif index in running:
             side = header if line.middle < page.height / 2 else footer
-            side.append(Piece(line.text, reason=running[index], page=page.number))
+            side.append(TextPiece(line.text, reason=running[index], page=page.number))
     free = [index for index, line in enumerate(lines) if line.upright and index not in running]
     regions = finder.find(page, free)
     taken = {index for region in regions for index in region.lines}
     rest = [lines[index] for index in free if index not in taken]
-    units: list[Unit] = list(units_of(rest))
+    units: list[FlowUnit] = list(units_of(rest))
     for region in regions:
         own = [lines[index] for index in region.lines]
         frame = (min(x.x0 for x in own), min(x.top for x in own), max(x.x1 for x in own), max(x.bottom for x in own))
-        units.append(Unit(pieces=tuple(replace(piece, page=page.number) for piece in region.pieces), frame=frame))
+        units.append(FlowUnit(pieces=tuple(replace(piece, page=page.number) for piece in region.pieces), frame=frame))
     body = [item for unit in in_order(units) for item in _items(page, unit, rest, finder.tables)]
-    axis = Piece("".join(turned), reason=Reason.FIGURE_TEXT, page=page.number)
+    axis = TextPiece("".join(turned), reason=Reason.FIGURE_TEXT, page=page.number)
     return _PageParts(tuple(header), tuple(body), (axis, *footer))
 
 
-def _items(page: Page, unit: Unit, column: Sequence[TextLine], tables: RuledTables) -> Iterator[Paragraph | Piece]:
+def _items(
+    page: Page, unit: FlowUnit, column: Sequence[TextLine], tables: RuledTables
+) -> Iterator[Paragraph | TextPiece]:
     if unit.pieces:
         yield from unit.pieces
         return
@@ -129,9 +131,9 @@ def _items(page: Page, unit: Unit, column: Sequence[TextLine], tables: RuledTabl
         if table:
             yield replace(table, page=page.number)
         elif sum(len(line.words) for line in lines) >= _AXIS and all(is_numeric(line.text) for line in lines):
-            yield Piece("\n".join(line.text for line in lines), reason=Reason.FIGURE_TEXT, page=page.number)
+            yield TextPiece("\n".join(line.text for line in lines), reason=Reason.FIGURE_TEXT, page=page.number)
         else:
-            yield from paragraphs(Unit(tuple(lines)), column[:_MOST_LINES], page.number)
+            yield from paragraphs(FlowUnit(tuple(lines)), column[:_MOST_LINES], page.number)
 
 
 def _stretches(lines: Sequence[TextLine]) -> Iterator[tuple[list[TextLine], bool]]:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 _COLUMN_GAP = 2.0  # in line heights: wider blanks part columns
 _WORD_GAP = 1.0  # in line heights: wider blanks part a table's cells; justified Chinese lines stay below
 _BOLD = 600
-_STROKED = 2  # Word writes bold Chinese as filled and stroked outlines
+_STROKED = 2  # TextRun writes bold Chinese as filled and stroked outlines
 _TURNED = 0.1
 _SOFT_HYPHEN = 0xFFFE
 _TEMPLATE_MARK = re.compile(r"\[?\s*Table_\w*\s*\]?|\[[\u4e00-\u9fff]* ?Table_\w+\]")  # white text of report templates
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TextRun:
     """A run of characters without a wide blank; `x0` and `x1` in points from the left."""
 
     x0: float
@@ -34,7 +34,7 @@ class Word:
 class TextLine:
     """A line of one column; places are in points, `top` and `bottom` from the page's upper edge."""
 
-    words: tuple[Word, ...]
+    words: tuple[TextRun, ...]
     top: float
     bottom: float
     size: float
@@ -163,7 +163,7 @@ def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[TextLine]:
     yield TextLine(words, top, bottom, size, _is_bold(raw, first), upright)
 
 
-def _words(run: Sequence[_Char], size: float) -> Iterator[Word]:
+def _words(run: Sequence[_Char], size: float) -> Iterator[TextRun]:
     start = 0
     last = run[0]
     for index, char in enumerate(run):
@@ -175,10 +175,10 @@ def _words(run: Sequence[_Char], size: float) -> Iterator[Word]:
     yield _word(run[start:])
 
 
-def _word(run: Sequence[_Char]) -> Word:
+def _word(run: Sequence[_Char]) -> TextRun:
     inked = [char for char in run if not char.text.isspace()] or list(run)
     text = _TEMPLATE_MARK.sub("", "".join(char.text for char in run))
-    return Word(inked[0].x0, inked[-1].x1, " ".join(text.split()))
+    return TextRun(inked[0].x0, inked[-1].x1, " ".join(text.split()))
 
 
 def _is_upright(raw: Any, index: int) -> bool:

@@ -19,7 +19,7 @@ from extraction.documents.publication_day import usable
 from kg.errors import DocumentError
 
 if TYPE_CHECKING:
-    from extraction.documents.source import Source
+    from extraction.documents.source import SourceFile
     from kg.model import Document
 
 MAX_PAGES = 2_000
@@ -30,7 +30,7 @@ _EDGE_PAGES = 3
 _TRAILER = b"%%EOF"
 
 
-def read_pdf(source: Source) -> Document:
+def read_pdf(source: SourceFile) -> Document:
     """Read one PDF.
 
     Raises:
@@ -51,7 +51,7 @@ def read_pdf(source: Source) -> Document:
     return build(source, body, _layers(source, info, pages))
 
 
-def _open(source: Source) -> pypdfium2.PdfDocument:
+def _open(source: SourceFile) -> pypdfium2.PdfDocument:
     try:
         return pypdfium2.PdfDocument(source.data)
     except pypdfium2.PdfiumError as fault:
@@ -62,7 +62,7 @@ def _open(source: Source) -> pypdfium2.PdfDocument:
         raise DocumentError(source.name, cause, "fetch it again") from fault
 
 
-def _read_pages(source: Source, document: pypdfium2.PdfDocument) -> list[Page]:
+def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument) -> list[Page]:
     count = len(document)
     if count > MAX_PAGES:
         raise DocumentError(source.name, f"{count:,} pages, more than {MAX_PAGES:,}", "split it into single reports")
@@ -85,7 +85,7 @@ def _read_pages(source: Source, document: pypdfium2.PdfDocument) -> list[Page]:
     return pages
 
 
-def _layers(source: Source, info: dict[str, str], pages: list[Page]) -> list[Metadata]:
+def _layers(source: SourceFile, info: dict[str, str], pages: list[Page]) -> list[Metadata]:
     """Metadata, most trusted first.
 
     A PDF's title field is right or a template's name; its creation date is the day of the last conversion, which is
@@ -109,7 +109,7 @@ def _layers(source: Source, info: dict[str, str], pages: list[Page]) -> list[Met
     ]
 
 
-def _created(match: re.Match[str], source: Source) -> date | None:
+def _created(match: re.Match[str], source: SourceFile) -> date | None:
     try:
         day = date(int(match[1]), int(match[2]), int(match[3]))
     except ValueError:

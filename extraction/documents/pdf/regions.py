@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from extraction.documents.assembly import Piece
+from extraction.documents.assembly import TextPiece
 from extraction.documents.cleaning import Reason, is_figure_label, is_source_line, is_table_label
 from extraction.documents.pdf.lines import joined
 from extraction.documents.pdf.tables import grid, is_grid
@@ -31,7 +31,7 @@ class Region:
     """A figure or table: the indices of its lines on the page, and what they become."""
 
     lines: tuple[int, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     open_label: str = ""  # the label of a region that ran on to the next page
 
 
@@ -129,10 +129,10 @@ class RegionFinder:
         rest = [_hidden([page.lines[i] for i in tail], Reason.SOURCE_LINE)]
         table = self._table(page, title, content, notes) if content and is_table_label(title) else None
         if table:
-            pieces = [Piece(table.to_text(), BlockKind.TABLE, html=table.to_html())]
+            pieces = [TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html())]
         else:
-            shown = [] if label is None else [Piece(title, reason=Reason.FIGURE_LABEL)]
-            pieces = [*shown, _hidden(content, Reason.FIGURE_TEXT), *(Piece(note) for note in notes)]
+            shown = [] if label is None else [TextPiece(title, reason=Reason.FIGURE_LABEL)]
+            pieces = [*shown, _hidden(content, Reason.FIGURE_TEXT), *(TextPiece(note) for note in notes)]
         return Region((*own, *lines), (*pieces, *rest), "" if sources else title)
 
     def _table(self, page: Page, title: str, lines: Sequence[TextLine], notes: Sequence[str]) -> Table | None:
@@ -142,22 +142,22 @@ class RegionFinder:
         return table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
 
 
-def loose_table(page: Page, lines: Sequence[TextLine], tables: RuledTables) -> Piece | None:
+def loose_table(page: Page, lines: Sequence[TextLine], tables: RuledTables) -> TextPiece | None:
     """Read lines that look like rows but bear no label."""
     ruled = tables.rows(page, lines)
     rows = ruled if is_grid(ruled, labelled=False) else grid(lines)
     table = table_from_rows(rows) if is_grid(rows, labelled=False) else None
-    return Piece(table.to_text(), BlockKind.TABLE, html=table.to_html()) if table else None
+    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html()) if table else None
 
 
-def _hidden(lines: Sequence[TextLine], reason: Reason) -> Piece:
+def _hidden(lines: Sequence[TextLine], reason: Reason) -> TextPiece:
     rows: list[list[TextLine]] = []
     for line in lines:
         if rows and line.beside(rows[-1][0]):
             rows[-1].append(line)
         else:
             rows.append([line])
-    return Piece("\n".join(joined(row).text for row in rows), reason=reason)
+    return TextPiece("\n".join(joined(row).text for row in rows), reason=reason)
 
 
 def _centre(line: TextLine) -> float:

@@ -18,7 +18,7 @@ from pdfminer.pdfexceptions import PDFException
 from pdfminer.psexceptions import PSException
 from pdfplumber.utils.exceptions import PdfminerException
 
-from extraction.documents.pdf.lines import Word
+from extraction.documents.pdf.lines import TextRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -136,7 +136,7 @@ def _rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
     return rows
 
 
-def _gutters(words: Sequence[Word], rows: int) -> list[float]:
+def _gutters(words: Sequence[TextRun], rows: int) -> list[float]:
     """Return the middles of the vertical strips that at most a tenth of the rows cross (spanning heads do)."""
     allowed = max(1, rows // 10) if rows > 3 else 0  # noqa: PLR2004 - below that a crossing word is no exception
     edges = sorted([(word.x0, 1) for word in words] + [(word.x1, -1) for word in words])
@@ -158,14 +158,14 @@ def _cell(row: Sequence[TextLine], low: float, high: float) -> str:
     return " ".join(word.text for word in words if low <= (word.x0 + word.x1) / 2 < high)
 
 
-def _tokens(word: Word) -> Iterator[Word]:
+def _tokens(word: TextRun) -> Iterator[TextRun]:
     """Part a word where two cells stand so close that only a space shows it: 655918 营业收入, 2022-01 2022-02."""
     share = (word.x1 - word.x0) / max(1, _columns(word.text))
     start = 0
     for cut in [*(match.start() for match in _CELLS_TOUCH.finditer(word.text)), len(word.text)]:
         text = word.text[start:cut].strip()
         left = word.x0 + share * _columns(word.text[:start])
-        yield Word(left, word.x0 + share * _columns(word.text[:cut]), text)
+        yield TextRun(left, word.x0 + share * _columns(word.text[:cut]), text)
         start = cut + 1
 
 

@@ -15,7 +15,7 @@ from kg.store import codec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kg.interop.rows.fields import Row
+    from kg.interop.rows.fields import SourceRow
 
 _PERIOD = re.compile(r"(\d{4})(?:H([12])|Q([1-4])|-(\d{2})(?:-(\d{2}))?)?")
 _UNIT = ("unit", "scale", "change", "basis")
@@ -47,7 +47,7 @@ class Around(NamedTuple):
     negative: bool
 
     @staticmethod
-    def of(fact: Fact, row: Row) -> Around:
+    def of(fact: Fact, row: SourceRow) -> Around:
         """Take apart what a fact without a value says."""
         after = f",{codec.dump(fact.qualifiers)}]"
         before = codec.claim_out(fact).removesuffix(f"null{after}")
@@ -68,7 +68,7 @@ class Around(NamedTuple):
         return f"{self.text[0]}{codec.value_out(value)[1:]}{self.text[1]}", value_key(value).join(self.key)
 
 
-def worded(row: Row, *, measured: bool) -> Worded | Around:
+def worded(row: SourceRow, *, measured: bool) -> Worded | Around:
     """Return what a row claims; with `measured` its numbers are left out, to be put in for each row like it.
 
     Raises:
@@ -80,7 +80,7 @@ def worded(row: Row, *, measured: bool) -> Worded | Around:
     return Worded(codec.claim_out(fact), claim_key(fact), fact.polarity == "negative")
 
 
-def number_in(row: Row, name: str) -> float | None:
+def number_in(row: SourceRow, name: str) -> float | None:
     """Return a number of a row, or None when it states none.
 
     Raises:
@@ -119,7 +119,7 @@ def parse_period(text: str) -> Period:
         raise BadRow(f"valid {text!r} is not a period like 2024, 2024Q3, 2024-09-30 or 2024-01-01/2024-06-30") from None
 
 
-def confidence_in(row: Row) -> float:
+def confidence_in(row: SourceRow) -> float:
     """Return how sure a row is.
 
     Raises:
@@ -137,7 +137,7 @@ def confidence_in(row: Row) -> float:
     return sure
 
 
-def _fact(row: Row) -> Fact:
+def _fact(row: SourceRow) -> Fact:
     sign = _read(row, "sign", int, 0)
     if sign not in {-1, 0, 1}:
         raise BadRow(f"sign {sign} is not 1, -1 or 0")
@@ -175,7 +175,7 @@ def _qualifiers(given: Any) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((str(name), str(value)) for name, value in given.items()))
 
 
-def _read(row: Row, name: str, kind: Callable[[Any], Any], otherwise: Any) -> Any:
+def _read(row: SourceRow, name: str, kind: Callable[[Any], Any], otherwise: Any) -> Any:
     value = getattr(row, name)
     if value is None or value == "":
         return otherwise

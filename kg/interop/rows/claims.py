@@ -9,7 +9,7 @@ from msgspec.structs import astuple
 
 from kg.ids import claim_digest, entity_id, id_part
 from kg.interop.rows.claim_encoding import NESTED, BadRow, Worded, confidence_in, number_in, worded
-from kg.interop.rows.fields import OWN, Fault, Row
+from kg.interop.rows.fields import OWN, Fault, SourceRow
 from kg.model import Entity, Kind
 from kg.store.bulk.row_batch import Names
 from kg.store.rules.validated import bare_entity
@@ -25,10 +25,10 @@ _ROOM = 65_536  # of what is remembered of each sort, so that no file fills the 
 _ENDS = 1_048_576
 _COMPANY = str(Kind.COMPANY)
 NEEDED = ("subject", "relation", "object", "published_on")
-_COMMON = Row.__struct_fields__[OWN:-1]  # without the qualifiers, which may be an object
+_COMMON = SourceRow.__struct_fields__[OWN:-1]  # without the qualifiers, which may be an object
 
 
-class End:
+class RowEntity:
     """An entity as rows name it.
 
     `number` is that of its id among the names of the reader, `part` what it gives to a fact's id, `plain` whether its
@@ -43,7 +43,7 @@ class End:
         self.plain = not entity.codes and entity.id.endswith(f":{entity.name}")  # folding may have changed the name
 
 
-class Like:
+class RowTemplate:
     """What rows that differ in their ends, their numbers and how sure they are have in common.
 
     `place` are their day and source; `subjects` and `objects` the ends of such rows, by the names they go by; `fitting`
@@ -59,7 +59,7 @@ class Like:
         self,
         relation: Relation,
         place: tuple[date, str],
-        ends: tuple[dict[str, End], dict[str, End]],
+        ends: tuple[dict[str, RowEntity], dict[str, RowEntity]],
         *,
         speaker: str,
         said: Worded | Around,
@@ -72,7 +72,7 @@ class Like:
         self.words = said[:2] if isinstance(said, Worded) else ("", b"")
         self._around = None if isinstance(said, Worded) else said
 
-    def measured(self, row: Row, number: float) -> tuple[str, bytes]:
+    def measured(self, row: SourceRow, number: float) -> tuple[str, bytes]:
         """Return the text and the key of the claim of a row that states a number.
 
         Raises:
@@ -83,7 +83,7 @@ class Like:
 
 
 # A checked row: the digest of the fact's id, its ends, what it is like, the claim as stores keep it, how sure it is.
-Claim = tuple[bytes, End, End, Like, str, float]
+Claim = tuple[bytes, RowEntity, RowEntity, RowTemplate, str, float]
 
 
 class Claims:
@@ -93,11 +93,11 @@ class Claims:
         self.names = Names()
         self._words, self._master = words, master
         self._days: dict[str, date] = {}
-        self._ends: dict[tuple[str, date | None], dict[str, End]] = {}
-        self._bare: dict[object, Like] = {}
-        self._measured: dict[object, Like] = {}
+        self._ends: dict[tuple[str, date | None], dict[str, RowEntity]] = {}
+        self._bare: dict[object, RowTemplate] = {}
+        self._measured: dict[object, RowTemplate] = {}
 
-    def of(self, rows: Iterable[Row | Fault]) -> tuple[list[Claim | None], list[str]]:
+    def of(self, rows: Iterable[SourceRow | Fault]) -> tuple[list[Claim | None], list[str]]:
         """Return the claims of rows, and what is wrong with those that have none.
 
         A field is missing or cannot be read, no such relation exists, or it cannot stand between such ends.
@@ -141,7 +141,7 @@ class Claims:
                 add(None)
         return claims, faults
 
-    def _like(self, row: Row, *, measured: bool) -> Like:
+    def _like(self, row: SourceRow, *, measured: bool) -> RowTemplate:
         known = self._measured if measured else self._bare
         key: tuple[object, ...] = astuple(row)[OWN:]
         if isinstance(row.qualifiers, list | dict):
@@ -159,7 +159,7 @@ class Claims:
                 known[key] = like
         return like
 
-    def _worked_out(self, row: Row, *, measured: bool) -> Like:
+    def _worked_out(self, row: SourceRow, *, measured: bool) -> RowTemplate:
         published_on = self._day(row.published_on)
         name = row.relation
         relation = self._words.relations.get(name) if isinstance(name, str) else None
@@ -171,7 +171,7 @@ class Claims:
         for text in (source, speaker):
             text.encode()  # half a character is a fault of the row, and not of the sheet that would hold it
         said = worded(row, measured=measured)
-        return Like(relation, (published_on, source), ends, speaker=speaker, said=said)
+        return RowTemplate(relation, (published_on, source), ends, speaker=speaker, said=said)
 
     def _day(self, text: object) -> date:
         written = str(text or "")
@@ -183,13 +183,13 @@ class Claims:
             self._days[written] = found
         return self._days[written]
 
-    def _ends_of(self, kind: object, published_on: date) -> dict[str, End]:
+    def _ends_of(self, kind: object, published_on: date) -> dict[str, RowEntity]:
         """Return the ends known of a kind; only a company's name can mean another one on another day."""
         called = str(kind or "")
         day = published_on if self._master and called == _COMPANY else None
         return self._ends.setdefault((called, day), {})
 
-    def _end(self, row: Row, side: str, known: dict[str, End], like: Like) -> End:
+    def _end(self, row: SourceRow, side: str, known: dict[str, RowEntity], like: RowTemplate) -> RowEntity:
         text = getattr(row, side)
         if not isinstance(text, str) or not text:
             raise BadRow(f"{side} is missing")
@@ -203,7 +203,7 @@ class Claims:
             if number and number % _ENDS == 0:
                 for ends in self._ends.values():
                     ends.clear()
-            found = known[text] = End(met, number)
+            found = known[text] = RowEntity(met, number)
             self.names.ids.append(found.id)
         return found
 

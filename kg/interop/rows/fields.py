@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class Row(msgspec.Struct, gc=False):
+class SourceRow(msgspec.Struct, gc=False):
     """A row as it was written: nothing is checked yet, a field that is not stated is None."""
 
     subject: Any = None
@@ -38,7 +38,7 @@ class Row(msgspec.Struct, gc=False):
 
 
 OWN = 5  # fields that no other row is expected to share
-_decoder = msgspec.json.Decoder(Row)
+_decoder = msgspec.json.Decoder(SourceRow)
 _decode, _decode_lines = _decoder.decode, _decoder.decode_lines
 
 
@@ -48,12 +48,12 @@ class Fault(str):
     __slots__ = ()
 
 
-def row_of(fields: Mapping[str, Any]) -> Row:
+def row_of(fields: Mapping[str, Any]) -> SourceRow:
     """Return a row of named fields; names that no row has are passed over."""
-    return Row(**{name: value for name, value in fields.items() if name in Row.__struct_fields__})
+    return SourceRow(**{name: value for name, value in fields.items() if name in SourceRow.__struct_fields__})
 
 
-def row_in(line: str) -> Row:
+def row_in(line: str) -> SourceRow:
     """Read a line of JSON.
 
     Raises:
@@ -70,7 +70,7 @@ def row_in(line: str) -> Row:
     return row_of(fields)
 
 
-def rows_in(lines: list[str]) -> Sequence[Row | Fault]:
+def rows_in(lines: list[str]) -> Sequence[SourceRow | Fault]:
     """Read lines of JSON, each a row or a fault of its own."""
     text = "\n".join(lines)
     # Then no value goes on in the next line, and as many values as lines are one a line.
@@ -84,7 +84,7 @@ def rows_in(lines: list[str]) -> Sequence[Row | Fault]:
     return list(map(_row_or_fault, lines))
 
 
-def _row_or_fault(line: str) -> Row | Fault:
+def _row_or_fault(line: str) -> SourceRow | Fault:
     try:
         return row_in(line)
     except (ValueError, RecursionError):

@@ -16,8 +16,8 @@ import yaml
 
 from kg.errors import DocumentError
 from kg.interop.rows.claims import NEEDED
-from kg.interop.rows.fields import Fault, Row, row_of, rows_in
-from kg.interop.rows.sheets import Block
+from kg.interop.rows.fields import Fault, SourceRow, row_of, rows_in
+from kg.interop.rows.sheets import RowBlock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,13 +35,13 @@ class LeftOut:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def read_jsonl(path: Path, _: LeftOut, __: str) -> Iterator[Block]:
+def read_jsonl(path: Path, _: LeftOut, __: str) -> Iterator[RowBlock]:
     """Read a file of JSON objects, one a line; docs/store.md lists the fields."""
     for numbers, lines in blocks_of_lines(path):
-        yield Block(str(path), numbers, lines, rows_in(lines))
+        yield RowBlock(str(path), numbers, lines, rows_in(lines))
 
 
-def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[Block]:
+def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[RowBlock]:
     """Read a CSV file whose first line names the fields; they are those of JSONL."""
     yield from _blocks(path, _csv_rows(path))
 
@@ -80,7 +80,7 @@ def _csv_rows(path: Path) -> Iterator[_Written]:
             yield number, text, Fault(f"{len(cells)} cells where the first line names {len(header)}")
 
 
-def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[Block]:
+def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[RowBlock]:
     """Read dated quadruples of ids: `train.txt`, `valid.txt` and `test.txt` with their three tables of names."""
     names = _numbered(folder / "entity2id.txt", "\t")
     relations = _numbered(folder / "relation2id.txt", "\t")
@@ -104,7 +104,7 @@ def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[Block]:
             yield from _blocks(path, rows(path))
 
 
-def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[Block]:
+def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[RowBlock]:
     """Read the edge files of ChainKG; it states no days, so all its rows are of `day`."""
     if not day:
         raise DocumentError(str(folder), "this layout states no days", "give the day it was published with --date")
@@ -135,16 +135,16 @@ _CHAINKG = (
     ("product_product.jsonl", "from_entity", "to_entity"),
 )
 
-FORMATS: Mapping[str, Callable[[Path, LeftOut, str], Iterator[Block]]] = {
+FORMATS: Mapping[str, Callable[[Path, LeftOut, str], Iterator[RowBlock]]] = {
     "jsonl": read_jsonl,
     "csv": read_csv,
     "ickg25": read_ickg25,
     "chainkg": read_chainkg,
 }
-_Written = tuple[int, str, Row | Fault]  # the number of its line, its very words, its fields
+_Written = tuple[int, str, SourceRow | Fault]  # the number of its line, its very words, its fields
 
 
-def _blocks(path: Path, rows: Iterator[_Written]) -> Iterator[Block]:
+def _blocks(path: Path, rows: Iterator[_Written]) -> Iterator[RowBlock]:
     """Put rows of a file together; what comes before a fault of the file is handed on before the fault."""
     waiting: list[_Written] = []
     fault: DocumentError | None = None
@@ -162,12 +162,12 @@ def _blocks(path: Path, rows: Iterator[_Written]) -> Iterator[Block]:
         raise fault
 
 
-def _block(path: Path, rows: list[_Written]) -> Block:
+def _block(path: Path, rows: list[_Written]) -> RowBlock:
     numbers, lines, found = zip(*rows, strict=True)
-    return Block(str(path), numbers, lines, found)
+    return RowBlock(str(path), numbers, lines, found)
 
 
-def _said(quad: tuple[str, str, str, str, str], left_out: LeftOut) -> Row | None:
+def _said(quad: tuple[str, str, str, str, str], left_out: LeftOut) -> SourceRow | None:
     """Return a row of another graph in our words (kg/interop/formats.yaml); None, and counted, where we have none."""
     name, head, relation, tail, day = quad
     ours = _relations()[name].get(relation)

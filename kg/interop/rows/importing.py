@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kg.interop.rows.files import FORMATS, LeftOut
 from kg.interop.rows.prefetch import no_cycles, read_ahead
-from kg.interop.rows.sheets import Refused, Sheets
+from kg.interop.rows.sheets import RefusedRow, Sheets
 from kg.store.bulk.row_batch import load
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kg.interop.rows.claims import Claims
-    from kg.store.bulk.row_batch import Sheet
+    from kg.store.bulk.row_batch import RowBatch
     from kg.store.port import Store
 
 WORTH_A_PROCESS = 8_000_000  # bytes: a process takes half a second to start
@@ -42,7 +42,7 @@ class Import:
     recorded_at: datetime
     day: str = ""
 
-    def run(self, path: Path, store: Store, *, refuse: Callable[[Refused], None]) -> tuple[Tally, LeftOut]:
+    def run(self, path: Path, store: Store, *, refuse: Callable[[RefusedRow], None]) -> tuple[Tally, LeftOut]:
         """Import a file or folder; each row that cannot be taken in goes to `refuse`.
 
         Raises:
@@ -54,9 +54,9 @@ class Import:
         apart = _size(path) >= WORTH_A_PROCESS and (os.cpu_count() or 1) > 1
         items = read_ahead(source, left_out, name=str(path)) if apart else source.items(left_out)
 
-        def taken() -> Iterator[Sheet]:
+        def taken() -> Iterator[RowBatch]:
             for item in items:
-                if isinstance(item, Refused):
+                if isinstance(item, RefusedRow):
                     tally.refused += 1
                     refuse(item)
                 else:
@@ -77,7 +77,7 @@ class _Source:
     job: Import
     path: Path
 
-    def items(self, left_out: LeftOut) -> Iterator[Sheet | Refused]:
+    def items(self, left_out: LeftOut) -> Iterator[RowBatch | RefusedRow]:
         """Yield the sheets and the rows refused, and count what is left out."""
         rows = FORMATS[self.job.layout](self.path, left_out, self.job.day)
         return Sheets(self.job.claims, name=self.path.name, recorded_at=self.job.recorded_at).of(rows)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kg.errors import DocumentError
 from kg.interop.rows.files import LeftOut
-from kg.interop.rows.sheets import Refused
-from kg.store.bulk.row_batch import Sheet
+from kg.interop.rows.sheets import RefusedRow
+from kg.store.bulk.row_batch import RowBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 _TOGETHER = 10_000  # rows that travel together
 _AHEAD = 32  # of such loads that wait to be taken while the writer is at a transaction
-Item = Sheet | Refused
+Item = RowBatch | RefusedRow
 
 
-class Source(Protocol):
+class BatchSource(Protocol):
     """Where sheets come from; it can be sent to another process."""
 
     def items(self, left_out: LeftOut) -> Iterator[Item]:
@@ -51,7 +51,7 @@ class _End:
     fault: tuple[str, str, str] | None = None
 
 
-def read_ahead(source: Source, left_out: LeftOut, *, name: str) -> Iterator[Item]:
+def read_ahead(source: BatchSource, left_out: LeftOut, *, name: str) -> Iterator[Item]:
     """Yield what a source has, read by a process of its own; `name` is what the user calls the source.
 
     Raises:
@@ -87,7 +87,7 @@ def read_ahead(source: Source, left_out: LeftOut, *, name: str) -> Iterator[Item
         process.join()
 
 
-def _read(source: Source, pipe: Connection) -> None:
+def _read(source: BatchSource, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who writes ends this process
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     waiting: queue.Queue[_Load | _End | None] = queue.Queue(_AHEAD)
@@ -131,7 +131,7 @@ def _loads(items: Iterator[Item]) -> Iterator[_Load]:
     for item in items:
         load.append(item)
         rows += 1
-        if isinstance(item, Sheet):
+        if isinstance(item, RowBatch):
             rows += len(item.rows)
             names = item.rows.names
             item.work_out()

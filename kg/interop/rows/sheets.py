@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kg.ids import document_id
 from kg.model import Document
-from kg.store.bulk.row_batch import Rows, Sheet
+from kg.store.bulk.row_batch import RowBatch, RowColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date, datetime
 
-    from kg.interop.rows.claims import Claim, Claims, End
-    from kg.interop.rows.fields import Fault, Row
+    from kg.interop.rows.claims import Claim, Claims, RowEntity
+    from kg.interop.rows.fields import Fault, SourceRow
     from kg.model import Entity
 
 ROWS = 10_000  # of a sheet at most: a document that can still be shown and removed
@@ -27,16 +27,16 @@ _LOOKED_AFTER = 1_000  # rows
 EXTRACTOR = "import/1"
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows as a file has them: the numbers of their lines, their very words, and their fields or what is wrong."""
 
     path: str
     numbers: Sequence[int]
     lines: Sequence[str]
-    rows: Sequence[Row | Fault]
+    rows: Sequence[SourceRow | Fault]
 
 
-class Refused(NamedTuple):
+class RefusedRow(NamedTuple):
     """A row that was not taken in."""
 
     where: str
@@ -60,7 +60,7 @@ class Sheets:
         self._pages: dict[tuple[date, str], _Page] = {}
         self._waiting = 0
 
-    def of(self, blocks: Iterable[Block]) -> Iterator[Sheet | Refused]:
+    def of(self, blocks: Iterable[RowBlock]) -> Iterator[RowBatch | RefusedRow]:
         """Go through rows; those of one day and source lie in one sheet, in the order of the file."""
         claims_of, pages, number = self._claims.of, self._pages, -1
         for block in blocks:
@@ -69,7 +69,7 @@ class Sheets:
             for line, text, claim in zip(block.numbers, block.lines, claims, strict=True):
                 number += 1
                 if claim is None:
-                    yield Refused(f"{block.path}:{line}", next(told))
+                    yield RefusedRow(f"{block.path}:{line}", next(told))
                     continue
                 place = claim[3].place
                 page = pages.get(place)
@@ -87,12 +87,12 @@ class Sheets:
                     yield from self.rest(before=number - _IDLE)
         yield from self.rest()
 
-    def rest(self, *, before: int | None = None) -> Iterator[Sheet]:
+    def rest(self, *, before: int | None = None) -> Iterator[RowBatch]:
         """Close all that waits, by day and source; or only what no row has come to since that number."""
         for place in sorted(place for place, page in self._pages.items() if before is None or page.last < before):
             yield self._closed(place)
 
-    def _closed(self, place: tuple[date, str]) -> Sheet:
+    def _closed(self, place: tuple[date, str]) -> RowBatch:
         day, source = place
         page = self._pages.pop(place)
         self._waiting -= len(page.claims)
@@ -110,7 +110,7 @@ class Sheets:
         digests, subjects, objects, likes, texts, sure = zip(*page.claims, strict=True)
         # Of each line its end, without the line breaks before it, and how many of these there are.
         stops = array("I", map(add, accumulate(map(len, page.lines)), count()))
-        rows = Rows(
+        rows = RowColumns(
             digests=b"".join(digests),
             names=self._claims.names,
             subjects=array("I", [end.number for end in subjects]),
@@ -123,10 +123,10 @@ class Sheets:
             speakers=[like.speaker for like in likes],
             confidences=array("d", sure),
         )
-        return Sheet(document, _described(subjects, objects), rows, self._recorded_at, EXTRACTOR)
+        return RowBatch(document, _described(subjects, objects), rows, self._recorded_at, EXTRACTOR)
 
 
-def _described(subjects: Iterable[End], objects: Iterable[End]) -> tuple[Entity, ...]:
+def _described(subjects: Iterable[RowEntity], objects: Iterable[RowEntity]) -> tuple[Entity, ...]:
     """Return the entities that their ids do not tell all of, in the order of the rows."""
     told = {end for end in {*subjects, *objects} if not end.plain}
     if not told:

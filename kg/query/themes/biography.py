@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kg.model import Turn
+from kg.model import LifecycleEvent
 from kg.query.wording import claim_text
 
 if TYPE_CHECKING:
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
     from kg.model import Community, Fact, Run, ThemeEvent
     from kg.query.answers import Citation
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 _NAMES_EACH = 8
 _CITED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class ThemeChapter:
     """One turn of a theme: the week, what happened in words, and the facts behind it with their sources."""
 
     as_of: date
-    turn: Turn
+    turn: LifecycleEvent
     text: str
     facts: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
@@ -38,15 +38,15 @@ class Biography:
 
     names: tuple[tuple[date, str], ...]
     sizes: tuple[tuple[date, int], ...]
-    episodes: tuple[Episode, ...]
+    episodes: tuple[ThemeChapter, ...]
 
 
-def biography(lens: Lens, theme_id: str) -> Biography:
+def biography(session: QuerySession, theme_id: str) -> Biography:
     """Return the life of a theme as the view may know it; an unknown id has none."""
-    return biographies(lens, [theme_id])[theme_id]
+    return biographies(session, [theme_id])[theme_id]
 
 
-def biographies(lens: Lens, theme_ids: Collection[str]) -> dict[str, Biography]:
+def biographies(session: QuerySession, theme_ids: Collection[str]) -> dict[str, Biography]:
     """Return the lives of some themes, reading each run once.
 
     A week that was filled in later than the one after it is told as it was published.
@@ -55,7 +55,7 @@ def biographies(lens: Lens, theme_ids: Collection[str]) -> dict[str, Biography]:
     sizes: dict[str, list[tuple[date, int]]] = {theme: [] for theme in theme_ids}
     told: dict[str, list[tuple[date, ThemeEvent]]] = {theme: [] for theme in theme_ids}
     titles: dict[str, str] = {}
-    for run in lens.view.runs():
+    for run in session.view.runs():
         titles |= titles_of(run)
         for community in run.communities:
             if community.id in names:
@@ -66,29 +66,31 @@ def biographies(lens: Lens, theme_ids: Collection[str]) -> dict[str, Biography]:
             if event.theme in told:
                 told[event.theme].append((run.as_of, event))
     return {
-        theme: Biography(tuple(names[theme]), tuple(sizes[theme]), tuple(episodes(lens, told[theme], titles)))
+        theme: Biography(tuple(names[theme]), tuple(sizes[theme]), tuple(episodes(session, told[theme], titles)))
         for theme in theme_ids
     }
 
 
-def episodes(lens: Lens, told: Sequence[tuple[date, ThemeEvent]], titles: Mapping[str, str]) -> Iterable[Episode]:
+def episodes(
+    session: QuerySession, told: Sequence[tuple[date, ThemeEvent]], titles: Mapping[str, str]
+) -> Iterable[ThemeChapter]:
     """Put events into words.
 
     Args:
-        lens: of the view.
+        session: of the view.
         told: the week and the event.
         titles: what other themes were last called, by id.
     """
-    facts = {fact.id: fact for fact in lens.view.facts(ids={fact for _, event in told for fact in event.facts})}
+    facts = {fact.id: fact for fact in session.view.facts(ids={fact for _, event in told for fact in event.facts})}
     for day, event in told:
         known = [facts[fact] for fact in event.facts if fact in facts]
-        yield Episode(
+        yield ThemeChapter(
             as_of=day,
             turn=event.turn,
-            text=_WORDS[event.turn](lens, event, titles),
+            text=_WORDS[event.turn](session, event, titles),
             facts=tuple(fact.id for fact in known),
-            claims=tuple(claim_text(lens, fact) for fact in known),
-            citations=tuple(_cited(lens, known)),
+            claims=tuple(claim_text(session, fact) for fact in known),
+            citations=tuple(_cited(session, known)),
         )
 
 
@@ -103,65 +105,65 @@ def titles_of(run: Run) -> dict[str, str]:
     return ended | {community.id: title_of(community) for community in run.communities}
 
 
-def _cited(lens: Lens, facts: Sequence[Fact]) -> Iterable[Citation]:
+def _cited(session: QuerySession, facts: Sequence[Fact]) -> Iterable[Citation]:
     for fact in facts[:_CITED]:
-        yield from lens.citations([fact], 1)
+        yield from session.citations([fact], 1)
 
 
-def _listed(lens: Lens, ids: Sequence[str]) -> str:
+def _listed(session: QuerySession, ids: Sequence[str]) -> str:
     more = f"等 {len(ids)} 个" if len(ids) > _NAMES_EACH else ""
-    return f"{'、'.join(lens.name(member) for member in ids[:_NAMES_EACH])}{more}"
+    return f"{'、'.join(session.name(member) for member in ids[:_NAMES_EACH])}{more}"
 
 
 def _others(event: ThemeEvent, titles: Mapping[str, str]) -> str:
     return "".join(f"「{titles.get(other, other)}」" for other in event.others)
 
 
-def _born(_: Lens, event: ThemeEvent, titles: Mapping[str, str]) -> str:
+def _born(_: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
     origin = f"，由{_others(event, titles)}分出" if event.others else ""
     return f"诞生：{event.name}，{event.size} 个成员{origin}"
 
 
-def _grown(lens: Lens, event: ThemeEvent, _: Mapping[str, str]) -> str:
-    return f"扩大到 {event.size} 个成员：加入 {_listed(lens, event.joined)}"
+def _grown(session: QuerySession, event: ThemeEvent, _: Mapping[str, str]) -> str:
+    return f"扩大到 {event.size} 个成员：加入 {_listed(session, event.joined)}"
 
 
-def _shrunk(lens: Lens, event: ThemeEvent, _: Mapping[str, str]) -> str:
-    return f"缩小到 {event.size} 个成员：离开 {_listed(lens, event.left)}"
+def _shrunk(session: QuerySession, event: ThemeEvent, _: Mapping[str, str]) -> str:
+    return f"缩小到 {event.size} 个成员：离开 {_listed(session, event.left)}"
 
 
-def _split(_: Lens, event: ThemeEvent, titles: Mapping[str, str]) -> str:
+def _split(_: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
     return f"分裂：分出{_others(event, titles)}"
 
 
-def _merged(_: Lens, event: ThemeEvent, titles: Mapping[str, str]) -> str:
+def _merged(_: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
     return f"合并：并入了{_others(event, titles)}，共 {event.size} 个成员"
 
 
-def _renamed(_: Lens, event: ThemeEvent, __: Mapping[str, str]) -> str:
+def _renamed(_: QuerySession, event: ThemeEvent, __: Mapping[str, str]) -> str:
     return f"更名为「{event.name}」"
 
 
-def _dormant(_: Lens, __: ThemeEvent, ___: Mapping[str, str]) -> str:
+def _dormant(_: QuerySession, __: ThemeEvent, ___: Mapping[str, str]) -> str:
     return "沉寂：八周没有新的事实"
 
 
-def _revived(_: Lens, __: ThemeEvent, ___: Mapping[str, str]) -> str:
+def _revived(_: QuerySession, __: ThemeEvent, ___: Mapping[str, str]) -> str:
     return "复苏：又有新的事实"
 
 
-def _died(_: Lens, event: ThemeEvent, titles: Mapping[str, str]) -> str:
+def _died(_: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
     return f"结束：成员归入{_others(event, titles)}" if event.others else "结束：成员散去"
 
 
 _WORDS = {
-    Turn.BORN: _born,
-    Turn.GROWN: _grown,
-    Turn.SHRUNK: _shrunk,
-    Turn.SPLIT: _split,
-    Turn.MERGED: _merged,
-    Turn.RENAMED: _renamed,
-    Turn.DORMANT: _dormant,
-    Turn.REVIVED: _revived,
-    Turn.DIED: _died,
+    LifecycleEvent.BORN: _born,
+    LifecycleEvent.GROWN: _grown,
+    LifecycleEvent.SHRUNK: _shrunk,
+    LifecycleEvent.SPLIT: _split,
+    LifecycleEvent.MERGED: _merged,
+    LifecycleEvent.RENAMED: _renamed,
+    LifecycleEvent.DORMANT: _dormant,
+    LifecycleEvent.REVIVED: _revived,
+    LifecycleEvent.DIED: _died,
 }

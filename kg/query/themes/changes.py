@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kg.query.themes.biography import Episode, episodes, title_of, titles_of
+from kg.query.themes.biography import ThemeChapter, episodes, title_of, titles_of
 from kg.query.themes.listing import NoRun, standing
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kg.model import Community, Run, SummaryLine, ThemeEvent
-    from kg.query.session import Lens
+    from kg.query.session import QuerySession
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _NEWS_EACH = 8
@@ -29,7 +29,7 @@ class ThemeChange:
     name_before: str
     size: int
     size_before: int
-    episodes: tuple[Episode, ...]
+    episodes: tuple[ThemeChapter, ...]
     news: tuple[SummaryLine, ...]
 
 
@@ -47,7 +47,7 @@ class ChangesAnswer:
     unchanged: int
 
 
-def changes(lens: Lens, since: date, *, level: int = 0) -> ChangesAnswer:
+def changes(session: QuerySession, since: date, *, level: int = 0) -> ChangesAnswer:
     """Return what changed in the themes of one level after the last run of `since` or before.
 
     Raises:
@@ -59,7 +59,7 @@ def changes(lens: Lens, since: date, *, level: int = 0) -> ChangesAnswer:
     told: dict[str, list[tuple[date, ThemeEvent]]] = {}
     news: dict[str, dict[SummaryLine, None]] = {}
     titles: dict[str, str] = {}
-    for run in lens.view.runs():
+    for run in session.view.runs():
         last = run
         titles |= titles_of(run)
         if run.as_of <= since:
@@ -74,7 +74,7 @@ def changes(lens: Lens, since: date, *, level: int = 0) -> ChangesAnswer:
             news.setdefault(community.id, {}).update(dict.fromkeys(community.changes[1:]))
     if last is None:
         raise NoRun
-    holds = standing(lens.view, [line for lines in news.values() for line in lines])
+    holds = standing(session.view, [line for lines in news.values() for line in lines])
     old = {community.id: community for community in _of_level(before, level)}
     now = {community.id: community for community in _of_level(last, level)}
     changed = [
@@ -84,7 +84,7 @@ def changes(lens: Lens, since: date, *, level: int = 0) -> ChangesAnswer:
             name_before=title_of(old[theme]) if theme in old else "",
             size=len(now[theme].members) if theme in now else 0,
             size_before=len(old[theme].members) if theme in old else 0,
-            episodes=tuple(episodes(lens, told.get(theme, []), titles)),
+            episodes=tuple(episodes(session, told.get(theme, []), titles)),
             news=tuple(line for line in news.get(theme, {}) if line in holds),
         )
         for theme in sorted(old.keys() | now.keys())
@@ -123,7 +123,7 @@ def _named(item: ThemeChange) -> str:
     return f" · 原名「{_safe(item.name_before)}」" if renamed else ""
 
 
-def _section(told: Iterable[Episode]) -> Iterator[str]:
+def _section(told: Iterable[ThemeChapter]) -> Iterator[str]:
     yield ""
     for episode in told:
         yield f"- {episode.as_of} {_safe(episode.text)}"

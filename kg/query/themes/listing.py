@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kg.errors import QuestionError
 from kg.query.answers import Node, ThemeAnswer
-from kg.query.session import Lens, subgraph
+from kg.query.session import QuerySession, subgraph
 from kg.query.themes.biography import biography
 
 if TYPE_CHECKING:
@@ -46,23 +46,23 @@ def themes(view: View, *, level: int = 0) -> tuple[Community, ...]:
     return tuple(_told(view, found))
 
 
-def theme(view: View | Lens, theme_id: str) -> ThemeAnswer:
+def theme(view: View | QuerySession, theme_id: str) -> ThemeAnswer:
     """Return one community with the links among its members and its life; a unique beginning of the id will do.
 
     Raises:
         NoRun: before the first weekly run.
         UnknownTheme: when no community, or more than one, has this id.
     """
-    lens = view if isinstance(view, Lens) else Lens(view)
-    run = lens.view.run()
+    session = view if isinstance(view, QuerySession) else QuerySession(view)
+    run = session.view.run()
     if run is None:
         raise NoRun
     wanted = theme_id if theme_id.startswith("theme:") else f"theme:{theme_id}"
     found = [community for community in run.communities if community.id.startswith(wanted)]
     if len(found) != 1:
         raise UnknownTheme(theme_id)
-    (told,) = _told(lens.view, found)
-    return replace(theme_of(lens, told), as_of=run.as_of, biography=biography(lens, told.id))
+    (told,) = _told(session.view, found)
+    return replace(theme_of(session, told), as_of=run.as_of, biography=biography(session, told.id))
 
 
 def _told(view: View, communities: Sequence[Community]) -> Iterator[Community]:
@@ -86,16 +86,16 @@ def standing(view: View, lines: Sequence[SummaryLine]) -> set[SummaryLine]:
     return {line for line in lines if held.issuperset(line.facts)}
 
 
-def theme_of(lens: Lens, community: Community) -> ThemeAnswer:
+def theme_of(session: QuerySession, community: Community) -> ThemeAnswer:
     """Return the picture of a community that is known already."""
-    rows = {index for member in community.members if (index := lens.index(member)) is not None}
-    relations = lens.words.of_family("structure", "chain", "causal")
-    steps = [step for step in lens.expand(sorted(rows), relations, "out", limit=_STEPS_EACH) if step.target in rows]
+    rows = {index for member in community.members if (index := session.index(member)) is not None}
+    relations = session.words.of_family("structure", "chain", "causal")
+    steps = [step for step in session.expand(sorted(rows), relations, "out", limit=_STEPS_EACH) if step.target in rows]
     strength = dict.fromkeys(rows, 0.0)
     for step in steps:
         strength[step.source] += step.weight
         strength[step.target] += step.weight
-    lens.meet(rows)
+    session.meet(rows)
     # A member that only numbers hold has no line to stand on; the summary tells of it.
-    nodes = [Node(lens.entity(index), 0, round(strength[index], 4)) for index in sorted(rows) if strength[index]]
-    return ThemeAnswer(community, subgraph(nodes, lens.links(steps)))
+    nodes = [Node(session.entity(index), 0, round(strength[index], 4)) for index in sorted(rows) if strength[index]]
+    return ThemeAnswer(community, subgraph(nodes, session.links(steps)))

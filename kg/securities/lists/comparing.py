@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from kg.securities.records import Rows
+    from kg.securities.records import MasterRows
 
 ChangeKind = Literal["added", "removed", "renamed"]
 
 
-class Change(NamedTuple):
+class CodeDifference(NamedTuple):
     """One code that is in one list only, or bears other names in use in the two."""
 
     code: str
@@ -19,21 +19,21 @@ class Change(NamedTuple):
     after: tuple[str, ...]
 
 
-def compare(before: Rows, after: Rows) -> list[Change]:
+def compare(before: MasterRows, after: MasterRows) -> list[CodeDifference]:
     """Return the changes from one list to the other in order of code; names given up in both lists do not count."""
     changes = []
     for code in sorted({*before.listings, *before.names, *after.listings, *after.names}):
         old, new = _current(before, code), _current(after, code)
         if code not in before.listings and code not in before.names:
-            changes.append(Change(code, "added", old, new))
+            changes.append(CodeDifference(code, "added", old, new))
         elif code not in after.listings and code not in after.names:
-            changes.append(Change(code, "removed", old, new))
+            changes.append(CodeDifference(code, "removed", old, new))
         elif old != new:
-            changes.append(Change(code, "renamed", old, new))
+            changes.append(CodeDifference(code, "renamed", old, new))
     return changes
 
 
-def _current(rows: Rows, code: str) -> tuple[str, ...]:
+def _current(rows: MasterRows, code: str) -> tuple[str, ...]:
     """The short names in use of a code."""
     return tuple(
         dict.fromkeys(each.text for each in rows.names.get(code, ()) if each.kind == "short" and each.end is None)

@@ -10,7 +10,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from kg.securities.lists.imports import read_csv
-from kg.securities.records import Listing, Rows
+from kg.securities.records import Listing, MasterRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,14 +33,14 @@ def master_for(kb: Path, given: Path | None = None) -> Path | None:
     return beside if beside.is_file() else None
 
 
-def add_to_base(kb: Path, rows: Rows) -> Path:
+def add_to_base(kb: Path, rows: MasterRows) -> Path:
     """Lay imported rows over what was imported before, and write them beside the base at once or not at all.
 
     Raises:
         OSError: the folder cannot be written to.
     """
     target = place_beside(kb)
-    known = read_csv(target) if target.is_file() else Rows()
+    known = read_csv(target) if target.is_file() else MasterRows()
     known.lay_over(rows)
     fresh = target.with_name(f"{target.name}.new")
     with fresh.open("w", encoding="utf-8", newline="") as lines:
@@ -51,7 +51,7 @@ def add_to_base(kb: Path, rows: Rows) -> Path:
     return target
 
 
-def _lines(rows: Rows) -> Iterator[tuple[str, ...]]:
+def _lines(rows: MasterRows) -> Iterator[tuple[str, ...]]:
     """Rows of the CSV in order of code: each name with its period, the listing's days on the first."""
     for code in sorted({*rows.names, *rows.listings}):
         listing = rows.listings.get(code, Listing(code, code.rpartition(".")[2]))

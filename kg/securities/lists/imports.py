@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from kg.securities.codes import parse_code
 from kg.securities.errors import MasterFault
 from kg.securities.lists.shipped import parse_day
-from kg.securities.records import NAME_KINDS, Listing, Name, NameKind, Rows
+from kg.securities.records import NAME_KINDS, Listing, MasterRows, Name, NameKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ _LOST_ZEROS = 5  # digits; five are a Hong Kong code
 _DAY_IN_KEY = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?!\d)(?:-\d\d)?)?")
 
 
-def read_master(path: Path, *, namechange: Path | None = None) -> Rows:
+def read_master(path: Path, *, namechange: Path | None = None) -> MasterRows:
     """Read a master of any of the formats, chosen by its ending; `.json` is a name history alone.
 
     A row that cannot be read is skipped and kept among the rows' faults: one bad line must not cost the others.
@@ -68,13 +68,13 @@ def read_master(path: Path, *, namechange: Path | None = None) -> Rows:
         rows = read_jsonl(path, changes)
     else:
         alone = path.suffix.lower() == ".json"
-        rows = Rows() if alone else read_csv(path)
+        rows = MasterRows() if alone else read_csv(path)
         _add_changes(rows, read_namechange(path) if alone else changes, source=(namechange or path).name)
     join_moved_codes(rows)
     return rows
 
 
-def _add_changes(rows: Rows, changes: dict[str, list[tuple[date | None, str, bool]]], *, source: str) -> None:
+def _add_changes(rows: MasterRows, changes: dict[str, list[tuple[date | None, str, bool]]], *, source: str) -> None:
     for text, events in changes.items():
         try:
             code = _canonical(text)
@@ -86,7 +86,7 @@ def _add_changes(rows: Rows, changes: dict[str, list[tuple[date | None, str, boo
             rows.add_name(code, name)
 
 
-def read_csv(path: Path) -> Rows:
+def read_csv(path: Path) -> MasterRows:
     """Read a CSV master; see the module's docstring for its columns."""
     text = _decoded(path)
     first = text.partition("\n")[0]
@@ -98,7 +98,7 @@ def read_csv(path: Path) -> Rows:
     }
     if not header["code"] or not header["name"]:
         raise MasterFault(path.name, 1, f"no column for code or name among {lines.fieldnames}")
-    rows = Rows()
+    rows = MasterRows()
     for row in lines:
         try:
             _add_csv_row(rows, {column: (row.get(name) or "").strip() for column, name in header.items()})
@@ -126,7 +126,7 @@ def _decoded(path: Path) -> str:
         raise MasterFault(path.name, 1, "neither UTF-8 nor GB18030; save it as UTF-8") from fault
 
 
-def _add_csv_row(rows: Rows, row: dict[str, str]) -> None:
+def _add_csv_row(rows: MasterRows, row: dict[str, str]) -> None:
     code = _canonical(row["code"])
     kind = _KINDS.get(row["kind"] or "short")
     if kind is None:
@@ -144,9 +144,9 @@ def _add_csv_row(rows: Rows, row: dict[str, str]) -> None:
         rows.primaries[code] = _canonical(row["issuer"])
 
 
-def read_jsonl(path: Path, changes: dict[str, list[tuple[date | None, str, bool]]] | None = None) -> Rows:
+def read_jsonl(path: Path, changes: dict[str, list[tuple[date | None, str, bool]]] | None = None) -> MasterRows:
     """Read a JSONL master; `changes` are dated short names per code from `read_namechange`."""
-    rows = Rows()
+    rows = MasterRows()
     latin: dict[str, set[str]] = {}
     for number, item in _objects(path):
         try:
@@ -172,7 +172,7 @@ def read_jsonl(path: Path, changes: dict[str, list[tuple[date | None, str, bool]
     return rows
 
 
-def join_dual_listings(rows: Rows, latin: dict[str, set[str]]) -> None:
+def join_dual_listings(rows: MasterRows, latin: dict[str, set[str]]) -> None:
     """Join a Hong Kong code to the mainland one of the same Chinese name, if the English names share a telling word.
 
     The Chinese name alone is not enough: over a hundred short names belong to different issuers in the two markets.
@@ -283,7 +283,7 @@ def _periods(steps: list[tuple[date, bool, str]], seen: list[date]) -> list[tupl
     return found
 
 
-def join_moved_codes(rows: Rows) -> None:
+def join_moved_codes(rows: MasterRows) -> None:
     """Join an old Beijing code to the 920 code that bears the same name: the board moved, the issuer did not."""
     owners = {name.text: code for code, names in rows.names.items() if code.startswith("920") for name in names}
     for code, names in rows.names.items():

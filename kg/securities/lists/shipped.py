@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kg.securities.errors import MasterFault
-from kg.securities.records import NAME_KINDS, Listing, Name, NameKind, Rows
+from kg.securities.records import NAME_KINDS, Listing, MasterRows, Name, NameKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,9 +51,9 @@ def read_table(path: Path) -> Iterator[dict[str, str]]:
             yield dict(zip(header, row, strict=True))
 
 
-def read_shipped() -> Rows:
+def read_shipped() -> MasterRows:
     """All of `data/` as rows."""
-    rows = Rows()
+    rows = MasterRows()
     _read_names(rows)
     _read_mainland(rows)
     _read_overseas(rows)
@@ -65,14 +65,14 @@ def read_shipped() -> Rows:
     return rows
 
 
-def _read_names(rows: Rows) -> None:
+def _read_names(rows: MasterRows) -> None:
     kinds: dict[str, NameKind] = {kind: kind for kind in NAME_KINDS}
     for row in read_table(DATA / "names.csv"):
         start, end = parse_day(row["start"]), parse_day(row["end"])
         rows.add_name(row["code"], Name(row["name"], kinds[row["kind"]], start, end, row["source"]))
 
 
-def _read_mainland(rows: Rows) -> None:
+def _read_mainland(rows: MasterRows) -> None:
     for source in ("ashare.csv", "recent.csv"):
         for row in read_table(DATA / source):
             code, moved = row["code"], row.get("moved_to", "")
@@ -89,7 +89,7 @@ def _read_mainland(rows: Rows) -> None:
                 rows.add_name(code, Name(row["name"], "short", None, later, source))
 
 
-def _read_overseas(rows: Rows) -> None:
+def _read_overseas(rows: MasterRows) -> None:
     for row in read_table(DATA / "overseas.csv"):
         code = row["code"]
         rows.listings[code] = Listing(code, code.rpartition(".")[2])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kg.store.bulk.row_batch import Sheet
+    from kg.store.bulk.row_batch import RowBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Stated:
     leader: NDArray[np.int64]
 
     @staticmethod
-    def of(sheets: Sequence[Sheet]) -> Stated:
+    def of(sheets: Sequence[RowBatch]) -> Stated:
         """Look at the rows of sheets."""
         digests = b"".join(sheet.rows.digests for sheet in sheets)
         heads = np.frombuffer(digests, ">u8")[::2].astype(np.uint64)

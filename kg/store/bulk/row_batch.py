@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _HEAD = len("fact:")
 
 
-class Row(NamedTuple):
+class ClaimRow(NamedTuple):
     """A claim and where its words stand; `claim` as `kg.store.codec.claim_out` has it, `fact` is the fact's id."""
 
     fact: str
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 class Names:
     """The ids of entities in the order in which a reader met them; its rows refer to them by number.
 
-    Rows that go to another process share one there too, which their reader's ids must be given to.
+    RowColumns that go to another process share one there too, which their reader's ids must be given to.
     """
 
     __slots__ = ("ids",)
@@ -54,7 +54,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowColumns:
     """Rows column by column, so that they travel between processes and into tables without being looked at one by one.
 
     Attributes:
@@ -77,15 +77,15 @@ class Rows:
     confidences: array[float]
 
     @staticmethod
-    def of(rows: Iterable[Row]) -> Rows:
+    def of(rows: Iterable[ClaimRow]) -> RowColumns:
         """Take rows apart."""
         given = list(rows)
         facts, subjects, relations, objects, negatives, claims, starts, stops, speakers, sure = (
-            zip(*given, strict=True) if given else [()] * len(Row._fields)
+            zip(*given, strict=True) if given else [()] * len(ClaimRow._fields)
         )
         ids = list(dict.fromkeys((*subjects, *objects)))
         number = {identity: place for place, identity in enumerate(ids)}
-        return Rows(
+        return RowColumns(
             digests=bytes.fromhex("".join(fact[_HEAD:] for fact in facts)),
             names=Names(ids),
             subjects=array("I", [number[end] for end in subjects]),
@@ -103,10 +103,10 @@ class Rows:
         """Count the rows."""
         return len(self.claims)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[ClaimRow]:
         """Go through the rows."""
         return map(
-            Row,
+            ClaimRow,
             fact_ids(self.digests),
             map(self.names.ids.__getitem__, self.subjects),
             self.relations,
@@ -121,15 +121,15 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class RowBatch:
     """A document whose text holds the rows, so that every quote can be checked (DESIGN §1.6).
 
-    Rows come in the order of the text, each with a span of its own.
+    RowColumns come in the order of the text, each with a span of its own.
     """
 
     document: Document
     entities: tuple[Entity, ...]
-    rows: Rows
+    rows: RowColumns
     recorded_at: datetime
     extractor: str
 
@@ -155,7 +155,7 @@ class Sheet:
         facts = tuple(self._fact(row) for row in self.rows)
         return Reading(self.document, entities=self.entities, facts=facts, recorded_at=self.recorded_at)
 
-    def _fact(self, row: Row) -> Fact:
+    def _fact(self, row: ClaimRow) -> Fact:
         evidence = Evidence(
             document=self.document.id,
             start=row.start,
@@ -174,11 +174,11 @@ class Sheet:
 class BulkWriter(Protocol):
     """A writer with a way of its own for many rows."""
 
-    def load(self, sheets: Iterable[Sheet]) -> Iterator[tuple[Sheet, bool]]:
+    def load(self, sheets: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
         """Write sheets, several in one transaction; the result is that of `write`."""
 
 
-def load(writer: Writer, sheets: Iterable[Sheet]) -> Iterator[tuple[Sheet, bool]]:
+def load(writer: Writer, sheets: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
     """Write sheets, and give each back once it is safely in the store.
 
     Returns:

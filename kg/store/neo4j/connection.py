@@ -79,7 +79,7 @@ class Moment:
             yield tuple(record.values())
 
 
-class Line(Protocol):
+class ReadSession(Protocol):
     """Where a view reads from."""
 
     def read(self, work: Callable[[Moment], T]) -> T:
@@ -118,10 +118,10 @@ class Connection:
             return session.execute_read(within)
 
     @contextmanager
-    def pinned(self) -> Iterator[Pinned]:
+    def pinned(self) -> Iterator[PinnedSession]:
         """Hold the present state for the length of a `with` block, in one open transaction."""
         with self.telling(), self.session() as session, session.begin_transaction(metadata=READER) as transaction:
-            yield Pinned(self, _moment(transaction))
+            yield PinnedSession(self, _moment(transaction))
 
     def make_ready(self, *, create: bool) -> int:
         """See that a base is there and of no later version than this; return its version.
@@ -172,7 +172,7 @@ class Connection:
         self._driver.close()
 
 
-class Pinned:
+class PinnedSession:
     """A line whose every reading is the same state."""
 
     def __init__(self, connection: Connection, moment: Moment) -> None:

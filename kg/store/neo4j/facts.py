@@ -32,7 +32,7 @@ _PAGE = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Neo4jSight:
     """What a view may see besides its state: published until a day, read until an instant (microseconds)."""
 
     day: date
@@ -44,10 +44,10 @@ class Sight:
         return {"day": self.day, "known": self.known}
 
 
-class FactReader:
+class Neo4jFactReader:
     """Reads facts of one state for one view."""
 
-    def __init__(self, moment: Moment, sight: Sight, vocabulary: Vocabulary) -> None:
+    def __init__(self, moment: Moment, sight: Neo4jSight, vocabulary: Vocabulary) -> None:
         self._moment, self._sight, self._vocabulary = moment, sight, vocabulary
         self._witness = witnesses(moment, sight)
 
@@ -128,7 +128,7 @@ def narrowed(period: Period | None) -> dict[str, object]:
     return {"narrowed": period is not None, "start": start, "end": (period and period.end) or LAST_DAY}
 
 
-def witnesses(moment: Moment, sight: Sight) -> dict[str, str]:
+def witnesses(moment: Moment, sight: Neo4jSight) -> dict[str, str]:
     """Map each visible document that has visible copies to the first of its family."""
     copied = moment.rows(cypher.COPIES, **sight.parameters)
     if not copied:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.neo4j.connection import Line, Row
-    from kg.store.neo4j.facts import Sight
+    from kg.store.neo4j.connection import ReadSession, Row
+    from kg.store.neo4j.facts import Neo4jSight
 
 End = Literal["subject", "object"]
 
@@ -125,7 +125,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class HopWindow:
     """Which edges count besides: those valid at some day of a period, first said by a day."""
 
     period: Period | None = None
@@ -136,8 +136,8 @@ class Within:
 class Hops:
     """Hops in one state of one view; what is written meanwhile is not seen."""
 
-    line: Line
-    sight: Sight
+    line: ReadSession
+    sight: Neo4jSight
     vocabulary: Vocabulary
     period: Period | None
     revision: int
@@ -156,7 +156,7 @@ class Hops:
         *,
         limit: int,
         weighing: tuple[date, Mapping[str, float]],
-        within: Within,
+        within: HopWindow,
     ) -> list[Hop]:
         """Return the `limit` strongest edges of each node and relation, in no order.
 

@@ -18,7 +18,7 @@ from kg.store.word_search import bm25, strongest, terms
 if TYPE_CHECKING:
     from kg.model import Chunk
     from kg.store.neo4j.connection import Moment
-    from kg.store.neo4j.facts import Sight
+    from kg.store.neo4j.facts import Neo4jSight
 
 # What Lucene's CJKAnalyzer keeps as it is (as bigrams, or as one token); its English stop words, 33 of at most five
 # letters and `their`, are indexed under another name, so that a search for them finds what it finds in every store.
@@ -34,7 +34,7 @@ def indexed(term: str) -> str:
     return term if _KEPT.fullmatch(term) else f"x{term.encode().hex()}"
 
 
-def search(moment: Moment, sight: Sight, query: str, *, limit: int) -> list[tuple[Chunk, float]]:
+def search(moment: Moment, sight: Neo4jSight, query: str, *, limit: int) -> list[tuple[Chunk, float]]:
     """Return the best of the visible passages."""
     wanted = sorted(set(terms(query)))
     if not wanted or limit <= 0:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kg.model import Reading
     from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.neo4j.connection import Address, Line
+    from kg.store.neo4j.connection import Address, ReadSession
 
 
 class Neo4jStore:
@@ -95,7 +95,7 @@ class Neo4jStore:
         """Close all lines to the server."""
         self._connection.close()
 
-    def _view(self, line: Line, as_of: date | None, known_at: datetime | None) -> ServedView:
+    def _view(self, line: ReadSession, as_of: date | None, known_at: datetime | None) -> ServedView:
         plain = Neo4jView(line, self._vocabulary, as_of, utc(known_at) if known_at else None)
 
         def overlay() -> Overlay:
@@ -105,7 +105,7 @@ class Neo4jStore:
 
         return ServedView(plain, overlay)
 
-    def _written(self, line: Line) -> JudgedView:
+    def _written(self, line: ReadSession) -> JudgedView:
         """Return what a writer sees of its own transaction; nothing of it is kept, because it may be undone."""
         plain = Neo4jView(line, self._vocabulary, None, None)
         return JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))

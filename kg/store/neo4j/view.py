@@ -11,10 +11,10 @@ from kg.ids import normal_name
 from kg.model import MentionStatus
 from kg.store import codec
 from kg.store.neo4j import statements as cypher
-from kg.store.neo4j.facts import FactReader, Sight, native, unpacked
+from kg.store.neo4j.facts import Neo4jFactReader, Neo4jSight, native, unpacked
 from kg.store.neo4j.schema import LAST_DAY, LAST_INSTANT
 from kg.store.neo4j.search import search
-from kg.store.rules.merging import Said, unite_entity
+from kg.store.rules.merging import StatedEntity, unite_entity
 from kg.store.rules.validated import Profile
 from kg.store.sight import instant_of, microseconds
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Document, Entity, Fact, Kind, Mention, Run
     from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.neo4j.connection import Line, Row
+    from kg.store.neo4j.connection import ReadSession, Row
     from kg.store.port import DocumentHead, Triple
 
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Neo4jView:
     """The base as its documents alone have it (`kg.store.rules.identity_view.PlainView`); each call reads one state."""
 
-    line: Line
+    line: ReadSession
     vocabulary: Vocabulary
     as_of: date | None
     known_at: datetime | None
@@ -147,13 +147,13 @@ class Neo4jView:
         yield from self.line.read(lambda moment: self._reader(moment).touching(sorted(entity_ids)))
 
     @property
-    def sight(self) -> Sight:
+    def sight(self) -> Neo4jSight:
         """What the view may see, as parameters."""
         known = LAST_INSTANT if self.known_at is None else microseconds(self.known_at)
-        return Sight(self.as_of or LAST_DAY, known)
+        return Neo4jSight(self.as_of or LAST_DAY, known)
 
-    def _reader(self, moment: Any) -> FactReader:
-        return FactReader(moment, self.sight, self.vocabulary)
+    def _reader(self, moment: Any) -> Neo4jFactReader:
+        return Neo4jFactReader(moment, self.sight, self.vocabulary)
 
     def _rows(self, statement: str, **parameters: object) -> list[Row]:
         return self.line.read(lambda moment: moment.rows(statement, **self.sight.parameters, **parameters))
@@ -173,6 +173,6 @@ def _run(record: str, recorded_at: int | None) -> Run:
     return codec.run_in(record, None if recorded_at is None else instant_of(recorded_at))
 
 
-def _said(row: Row) -> Said:
+def _said(row: Row) -> StatedEntity:
     identity, implied, (first, one), (last, other), record = row
-    return Said(implied, (native(first), one), (native(last), other), codec.entity_in(identity, record))
+    return StatedEntity(implied, (native(first), one), (native(last), other), codec.entity_in(identity, record))

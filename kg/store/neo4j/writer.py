@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kg.judgement import Judgement
     from kg.model import Reading, Run
-    from kg.store.neo4j.connection import Connection, Line
+    from kg.store.neo4j.connection import Connection, ReadSession
     from kg.store.port import View
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def _number(transaction_id: str) -> int:
 class Neo4jWriter:
     """The one that may change the base."""
 
-    def __init__(self, connection: Connection, token: str, seen: Callable[[Line], View]) -> None:
+    def __init__(self, connection: Connection, token: str, seen: Callable[[ReadSession], View]) -> None:
         self._connection, self._token, self._seen = connection, token, seen
         self._block: Moment | None = None  # of `together`
         self._changed = False

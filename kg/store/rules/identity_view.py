@@ -16,7 +16,7 @@ from kg.ids import normal_name
 from kg.model import Document
 from kg.store.port import View
 from kg.store.rules.identities import Identities
-from kg.store.rules.merging import Said, unite, unite_entity
+from kg.store.rules.merging import StatedEntity, unite, unite_entity
 from kg.store.rules.superseding import effective, one_at_a_time, superseded
 from kg.store.rules.validated import Prepared
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Entity, Fact, Kind, Mention, Run
     from kg.period import Period
     from kg.relations import Vocabulary
-    from kg.store.columns import Source
+    from kg.store.columns import TableSource
     from kg.store.port import DocumentHead, Triple
     from kg.store.rules.validated import Profile
 
@@ -77,7 +77,7 @@ class Overlay:
         if not identities.touched:
             return Overlay(identities, {}, {}, {}, {}, {}, {}, {})
         readings, chunks = _footprints(plain, identities.touched)
-        said: dict[str, list[Said]] = defaultdict(list)
+        said: dict[str, list[StatedEntity]] = defaultdict(list)
         facts: dict[str, list[Fact]] = defaultdict(list)
         became: dict[str, set[str]] = defaultdict(set)
         mentioned: dict[str, list[str]] = defaultdict(list)
@@ -85,7 +85,7 @@ class Overlay:
             applied, moves = identities.applied(reading), identities.moves_in(reading)
             place = (reading.document.published_on, reading.document.id)
             for profile in applied.profiles:
-                said[profile.entity.id].append(Said(profile.implied, place, place, profile.entity))
+                said[profile.entity.id].append(StatedEntity(profile.implied, place, place, profile.entity))
             for fact in reading.facts:
                 for claim in identities.claims(fact, reading, moves):
                     facts[claim.id].append(claim)
@@ -212,14 +212,14 @@ class JudgedView:
         return type(self)(self._plain, self._overlay, period)
 
     @property
-    def source(self) -> Source | None:
+    def source(self) -> TableSource | None:
         """The base itself, with what the judgements change in it; None where it cannot be read as columns."""
         plain: Any = getattr(self._plain, "source", None)
         if plain is None:
             return None
         overlay = self._overlay()
         facts = frozenset(overlay.facts) | frozenset(overlay.closed)
-        judged: Source = replace(plain, period=self._period, judged=overlay.identities.touched, judged_facts=facts)
+        judged: TableSource = replace(plain, period=self._period, judged=overlay.identities.touched, judged_facts=facts)
         return judged
 
     def judgements(self) -> list[Judgement]:

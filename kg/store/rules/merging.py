@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kg.model import Entity, Evidence, Fact
 
 
-class Said(NamedTuple):
+class StatedEntity(NamedTuple):
     """An entity as documents have it, with the (day, document) that say so first and last.
 
     The first speaks for it, described before implied; the last names it.
@@ -59,7 +59,7 @@ def evidence_order(item: Evidence) -> tuple[object, ...]:
     )
 
 
-def unite_entity(said: Iterable[Said]) -> Entity:
+def unite_entity(said: Iterable[StatedEntity]) -> Entity:
     """Return one entity from what visible documents say of it.
 
     The name is the latest document's (an issuer renamed is called as it is now), the kind the first's; other documents'
@@ -80,7 +80,7 @@ def unite_entity(said: Iterable[Said]) -> Entity:
     return replace(first, name=name, aliases=tuple(aliases), codes=tuple(codes), about=about)
 
 
-def _said_order(item: Said) -> tuple[bool, tuple[date, str], str]:
+def _said_order(item: StatedEntity) -> tuple[bool, tuple[date, str], str]:
     return item.implied, item.first, repr(item.entity)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kg.model import Entity
-    from kg.store.bulk.row_batch import Names, Sheet
+    from kg.store.bulk.row_batch import Names, RowBatch
 
 
 ROWS_OF_A_STATEMENT = 16  # measured: 8 and 32 are no faster
@@ -93,7 +93,7 @@ _PART, _PART_OF_EMPTY = 4, 16  # ids grow in random places but in a base that ha
 _CACHE = -262_144  # KB: indexes of a million entities stay in memory while they grow
 
 
-def batches(sheets: Iterable[Sheet], *, part: int) -> Iterator[list[Sheet]]:
+def batches(sheets: Iterable[RowBatch], *, part: int) -> Iterator[list[RowBatch]]:
     """Put sheets together until there are rows enough for a transaction.
 
     A transaction writes most pages of what grows in random places, so that many rows take larger ones: a part of what
@@ -102,7 +102,7 @@ def batches(sheets: Iterable[Sheet], *, part: int) -> Iterator[list[Sheet]]:
     Raises:
         DocumentError: what the sheets raise, once those before have been handed on.
     """
-    batch: list[Sheet] = []
+    batch: list[RowBatch] = []
     rows, before, fault = 0, 0, None
     try:
         for sheet in sheets:
@@ -143,14 +143,14 @@ class Loader:
         schema.merge_at(connection, schema.MERGED_AT_OF_LOAD)
         self.part = _PART_OF_EMPTY if self._empty else _PART
 
-    def insert(self, sheets: list[Sheet]) -> list[bool]:
+    def insert(self, sheets: list[RowBatch]) -> list[bool]:
         """Write sheets within a transaction; say which were new."""
         if (last := self._last_fact()) != self._last:  # somebody else's: only the index knows of those
             self._last, self._empty = last, False
             schema.complete(self._connection)
         if self._empty:
             self._connection.execute("DROP INDEX IF EXISTS fact_id")
-        fresh: list[tuple[int, Sheet]] = []
+        fresh: list[tuple[int, RowBatch]] = []
         new: list[bool] = []
         for sheet in sheets:
             known = self._connection.execute("SELECT 1 FROM document WHERE id = ?", (sheet.document.id,)).fetchone()
@@ -170,7 +170,7 @@ class Loader:
         last: int = self._connection.execute("SELECT coalesce(max(key), 0) FROM fact").fetchone()[0]
         return last
 
-    def _know(self, sheets: list[Sheet]) -> list[_Ends]:
+    def _know(self, sheets: list[RowBatch]) -> list[_Ends]:
         """Learn the keys of the entities of sheets, and make those that are missing."""
         known = len(self._ids)
         ends = [
@@ -214,7 +214,7 @@ class Loader:
         found = dict(self._connection.execute(asked, (json.dumps(ids),)).fetchall())
         return [found[identity] for identity in ids]
 
-    def _insert_appearances(self, sheets: list[tuple[int, Sheet]], ends: list[_Ends]) -> None:
+    def _insert_appearances(self, sheets: list[tuple[int, RowBatch]], ends: list[_Ends]) -> None:
         """Write the entities of the sheets, as kg/store/rules/validated.py does for documents without mentions."""
         bare = [self._bare(sheet, used) for (_, sheet), used in zip(sheets, ends, strict=True)]
         used = np.concatenate(bare)
@@ -224,7 +224,7 @@ class Loader:
             profiles = _each_once(np.concatenate([own, self._implied[others]]))
             insert_appearances(self._connection, document, profiles.tolist())
 
-    def _bare(self, sheet: Sheet, ends: _Ends) -> NDArray[np.int64]:
+    def _bare(self, sheet: RowBatch, ends: _Ends) -> NDArray[np.int64]:
         """Return the places of the entities that a sheet uses and does not describe, each once."""
         used = _each_once(np.concatenate(ends))
         if not sheet.entities:
@@ -274,7 +274,7 @@ class Loader:
         if names:
             insert_columns(self._connection, "profile_name", columns, count=len(names), passing_over=True)
 
-    def _insert_facts(self, sheets: list[tuple[int, Sheet]], ends: list[_Ends]) -> None:
+    def _insert_facts(self, sheets: list[tuple[int, RowBatch]], ends: list[_Ends]) -> None:
         """Write facts and evidence; a fact of several rows is looked at by itself, all others column by column."""
         said = Stated.of([sheet for _, sheet in sheets])
         leads = said.leader == np.arange(len(said.leader))
@@ -327,7 +327,7 @@ def insert_appearances(connection: sqlite3.Connection, document: int, profiles: 
     connection.execute("INSERT INTO appearing (rowid, profiles) VALUES (?, ?)", (document, told))
 
 
-def _insert_document(connection: sqlite3.Connection, sheet: Sheet) -> int:
+def _insert_document(connection: sqlite3.Connection, sheet: RowBatch) -> int:
     document = sheet.document
     first = first_key(document.published_on)
     key: int = connection.execute(
@@ -352,12 +352,12 @@ def _names(entity: Entity) -> Iterator[tuple[str, int]]:
     yield from ((code, 1) for code in entity.codes)
 
 
-def _chained(sheets: list[tuple[int, Sheet]], column: str) -> Iterator[Any]:
+def _chained(sheets: list[tuple[int, RowBatch]], column: str) -> Iterator[Any]:
     return chain.from_iterable(getattr(sheet.rows, column) for _, sheet in sheets)
 
 
 def _write_evidence(
-    connection: sqlite3.Connection, sheets: list[tuple[int, Sheet]], facts: list[int], places: list[int]
+    connection: sqlite3.Connection, sheets: list[tuple[int, RowBatch]], facts: list[int], places: list[int]
 ) -> None:
     done = 0
     for document, sheet in sheets:

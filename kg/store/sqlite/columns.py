@@ -14,7 +14,7 @@ import numpy as np
 
 from kg.model import Kind, Modality, Polarity
 from kg.store import codec
-from kg.store.columns import NEVER, OPEN_END, OPEN_START, Table, Texts
+from kg.store.columns import NEVER, OPEN_END, OPEN_START, FactTable, Texts
 from kg.store.rules.superseding import one_at_a_time, place_of, same_matter
 from kg.store.sight import DAY_BITS
 from kg.store.sqlite import journal
@@ -69,19 +69,19 @@ class SqliteReader:
         """Return what was touched after an earlier state."""
         return journal.touched(self.connection, since, words)
 
-    def table(self, words: Vocabulary) -> Table:
+    def table(self, words: Vocabulary) -> FactTable:
         """Read all columns."""
         return read_table(self.connection, words)
 
 
-def read_table(connection: sqlite3.Connection, words: Vocabulary) -> Table:
+def read_table(connection: sqlite3.Connection, words: Vocabulary) -> FactTable:
     """Read a base whole; the caller holds it still by a transaction."""
     documents, row_of_document = _documents(connection)
     entities, node_of_entity = _entities(connection)
     profiles = _profiles(connection, node_of_entity, row_of_document)
     facts, row_of_fact = _facts(connection, words, node_of_entity)
     evidence = _evidence(connection, row_of_fact, row_of_document)
-    return Table(**documents, **entities, **profiles, **facts, **evidence)
+    return FactTable(**documents, **entities, **profiles, **facts, **evidence)
 
 
 class _Rows:

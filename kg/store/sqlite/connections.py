@@ -112,7 +112,7 @@ class Connections:
         self._own = threading.local()
 
 
-class Pinned:
+class PinnedConnection:
     """One connection in one transaction: whatever is written meanwhile, every call reads the same state."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 
-class FactReader:
+class SqliteFactReader:
     """Reads facts for one view; make one per read, within one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, sight: Sight, vocabulary: Vocabulary) -> None:

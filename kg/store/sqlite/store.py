@@ -16,7 +16,7 @@ from kg.store.rules.validated import read_from, utc
 from kg.store.sight import ViewCache
 from kg.store.sqlite import checks as sqlite_checks
 from kg.store.sqlite import schema
-from kg.store.sqlite.connections import Connections, Pinned, connect, make_ready, one_state, telling
+from kg.store.sqlite.connections import Connections, PinnedConnection, connect, make_ready, one_state, telling
 from kg.store.sqlite.facts import read_back
 from kg.store.sqlite.view import SqliteView, visible_lengths
 from kg.store.sqlite.writer import SqliteWriter
@@ -69,7 +69,7 @@ class SqliteStore:
         """Return a view that sees one state of the base."""
         with closing(connect(self._path)) as connection, telling(self._path), one_state(connection):
             connection.execute("SELECT revision FROM state").fetchone()  # the first read settles which state
-            yield self._view(Pinned(self._path, connection), as_of, known_at)
+            yield self._view(PinnedConnection(self._path, connection), as_of, known_at)
 
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
@@ -77,7 +77,7 @@ class SqliteStore:
         with writing(self._path), closing(connect(self._path)) as connection:
             with telling(self._path):
                 schema.complete(connection)
-            plain = self._plain(Pinned(self._path, connection), None, None)
+            plain = self._plain(PinnedConnection(self._path, connection), None, None)
             # Nothing is kept of what the writer sees: it may be rolled back and its revision given to another state.
             seen = JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
             yield SqliteWriter(connection, self._path, seen)

@@ -14,13 +14,13 @@ import numpy as np
 
 from kg.ids import normal_name
 from kg.store import codec
-from kg.store.rules.merging import Said, unite_entity
+from kg.store.rules.merging import StatedEntity, unite_entity
 from kg.store.rules.superseding import effective
 from kg.store.rules.validated import Profile
 from kg.store.sight import day_of, instant_of, sight_of
 from kg.store.sqlite import statements as sql
 from kg.store.sqlite.columns import SqliteSource
-from kg.store.sqlite.facts import FactReader
+from kg.store.sqlite.facts import SqliteFactReader
 from kg.store.sqlite.schema import PLACE_BITS
 from kg.store.word_search import bm25, strongest, terms
 
@@ -202,7 +202,7 @@ class SqliteView:
     def touching(self, entity_ids: Collection[str]) -> Iterator[Fact]:
         """Go through the facts with such an end, one a wording."""
         with self._lender.reading() as connection:
-            facts = FactReader(connection, self.sight, self._vocabulary).touching(_listed(entity_ids))
+            facts = SqliteFactReader(connection, self.sight, self._vocabulary).touching(_listed(entity_ids))
         yield from facts
 
     @property
@@ -220,12 +220,12 @@ class SqliteView:
 
     def _matching(self, wanted: dict[str, str]) -> Iterator[Fact]:
         with self._lender.reading() as connection:
-            facts = FactReader(connection, self.sight, self._vocabulary).matching(wanted)
+            facts = SqliteFactReader(connection, self.sight, self._vocabulary).matching(wanted)
         yield from facts
 
     def _everything(self) -> Iterator[Fact]:
         with self._lender.streaming() as connection:
-            yield from FactReader(connection, self.sight, self._vocabulary).everything()
+            yield from SqliteFactReader(connection, self.sight, self._vocabulary).everything()
 
 
 def _listed(ids: Collection[str]) -> str:
@@ -240,9 +240,9 @@ def _run(record: str, recorded_at: int | None) -> Run:
     return codec.run_in(record, None if recorded_at is None else instant_of(recorded_at))
 
 
-def _said(row: Row) -> Said:
+def _said(row: Row) -> StatedEntity:
     identity, implied, first, last, record = row
-    return Said(bool(implied), _said_at(first), _said_at(last), codec.entity_in(identity, record))
+    return StatedEntity(bool(implied), _said_at(first), _said_at(last), codec.entity_in(identity, record))
 
 
 def _said_at(text: str) -> tuple[date, str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kg.judgement import Judgement
     from kg.model import Entity, Fact, Mention, Reading, Run
-    from kg.store.bulk.row_batch import Sheet
+    from kg.store.bulk.row_batch import RowBatch
     from kg.store.port import View
     from kg.store.rules.validated import Prepared, Profile
 
@@ -57,7 +57,7 @@ class SqliteWriter:
             journal.note(connection, reading.document.id, said=journal.content(prepared))
         return True
 
-    def load(self, sheets: Iterable[Sheet]) -> Iterator[tuple[Sheet, bool]]:
+    def load(self, sheets: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
         """Write sheets, many rows in a transaction."""
         with self._transaction() as connection:
             loader = sqlite_bulk.Loader(connection)

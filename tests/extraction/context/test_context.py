@@ -10,7 +10,7 @@ from extraction.context.surroundings import (
     with_pronouns,
 )
 from extraction.names.gazetteer import shipped_lexicon
-from extraction.sentence import CONTEXT, Ref
+from extraction.sentence import CONTEXT, EntityMention
 from kg.ids import entity_id
 from kg.model import Kind
 from tests.goldens.reports import told
@@ -20,11 +20,11 @@ NAMES = {"三生制药": C, "甲公司": C, "乙公司": C, "碳酸锂": P, "隔
 CATL = "300750.SZ"
 
 
-def refs(text: str) -> list[Ref]:
+def refs(text: str) -> list[EntityMention]:
     """Name whatever of the above stands in a text."""
     return sorted(
         (
-            Ref(entity_id(kind, name), kind, name, text.index(name), text.index(name) + len(name))
+            EntityMention(entity_id(kind, name), kind, name, text.index(name), text.index(name) + len(name))
             for name, kind in NAMES.items()
             if name in text
         ),
@@ -32,8 +32,8 @@ def refs(text: str) -> list[Ref]:
     )
 
 
-def understood(name: str) -> Ref:
-    return Ref(entity_id(NAMES[name], name), NAMES[name], name)
+def understood(name: str) -> EntityMention:
+    return EntityMention(entity_id(NAMES[name], name), NAMES[name], name)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_nearest_company_is_none_under_another_subject():
     assert Surroundings(document, heading).company is None
 
 
-def pronouns(text: str, around: Surroundings, last: Ref | None = None) -> list[tuple[str, str]]:
+def pronouns(text: str, around: Surroundings, last: EntityMention | None = None) -> list[tuple[str, str]]:
     named = refs(text)
     return [
         (text[ref.start : ref.end], ref.name)
@@ -159,7 +159,7 @@ def test_names_stay_in_order_with_pronouns_among_them():
     assert [ref.start for ref in out] == sorted(ref.start for ref in out)
 
 
-def bare(text: str, subject: Ref | None) -> list[str]:
+def bare(text: str, subject: EntityMention | None) -> list[str]:
     named = refs(text)
     return [ref.name for ref in with_bare_heads(text, named, subject, lexicon=shipped_lexicon()) if ref not in named]
 

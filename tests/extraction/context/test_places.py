@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from extraction.context.places import heading_place, label_place, places_in
-from extraction.sentence import Ref
+from extraction.sentence import EntityMention
 from kg.ids import entity_id
 from kg.model import Kind
 
 REGIONS = ("美国", "欧洲", "山东", "印度")
 
 
-def refs(text: str) -> list[Ref]:
+def refs(text: str) -> list[EntityMention]:
     return [
-        Ref(entity_id(Kind.REGION, name), Kind.REGION, name, text.index(name), text.index(name) + len(name))
+        EntityMention(entity_id(Kind.REGION, name), Kind.REGION, name, text.index(name), text.index(name) + len(name))
         for name in REGIONS
         if name in text
     ]
@@ -48,5 +48,5 @@ def test_the_place_that_a_label_names(label, place):
 
 def test_a_place_within_a_name_is_none():
     text = "中国神华与国内煤企"
-    firm = Ref("sec:601088.SH", Kind.COMPANY, "中国神华", 0, 4)
+    firm = EntityMention("sec:601088.SH", Kind.COMPANY, "中国神华", 0, 4)
     assert [name for _, name in places_in(text, [firm])] == ["国内"]

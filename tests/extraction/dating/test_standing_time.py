@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from extraction.dating.carry_over import as_of, handed_on, named_week, told_weeks
+from extraction.dating.carry_over import as_of, carry_period, named_week, shift_to_reported_week
 from extraction.dating.reader import find_periods
 from kg.period import week
 
@@ -22,7 +22,7 @@ from kg.period import week
     ],
 )
 def test_this_week_of_an_early_note_is_the_week_before(text, published_on, week):
-    (dated,) = told_weeks(find_periods(text, published_on), published_on)
+    (dated,) = shift_to_reported_week(find_periods(text, published_on), published_on)
     assert str(dated.period) == week
 
 
@@ -41,7 +41,7 @@ def test_this_week_of_an_early_note_is_the_week_before(text, published_on, week)
 )
 def test_the_days_a_note_names_say_which_week_it_tells_of(opening, published_on, week):
     named = named_week(find_periods(opening, published_on), published_on)
-    (dated,) = told_weeks(find_periods("本周铜价上涨", published_on), published_on, lambda: named)
+    (dated,) = shift_to_reported_week(find_periods("本周铜价上涨", published_on), published_on, lambda: named)
     assert str(dated.period) == week
 
 
@@ -75,11 +75,11 @@ def test_what_lasts_until_today_ends_with_the_week_told_of(text, told, expected)
 
 def test_a_sum_told_last_is_not_what_the_next_item_goes_on_about():
     text = "6月出口87吨，上半年合计出口4651吨；"
-    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-06"
+    assert str(carry_period(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-06"
     text = "2024年营收3亿元，2025年一季度营收1亿元；"
-    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025Q1"
+    assert str(carry_period(text, find_periods(text, date(2025, 7, 28)), None)) == "2025Q1"
 
 
 def test_a_day_in_brackets_dates_its_own_item_only():
     text = "2025年7月18日，纯碱价格为1300元；尿素（2025年7月10日）价格为1820元；"
-    assert str(handed_on(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-07-18"
+    assert str(carry_period(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-07-18"

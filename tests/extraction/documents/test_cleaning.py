@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.documents.cleaning import Line, PlacedLine, Reason, clean, line_reason, running_lines, section_reason
+from extraction.documents.cleaning import (
+    CandidateLine,
+    PlacedLine,
+    Reason,
+    clean,
+    line_reason,
+    running_lines,
+    section_reason,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,23 +78,33 @@ def test_which_headings_open_end_matter(heading, reason):
 
 def test_with_known_headings_a_section_ends_at_the_next_of_its_rank():
     lines = [
-        Line("免责声明", 2),
-        Line("本报告仅供客户。"),
-        Line("小标题", 3),
-        Line("文字"),
-        Line("二、公司", 2),
-        Line("内容"),
+        CandidateLine("免责声明", 2),
+        CandidateLine("本报告仅供客户。"),
+        CandidateLine("小标题", 3),
+        CandidateLine("文字"),
+        CandidateLine("二、公司", 2),
+        CandidateLine("内容"),
     ]
     assert [bool(reason) for reason in clean(lines, headings_known=True)] == [True, True, True, True, False, False]
 
 
 def test_in_the_last_part_of_a_pdf_end_matter_runs_to_the_end():
-    lines = [Line("内容") for _ in range(8)] + [Line("免责声明"), Line("文字"), Line("法律主体", 1), Line("文字")]
+    lines = [CandidateLine("内容") for _ in range(8)] + [
+        CandidateLine("免责声明"),
+        CandidateLine("文字"),
+        CandidateLine("法律主体", 1),
+        CandidateLine("文字"),
+    ]
     assert clean(lines)[8:] == [Reason.DISCLAIMER] * 4
 
 
 def test_a_contents_page_ends_where_its_entries_do():
-    lines = [Line("目录"), Line("一、概况 3"), Line("二、公司…… 5"), Line("本周价格继续下跌。")]
+    lines = [
+        CandidateLine("目录"),
+        CandidateLine("一、概况 3"),
+        CandidateLine("二、公司…… 5"),
+        CandidateLine("本周价格继续下跌。"),
+    ]
     assert clean(lines) == [Reason.CONTENTS, Reason.CONTENTS, Reason.CONTENTS, None]
 
 
@@ -116,7 +134,7 @@ def test_a_number_in_the_text_area_is_no_page_number():
     assert running_lines([[PlacedLine("2020", 0.11)]] * 3)[0] != {0: Reason.PAGE_NUMBER}
 
 
-@given(st.lists(st.builds(Line, st.text(max_size=60), st.integers(0, 3)), max_size=30), st.booleans())
+@given(st.lists(st.builds(CandidateLine, st.text(max_size=60), st.integers(0, 3)), max_size=30), st.booleans())
 def test_every_line_gets_a_judgement(lines, known):
     assert len(clean(lines, headings_known=known)) == len(lines)
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from extraction.facts.assemble import entities_of, merge
-from extraction.sentence import Ref
+from extraction.sentence import EntityMention
 from kg.ids import fact_id
 from kg.model import Entity, Evidence, Fact, Kind, Modality, Polarity
 from tests.goldens.reports import PUBLISHED, PUBLISHER, READ, extractor, facts_of, read, report
@@ -245,15 +245,15 @@ def test_only_causal_facts_have_a_sign():
 
 def test_entities_are_each_told_once_and_sorted():
     refs = [
-        Ref("product:铜箔", Kind.PRODUCT, "铜箔", 0, 2),
-        Ref("org:甲", Kind.COMPANY, "甲", 3, 4),
-        Ref("product:铜箔", Kind.PRODUCT, "铜箔", 9, 11),
+        EntityMention("product:铜箔", Kind.PRODUCT, "铜箔", 0, 2),
+        EntityMention("org:甲", Kind.COMPANY, "甲", 3, 4),
+        EntityMention("product:铜箔", Kind.PRODUCT, "铜箔", 9, 11),
     ]
     assert [entity.id for entity in entities_of(refs, {}, {})] == ["org:甲", "product:铜箔"]
 
 
 def test_what_a_name_is_about_exists_as_well():
-    refs = [Ref("indicator:铜箔价格", Kind.INDICATOR, "铜箔价格", 0, 4, "product:铜箔", 1.0, "铜箔", 2)]
+    refs = [EntityMention("indicator:铜箔价格", Kind.INDICATOR, "铜箔价格", 0, 4, "product:铜箔", 1.0, "铜箔", 2)]
     found = {entity.id: entity for entity in entities_of(refs, {}, {})}
     assert found["indicator:铜箔价格"].about == "product:铜箔"
     assert found["product:铜箔"].kind is Kind.PRODUCT
@@ -261,17 +261,17 @@ def test_what_a_name_is_about_exists_as_well():
 
 def test_a_known_issuer_keeps_its_name_and_codes():
     issuer = Entity("sec:300750.SZ", Kind.COMPANY, "宁德时代", codes=("300750.SZ",))
-    refs = [Ref("sec:300750.SZ", Kind.COMPANY, "CATL", 0, 4)]
+    refs = [EntityMention("sec:300750.SZ", Kind.COMPANY, "CATL", 0, 4)]
     assert entities_of(refs, {"sec:300750.SZ": issuer}, {}) == [issuer]
 
 
 def test_entities_do_not_depend_on_the_order_of_the_names():
     refs = [
-        Ref("product:铜箔", Kind.PRODUCT, "铜箔", 0, 2),
-        Ref("product:铜箔", Kind.PRODUCT, "铜箔", 5, 7, "industry:锂电池", 1.0, "锂电池"),
-        Ref("indicator:风电装机", Kind.INDICATOR, "风电装机", 9, 13, "product:风电", 1.0, "风电", 11),
-        Ref("indicator:风电装机", Kind.INDICATOR, "风电装机", 15, 19, "industry:风电", 1.0, "风电", 17),
-        Ref("org:甲", Kind.COMPANY, "甲", 3, 4),
+        EntityMention("product:铜箔", Kind.PRODUCT, "铜箔", 0, 2),
+        EntityMention("product:铜箔", Kind.PRODUCT, "铜箔", 5, 7, "industry:锂电池", 1.0, "锂电池"),
+        EntityMention("indicator:风电装机", Kind.INDICATOR, "风电装机", 9, 13, "product:风电", 1.0, "风电", 11),
+        EntityMention("indicator:风电装机", Kind.INDICATOR, "风电装机", 15, 19, "industry:风电", 1.0, "风电", 17),
+        EntityMention("org:甲", Kind.COMPANY, "甲", 3, 4),
     ]
     assert entities_of(refs, {}, {}) == entities_of(refs[::-1], {}, {})
 

@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from extraction.names.gazetteer import Gazetteer, Head, Lexicon, Term, indicator_of, shipped_lexicon, word_edges
-from extraction.sentence import Ref
+from extraction.names.gazetteer import (
+    Gazetteer,
+    IndicatorHead,
+    Lexicon,
+    Term,
+    indicator_of,
+    shipped_lexicon,
+    word_edges,
+)
+from extraction.sentence import EntityMention
 from kg.model import Kind
 
 P, D, M, E = Kind.PRODUCT, Kind.INDUSTRY, Kind.INDICATOR, Kind.EVENT
@@ -27,11 +35,11 @@ def small() -> Lexicon:
         "毛利率": Term("毛利率", M, ("percent",)),
     }
     heads = {
-        "价格": Head("价格", ("price",)),
-        "均价": Head("价格", ("price",)),
-        "产能利用率": Head("产能利用率", ("percent",)),
-        "产能": Head("产能", ("count",)),
-        "需求": Head("需求"),
+        "价格": IndicatorHead("价格", ("price",)),
+        "均价": IndicatorHead("价格", ("price",)),
+        "产能利用率": IndicatorHead("产能利用率", ("percent",)),
+        "产能": IndicatorHead("产能", ("count",)),
+        "需求": IndicatorHead("需求"),
     }
     return Lexicon(
         Gazetteer(
@@ -89,8 +97,8 @@ def test_a_doubtful_word_needs_support(small, text, weak):
     assert [hit for hit in found(small, text) if hit[1] == "product:铁"] == [("铁", "product:铁", weak)]
 
 
-def base(name: str, kind: Kind = P, start: int = 0) -> Ref:
-    return Ref(f"{kind.value}:{name}", kind, name, start, start + len(name))
+def base(name: str, kind: Kind = P, start: int = 0) -> EntityMention:
+    return EntityMention(f"{kind.value}:{name}", kind, name, start, start + len(name))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +157,7 @@ def test_bare_heads_open_the_first_clause(small, text, expected):
 
 
 def test_indicator_of():
-    made = indicator_of(Ref("product:铜", P, "铜", 0, 1, score=0.8), "价格", start=0, end=2)
+    made = indicator_of(EntityMention("product:铜", P, "铜", 0, 1, score=0.8), "价格", start=0, end=2)
     assert (made.entity, made.name, made.about, made.owner, made.score) == (
         "indicator:铜价格",
         "铜价格",

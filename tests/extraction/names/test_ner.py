@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extraction.names.bilstm_crf import Network
+from extraction.names.bilstm_crf import BiLstmCrf
 from extraction.names.ner import KIND_OF_LABEL, Ner, NerWeightsUnusable, Span, load_ner
 
 SENTENCES = [
@@ -73,7 +73,7 @@ def oracle(weights: dict[str, np.ndarray], ids: list[int]) -> list[int]:
 @settings(max_examples=40, deadline=None)
 def test_the_network_equals_the_textbook(seed: int, sentences: list[list[int]]):
     weights = arrays(seed)
-    found = Network(weights).tag([np.array(ids) for ids in sentences])
+    found = BiLstmCrf(weights).tag([np.array(ids) for ids in sentences])
     assert [path.tolist() for path in found] == [oracle(weights, ids) for ids in sentences]
 
 

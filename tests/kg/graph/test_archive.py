@@ -26,7 +26,7 @@ from kg.judgement import Judgement, Verdict
 from kg.model import Entity, Kind
 from kg.period import month, quarter
 from kg.relations import vocabulary
-from kg.store.columns import Source
+from kg.store.columns import TableSource
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import BYD, CATL, LITHIUM, MARGIN, READ, day, denied, fact, planned, reading, reported
@@ -148,7 +148,7 @@ def test_after_each_commit_the_patched_graph_is_the_one_compiled_anew(
     assert filed is None
     reference = MemoryStore()
     with closing(open_store(tmp_path_factory.mktemp("kb") / "kb.liantu", create=True)) as store:
-        assert isinstance(store.view().source, Source)  # type: ignore[attr-defined]
+        assert isinstance(store.view().source, TableSource)  # type: ignore[attr-defined]
         for count, item in enumerate(history):
             for one in (store, reference):
                 write(one, item)

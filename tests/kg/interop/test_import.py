@@ -30,7 +30,7 @@ from kg.store.open import open_store
 from tests.contracts.readings import READ
 
 if TYPE_CHECKING:
-    from kg.interop.rows.sheets import Refused
+    from kg.interop.rows.sheets import RefusedRow
 
 GOOD = {
     "subject": "宁德时代", "subject_kind": "company", "relation": "uses", "object": "碳酸锂", "object_kind": "product",
@@ -40,7 +40,7 @@ GOOD = {
 
 def run(
     path: Path, layout: str = "jsonl", master: Master | None = None, day: str = ""
-) -> tuple[MemoryStore, Any, list[Refused]]:
+) -> tuple[MemoryStore, Any, list[RefusedRow]]:
     store, told = MemoryStore(), []
     job = Import(layout, Claims(vocabulary(), master), READ, day)
     done = job.run(path, store, refuse=told.append)

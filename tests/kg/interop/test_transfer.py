@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kg.interop.restoring import Restored
-    from kg.interop.rows.sheets import Refused
+    from kg.interop.rows.sheets import RefusedRow
     from kg.model import Reading
     from kg.store.port import Store
 
@@ -98,7 +98,7 @@ def filled(store: Store, history: tuple[Reading, ...]) -> Store:
     return store
 
 
-def brought(store: Store, lines: list[str], told: list[Refused] | None = None) -> Restored:
+def brought(store: Store, lines: list[str], told: list[RefusedRow] | None = None) -> Restored:
     refuse = (lambda _: pytest.fail("refused")) if told is None else told.append
     return restore(store, iter(enumerate(lines, start=1)), name="d.jsonl", recorded_at=LATER, refuse=refuse)
 
@@ -223,7 +223,7 @@ def test_a_damaged_line_costs_only_itself():
     moved = json.loads(lines[damaged["outside"]])
     moved["evidence"][0][1] = 10**6
     lines[damaged["outside"]] = json.dumps(moved)
-    told: list[Refused] = []
+    told: list[RefusedRow] = []
     other = MemoryStore()
     done = brought(other, lines, told)
     assert [item.where for item in told] == [f"d.jsonl:{row + 1}" for row in damaged.values()]
@@ -247,7 +247,7 @@ def test_a_hostile_value_costs_only_its_line(kind: str, old: str, new: str, said
     row = next(row for row, line in enumerate(lines) if f'"type":"{kind}"' in line)
     assert old in lines[row]
     lines[row] = lines[row].replace(old, new, 1)
-    told: list[Refused] = []
+    told: list[RefusedRow] = []
     other = MemoryStore()
     brought(other, lines, told)
     assert said in told[0].why
@@ -270,7 +270,7 @@ def test_half_a_dump_is_not_taken_for_whole():
 def test_lines_lost_within_a_dump_are_told():
     lines = list(dump(filled(MemoryStore(), (reading(1, 0, reported(20)), reading(2, 1, reported(22))))))
     rows = [row for row, line in enumerate(lines) if '"type":"document"' in line]
-    told: list[Refused] = []
+    told: list[RefusedRow] = []
     brought(MemoryStore(), lines[: rows[0]] + lines[rows[1] :], told)
     assert f"where {len(lines) - 1} were written" in told[0].why
 
@@ -301,6 +301,6 @@ def test_a_claim_under_another_claims_id_is_refused():
     lines = list(dump(filled(MemoryStore(), (reading(1, 0, reported(20)),))))
     row = next(row for row, line in enumerate(lines) if '"type":"fact"' in line)
     lines[row] = lines[row].replace('"reports"', '"uses"')
-    told: list[Refused] = []
+    told: list[RefusedRow] = []
     brought(MemoryStore(), lines, told)
     assert "not that of its claim" in told[0].why

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from communities.weekly import run_week
 from kg.query.answer import NOTHING, ask
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.store.open import open_store
 from tests.kg.query.world import (
     LONGI,
@@ -140,7 +140,7 @@ def test_whatever_is_asked_every_claim_cites(question: str):
     cited_well(view, ask(_SOLAR, question))
 
 
-_SOLAR = Lens(seen(*solar()))
+_SOLAR = QuerySession(seen(*solar()))
 
 
 def test_a_denial_of_everything_does_not_hide_the_other_door():
@@ -174,7 +174,7 @@ def test_what_is_asked_for_and_not_known_comes_from_the_text(view: View):
 
 def test_a_sentence_that_names_several_is_cited_once():
     said = "隆基绿能与通威股份都生产硅料。"
-    lens = Lens(
+    session = QuerySession(
         seen(
             paper(
                 1,
@@ -185,6 +185,6 @@ def test_a_sentence_that_names_several_is_cited_once():
             )
         )
     )
-    line = next(line for line in ask(lens, "硅片产业链上下游").lines if "通威股份" in line.text)
+    line = next(line for line in ask(session, "硅片产业链上下游").lines if "通威股份" in line.text)
     assert "隆基绿能" in line.text
     assert [citation.quote for citation in line.citations].count(said) == 1

@@ -7,7 +7,7 @@ import pytest
 
 from kg.errors import UnknownName
 from kg.query.chain import chain
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from tests.kg.query.world import (
     CELL,
     LONGI,
@@ -33,10 +33,10 @@ def names(answer: ChainAnswer) -> dict[str, set[str]]:
     return {layer.name: {stage.node.entity.name for stage in layer.stages} for layer in answer.layers}
 
 
-def flow(*products: str) -> Lens:
-    """Return the lens on one document that says each product goes into the next."""
+def flow(*products: str) -> QuerySession:
+    """Return the session on one document that says each product goes into the next."""
     pairs = pairwise(products)
-    return Lens(seen(paper(1, "2024-01-01", *((f"{a}→{b}。", claim(a, "upstream_of", b)) for a, b in pairs))))
+    return QuerySession(seen(paper(1, "2024-01-01", *((f"{a}→{b}。", claim(a, "upstream_of", b)) for a, b in pairs))))
 
 
 def test_a_product_stands_between_what_goes_into_it_and_what_it_goes_into():
@@ -108,7 +108,7 @@ def test_a_circle_of_flows_ends():
 
 
 def test_the_nearer_way_decides_the_layer():
-    lens = Lens(
+    session = QuerySession(
         seen(
             paper(
                 1,
@@ -119,7 +119,7 @@ def test_the_nearer_way_decides_the_layer():
             )
         )
     )
-    layers = {s.node.entity.name: s.node.layer for layer in chain(lens, "甲").layers for s in layer.stages}
+    layers = {s.node.entity.name: s.node.layer for layer in chain(session, "甲").layers for s in layer.stages}
     assert layers == {"甲": 0, "乙": 1, "丙": 1}
 
 
@@ -142,7 +142,7 @@ def test_every_link_of_the_picture_joins_two_of_its_nodes_and_cites():
 
 
 def test_layers_are_named_in_the_language_of_the_lens():
-    answer = chain(Lens(seen(*solar()), lang="en"), "硅片")
+    answer = chain(QuerySession(seen(*solar()), lang="en"), "硅片")
     assert [layer.name for layer in answer.layers] == ["Upstream", "Midstream", "Downstream"]
 
 

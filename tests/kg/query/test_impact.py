@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from kg.errors import UnknownName
 from kg.model import Polarity
 from kg.query.impact import causes, impact
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from tests.kg.query.world import (
     COST,
     CUT,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from kg.query.answers import ImpactAnswer
 
 
-def lens_of(*facts: Fact) -> Lens:
-    return Lens(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts)))))
+def lens_of(*facts: Fact) -> QuerySession:
+    return QuerySession(seen(paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts)))))
 
 
 def signs(answer: ImpactAnswer) -> dict[tuple[str, ...], int]:
@@ -42,24 +42,24 @@ def signs(answer: ImpactAnswer) -> dict[tuple[str, ...], int]:
 
 
 def test_the_sign_of_a_path_is_the_product_of_its_links():
-    lens = lens_of(
+    session = lens_of(
         moves(CUT, PRICE, 0, 1), moves(PRICE, COST, -1, -1), moves(COST, MARGIN, 1, -1), moves(MARGIN, LONGI, 1, 1)
     )
-    found = signs(impact(lens, "限产", hops=4))
+    found = signs(impact(session, "限产", hops=4))
     assert found == {
         (CUT, PRICE): 1,
         (CUT, PRICE, COST): 1,
         (CUT, PRICE, COST, MARGIN): -1,
         (CUT, PRICE, COST, MARGIN, LONGI): -1,
     }
-    back = signs(causes(lens, "隆基绿能", -1))
+    back = signs(causes(session, "隆基绿能", -1))
     assert back == {(MARGIN, LONGI): 1, (COST, MARGIN, LONGI): -1, (PRICE, COST, MARGIN, LONGI): -1}
 
 
 @pytest.mark.parametrize("direction", [1, -1])
 def test_the_affected_move_with_the_factor_or_against_it(direction: int):
-    lens = lens_of(moves(PRICE, MARGIN, 1, -1), moves(MARGIN, LONGI, 1, 1), moves(PRICE, TONGWEI, 1, 1))
-    moved = {node.entity.id: node.direction for node in impact(lens, "硅料价格", direction).affected}
+    session = lens_of(moves(PRICE, MARGIN, 1, -1), moves(MARGIN, LONGI, 1, 1), moves(PRICE, TONGWEI, 1, 1))
+    moved = {node.entity.id: node.direction for node in impact(session, "硅料价格", direction).affected}
     assert moved == {LONGI: -direction, TONGWEI: direction}
 
 
@@ -86,10 +86,10 @@ def test_what_is_said_of_the_opposite_move_counts_less():
 
 def test_the_weight_of_a_path_is_that_of_its_weakest_link():
     strong, weak = moves(PRICE, COST, 1, 1), moves(COST, MARGIN, 1, -1)
-    lens = Lens(
+    session = QuerySession(
         seen(paper(1, "2024-01-01", ("甲。", strong), ("乙。", weak)), paper(2, "2024-01-01", ("甲。", strong)))
     )
-    short, long = sorted(impact(lens, "硅料价格").paths, key=lambda path: len(path.nodes))
+    short, long = sorted(impact(session, "硅料价格").paths, key=lambda path: len(path.nodes))
     assert long.weight < short.weight
     assert long.weight == pytest.approx(0.8 * 0.95**2, rel=0.06)
 
@@ -113,15 +113,15 @@ def test_counter_evidence_is_the_other_sign_or_a_denial():
 def test_to_deny_a_rise_is_not_to_say_that_it_falls():
     rises, not_rises = moves(PRICE, COST, 1, 1), moves(PRICE, COST, 1, 1, polarity=Polarity.NEGATIVE)
     falls = moves(PRICE, COST, 1, -1)
-    lens = lens_of(falls, not_rises)
-    assert [lens.opposing(fact) for fact in lens.view.facts()] == [[], []]
-    lens = lens_of(rises, falls, not_rises)
-    (first,) = (fact for fact in lens.view.facts() if fact.sign > 0 and fact.polarity is Polarity.POSITIVE)
-    assert len(lens.opposing(first)) == 2
+    session = lens_of(falls, not_rises)
+    assert [session.opposing(fact) for fact in session.view.facts()] == [[], []]
+    session = lens_of(rises, falls, not_rises)
+    (first,) = (fact for fact in session.view.facts() if fact.sign > 0 and fact.polarity is Polarity.POSITIVE)
+    assert len(session.opposing(first)) == 2
 
 
 def test_industries_come_before_companies_and_the_harder_hit_first():
-    lens = lens_of(
+    session = lens_of(
         moves(PRICE, TONGWEI, 1, 1),
         moves(PRICE, MARGIN, 1, -1),
         moves(MARGIN, LONGI, 1, 1),
@@ -129,16 +129,16 @@ def test_industries_come_before_companies_and_the_harder_hit_first():
         moves(PRICE, "industry:化工", 1, 1),
         moves(MARGIN, PV, 1, 1),
     )
-    ranked = [node.entity.id for node in impact(lens, "硅料价格").affected]
+    ranked = [node.entity.id for node in impact(session, "硅料价格").affected]
     assert ranked == [PV, "industry:化工", TONGWEI, LONGI]
-    scores = [node.score for node in impact(lens, "硅料价格").affected]
+    scores = [node.score for node in impact(session, "硅料价格").affected]
     assert scores[0] > scores[1]
     assert scores[2] > scores[3]
 
 
 def test_what_is_said_of_a_price_reaches_its_makers():
-    lens = lens_of(moves(CUT, PRICE, 0, 1), claim(TONGWEI, "produces", SILICON))
-    (maker,) = impact(lens, "限产").affected
+    session = lens_of(moves(CUT, PRICE, 0, 1), claim(TONGWEI, "produces", SILICON))
+    (maker,) = impact(session, "限产").affected
     assert (maker.entity.id, maker.direction) == (TONGWEI, 1)
     assert maker.score < impact(lens_of(moves(CUT, TONGWEI, 0, 1)), "限产").affected[0].score
 
@@ -148,23 +148,23 @@ def test_a_product_speaks_through_its_price():
 
 
 def test_a_circle_of_causes_ends_and_meets_no_node_twice():
-    lens = lens_of(
+    session = lens_of(
         moves(PRICE, COST, 1, 1), moves(COST, MARGIN, 1, 1), moves(MARGIN, PRICE, 1, 1), moves(PRICE, PRICE, 1, 1)
     )
-    paths = impact(lens, "硅料价格", hops=4).paths
+    paths = impact(session, "硅料价格", hops=4).paths
     assert {path.nodes for path in paths} == {(PRICE, COST), (PRICE, COST, MARGIN)}
 
 
 def test_a_price_is_not_told_as_the_cause_of_its_own_product():
     """The topic is read as the price and as the product it is a price of; a link between the two tells nothing."""
-    lens = lens_of(moves(CUT, PRICE, 0, 1), moves(PRICE, SILICON, 1, 1), moves(SUBSIDY, SILICON, 0, 1))
-    assert set(signs(causes(lens, "硅料价格"))) == {(CUT, PRICE), (SUBSIDY, SILICON)}
+    session = lens_of(moves(CUT, PRICE, 0, 1), moves(PRICE, SILICON, 1, 1), moves(SUBSIDY, SILICON, 0, 1))
+    assert set(signs(causes(session, "硅料价格"))) == {(CUT, PRICE), (SUBSIDY, SILICON)}
 
 
 def test_a_dense_world_is_bounded():
     ends = [f"indicator:量{n:02}" for n in range(40)]
-    lens = lens_of(*(moves(a, b, 1, 1) for a in ends for b in ends if a != b))
-    answer = impact(lens, "量00", hops=99)
+    session = lens_of(*(moves(a, b, 1, 1) for a in ends for b in ends if a != b))
+    answer = impact(session, "量00", hops=99)
     assert 0 < len(answer.paths) <= 40
     assert max(len(path.nodes) for path in answer.paths) <= 5
 
@@ -188,9 +188,9 @@ _EDGE = st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([1, -1])
 def test_every_path_is_said_link_by_link(edges: list[tuple[int, int, int, int]], direction: int, *, forward: bool):
     """All simple signed walks of up to three hops, and no other, on graphs too small for the beam to cut."""
     facts = {(a, b, up * to): moves(f"indicator:量{a}", f"indicator:量{b}", up, to) for a, b, up, to in edges}
-    lens = lens_of(*facts.values())
+    session = lens_of(*facts.values())
     start = edges[0][0] if forward else edges[0][1]
-    answer = (impact if forward else causes)(lens, f"量{start}", direction)
+    answer = (impact if forward else causes)(session, f"量{start}", direction)
     expected = set()
     frontier = [((start,), 1)]
     for _ in range(3):

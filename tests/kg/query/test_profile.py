@@ -14,7 +14,7 @@ from kg.period import year, years
 from kg.query.history import history
 from kg.query.passages import citation_of, passages
 from kg.query.profile import profile
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.query.themes.listing import NoRun, UnknownTheme, theme, themes
 from tests.kg.query.world import (
     COST,
@@ -97,34 +97,34 @@ def test_a_hub_shows_its_strongest_links_only():
 
 
 def test_a_link_joins_the_facts_of_one_relation_and_sign():
-    lens = Lens(seen(paper(1, "2024-01-01", ("甲。", moves(PRICE, COST, -1, -1)), ("乙。", moves(PRICE, COST, 1, 1)),
-                           ("丙。", moves(PRICE, COST, 1, -1)))))  # fmt: skip
-    start = lens.index(PRICE)
+    said = ("甲。", moves(PRICE, COST, -1, -1)), ("乙。", moves(PRICE, COST, 1, 1)), ("丙。", moves(PRICE, COST, 1, -1))
+    session = QuerySession(seen(paper(1, "2024-01-01", *said)))
+    start = session.index(PRICE)
     assert start is not None
-    links = lens.links(lens.expand([start], ("affects",), "out", limit=9))
+    links = session.links(session.expand([start], ("affects",), "out", limit=9))
     assert [(link.sign, len(link.facts)) for link in links] == [(-1, 1), (1, 2)]
     assert links[1].weight == pytest.approx(2 * links[0].weight, abs=1e-3)
-    assert lens.links([]) == []
-    assert lens.expand([], ("affects",), "out", limit=9) == []
+    assert session.links([]) == []
+    assert session.expand([], ("affects",), "out", limit=9) == []
 
 
 def test_citations_give_each_fact_its_turn_and_each_place_once():
     one, other = moves(PRICE, COST, -1, -1), moves(PRICE, COST, 1, 1)
     papers = [paper(n, f"2024-01-{n:02}", (f"甲{n}。", one), speaker=f"人{n}") for n in range(1, 8)]
-    lens = Lens(seen(*papers, paper(9, "2023-01-01", ("旧。", other))))
-    facts = sorted(lens.view.facts(), key=lambda fact: -fact.witnesses)
-    assert [c.quote for c in lens.citations(facts, 4)] == ["甲7。", "旧。", "甲6。", "甲5。"]
-    assert len(lens.citations(facts, 99)) == 8
-    assert lens.citations([facts[0], facts[0]], 99) == lens.citations([facts[0]], 99)
-    assert lens.citations(facts, 0) == lens.citations([], 9) == []
-    (cited,) = lens.citations(facts, 1)
+    session = QuerySession(seen(*papers, paper(9, "2023-01-01", ("旧。", other))))
+    facts = sorted(session.view.facts(), key=lambda fact: -fact.witnesses)
+    assert [c.quote for c in session.citations(facts, 4)] == ["甲7。", "旧。", "甲6。", "甲5。"]
+    assert len(session.citations(facts, 99)) == 8
+    assert session.citations([facts[0], facts[0]], 99) == session.citations([facts[0]], 99)
+    assert session.citations(facts, 0) == session.citations([], 9) == []
+    (cited,) = session.citations(facts, 1)
     assert (cited.document, cited.title, cited.speaker, cited.published_on) == (
         "doc:7",
         "报告7",
         "人7",
         date(2024, 1, 7),
     )
-    document = lens.view.document("doc:7")
+    document = session.view.document("doc:7")
     assert document is not None
     assert document.text[cited.start : cited.end] == cited.quote
 
@@ -142,13 +142,13 @@ def test_a_history_is_told_by_episode_oldest_first():
         ),
         paper(2, "2025-02-01", ("三年。", moves(PRICE, MARGIN, -1, 1, valid=years(2018, 2020)))),
     )
-    first, second, episodes = history(Lens(view), "硅料", "组件")
+    first, second, episodes = history(QuerySession(view), "硅料", "组件")
     assert (first.name, second.name) == ("硅料", "组件")
     assert [episode.label for episode in episodes] == ["2018–2020 年", "2021 年", "2025 年（发表）"]
     assert [link.citations[0].quote for episode in episodes for link in episode.links] == ["三年。", "当年。", "近年。"]
-    assert history(Lens(view), "组件", "硅料")[2] == ()
+    assert history(QuerySession(view), "组件", "硅料")[2] == ()
     with pytest.raises(UnknownName):
-        history(Lens(view), "硅料", "火星")
+        history(QuerySession(view), "硅料", "火星")
 
 
 # ── themes ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from kg.errors import UnknownName
 from kg.query.relate import relate
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from tests.kg.query.world import LONGI, SILICON, SUNGROW, TONGWEI, WAFER, claim, paper, seen, solar
 
 
@@ -52,13 +52,13 @@ def test_there_is_a_way_exactly_when_networkx_finds_one_of_four_hops(pairs: set[
     claims = [claim(a, "upstream_of", b) for a, b in sorted(pairs)]
     said = [paper(n, "2024-01-01", (f"句{n}。", one)) for n, one in enumerate(claims)]
     view = seen(*said, *(paper(100 + n, "2024-01-01", (f"句{n}。", one)) for n, one in enumerate(claims[:strong])))
-    lens, graph = Lens(view), nx.Graph(pairs)
+    session, graph = QuerySession(view), nx.Graph(pairs)
     first = min(graph)
     hops = nx.single_source_shortest_path_length(graph, first)
     for other in sorted(graph):
         if other == first:
             continue
-        paths = relate(lens, first.split(":")[1], other.split(":")[1]).paths
+        paths = relate(session, first.split(":")[1], other.split(":")[1]).paths
         assert bool(paths) == (hops.get(other, 9) <= 4)
         assert len({path.nodes for path in paths}) == len(paths) <= 8
         for path in paths:

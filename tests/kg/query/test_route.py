@@ -4,7 +4,7 @@ import pytest
 
 from kg.query.resolve import names_in
 from kg.query.route import route
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from tests.kg.query.world import named, paper, seen, solar
 
 EXTRA = tuple(
@@ -13,8 +13,8 @@ EXTRA = tuple(
 
 
 @pytest.fixture(scope="module")
-def lens() -> Lens:
-    return Lens(seen(*solar(), paper(9, "2024-01-01", extra=EXTRA)))
+def session() -> QuerySession:
+    return QuerySession(seen(*solar(), paper(9, "2024-01-01", extra=EXTRA)))
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def lens() -> Lens:
         ("chain reaction", "passages", "", 1),
     ],
 )
-def test_a_question_goes_to_its_call(lens: Lens, question: str, name: str, first: str, direction: int):
-    chosen = route(lens, question)
+def test_a_question_goes_to_its_call(session: QuerySession, question: str, name: str, first: str, direction: int):
+    chosen = route(session, question)
     assert chosen.name == name
     assert (chosen.entities[0].name if chosen.entities else "") == first
     assert chosen.direction == direction
@@ -75,7 +75,7 @@ def test_a_question_goes_to_its_call(lens: Lens, question: str, name: str, first
         ("ＡＩ", ["AI"]),
     ],
 )
-def test_names_are_found_by_place_the_longest_first(lens: Lens, question: str, found: list[str]):
-    names = names_in(lens, question)
+def test_names_are_found_by_place_the_longest_first(session: QuerySession, question: str, found: list[str]):
+    names = names_in(session, question)
     assert [item.entity.name for item in names] == found
     assert [item.start for item in names] == sorted(item.start for item in names)

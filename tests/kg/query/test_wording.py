@@ -5,7 +5,7 @@ import pytest
 from kg.model import Fact, Kind, Modality, Polarity, Value
 from kg.period import quarter, year
 from kg.query.impact import impact
-from kg.query.session import Lens
+from kg.query.session import QuerySession
 from kg.query.wording import claim_text, direction_text, path_citations, path_text, value_text
 from tests.kg.query.world import (
     COST,
@@ -106,17 +106,17 @@ def test_a_number_is_worded_as_it_is_written(value: Value | None, text: str):
     ],
 )
 def test_a_claim_is_worded_as_a_sentence(fact: Fact, text: str):
-    assert claim_text(Lens(seen(paper(1, "2024-01-01", ("一句话。", fact)))), fact) == text
+    assert claim_text(QuerySession(seen(paper(1, "2024-01-01", ("一句话。", fact)))), fact) == text
 
 
 def test_an_end_that_the_view_does_not_know_is_called_by_its_id():
-    nobody = Lens(seen())
+    nobody = QuerySession(seen())
     assert claim_text(nobody, claim("product:锗", "upstream_of", "product:芯片")) == "锗 是 芯片 的上游"
 
 
 def test_the_wording_follows_the_language():
-    lens = Lens(seen(paper(1, "2024-01-01", ("句。", claim(LONGI, "produces", MODULE)))), lang="en")
-    assert claim_text(lens, claim(LONGI, "produces", MODULE)) == "隆基绿能 produces 组件"
+    session = QuerySession(seen(paper(1, "2024-01-01", ("句。", claim(LONGI, "produces", MODULE)))), lang="en")
+    assert claim_text(session, claim(LONGI, "produces", MODULE)) == "隆基绿能 produces 组件"
 
 
 def test_a_move_has_a_word_for_each_direction():
@@ -126,7 +126,7 @@ def test_a_move_has_a_word_for_each_direction():
 
 def test_a_path_is_worded_as_it_is_walked_and_cites_what_it_words():
     """Both links have a fact for each move; the one that speaks of the move walked is worded and cited."""
-    lens = Lens(
+    session = QuerySession(
         seen(
             paper(1, "2024-01-01", ("甲。", moves(PRICE, COST, -1, -1)), ("乙。", moves(COST, MARGIN, -1, 1))),
             paper(2, "2024-02-01", ("丙。", moves(PRICE, COST, 1, 1)), ("丁。", moves(COST, MARGIN, 1, -1))),
@@ -136,22 +136,24 @@ def test_a_path_is_worded_as_it_is_walked_and_cites_what_it_words():
         (1, "硅料价格上升 → 电池片成本上升；电池片成本上升 → 组件毛利率下降", ["丙。", "丁。"]),
         (-1, "硅料价格下降 → 电池片成本下降；电池片成本下降 → 组件毛利率上升", ["甲。", "乙。"]),
     ):
-        path = next(path for path in impact(lens, "硅料价格", direction).paths if len(path.links) == 2)
-        assert path_text(lens, path, direction) == words
+        path = next(path for path in impact(session, "硅料价格", direction).paths if len(path.links) == 2)
+        assert path_text(session, path, direction) == words
         assert [citation.quote for citation in path_citations(path, direction)] == quotes
 
 
 def test_what_is_only_said_of_the_opposite_move_says_so():
-    lens = Lens(seen(paper(1, "2024-01-01", ("甲。", moves(CUT, PRICE, 0, 1)), ("乙。", moves(PRICE, COST, -1, -1)))))
-    path = next(path for path in impact(lens, "限产").paths if len(path.links) == 2)
-    assert path_text(lens, path, 1) == "限产 → 硅料价格上升；硅料价格上升 → 电池片成本上升（由反向说法推断）"
-    assert path_text(lens, path, -1).startswith("限产（反向） → 硅料价格下降（由反向说法推断）；硅料价格下降 →")
+    session = QuerySession(
+        seen(paper(1, "2024-01-01", ("甲。", moves(CUT, PRICE, 0, 1)), ("乙。", moves(PRICE, COST, -1, -1))))
+    )
+    path = next(path for path in impact(session, "限产").paths if len(path.links) == 2)
+    assert path_text(session, path, 1) == "限产 → 硅料价格上升；硅料价格上升 → 电池片成本上升（由反向说法推断）"
+    assert path_text(session, path, -1).startswith("限产（反向） → 硅料价格下降（由反向说法推断）；硅料价格下降 →")
 
 
 def test_a_link_without_a_sign_moves_nobody_knows_where():
     unsigned = claim(PRICE, "affects", COST)
-    lens = Lens(seen(paper(1, "2024-01-01", ("甲。", unsigned), ("乙。", moves(COST, MARGIN, -1, 1)))))
-    path = next(path for path in impact(lens, "硅料价格").paths if len(path.links) == 2)
+    session = QuerySession(seen(paper(1, "2024-01-01", ("甲。", unsigned), ("乙。", moves(COST, MARGIN, -1, 1)))))
+    path = next(path for path in impact(session, "硅料价格").paths if len(path.links) == 2)
     assert path.sign == 0
     inferred = "硅料价格下降 → 电池片成本变动（由反向说法推断）"
-    assert path_text(lens, path, -1) == f"{inferred}；电池片成本下降 → 组件毛利率上升"
+    assert path_text(session, path, -1) == f"{inferred}；电池片成本下降 → 组件毛利率上升"

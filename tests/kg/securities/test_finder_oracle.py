@@ -3,18 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.securities.finder import Finder
+from kg.securities.finder import NameFinder
 from kg.securities.master import Master
-from kg.securities.records import Name, Rows
+from kg.securities.records import MasterRows, Name
 
 NAMES = ["甲乙", "甲乙丙", "乙丙丁", "丙A", "AB科", "ABC"]
 
 
 def build():
-    rows = Rows()
+    rows = MasterRows()
     for number, text in enumerate(NAMES):
         rows.add_name(f"60000{number}.SH", Name(text))
-    return Finder(Master.from_rows(rows))
+    return NameFinder(Master.from_rows(rows))
 
 
 FINDER = build()

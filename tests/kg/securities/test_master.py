@@ -12,7 +12,7 @@ from kg.securities.lists.build_master import moved_number, normalise
 from kg.securities.lists.imports import date_names
 from kg.securities.lists.shipped import DATA, parse_day, read_table
 from kg.securities.master import Master
-from kg.securities.records import Listing, Name, Rows, name_key, name_variants
+from kg.securities.records import Listing, MasterRows, Name, name_key, name_variants
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +218,7 @@ def test_jsonl_with_history_joins_dual_listings_only_when_english_agrees(tmp_pat
 
 
 def test_rows_without_names_still_make_an_issuer():
-    rows = Rows(listings={"600001.SH": Listing("600001.SH", "SH")})
+    rows = MasterRows(listings={"600001.SH": Listing("600001.SH", "SH")})
     rows.add_name("600002.SH", Name("甲", "colloquial"))
     master = Master.from_rows(rows)
     assert [issuer.name for issuer in master] == ["600001.SH", "甲"]

@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from kg.securities.finder import Finder
+from kg.securities.finder import NameFinder
 from kg.securities.master import Master
-from kg.securities.records import Name, Rows
+from kg.securities.records import MasterRows, Name
 from kg.securities.resolver import Resolver
 
 
@@ -39,12 +39,14 @@ def linked(resolver, text, year=2025, subject_codes=()):
     ],
 )
 def test_names_are_found_where_they_stand(master, text, names):
-    hits = Finder(master).find(text)
+    hits = NameFinder(master).find(text)
     assert [text[hit.start : hit.end] for hit in hits] == names
 
 
 def test_extra_names_are_found(master):
-    assert [hit.name_key for hit in Finder(master, ["某某不上市公司"]).find("某某不上市公司中标")] == ["某某不上市公司"]
+    assert [hit.name_key for hit in NameFinder(master, ["某某不上市公司"]).find("某某不上市公司中标")] == [
+        "某某不上市公司"
+    ]
 
 
 LINKS = {
@@ -139,7 +141,7 @@ def test_unknown_codes_are_reported_as_such(resolver):
 
 
 def test_two_owners_of_one_name_are_never_guessed():
-    rows = Rows()
+    rows = MasterRows()
     rows.add_name("600001.SH", Name("同名股份"))
     rows.add_name("600002.SH", Name("同名股份"))
     found = Resolver(Master.from_rows(rows)).resolve("同名股份上涨", date(2025, 6, 1))
@@ -149,7 +151,7 @@ def test_two_owners_of_one_name_are_never_guessed():
 
 
 def test_of_one_name_in_two_markets_the_mainland_one_is_meant_unless_the_text_says_hong_kong():
-    rows = Rows()
+    rows = MasterRows()
     rows.add_name("600001.SH", Name("同名股份"))
     rows.add_name("09001.HK", Name("同名股份"))
     resolver = Resolver(Master.from_rows(rows))

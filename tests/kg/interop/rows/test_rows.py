@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.interop.rows.fields import Fault, Row, row_in, row_of, rows_in
+from kg.interop.rows.fields import Fault, SourceRow, row_in, row_of, rows_in
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -18,7 +18,7 @@ _VALUES = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from((*Row.__struct_fields__, "其他", "id")), _VALUES), st.booleans())
+@given(st.dictionaries(st.sampled_from((*SourceRow.__struct_fields__, "其他", "id")), _VALUES), st.booleans())
 def test_every_object_is_read_as_python_reads_it(fields: dict[str, Any], ascii_only: bool):
     line = json.dumps(fields, ensure_ascii=ascii_only)
     assert repr(row_in(line)) == repr(row_of(json.loads(line)))
@@ -58,7 +58,7 @@ def test_what_is_no_object_is_told_apart(line: str):
     )
 )
 def test_many_lines_are_read_as_each_by_itself(lines: list[str]):
-    def alone(line: str) -> Row | str:
+    def alone(line: str) -> SourceRow | str:
         try:
             return row_in(line)
         except ValueError:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kg.model import Community, Run, Summary, SummaryLine, ThemeEvent, Turn
-from kg.query.session import Lens
+from kg.model import Community, LifecycleEvent, Run, Summary, SummaryLine, ThemeEvent
+from kg.query.session import QuerySession
 from kg.query.themes.biography import biography
 from kg.query.themes.changes import changes, markdown
 from kg.query.themes.listing import NoRun, theme
@@ -29,10 +29,10 @@ def _theme(name: str, title: str, *members: str, news: str = "") -> Community:
 def store() -> MemoryStore:
     made = filled(solar())
     fact = next(iter(made.view().facts(relation="upstream_of"))).id
-    born = ThemeEvent(Turn.BORN, "theme:a", 0, "硅料", 2, facts=(fact,))
-    grown = ThemeEvent(Turn.GROWN, "theme:a", 0, "硅料*链", 4, joined=(CELL, MODULE))
-    named = ThemeEvent(Turn.RENAMED, "theme:a", 0, "硅料*链", 4)
-    died = ThemeEvent(Turn.DIED, "theme:b", 0, "组件", 1, others=("theme:a",))
+    born = ThemeEvent(LifecycleEvent.BORN, "theme:a", 0, "硅料", 2, facts=(fact,))
+    grown = ThemeEvent(LifecycleEvent.GROWN, "theme:a", 0, "硅料*链", 4, joined=(CELL, MODULE))
+    named = ThemeEvent(LifecycleEvent.RENAMED, "theme:a", 0, "硅料*链", 4)
+    died = ThemeEvent(LifecycleEvent.DIED, "theme:b", 0, "组件", 1, others=("theme:a",))
     runs = (
         Run(
             "r1", FIRST, communities=(_theme("a", "硅料", SILICON, WAFER), _theme("b", "组件", MODULE)), events=(born,)
@@ -55,13 +55,13 @@ def store() -> MemoryStore:
 
 
 def test_a_life_has_names_sizes_and_turns_with_their_facts(store: MemoryStore):
-    life = biography(Lens(store.view()), "theme:a")
+    life = biography(QuerySession(store.view()), "theme:a")
     assert life.names == ((FIRST, "硅料"), (THIRD, "硅料*链"))
     assert life.sizes == ((FIRST, 2), (SECOND, 2), (THIRD, 4))
     assert [(item.as_of, item.turn) for item in life.episodes] == [
-        (FIRST, Turn.BORN),
-        (THIRD, Turn.GROWN),
-        (THIRD, Turn.RENAMED),
+        (FIRST, LifecycleEvent.BORN),
+        (THIRD, LifecycleEvent.GROWN),
+        (THIRD, LifecycleEvent.RENAMED),
     ]
     assert life.episodes[1].text == "扩大到 4 个成员：加入 电池片、组件"
     assert life.episodes[0].claims
@@ -69,32 +69,32 @@ def test_a_life_has_names_sizes_and_turns_with_their_facts(store: MemoryStore):
 
 
 def test_a_life_knows_nothing_of_later_weeks(store: MemoryStore):
-    life = biography(Lens(store.view(as_of=SECOND)), "theme:a")
+    life = biography(QuerySession(store.view(as_of=SECOND)), "theme:a")
     assert [day for day, _ in life.sizes] == [FIRST, SECOND]
     assert len(life.episodes) == 1
-    assert biography(Lens(store.view()), "theme:none").episodes == ()
+    assert biography(QuerySession(store.view()), "theme:none").episodes == ()
 
 
 def test_a_theme_is_told_with_its_life(store: MemoryStore):
     answer = theme(store.view(), "a")
     assert answer.as_of == THIRD
-    assert answer.biography == biography(Lens(store.view()), "theme:a")
+    assert answer.biography == biography(QuerySession(store.view()), "theme:a")
 
 
 def test_a_reader_is_told_what_changed_since_the_last_visit(store: MemoryStore):
-    answer = changes(Lens(store.view()), SECOND)
+    answer = changes(QuerySession(store.view()), SECOND)
     assert (answer.since, answer.until, answer.weeks, answer.unchanged) == (SECOND, THIRD, (THIRD,), 1)
     grown, ended = answer.themes
     assert (grown.name, grown.name_before, grown.size_before, grown.size) == ("硅料*链", "硅料", 2, 4)
     assert [line.text for line in grown.news] == ["<b>新</b>"]
     assert (ended.name, ended.size) == ("组件", 0)
     assert ended.episodes[0].text == "结束：成员归入「硅料*链」"
-    assert changes(Lens(store.view()), THIRD).themes == ()
-    assert changes(Lens(store.view()), date(2020, 1, 1)).since is None
+    assert changes(QuerySession(store.view()), THIRD).themes == ()
+    assert changes(QuerySession(store.view()), date(2020, 1, 1)).since is None
 
 
 def test_markdown_escapes_what_documents_wrote(store: MemoryStore):
-    text = markdown(changes(Lens(store.view()), SECOND))
+    text = markdown(changes(QuerySession(store.view()), SECOND))
     assert "## 硅料\\*链" in text
     assert "\\<b\\>新" in text
     assert "<b>" not in text
@@ -102,4 +102,4 @@ def test_markdown_escapes_what_documents_wrote(store: MemoryStore):
 
 def test_without_a_run_there_is_nothing_to_tell():
     with pytest.raises(NoRun):
-        changes(Lens(filled(solar()).view()), FIRST)
+        changes(QuerySession(filled(solar()).view()), FIRST)
