@@ -1,11 +1,11 @@
-"""How fast names are found, and what common words are linked: `python -m benchmarks.linking speed|start|common`.
+"""Benchmark securities name linking: `python -m benchmarks.linking speed|start|common`.
 
-speed: the finder beside a bare automaton pass over the same text with the same patterns; least processor time of three.
-start: processor seconds until the shipped master is loaded and compiled, least of five.
-common: every hit of a name that is also a word in some research notes, with what was made of it, for a reader to judge.
-How many texts get the right code is `python -m benchmarks.quality astock`.
+speed: the finder compared with a bare automaton pass over the same text and patterns; minimum CPU time of three runs.
+start: CPU seconds to load and compile the shipped master, minimum of five runs.
+common: every hit of a name that is also a common word, with its resolution, in a sample of notes, for manual review.
+For linking accuracy, run `python -m benchmarks.quality astock`.
 
-The data is read from LIANTU_DATA or ../shared/data; where it is absent the benchmark says so and ends with success.
+Data is read from LIANTU_DATA or ../shared/data; if it is missing, the benchmark prints a notice and exits successfully.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 DATA = Path(os.environ.get("LIANTU_DATA", "../shared/data"))
 SPEED_BYTES = 20_000_000
-NOTES_DAY = date(2025, 9, 1)  # the notes are of 2025; few of them say their day where a line of code finds it
+NOTES_DAY = date(2025, 9, 1)  # the notes are from 2025; few state their date in a parseable place
 AROUND = 28
 
 
 def best_of(runs: int, call: Callable[[], object]) -> float:
-    """Least processor seconds: other work on the machine must not count."""
+    """Return the minimum CPU seconds, to exclude other load on the machine."""
     times = []
     for _ in range(runs):
         start = time.process_time()
@@ -52,7 +52,7 @@ def measure_speed(notes: list[Path], options: argparse.Namespace) -> None:
     bare_seconds = best_of(3, lambda: bare.find(text))
     seconds = best_of(3, lambda: finder.find(text))
     print(f"text {size:.1f} MB, {len(finder.patterns):,} patterns, {len(finder.find(text)):,} names found\n")
-    print("| pass | MB/s | share of the bare pass |\n|---|---|---|")
+    print("| pass | MB/s | relative to bare |\n|---|---|---|")
     print(f"| bare automaton | {size / bare_seconds:.1f} | 100% |")
     print(f"| finder | {size / seconds:.1f} | {bare_seconds / seconds:.0%} |")
 
@@ -61,13 +61,13 @@ def measure_start(_: list[Path], options: argparse.Namespace) -> None:
     loading = best_of(5, lambda: Master.load(options.master, namechange=options.namechange))
     master = Master.load(options.master, namechange=options.namechange)
     compiling = best_of(5, lambda: NameFinder(master))
-    print("| step | processor seconds |\n|---|---|")
+    print("| step | CPU seconds |\n|---|---|")
     print(f"| read and join {len(master):,} issuers | {loading:.2f} |")
-    print(f"| compile the names | {compiling:.2f} |\n| together | {loading + compiling:.2f} |")
+    print(f"| compile the names | {compiling:.2f} |\n| total | {loading + compiling:.2f} |")
 
 
 def list_common(notes: list[Path], options: argparse.Namespace) -> None:
-    """Print linked and ambiguous hits; what was refused is only counted."""
+    """Print linked and ambiguous hits; rejected ones are only counted."""
     master = Master.load(options.master, namechange=options.namechange)
     resolver = Resolver(master)
     chosen = sorted(random.Random(options.seed).sample(notes, min(options.notes, len(notes))))  # noqa: S311 -- a sample
@@ -91,8 +91,8 @@ def main() -> None:
     parser.add_argument("--master", type=Path)
     parser.add_argument("--namechange", type=Path)
     parser.add_argument("--notes", type=int, default=60, help="notes to read for `common`")
-    parser.add_argument("--seed", type=int, default=20251122, help="which notes")
-    parser.add_argument("--all", action="store_true", help="ambiguous hits too")
+    parser.add_argument("--seed", type=int, default=20251122, help="seed of the sample")
+    parser.add_argument("--all", action="store_true", help="include ambiguous hits")
     options = parser.parse_args()
     notes = sorted((DATA / "gator").glob("*.md"))
     if not notes and options.measure != "start":

@@ -1,4 +1,4 @@
-"""Random facts with their quotes, to be read by a person: `python -m benchmarks.sample --kb KB --count 50 --seed 7`."""
+"""Print random facts with quotes for manual review: `python -m benchmarks.sample --kb KB --count 50 --seed 7`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--relation", help="only facts of this relation")
-    parser.add_argument("--edges", action="store_true", help="only relations; with --figures only measured facts")
-    parser.add_argument("--figures", action="store_true")
+    parser.add_argument("--edges", action="store_true", help="only relations, no measured facts")
+    parser.add_argument("--figures", action="store_true", help="only measured facts")
     parser.add_argument("--min-confidence", type=float, default=0.0)
     options = parser.parse_args()
     store = open_store(options.kb)
@@ -35,8 +35,8 @@ def main() -> None:
     chosen = random.Random(options.seed).sample(facts, min(options.count, len(facts)))  # noqa: S311 -- a repeatable sample
     for number, fact in enumerate(chosen, 1):
         item = fact.evidence[0]
-        read = f"{item.published_on}, {item.extractor}, {item.confidence}"
-        print(f"{number:3}. [{fact.relation}] {claim_text(session, fact)}  ({read})")
+        source = f"{item.published_on}, {item.extractor}, {item.confidence}"
+        print(f"{number:3}. [{fact.relation}] {claim_text(session, fact)}  ({source})")
         print(f"     「{item.quote.replace(chr(10), ' ')}」")
     store.close()
 

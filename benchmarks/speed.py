@@ -1,7 +1,7 @@
-"""How fast and how large each stage is: `python -m benchmarks.speed [--folder PATH] [--limit FILES] [--repeat RUNS]`.
+"""Measure time and memory of each stage: `python -m benchmarks.speed [--folder PATH] [--limit FILES] [--repeat RUNS]`.
 
-One process, the real functions, each stage on the same documents. The floor is a bare automaton pass over the same text
-with the patterns of the securities finder: what any search for names must at least cost on this machine, in this run.
+Runs the production functions in one process, each stage on the same documents. The floor is a bare automaton pass over
+the same text with the securities finder's patterns: the minimum cost of any name search on this machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from threadpoolctl import threadpool_limits
 
 from communities.weekly import run_week
 from extraction.certainty.modality import read_modality
-from extraction.dating.reader import find_periods
 from extraction.documents.open_file import read_file, walk
 from extraction.facts.chunking import chunk_document
 from extraction.names.gazetteer import shipped_lexicon
@@ -31,9 +30,10 @@ from extraction.pipeline import Extractor
 from extraction.quantities.reader import find_quantities
 from extraction.text.sentences import split
 from extraction.workers import built
+from kg.dating.reader import find_periods
 from kg.graph.snapshot import Snapshot
 from kg.model import BlockKind, Document, Reading
-from kg.query.answer import ask
+from kg.query.ask.answer import ask
 from kg.query.chain import chain
 from kg.query.impact import impact
 from kg.query.session import QuerySession
@@ -57,12 +57,12 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 @dataclass(slots=True)
 class Bench:
-    """The rows of a run.
+    """The measurements of a run.
 
     Attributes:
-        repeat: runs of a stage, of which the best counts.
-        characters: the size of the texts that the next stages work on.
-        floor: seconds that the bare automaton takes for one character.
+        repeat: runs of each stage; the best counts.
+        characters: size of the texts processed by the next stages.
+        floor: seconds per character of the bare automaton.
     """
 
     repeat: int
@@ -73,7 +73,7 @@ class Bench:
     def measure(
         self, stage: str, call: Callable[[], Any], *, facts: int = 0, text: bool = True, once: bool = False
     ) -> Any:
-        """Time a stage, the best of the runs; say how many characters and facts it did in a second."""
+        """Time a stage (best of its runs) and record its characters and facts per second."""
         reset_peak()
         seconds, result = self.seconds(call, 1 if once else self.repeat)
         facts = facts or sum(len(reading.facts) for reading in _readings(result))
@@ -82,7 +82,7 @@ class Bench:
 
     @staticmethod
     def seconds(call: Callable[[], Any], runs: int) -> tuple[float, Any]:
-        """Return the shortest of some runs, and what the last gave."""
+        """Return the shortest run time and the result of the last run."""
         best, result = float("inf"), None
         for _ in range(runs):
             began = time.perf_counter()
@@ -91,7 +91,7 @@ class Bench:
         return best, result
 
     def row(self, stage: str, seconds: float, *, facts: int = 0, text: bool = True, memory: str = "") -> None:
-        """Add a stage that was measured elsewhere."""
+        """Add a row for a stage measured elsewhere."""
         shown = (
             f"{seconds:.3f}",
             f"{self.characters / seconds:,.0f}" if text and self.characters and seconds > 0 else "",
@@ -101,7 +101,7 @@ class Bench:
         self.rows.append((stage, *shown, memory))
 
     def print(self) -> None:
-        """Print the rows as a Markdown table; a Chinese character is two columns wide."""
+        """Print the rows as a Markdown table; Chinese characters are two columns wide."""
         table = [("stage", "seconds", "characters/s", "facts/s", "× floor", "peak MB"), *self.rows]
         widths = [max(cell_len(row[column]) for row in table) for column in range(len(table[0]))]
         for number, row in enumerate(table):
@@ -115,7 +115,7 @@ class Bench:
 
 
 def reset_peak() -> None:
-    """Let the high-water mark of memory begin anew, where the kernel allows it."""
+    """Reset the peak-memory counter, where the kernel allows it."""
     try:
         CLEAR.write_text("5", encoding="ascii")
     except OSError:
@@ -123,7 +123,7 @@ def reset_peak() -> None:
 
 
 def peak_megabytes() -> float:
-    """Return the high-water mark of resident memory; of the whole process where it cannot be begun anew."""
+    """Return peak resident memory since the last reset, or of the whole process where resetting is unsupported."""
     try:
         lines = STATUS.read_text(encoding="ascii").splitlines()
     except OSError:
@@ -166,7 +166,7 @@ def sentences_of(documents: Sequence[Document]) -> list[list[Sentence]]:
 
 
 def measure_parts(bench: Bench, documents: Sequence[Document]) -> float:
-    """Measure what extraction is made of; return the seconds of the parts that a whole run holds, NER apart."""
+    """Measure the parts of extraction; return the seconds of those included in a run without models."""
     first = len(bench.rows)
     sentences = bench.measure("sentences", lambda: sentences_of(documents))
     bench.measure("chunk", lambda: [chunk_document(document) for document in documents])
@@ -197,13 +197,13 @@ def measure_extraction(bench: Bench, documents: Sequence[Document], known: float
     def run(extractor: Extractor) -> list[Reading]:
         return [extractor.extract(document, recorded_at=READ_AT) for document in documents]
 
-    least = Settings().min_confidence
-    plain = built(partial(Extractor.default, ner=False, edge_model="off", min_confidence=least))
-    full = built(partial(Extractor.default, min_confidence=least))
+    threshold = Settings().min_confidence
+    plain = built(partial(Extractor.default, ner=False, edge_model="off", min_confidence=threshold))
+    full = built(partial(Extractor.default, min_confidence=threshold))
     place = len(bench.rows)
     without = bench.measure("extraction without models", lambda: run(plain))
-    rest = float(bench.rows[place][1]) - known
-    bench.row("  of it patterns, metrics, merging", rest, facts=sum(len(reading.facts) for reading in without))
+    remainder = float(bench.rows[place][1]) - known
+    bench.row("  of which patterns, metrics, merging", remainder, facts=sum(len(reading.facts) for reading in without))
     readings: list[Reading] = bench.measure("extraction, as ingest runs it", lambda: run(full))
     return readings
 
@@ -225,7 +225,7 @@ def measure_base(bench: Bench, readings: Sequence[Reading], folder: Path) -> Non
         bench.measure("snapshot compile", lambda: Snapshot.compile(store.view(), words), facts=facts, text=False)
         bench.measure("weekly", lambda: run_week(store, None), facts=facts, text=False, once=True)
         session = QuerySession(store.view())
-        session.index("")  # the snapshot is compiled outside the latencies
+        session.index("")  # compile the snapshot before measuring latencies
         for stage, call in (
             ("chain 光伏", lambda: chain(session, "光伏")),
             ("impact 碳酸锂价格 down", lambda: impact(session, "碳酸锂价格", -1)),
@@ -246,17 +246,17 @@ def _readings(result: Any) -> list[Reading]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--folder", type=Path, default=Path("notebooks/demo/reports"), help="a folder of documents, or one"
+        "--folder", type=Path, default=Path("notebooks/demo/reports"), help="a document or a folder of documents"
     )
-    parser.add_argument("--limit", type=int, help="only the first so many files")
-    parser.add_argument("--repeat", type=int, default=1, help="runs of a stage, of which the best counts")
+    parser.add_argument("--limit", type=int, help="only the first N files")
+    parser.add_argument("--repeat", type=int, default=1, help="runs of each stage; the best counts")
     options = parser.parse_args()
     files = list(walk([options.folder]))[: options.limit]
-    threadpool_limits(1)  # one core, as in one worker of an ingest
+    threadpool_limits(1)  # one core, as in an ingest worker
     bench = Bench(max(1, options.repeat))
-    documents = read(files)  # also loads what the readers need, so that no stage below pays for it
+    documents = read(files)  # also warms up the readers
     if not documents:
-        parser.error(f"{options.folder}: no document that can be read")
+        parser.error(f"{options.folder}: no readable documents")
     measure_floor(bench, documents)
     for ending in sorted({file.suffix for file in files}):
         measure_reading(bench, ending, [file for file in files if file.suffix == ending])

@@ -1,6 +1,6 @@
-"""The weekly job in figures: detection beside a bare igraph call, a million facts, real weeks, one report more, kills.
+"""Benchmark the weekly job: detection against plain igraph, a million facts, real weeks, one more report, tracking.
 
-`python -m benchmarks.themes detection | million | weeks --kb KB | one-more --kb KB | tracking | kill --times 50`
+`python -m benchmarks.themes detection | million | weeks --kb KB | one-more --kb KB | tracking`
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PER_DOCUMENT = 500
 
 
 def planted_graph(nodes: int, pairs: int, communities: int, *, mixing: float) -> Projection:
-    """Return a graph of equal communities in which `mixing` of the pairs go anywhere."""
+    """Return a graph of equal-sized communities with a share `mixing` of random pairs."""
     source = np.random.default_rng(_SEED)
     home = np.sort(source.integers(0, communities, nodes))
     starts = np.searchsorted(home, np.arange(communities + 1))
@@ -53,7 +53,7 @@ def planted_graph(nodes: int, pairs: int, communities: int, *, mixing: float) ->
 
 
 def measure_detection(rounds: int = 3) -> None:
-    """Compare `detect` with igraph called on the same arrays, in processor seconds, the least of some rounds."""
+    """Compare `detect` with igraph on the same arrays, by minimum CPU seconds."""
     graph = planted_graph(_NODES, _PAIRS, 4_000, mixing=0.3)
     flat = DetectionOptions(resolutions=(1.0,), largest=_NODES, smallest=1, seed=_SEED)
     rows: dict[str, list[float]] = {}
@@ -78,8 +78,8 @@ def measure_detection(rounds: int = 3) -> None:
     print(f"modularity of one level {quality:.4f}")
 
 
-def made_up(facts: int, entities: int) -> Iterator[Reading]:
-    """Yield documents of synthetic chain and causal facts among products in planted groups."""
+def synthetic_readings(facts: int, entities: int) -> Iterator[Reading]:
+    """Yield documents with synthetic chain and causal facts among products in planted groups."""
     graph = planted_graph(entities, facts, entities // 50, mixing=0.3)
     pairs = graph.pairs.tolist()
     for number, begin in enumerate(range(0, len(pairs), _PER_DOCUMENT)):
@@ -99,34 +99,34 @@ def _fact(document: str, day: date, place: int, one: int, other: int) -> Fact:
 
 
 def measure_million(facts: int, entities: int, kb: Path) -> None:
-    """Write synthetic facts (kept when they are there already) and time the job on them."""
+    """Write synthetic facts, unless the base exists, and time the job on them."""
     if not kb.exists():
         began = time.perf_counter()
         store = open_store(kb, create=True)
         with store.writer() as writer, writer.together():
-            for reading in made_up(facts, entities):
+            for reading in synthetic_readings(facts, entities):
                 writer.write(reading)
         store.close()
-        print(f"written in {time.perf_counter() - began:.0f} s (not part of the job)")
+        print(f"written in {time.perf_counter() - began:.0f} s (not included)")
     store = open_store(kb)
     stages: list[tuple[str, float]] = []
-    began, spent = time.perf_counter(), time.process_time()
+    began, cpu_began = time.perf_counter(), time.process_time()
     week = run_week(store, None, progress=lambda stage, _d, _t: stages.append((stage, time.perf_counter() - began)))
-    took, used = time.perf_counter() - began, time.process_time() - spent
-    seen: dict[str, float] = {}
+    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
+    first_seen: dict[str, float] = {}
     for stage, at in stages:
-        seen.setdefault(stage, at)
-    print("  ".join(f"{stage} at {at:.0f} s" for stage, at in seen.items()))
+        first_seen.setdefault(stage, at)
+    print("  ".join(f"{stage} at {at:.0f} s" for stage, at in first_seen.items()))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{store.stats()['facts']:,} facts, {len(week.run.communities):,} themes: {took:.0f} s wall, "
-          f"{used:.0f} s processor, peak {peak:,.0f} MB")  # fmt: skip
+    print(f"{store.stats()['facts']:,} facts, {len(week.run.communities):,} themes: {seconds:.0f} s wall, "
+          f"{cpu_seconds:.0f} s CPU, peak {peak:,.0f} MB")  # fmt: skip
     store.close()
 
 
 def measure_weeks(kb: Path) -> None:
     """Run every Friday and print the table of weeks."""
     store = open_store(kb)
-    print("| week | themes | with parts | re-written | share | stability | variation | in themes | turns |")
+    print("| week | themes | with sub-themes | rewritten | share | stability | variation | in themes | events |")
     print("|---|---|---|---|---|---|---|---|---|")
     day = _FIRST
     while day <= _LAST:
@@ -142,16 +142,16 @@ def measure_weeks(kb: Path) -> None:
 
 
 def measure_one_more(kb: Path, reports: int) -> None:
-    """Take one report out, run, put it in again, run the same day: the share of summaries that it re-writes."""
+    """Measure the share of summaries rewritten when one report is added and the same day is run again."""
     with tempfile.TemporaryDirectory() as folder:
         shares = [_one_more(Path(copyfile(kb, Path(folder) / "one.liantu")), number) for number in range(reports)]
     for written, total in shares:
-        print(f"{written:4} of {total} re-written, {written / total:.1%}")
+        print(f"{written:4} of {total} rewritten, {written / total:.1%}")
     print(f"mean {sum(w / t for w, t in shares) / len(shares):.1%}, worst {max(w / t for w, t in shares):.1%}")
 
 
 def _one_more(kb: Path, number: int) -> tuple[int, int]:
-    """Use a base of the first 500 reports by day and hold one of them back."""
+    """Return rewritten and total summaries after adding one held-back report to the first 500 by date."""
     store = open_store(kb)
     heads = sorted(store.view().documents(), key=lambda head: (head.published_on, head.id))
     kept, last = heads[:500], heads[499].published_on
@@ -170,7 +170,7 @@ def _one_more(kb: Path, number: int) -> tuple[int, int]:
 
 
 def _reading(store: Store, document: str) -> Reading:
-    """Return what a document says, from the store, so that it can be written again."""
+    """Reconstruct a document's reading from the store, so that it can be written again."""
     view = store.view()
     body = view.document(document)
     assert body is not None
@@ -180,8 +180,10 @@ def _reading(store: Store, document: str) -> Reading:
         if any(item.document == document for item in fact.evidence)
     ]
     mentions = tuple(view.mentions(document))
-    meant = {mention.entity for mention in mentions} | {end for fact in facts for end in (fact.subject, fact.object)}
-    entities = [entity for name in sorted(meant) if name and (entity := view.entity(name))]
+    mentioned = {mention.entity for mention in mentions} | {
+        end for fact in facts for end in (fact.subject, fact.object)
+    }
+    entities = [entity for name in sorted(mentioned) if name and (entity := view.entity(name))]
     about = [entity for item in entities if item.about and (entity := view.entity(item.about))]
     known = {entity.id: entity for entity in (*entities, *about)}
     return Reading(
@@ -194,33 +196,33 @@ def _reading(store: Store, document: str) -> Reading:
 
 
 def measure_tracking() -> None:
-    """Print how well planted splits and mergers are told."""
+    """Print precision and recall of detected splits and mergers against the planted ones."""
     for mixing in (0.1, 0.2, 0.3):
         counts = [turns_found(planted_weeks(seed=seed, weeks=24, mixing=mixing)) for seed in range(5)]
-        right, told, planted = (sum(each) for each in zip(*counts, strict=True))
-        precision, recall = right / max(told, 1), right / max(planted, 1)
+        right, detected, planted = (sum(each) for each in zip(*counts, strict=True))
+        precision, recall = right / max(detected, 1), right / max(planted, 1)
         f1 = 2 * precision * recall / max(precision + recall, 1e-9)
-        print(f"mixing {mixing}: {planted} planted, {told} told, {right} right: "
+        print(f"mixing {mixing}: {planted} planted, {detected} detected, {right} right: "
               f"precision {precision:.3f} recall {recall:.3f} F1 {f1:.3f}")  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["detection", "million", "weeks", "one-more", "tracking"])
-    parser.add_argument("--kb", type=Path, help="a base; one-more works on a copy")
+    parser.add_argument("--kb", type=Path, help="a knowledge base; one-more works on a copy")
     parser.add_argument("--facts", type=int, default=1_000_000)
     parser.add_argument("--entities", type=int, default=200_000)
     parser.add_argument("--reports", type=int, default=8)
-    given = parser.parse_args()
-    match given.what:
+    options = parser.parse_args()
+    match options.what:
         case "detection":
             measure_detection()
         case "million":
-            measure_million(given.facts, given.entities, given.kb)
+            measure_million(options.facts, options.entities, options.kb)
         case "weeks":
-            measure_weeks(given.kb)
+            measure_weeks(options.kb)
         case "one-more":
-            measure_one_more(given.kb, given.reports)
+            measure_one_more(options.kb, options.reports)
         case "tracking":
             measure_tracking()
 

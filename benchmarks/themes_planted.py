@@ -1,4 +1,4 @@
-"""Weeks with planted themes that split and merge, and how many of these turns detection and tracking tell."""
+"""Generate weeks with planted splits and mergers of themes, and count how many are detected."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _THEMES, _SMALLEST, _LARGEST = 12, 16, 40
 _DEGREE = 10
 _CHURN = 0.05
-_TOLD = 0.5
+_MIN_OVERLAP = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class PlantedWeek:
-    """One week: each theme's members, the pairs among them, and the turns planted since the week before.
+    """One week: each theme's members, the pairs among them, and the events planted since the previous week.
 
-    A turn is (split, the whole, its two parts) or (merged, the whole, the two it was made of), as sets of members.
+    An event is (split, the whole, its two parts) or (merged, the whole, its two sources), as sets of members.
     """
 
     themes: tuple[frozenset[int], ...]
@@ -37,8 +37,8 @@ class PlantedWeek:
 
 
 def planted_weeks(*, seed: int, weeks: int, mixing: float) -> Iterator[PlantedWeek]:
-    """Yield weeks of themes with churn; from the second on one theme splits and two merge every other week."""
-    source = random.Random(seed)  # noqa: S311 - a made-up graph
+    """Yield weeks of themes with churn; every other week, one theme splits and two merge."""
+    source = random.Random(seed)  # noqa: S311 - synthetic data
     sizes = [source.randint(_SMALLEST, _LARGEST) for _ in range(_THEMES)]
     themes, fresh = [], 0
     for size in sizes:
@@ -49,12 +49,12 @@ def planted_weeks(*, seed: int, weeks: int, mixing: float) -> Iterator[PlantedWe
         if week:
             themes, fresh = _churned(themes, fresh, source)
         if week % 2:
-            themes, planted = _turned(themes, source)
+            themes, planted = _split_and_merged(themes, source)
         yield PlantedWeek(tuple(themes), tuple(_pairs(themes, mixing, source)), tuple(planted))
 
 
 def _churned(themes: Sequence[frozenset[int]], fresh: int, source: random.Random) -> tuple[list[frozenset[int]], int]:
-    """Let some members of each theme go and as many new ones come."""
+    """Replace a share of each theme's members with new ones."""
     changed = []
     for theme in themes:
         count = round(_CHURN * len(theme))
@@ -64,7 +64,9 @@ def _churned(themes: Sequence[frozenset[int]], fresh: int, source: random.Random
     return changed, fresh
 
 
-def _turned(themes: list[frozenset[int]], source: random.Random) -> tuple[list[frozenset[int]], list[PlantedTurn]]:
+def _split_and_merged(
+    themes: list[frozenset[int]], source: random.Random
+) -> tuple[list[frozenset[int]], list[PlantedTurn]]:
     order = sorted(themes, key=lambda theme: (len(theme), min(theme)))
     one, other, largest = order[0], order[1], order[-1]
     members = sorted(largest)
@@ -90,11 +92,11 @@ def _pairs(themes: Sequence[frozenset[int]], mixing: float, source: random.Rando
 
 
 def turns_found(weeks: Iterator[PlantedWeek]) -> tuple[int, int, int]:
-    """Return how many turns were told rightly, told at all, and planted, over all weeks after the first."""
-    right = told = planted = 0
+    """Return the numbers of correctly detected, detected, and planted events over all weeks after the first."""
+    right = detected = planted = 0
     before: list[Community] = []
     for number, week in enumerate(weeks):
-        groups = _detected(week, before)
+        groups = _detect_groups(week, before)
         names = stable_ids(0, groups, before)
         today = dict(zip(names, groups, strict=True))
         old = {community.id: community.members for community in before}
@@ -102,7 +104,7 @@ def turns_found(weeks: Iterator[PlantedWeek]) -> tuple[int, int, int]:
             found = [
                 turned for turned in turns(today, old) if turned.turn in (LifecycleEvent.SPLIT, LifecycleEvent.MERGED)
             ]
-            told += len(found)
+            detected += len(found)
             planted += len(week.planted)
             for turn, whole, parts in week.planted:
                 sides = (old, today) if turn is LifecycleEvent.SPLIT else (today, old)
@@ -116,15 +118,15 @@ def turns_found(weeks: Iterator[PlantedWeek]) -> tuple[int, int, int]:
                     for item in found
                 )
         before = [Community(name, 0, "", members) for name, members in today.items()]
-    return right, told, planted
+    return right, detected, planted
 
 
 def _alike(members: Sequence[str], planted: frozenset[int]) -> bool:
     mine = {int(member) for member in members}
-    return len(mine & planted) > _TOLD * len(mine | planted)
+    return len(mine & planted) > _MIN_OVERLAP * len(mine | planted)
 
 
-def _detected(week: PlantedWeek, before: Sequence[Community]) -> list[tuple[str, ...]]:
+def _detect_groups(week: PlantedWeek, before: Sequence[Community]) -> list[tuple[str, ...]]:
     pairs = np.array(week.pairs, dtype=np.int64)
     nodes = np.unique(pairs)
     home = {int(member): number for number, item in enumerate(before) for member in item.members}

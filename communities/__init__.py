@@ -1,1 +1,1 @@
-"""communities: the graph, once a week, offline."""
+"""Weekly offline community detection on the knowledge graph."""

@@ -1,4 +1,4 @@
-"""The themes of a week before they are described: found, big enough to read, named, with what befell them."""
+"""Candidate themes of a week: detected, filtered by size, titled, and matched with last week's."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from kg.model import Community, Run
     from kg.query.session import QuerySession
 
-_SMALLEST = 5  # nodes of a theme that may be born; a smaller group is a fragment
-_SURVIVES = 3  # a theme that is there already lives on as long as it has so many, so that it does not flicker
-_FEWEST_FACTS = 3  # with fewer its card would be empty
-_PARTS = 2  # one part would only say again what the whole says
-_QUIET = 56  # days without a new fact after which a theme is dormant
-_EVIDENCE = 3
+_SMALLEST_NEW = 5  # minimum nodes of a new theme; a smaller group is a fragment
+_SMALLEST_EXISTING = 3  # minimum nodes of an existing theme; lower than for a new one, so that themes do not flicker
+_MIN_FACTS = 3  # with fewer its card would be empty
+_MIN_PARTS = 2  # a single part would repeat the whole
+_DORMANT_AFTER_DAYS = 56  # days without a new fact after which a theme is dormant
+_MAX_EVIDENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A theme that has no summary yet; `size` counts its nodes in the projection."""
+    """A theme without a summary; `born` is set for a theme that last week did not have."""
 
     id: str
     level: int
@@ -46,13 +46,13 @@ class Draft:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Its members, sorted: what a run keeps."""
+        """Member ids, sorted, as stored in the run."""
         return tuple(sorted(self.content.members))
 
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """The themes of all levels, coarsest first, what befell them, and the flat partition they were cut from."""
+    """The themes of all levels (coarsest first), their lifecycle events, and the top-level partition."""
 
     themes: tuple[Draft, ...]
     events: tuple[ThemeEvent, ...]
@@ -68,35 +68,35 @@ def draft(
     day: date,
     start: Labels | None = None,
 ) -> Drafts:
-    """Find the themes of a day and tie them to those of the run before.
+    """Detect the themes of a day and match them with those of the previous run.
 
     Args:
-        session: of the week's view.
-        projection: of its snapshot.
-        before: the last run of an earlier day.
-        options: how to find communities.
-        day: of the view.
-        start: labels of the top level to begin with; None begins with the communities of `before`.
+        session: session on the week's view.
+        projection: projection of the view's snapshot.
+        before: the latest run of an earlier day.
+        options: detection options.
+        day: day of the view.
+        start: initial labels of the top level; None starts from the communities of `before`.
     """
     previous = before.communities if before else ()
-    starts = [_start(session, projection, previous, level) for level in range(len(options.resolutions))]
+    starts = [_start_labels(session, projection, previous, level) for level in range(len(options.resolutions))]
     levels = detect(projection, options, starts if start is None else [start, *starts[1:]])
     themes: list[Draft] = []
     above: dict[int, str] = {}
     for level, found in enumerate(levels):
         old = [community for community in previous if community.level == level]
-        named = dict(_named(session, projection, _readable(found, above if level else None), old, before))
-        named = _with_siblings(named, found) if level else named
+        titled = dict(_titled_drafts(session, projection, _eligible(found, above if level else None), old, before))
+        titled = _with_siblings(titled, found) if level else titled
         themes += (
             Draft(item.id, level, above[found[place].parent] if level else "", item.title, item.content, item.born)
-            for place, item in named.items()
+            for place, item in titled.items()
         )
-        above = {place: item.id for place, item in named.items()}
+        above = {place: item.id for place, item in titled.items()}
     return Drafts(tuple(themes), tuple(_events(themes, before, day)), levels[0] if levels else ())
 
 
-def _start(session: QuerySession, projection: Projection, previous: Iterable[Community], level: int) -> Labels:
-    """Return last week's community of each node, −1 for a node that was in none."""
+def _start_labels(session: QuerySession, projection: Projection, previous: Iterable[Community], level: int) -> Labels:
+    """Return the index of each node's community last week, −1 if it had none."""
     home = {
         member: number
         for number, community in enumerate(item for item in previous if item.level == level)
@@ -110,16 +110,16 @@ def _start(session: QuerySession, projection: Projection, previous: Iterable[Com
     return labels[projection.nodes]
 
 
-def _readable(found: Sequence[DetectedCommunity], above: Mapping[int, str] | None) -> dict[int, DetectedCommunity]:
-    """Return the groups that may be themes: not too small, and below a published one."""
+def _eligible(found: Sequence[DetectedCommunity], above: Mapping[int, str] | None) -> dict[int, DetectedCommunity]:
+    """Return the groups eligible as themes: large enough, and with a published parent."""
     return {
         place: item
         for place, item in enumerate(found)
-        if len(item.members) >= _SURVIVES and (above is None or item.parent in above)
+        if len(item.members) >= _SMALLEST_EXISTING and (above is None or item.parent in above)
     }
 
 
-def _named(
+def _titled_drafts(
     session: QuerySession,
     projection: Projection,
     groups: Mapping[int, DetectedCommunity],
@@ -131,28 +131,28 @@ def _named(
         home[projection.nodes[list(item.members)]] = number
     since = before.as_of if before else None
     contents = gather(session.view, session.snapshot, session.words, home=home, since=since)
-    told = {
+    kept = {
         place: content
         for (place, _), content in zip(groups.items(), contents, strict=False)
-        if content.count >= _FEWEST_FACTS
+        if content.count >= _MIN_FACTS
     }
-    members = [tuple(sorted(content.members)) for content in told.values()]
+    members = [tuple(sorted(content.members)) for content in kept.values()]
     level = next(iter(groups.values())).level if groups else 0
     titles = {community.id: community.summary.title if community.summary else "" for community in old}
     anchors = {community.id: name_givers(session, community.members, titles[community.id]) for community in old}
-    for (place, content), name in zip(told.items(), stable_ids(level, members, old, anchors=anchors), strict=True):
+    for (place, content), name in zip(kept.items(), stable_ids(level, members, old, anchors=anchors), strict=True):
         born = name not in titles
-        if not born or len(groups[place].members) >= _SMALLEST:
+        if not born or len(groups[place].members) >= _SMALLEST_NEW:
             title = title_of(session, content.members, titles.get(name, ""))
             yield place, Draft(name, level, "", title, content, born)
 
 
-def _with_siblings(named: dict[int, Draft], found: Sequence[DetectedCommunity]) -> dict[int, Draft]:
-    """Leave out the only part of a theme."""
+def _with_siblings(titled: dict[int, Draft], found: Sequence[DetectedCommunity]) -> dict[int, Draft]:
+    """Drop parts without a sibling."""
     parts: dict[int, int] = {}
-    for place in named:
+    for place in titled:
         parts[found[place].parent] = parts.get(found[place].parent, 0) + 1
-    return {place: item for place, item in named.items() if parts[found[place].parent] >= _PARTS}
+    return {place: item for place, item in titled.items() if parts[found[place].parent] >= _MIN_PARTS}
 
 
 def _events(themes: Sequence[Draft], before: Run | None, day: date) -> Iterator[ThemeEvent]:
@@ -166,18 +166,18 @@ def _events(themes: Sequence[Draft], before: Run | None, day: date) -> Iterator[
             yield _event(turned, known.get(turned.theme), previous.get(turned.theme), level)
     for theme in themes:
         if before and theme.id in previous:
-            yield from _moods(theme, previous[theme.id], day=day, before=before)
+            yield from _status_events(theme, previous[theme.id], day=day, before=before)
 
 
 def _event(turned: Turned, theme: Draft | None, community: Community | None, level: int) -> ThemeEvent:
     if theme is None:
-        assert community is not None  # only a theme of last week can end
+        assert community is not None  # only a theme of last week can die
         title = community.summary.title if community.summary else ""
         return ThemeEvent(turned.turn, turned.theme, level, title, len(community.members), turned.others)
     content, joined = theme.content, set(turned.joined)
-    told = (*content.fresh, *content.facts, *content.figures)
-    touching = [fact.id for fact in told if fact.subject in joined or fact.object in joined]
-    facts = dict.fromkeys(touching or [fact.id for fact in told])
+    shown = (*content.fresh, *content.facts, *content.figures)
+    touching = [fact.id for fact in shown if fact.subject in joined or fact.object in joined]
+    facts = dict.fromkeys(touching or [fact.id for fact in shown])
     return ThemeEvent(
         turn=turned.turn,
         theme=theme.id,
@@ -187,16 +187,16 @@ def _event(turned: Turned, theme: Draft | None, community: Community | None, lev
         others=turned.others,
         joined=() if turned.turn is LifecycleEvent.BORN else turned.joined,  # a theme is born with all its members
         left=turned.left,
-        facts=tuple(facts)[:_EVIDENCE],
+        facts=tuple(facts)[:_MAX_EVIDENCE],
     )
 
 
-def _moods(theme: Draft, community: Community, *, day: date, before: Run) -> Iterator[ThemeEvent]:
-    """Yield a new name, and that news stopped or came back."""
+def _status_events(theme: Draft, community: Community, *, day: date, before: Run) -> Iterator[ThemeEvent]:
+    """Yield the events of a renamed, dormant or revived theme."""
     content = theme.content
-    was_quiet = before.as_of.toordinal() - content.before > _QUIET
-    quiet = day.toordinal() - content.newest > _QUIET
-    fresh = tuple(fact.id for fact in content.fresh[:_EVIDENCE])
+    was_quiet = before.as_of.toordinal() - content.before > _DORMANT_AFTER_DAYS
+    quiet = day.toordinal() - content.newest > _DORMANT_AFTER_DAYS
+    fresh = tuple(fact.id for fact in content.fresh[:_MAX_EVIDENCE])
     if community.summary and community.summary.title != theme.title:
         yield ThemeEvent(LifecycleEvent.RENAMED, theme.id, theme.level, theme.title, len(content.members), facts=fresh)
     if quiet and not was_quiet:

@@ -1,4 +1,4 @@
-"""`liantu weekly`: the themes of a week, found and published, planned, or taken back."""
+"""`liantu weekly`: detect and publish the themes of a week, preview a run, or roll one back."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ _STAGES = {
 )
 @click.option("--parallel", type=click.IntRange(1, 64), default=4, show_default=True, help="同时问模型几个问题")
 @click.pass_context
-def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **given: int) -> None:
+def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **params: int) -> None:
     """每周任务：发现主题、跟踪变化、写摘要，一次发布；重复运行不改变结果。"""
     ctx.obj = kb
     if ctx.invoked_subcommand:
         return
     now = ctx.find_root().obj
     today = now.astimezone().date()
-    if as_of and as_of > today:  # its themes would stay the newest, whatever is published until then
+    if as_of and as_of > today:  # a run dated in the future would hide every run until then
         raise click.BadParameter(f"{as_of} is after today, {today}", ctx, param_hint="--as-of")
     from communities.detection import DetectionOptions  # noqa: PLC0415 -- imported when called
     from communities.weekly import JobOptions  # noqa: PLC0415 -- imported when called
 
-    options = JobOptions(DetectionOptions(), given["slices"], given["tokens"], given["parallel"])
-    with _opened(kb) as store, _model(kb, use=bool(given["use_model"])) as model:
-        if given["dry_run"]:
+    options = JobOptions(DetectionOptions(), params["slices"], params["tokens"], params["parallel"])
+    with _open_base(kb) as store, _open_model(kb, use=bool(params["use_model"])) as model:
+        if params["dry_run"]:
             _plan(store, as_of, options, model.name if model else "")
         else:
             _run(store, as_of, options, model, now=now)
@@ -72,19 +72,19 @@ def rollback(kb: Path, as_of: date | None, here: Path | None) -> None:
     """撤回最近一次发布的主题，之前的一次重新可见。"""
     from communities.weekly import withdraw  # noqa: PLC0415 -- imported when called
 
-    with _opened(here or kb) as store:
-        gone, left = withdraw(store, as_of)
-    click.echo(f"已撤回 {gone.as_of} 的主题；现在看到的是{f' {left.as_of} 的' if left else '：没有主题'}")
+    with _open_base(here or kb) as store:
+        withdrawn, visible = withdraw(store, as_of)
+    click.echo(f"已撤回 {withdrawn.as_of} 的主题；现在看到的是{f' {visible.as_of} 的' if visible else '：没有主题'}")
 
 
 def _plan(store: Store, as_of: date | None, options: JobOptions, model: str) -> None:
     from communities.weekly import plan_week  # noqa: PLC0415 -- imported when called
 
     plan = plan_week(store, as_of, options=options, model=model)
-    told = f"用 {model}" if model else "若用模型"
+    label = f"用 {model}" if model else "若用模型"
     click.echo(
         f"{plan.as_of}：{plan.summaries} 份摘要，需新写 {plan.written} 份；"
-        f"{told}约 {plan.prompt_tokens:,} token 提问、至多 {plan.reply_tokens:,} token 回答"
+        f"{label}约 {plan.prompt_tokens:,} token 提问、至多 {plan.reply_tokens:,} token 回答"
     )
 
 
@@ -92,26 +92,26 @@ def _run(store: Store, as_of: date | None, options: JobOptions, model: Replay | 
     from communities.weekly import run_week  # noqa: PLC0415 -- imported when called
 
     began = time.perf_counter()
-    with _shown() as progress:
+    with _progress_display() as progress:
         week = run_week(store, as_of, options=options, model=model, progress=progress, recorded_at=now)
-    _told(week, model, time.perf_counter() - began)
+    _print_result(week, model, time.perf_counter() - began)
 
 
-def _told(week: Week, model: Replay | None, took: float) -> None:
+def _print_result(week: Week, model: Replay | None, elapsed: float) -> None:
     run, quality = week.run, week.run.quality
     for refused in week.refused:
         click.echo(f"摘要未通过检查，改用无模型的：{refused.title}：{refused.cause}", err=True)
     top = sum(community.level == 0 for community in run.communities)
-    asked = f"，问模型 {model.calls} 次、拒收 {len(week.refused)} 份" if model else ""
+    model_calls = f"，问模型 {model.calls} 次、拒收 {len(week.refused)} 份" if model else ""
     click.echo(
         f"{run.as_of}：{top} 个主题（共 {len(run.communities)} 个社区），"
-        f"摘要新写 {week.written}、沿用 {week.carried}{asked}；"
-        f"模块度 {quality['modularity']:.3f}，稳定度 {quality['stability']:.2f}，用时 {took:.1f} 秒"
+        f"摘要新写 {week.written}、沿用 {week.carried}{model_calls}；"
+        f"模块度 {quality['modularity']:.3f}，稳定度 {quality['stability']:.2f}，用时 {elapsed:.1f} 秒"
     )
 
 
 @contextmanager
-def _opened(kb: Path) -> Iterator[Store]:
+def _open_base(kb: Path) -> Iterator[Store]:
     from kg.store.open import open_store  # noqa: PLC0415 -- imported when called
 
     store = open_store(kb)
@@ -122,8 +122,8 @@ def _opened(kb: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def _model(kb: Path, *, use: bool) -> Iterator[Replay | None]:
-    """Lend the model that the settings name; replies are kept beside the base: a run cut short asks nothing twice."""
+def _open_model(kb: Path, *, use: bool) -> Iterator[Replay | None]:
+    """Open the configured model; replies are cached next to the base, so that no prompt is sent twice."""
     settings = load()
     if not use or not (settings.llm_url and settings.llm_model):
         yield None
@@ -139,8 +139,8 @@ def _model(kb: Path, *, use: bool) -> Iterator[Replay | None]:
 
 
 @contextmanager
-def _shown() -> Iterator[Callable[[str, int, int], None]]:
-    """Show stages as bars on a terminal, and as one line each, with its seconds, in a log."""
+def _progress_display() -> Iterator[Callable[[str, int, int], None]]:
+    """Show progress bars on a terminal, or one timestamped line per stage in a log."""
     console = Console(stderr=True)
     began = time.perf_counter()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

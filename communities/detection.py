@@ -1,8 +1,8 @@
-"""Hierarchical Leiden (Traag, Waltman and van Eck 2019) by igraph's C implementation, with a fixed seed.
+"""Hierarchical Leiden (Traag, Waltman and van Eck 2019) with igraph's C implementation and a fixed seed.
 
-All communities of a level are cut in one call: links between them are left out, and node weights strength ×
+All communities of a level are partitioned in one call: edges between them are dropped, and node weights strength ×
 sqrt(resolution / 2m), with m of the node's own community, make the constant Potts model equal to the modularity of each
-community alone (Reichardt and Bornholdt 2006). So a hierarchy costs one pass over the graph a level.
+community alone (Reichardt and Bornholdt 2006). A hierarchy therefore costs one pass over the graph per level.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ if TYPE_CHECKING:
     Labels = NDArray[np.int64]
 
 _ITERATIONS = 4
-_DOUBLINGS = 3  # a community too large to read is tried at up to eight times the resolution
-_PART = 3  # a smaller piece is no part of a theme that stands by itself
+_DOUBLINGS = 3  # a community that is too large is retried at up to eight times the resolution
+_PART = 3  # minimum nodes of a piece that counts as a real division
 
 
 @dataclass(frozen=True, slots=True)
 class DetectionOptions:
-    """`resolutions` give the levels, coarsest first.
+    """Options of the detection; `resolutions` define the levels, coarsest first.
 
-    A community larger than `largest` is cut once more; one smaller than `smallest` joins the one it is tied to most.
+    A community larger than `largest` is divided further; one smaller than `smallest` is merged into the neighbour with
+    the largest total edge weight.
     """
 
     resolutions: tuple[float, ...] = (0.6, 1.2)
@@ -44,7 +45,7 @@ class DetectionOptions:
 
 @dataclass(frozen=True, slots=True)
 class DetectedCommunity:
-    """A community as positions into the projection's nodes; `parent` indexes the level above, −1 at the top."""
+    """A community: indices into the projection's nodes; `parent` indexes the level above, −1 at the top."""
 
     level: int
     parent: int
@@ -54,15 +55,15 @@ class DetectedCommunity:
 def detect(
     projection: Projection, options: DetectionOptions | None = None, starts: Sequence[Labels] = ()
 ) -> list[list[DetectedCommunity]]:
-    """Return the communities of each level, every one connected, ordered by size and first member.
+    """Return the connected communities of each level, ordered by size and first member.
 
-    A lower level refines the one above: its communities never cross the borders of their parents.
+    Each level refines the one above: communities never cross the borders of their parents.
 
     Args:
         projection: the graph.
-        options: levels, largest size and seed.
-        starts: for each level a label per node to begin with (last week's), −1 for a node without one. Leiden moves
-            away from it wherever that is better, so that what is equally good stays as it was.
+        options: resolutions, size limits and seed.
+        starts: initial label of each node per level (last week's), −1 for none. Leiden moves nodes only where that
+            improves the objective, so ties keep last week's partition.
     """
     options = options or DetectionOptions()
     levels: list[list[DetectedCommunity]] = []
@@ -70,17 +71,17 @@ def detect(
     for level, resolution in enumerate(options.resolutions):
         start = starts[level] if level < len(starts) else None
         cut = _leiden(projection, home, np.full(1 + int(home.max(initial=0)), resolution), options.seed, start)
-        cut = _cut_large(projection, cut, resolution, options=options)
-        cut = _join_small(projection, home, cut, options.smallest)
-        levels.append(_found(level, cut, home if level else None))
+        cut = _divide_large(projection, cut, resolution, options=options)
+        cut = _merge_small(projection, home, cut, options.smallest)
+        levels.append(_communities_of(level, cut, home if level else None))
         home = membership(projection, levels[-1])
     return levels
 
 
-def _cut_large(projection: Projection, home: Labels, resolution: float, *, options: DetectionOptions) -> Labels:
-    """Cut each community that is too large at the first finer resolution that divides it.
+def _divide_large(projection: Projection, home: Labels, resolution: float, *, options: DetectionOptions) -> Labels:
+    """Divide each community that is too large at the first finer resolution that splits it.
 
-    A cut that only peels single nodes off, as it does with a star, says nothing: such a community stays whole.
+    A cut that only peels off single nodes (as in a star) is discarded; such a community stays whole.
     """
     count = int(home.max(initial=-1)) + 1
     gamma, tries = np.full(count, resolution), np.full(count, _DOUBLINGS)
@@ -101,8 +102,8 @@ def _cut_large(projection: Projection, home: Labels, resolution: float, *, optio
     return _dense(home)
 
 
-def _join_small(projection: Projection, home: Labels, cut: Labels, smallest: int) -> Labels:
-    """Join communities that are too small to the one, within the same parent, that they are tied to most."""
+def _merge_small(projection: Projection, home: Labels, cut: Labels, smallest: int) -> Labels:
+    """Merge communities that are too small into the sibling with the largest total edge weight."""
     pairs, weights = projection.pairs, projection.weights
     while True:
         ends = cut[pairs]
@@ -124,7 +125,7 @@ def _join_small(projection: Projection, home: Labels, cut: Labels, smallest: int
 
 
 def _within(projection: Projection, nodes: Labels) -> Projection:
-    """Return the part of a projection that lies among some nodes, given in order."""
+    """Return the subgraph of a projection induced by `nodes` (sorted)."""
     place = np.full(len(projection.nodes), -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     keep = (place[projection.pairs] >= 0).all(axis=1)
@@ -134,7 +135,7 @@ def _within(projection: Projection, nodes: Labels) -> Projection:
 def _leiden(
     projection: Projection, home: Labels, gamma: NDArray[np.float64], seed: int, start: Labels | None = None
 ) -> Labels:
-    """Cut every community of `home` at its own resolution; labels are numbered from 0, every part is connected."""
+    """Partition every community of `home` at its own resolution; labels start at 0, every part is connected."""
     size = len(home)
     pairs, weights = projection.pairs, projection.weights
     if len(gamma) > 1:
@@ -154,27 +155,27 @@ def _leiden(
             n_iterations=_ITERATIONS,
         )
     finally:
-        igraph.set_random_number_generator(random)  # igraph keeps one generator for the whole process
+        igraph.set_random_number_generator(random)  # igraph has one generator per process
     return _connected(pairs, np.array(clusters.membership, dtype=np.int64))
 
 
 def _combined(home: Labels, start: Labels) -> Labels:
-    """Return labels that tell apart what `home` or `start` tells apart; a node without a start is by itself."""
-    lonely = start < 0
-    label = np.where(lonely, np.arange(len(start)), start + len(start))
+    """Return the common refinement of `home` and `start`; a node without a start label is a singleton."""
+    unlabelled = start < 0
+    label = np.where(unlabelled, np.arange(len(start)), start + len(start))
     return _dense(home * np.int64(1 + int(label.max(initial=0))) + label)
 
 
 def _connected(pairs: Labels, cluster: Labels) -> Labels:
-    """Leiden promises connected communities; a weight of zero or a start could still break one, so it is made sure."""
+    """Split clusters into connected parts: zero weights or a start labelling can break Leiden's guarantee."""
     return _components(pairs[cluster[pairs[:, 0]] == cluster[pairs[:, 1]]], len(cluster))
 
 
 def _components(pairs: Labels, size: int) -> Labels:
-    """Number the connected components: every node takes the least number it can reach.
+    """Label the connected components of an edge list.
 
-    Hooking and pointer jumping (Shiloach and Vishkin 1982): a few passes over the arrays, where a second graph would
-    cost as much as the first.
+    Hooking and pointer jumping (Shiloach and Vishkin 1982): a few array passes, far cheaper than building a second
+    igraph graph.
     """
     first, second = np.ascontiguousarray(pairs.T)
     label = np.arange(size, dtype=np.int64)
@@ -191,7 +192,7 @@ def _dense(labels: Labels) -> Labels:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def _found(level: int, labels: Labels, parents: Labels | None) -> list[DetectedCommunity]:
+def _communities_of(level: int, labels: Labels, parents: Labels | None) -> list[DetectedCommunity]:
     order = np.argsort(labels, kind="stable")
     borders = [0, *(np.flatnonzero(np.diff(labels[order])) + 1).tolist(), len(order)]
     nodes = order.tolist()
@@ -201,7 +202,7 @@ def _found(level: int, labels: Labels, parents: Labels | None) -> list[DetectedC
 
 
 def membership(projection: Projection, found: Sequence[DetectedCommunity]) -> Labels:
-    """Return the number of each node's community in a flat partition."""
+    """Return each node's community index in a flat partition."""
     home = np.zeros(len(projection.nodes), dtype=np.int64)
     sizes = [len(community.members) for community in found]
     members = np.fromiter((node for community in found for node in community.members), np.int64, sum(sizes))

@@ -1,4 +1,4 @@
-"""Summaries by a model: facts within a budget go in, checked sentences come out; what fails the check is refused."""
+"""Write summaries with a language model and reject replies whose sentences the cited facts do not support."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ TEMPLATE = "theme.md.j2"
 _REPLY_TOKENS = 1024
 _QUOTE = 80
 _ROW_TOKENS = 8  # handle and separators
-_MOST_MEMBERS = 24
-_MOST_LINES, _LONGEST_LINE = 12, 160
+_MAX_MEMBERS = 24
+_MAX_LINES, _MAX_LINE_LENGTH = 12, 160
 _FAMILIES = {"chain": "产业链", "causal": "因果", "structure": "关系", "measured": "数据"}
 _LABELS = {"chain": "产业链", "cause": "因果", "figure": "数据", "outlook": "展望", "disagreement": "分歧"}
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -37,7 +37,7 @@ _SPACES = re.compile(r"\s+")
 
 
 class PromptFact(NamedTuple):
-    """A fact as the prompt shows it."""
+    """A fact as shown in the prompt; `many` is set for several independent sources."""
 
     family: str
     text: str
@@ -47,7 +47,7 @@ class PromptFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One summary to be written: the request, its key, and the facts behind the handles it may cite."""
+    """One summary to write: the request, its key, and the facts behind the citable handles."""
 
     key: str
     request: Request
@@ -59,7 +59,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class RefusedReply:
-    """A reply that was not published, and why."""
+    """A rejected reply and the reason."""
 
     title: str
     cause: str
@@ -68,18 +68,18 @@ class RefusedReply:
 def task(
     session: QuerySession, content: Content, composed: Summary, *, children: Sequence[Summary], model: str, budget: int
 ) -> Task:
-    """Return what to ask a model about one theme.
+    """Return the model request for one theme.
 
     Args:
-        session: words the facts.
-        content: what there is to tell.
-        composed: the summary that needs no model; it gives the title, and is published when the reply is refused.
-        children: summaries of a higher level's parts.
-        model: its name, part of the key.
-        budget: most tokens of the facts (an estimate, kg/llm/port.py).
+        session: session used to word the facts.
+        content: members and facts of the theme.
+        composed: the rule-based summary; supplies the title and replaces a rejected reply.
+        children: summaries of the sub-themes.
+        model: name of the model, part of the key.
+        budget: maximum tokens of the facts (an estimate, kg/llm/port.py).
     """
     chosen = choose(session, content, budget)
-    # In the order of their ids, not of their strength: one more witness must not make the same facts another prompt.
+    # Sorted by id, not by strength, so that one more source of a known fact does not change the prompt.
     handles = {f"F{number}": fact for number, fact in enumerate(sorted(chosen, key=lambda fact: fact.id), start=1)}
     handle_of = {fact.id: handle for handle, fact in handles.items()}
     opposed = tuple(
@@ -90,7 +90,7 @@ def task(
     rows = {handle: row(session, fact) for handle, fact in handles.items()}
     text = _template().render(
         title=_flat(composed.title),
-        members=sorted(_flat(session.name(member)) for member in content.members[:_MOST_MEMBERS]),
+        members=sorted(_flat(session.name(member)) for member in content.members[:_MAX_MEMBERS]),
         children=[_flat(f"{child.title}：{child.lines[0].text}") for child in children if child.lines],
         facts=list(rows.items()),
         opposed=opposed,
@@ -101,17 +101,18 @@ def task(
 
 
 def choose(session: QuerySession, content: Content, budget: int) -> list[Fact]:
-    """Return the facts that fit a budget: opposed ones first, then by weight, halved for each end told of already.
+    """Return the facts that fit a budget: contradictions first, then by weight, halved per entity already covered.
 
-    Greedy by marginal worth (maximal marginal relevance, Carbonell and Goldstein 1998), so that no one pair fills it.
+    Greedy by marginal value (maximal marginal relevance, Carbonell and Goldstein 1998), so that no single pair of
+    entities fills the budget.
     """
     first = [fact for pair in content.opposed for fact in pair]
     left = list(dict.fromkeys((*content.facts, *content.figures)))
-    told: dict[str, int] = {}
+    covered: dict[str, int] = {}
     chosen: list[Fact] = []
     spent = 0
     while first or left:
-        best = first.pop(0) if first else max(left, key=lambda fact: (_worth(session, fact, told), fact.id))
+        best = first.pop(0) if first else max(left, key=lambda fact: (_marginal_value(session, fact, covered), fact.id))
         left = [fact for fact in left if fact.id != best.id]
         cost = sum(tokens(part) for part in row(session, best)[:3]) + _ROW_TOKENS
         if best in chosen or spent + cost > budget:
@@ -119,17 +120,17 @@ def choose(session: QuerySession, content: Content, budget: int) -> list[Fact]:
         chosen.append(best)
         spent += cost
         for end in (best.subject, best.object):
-            told[end] = told.get(end, 0) + 1
+            covered[end] = covered.get(end, 0) + 1
     return chosen
 
 
-def _worth(session: QuerySession, fact: Fact, told: Mapping[str, int]) -> float:
-    repeated = told.get(fact.subject, 0) + told.get(fact.object, 0)
+def _marginal_value(session: QuerySession, fact: Fact, covered: Mapping[str, int]) -> float:
+    repeated = covered.get(fact.subject, 0) + covered.get(fact.object, 0)
     return float(fact.witnesses * fact.confidence * session.words[fact.relation].weight * 0.5**repeated)
 
 
 def row(session: QuerySession, fact: Fact) -> PromptFact:
-    """Return a fact for the prompt, on one line whatever its source wrote."""
+    """Return a fact for the prompt, with line breaks removed."""
     quote = _flat(min(fact.evidence, key=lambda item: (item.published_on, item.document, item.start)).quote)
     short = quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE]}…"
     return PromptFact(
@@ -138,10 +139,10 @@ def row(session: QuerySession, fact: Fact) -> PromptFact:
 
 
 def answer(model: Model, tasks: Sequence[Task], *, parallel: int, done: Callable[[], None]) -> list[str]:
-    """Ask a model about all tasks, some at once, and return the replies in order.
+    """Send all tasks to a model in parallel and return the replies in order.
 
     Raises:
-        ModelError: the first that comes up; what is under way is finished, nothing new is asked.
+        ModelError: the first failure; requests in flight finish, no new ones are sent.
     """
     pool = ThreadPoolExecutor(max(1, parallel))
     futures = [pool.submit(model.complete, item.request) for item in tasks]
@@ -156,10 +157,10 @@ def answer(model: Model, tasks: Sequence[Task], *, parallel: int, done: Callable
 
 
 def accept(item: Task, reply: str) -> Summary | RefusedReply:
-    """Return the summary that a reply is, or why it is refused.
+    """Return the summary parsed from a reply, or the reason for rejecting it.
 
-    Every sentence cites facts that it was given, every number in it stands in one of them, and facts that contradict
-    each other are set side by side.
+    Every sentence must cite given facts, every number must occur in a cited fact, and contradictory facts must be
+    cited together.
     """
     try:
         lines = _parsed(reply)
@@ -170,13 +171,13 @@ def accept(item: Task, reply: str) -> Summary | RefusedReply:
         problems, lines = [str(error)], []
     if problems:
         return RefusedReply(item.composed.title, "；".join(problems[:3]))
-    told = tuple(
+    written = tuple(
         SummaryLine(f"{label}：{text}", tuple(item.facts[handle].id for handle in dict.fromkeys(handles)))
         for label, text, handles in lines
     )
-    # Roles and parts are ours: they are read off the graph, not told.
+    # Roles and sub-themes come from the graph, not from the model.
     kept = tuple(line for line in item.composed.lines[1:] if line.text.split("：", 1)[0] not in _LABELS.values())
-    return Summary(item.key, item.composed.title, (told[0], *kept, *told[1:]), item.composed.period)
+    return Summary(item.key, item.composed.title, (written[0], *kept, *written[1:]), item.composed.period)
 
 
 def _faults(item: Task, label: str, text: str, handles: Sequence[str]) -> Iterable[str]:
@@ -186,8 +187,8 @@ def _faults(item: Task, label: str, text: str, handles: Sequence[str]) -> Iterab
         return
     sources = [item.rows[handle] for handle in handles]
     full = [evidence.quote for handle in handles for evidence in item.facts[handle].evidence]
-    said = set(_NUMBER.findall(_plain(" ".join([*(source.text for source in sources), *full]))))
-    invented = [number for number in _NUMBER.findall(_plain(text)) if number not in said]
+    supported = set(_NUMBER.findall(_without_separators(" ".join([*(source.text for source in sources), *full]))))
+    invented = [number for number in _NUMBER.findall(_without_separators(text)) if number not in supported]
     if invented:
         yield f"「{text[:20]}」的数字 {'、'.join(invented)} 不在所引事实中"
     if label == _LABELS["disagreement"] and len(set(handles)) < 2:  # noqa: PLR2004 -- two sides
@@ -195,7 +196,7 @@ def _faults(item: Task, label: str, text: str, handles: Sequence[str]) -> Iterab
 
 
 def _parsed(reply: str) -> list[tuple[str, str, list[str]]]:
-    """Read the first JSON object of a reply, whatever stands around it; the gist comes first."""
+    """Parse the JSON object in a reply, ignoring surrounding text; the gist comes first."""
     begin, end = reply.find("{"), reply.rfind("}")
     try:
         data = json.loads(reply[begin : end + 1])
@@ -203,16 +204,16 @@ def _parsed(reply: str) -> list[tuple[str, str, list[str]]]:
         found = [(label, _sentence(entry["text"]), _handles(entry["facts"])) for label, entry in entries]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError("回复不是所要求的 JSON") from error
-    if len(found) > _MOST_LINES:
-        raise ValueError(f"多于 {_MOST_LINES} 句")
+    if len(found) > _MAX_LINES:
+        raise ValueError(f"多于 {_MAX_LINES} 句")
     return found
 
 
 def _sentence(text: Any) -> str:
-    said = _flat(text) if isinstance(text, str) else ""
-    if not 0 < len(said) <= _LONGEST_LINE:
+    sentence = _flat(text) if isinstance(text, str) else ""
+    if not 0 < len(sentence) <= _MAX_LINE_LENGTH:
         raise ValueError("空句或过长的句子")
-    return said
+    return sentence
 
 
 def _handles(given: Any) -> list[str]:
@@ -221,7 +222,7 @@ def _handles(given: Any) -> list[str]:
     return given
 
 
-def _plain(text: str) -> str:
+def _without_separators(text: str) -> str:
     return text.replace(",", "").replace("，", " ")
 
 
@@ -231,12 +232,12 @@ def _flat(text: str) -> str:
 
 @cache
 def _template() -> Any:
-    # Plain text for a model, not HTML: nothing to escape; hostile text is data by the template's own words and checks.
+    # Plain text, not HTML. The template declares facts as data, and `accept` checks the reply.
     environment = Environment(
         loader=PackageLoader("communities", "prompts"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 -- a prompt is no HTML
+        autoescape=False,  # noqa: S701 -- a prompt is not HTML
     )
     return environment.get_template(TEMPLATE)

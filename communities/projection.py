@@ -1,9 +1,9 @@
-"""The graph that communities are found in: an as-of view brought down to weighted, undirected pairs.
+"""Project an as-of view to the weighted, undirected graph on which communities are detected.
 
-An indicator stands for what it is about (碳酸锂价格 for 碳酸锂), so that numbers hang on their subject. The weight of a
-pair is the sum over its edges of snapshot weight × share (projection.yaml) × bucket factor, divided by the geometric
-mean of the ends' degrees to the power `_HUB_POWER`: neither a company of hundred products nor a trade of hundred
-companies glues strangers. Only nodes that some live fact touches are tied to their trade.
+An indicator is replaced by its subject (碳酸锂价格 by 碳酸锂). The weight of a pair is the sum over its edges of
+snapshot weight × share (projection.yaml) × bucket factor, divided by the geometric mean of the end degrees to the power
+`_HUB_POWER`, so that a company with a hundred products or an industry with a hundred companies does not merge unrelated
+nodes. Only nodes with at least one live fact are linked to their industry.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Snapshot
 
 _HUB_POWER = 0.5
-_BUCKET = 20  # edges of one node and relation that count in full; more count sqrt(20 / number) each
-_LEFT_OUT = frozenset({Kind.REGION, Kind.PERSON})
+_BUCKET = 20  # edges of one node and relation with full weight; beyond that each weighs sqrt(20 / count)
+_EXCLUDED_KINDS = frozenset({Kind.REGION, Kind.PERSON})
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Undirected weighted pairs over `nodes` (snapshot rows); `pairs` is (m, 2) positions into `nodes`."""
+    """Undirected weighted pairs over `nodes` (snapshot rows); `pairs` is (m, 2) indices into `nodes`."""
 
     nodes: NDArray[np.int64]
     pairs: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Projection:
 
 
 class Tables(NamedTuple):
-    """The tables of projection.yaml: relation → share, the share of an `about` tie, and the names that say nothing."""
+    """The tables of projection.yaml: relation → share, the share of an `about` link, and names too generic to use."""
 
     shares: Mapping[str, float]
     about: float
@@ -56,19 +56,19 @@ class _Edges(NamedTuple):
 
 @cache
 def tables() -> Tables:
-    """Return the tables that ship with Liantu."""
+    """Return the tables shipped with Liantu."""
     read = yaml.safe_load(resources.files("communities").joinpath("projection.yaml").read_text(encoding="utf-8"))
     generic = frozenset(name for names in read["generic"].values() for name in names)
     return Tables(read["shares"], read["about"], generic)
 
 
 def project(snapshot: Snapshot) -> Projection:
-    """Return the projection of a snapshot; nodes without a pair are left out."""
+    """Return the projection of a snapshot without isolated nodes."""
     size = len(snapshot.entity_ids)
     edges = _edges(snapshot)
     low, high = np.minimum(edges.source, edges.target), np.maximum(edges.source, edges.target)
-    barred = _barred(snapshot)
-    keep = (low != high) & (edges.weight > 0) & ~barred[low] & ~barred[high]
+    excluded = _excluded(snapshot)
+    keep = (low != high) & (edges.weight > 0) & ~excluded[low] & ~excluded[high]
     weight = edges.weight * _bucket_factor(edges, keep, size)
     keys, inverse = np.unique(low[keep] * np.int64(size) + high[keep], return_inverse=True)
     summed = np.bincount(inverse, weights=weight[keep], minlength=len(keys))
@@ -81,19 +81,19 @@ def project(snapshot: Snapshot) -> Projection:
 
 
 def roots(snapshot: Snapshot) -> NDArray[np.int64]:
-    """Return for each node the one it stands for: an indicator for what it is about, any other for itself."""
+    """Return for each node its representative: the subject of an indicator, otherwise the node itself."""
     own = np.arange(len(snapshot.entity_ids), dtype=np.int64)
-    hangs = _of_kind(snapshot, Kind.INDICATOR) & (snapshot.about >= 0)
-    return np.where(hangs, snapshot.about.astype(np.int64), own)
+    has_subject = _of_kind(snapshot, Kind.INDICATOR) & (snapshot.about >= 0)
+    return np.where(has_subject, snapshot.about.astype(np.int64), own)
 
 
-def _barred(snapshot: Snapshot) -> NDArray[np.bool_]:
+def _excluded(snapshot: Snapshot) -> NDArray[np.bool_]:
     generic = tables().generic
-    named = (
-        kind in _LEFT_OUT or (not identity.startswith("sec:") and identity.split(":", 1)[-1] in generic)
+    flags = (
+        kind in _EXCLUDED_KINDS or (not identity.startswith("sec:") and identity.split(":", 1)[-1] in generic)
         for identity, kind in zip(snapshot.entity_ids, snapshot.kinds, strict=True)
     )
-    return np.fromiter(named, dtype=np.bool_, count=len(snapshot.entity_ids))
+    return np.fromiter(flags, dtype=np.bool_, count=len(snapshot.entity_ids))
 
 
 def _edges(snapshot: Snapshot) -> _Edges:
@@ -103,9 +103,9 @@ def _edges(snapshot: Snapshot) -> _Edges:
     about = snapshot.about
     touched = np.zeros(len(snapshot.entity_ids), dtype=np.bool_)
     touched[root[edges.source]] = touched[root[edges.target]] = True
-    # A trade's parent is the classification's word, and would glue it all.
+    # Skip links from an industry to its parent: the classification tree would connect everything.
     rows = np.flatnonzero((about >= 0) & touched & (root == np.arange(len(root))) & ~_of_kind(snapshot, Kind.INDUSTRY))
-    tie = len(share)  # a relation of its own
+    tie = len(share)  # a separate relation number
     return _Edges(
         np.concatenate([root[edges.source], rows]),
         np.concatenate([root[edges.target], about[rows].astype(np.int64)]),
@@ -115,7 +115,7 @@ def _edges(snapshot: Snapshot) -> _Edges:
 
 
 def _bucket_factor(edges: _Edges, keep: NDArray[np.bool_], size: int) -> NDArray[np.float64]:
-    """Return how much each edge counts by the larger of the two buckets (node and relation) that it lies in."""
+    """Return a damping factor for each edge from the larger of its two (node, relation) buckets."""
     largest = np.ones(len(edges.source), dtype=np.int64)
     for ends in (edges.source, edges.target):
         keys = edges.relation * np.int64(size) + ends

@@ -1,4 +1,4 @@
-"""How good a partition is (modularity, coverage, conductance, sizes), and how steady it is from week to week."""
+"""Measure a partition (modularity, coverage, conductance, sizes) and its stability from week to week."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def measure(projection: Projection, found: Sequence[DetectedCommunity]) -> dict[str, float]:
-    """Return the figures of a flat partition; `communities` counts single nodes too."""
+    """Return the metrics of a flat partition; `communities` includes singletons."""
     sizes = np.array([len(community.members) for community in found] or [0])
     low, median, high = np.percentile(sizes, [25, 50, 75])
     return {
@@ -35,7 +35,7 @@ def measure(projection: Projection, found: Sequence[DetectedCommunity]) -> dict[
 
 
 def coverage(projection: Projection, found: Sequence[DetectedCommunity]) -> float:
-    """Return the share of the weight that lies inside communities (Fortunato 2010), 0 … 1."""
+    """Return the share of edge weight inside communities (Fortunato 2010), 0 … 1."""
     if not len(projection.pairs):
         return 0.0
     home = membership(projection, found)
@@ -44,9 +44,9 @@ def coverage(projection: Projection, found: Sequence[DetectedCommunity]) -> floa
 
 
 def conductance(projection: Projection, found: Sequence[DetectedCommunity]) -> float:
-    """Return the mean conductance (Kannan, Vempala and Vetta 2004) over communities, each as heavy as its nodes.
+    """Return the mean conductance (Kannan, Vempala and Vetta 2004) over communities, weighted by node count.
 
-    Of one community: the weight that leaves it, by the smaller of its volume and the rest's; 0 is best, 1 worst.
+    Conductance: the weight leaving a community divided by the smaller of its volume and the rest's; 0 is best.
     """
     if not len(projection.pairs):
         return 0.0
@@ -54,15 +54,15 @@ def conductance(projection: Projection, found: Sequence[DetectedCommunity]) -> f
     ends, weights = home[projection.pairs], projection.weights
     volume = np.bincount(ends.ravel(), weights=np.repeat(weights, 2), minlength=len(found))
     leaving = ends[:, 0] != ends[:, 1]
-    lost = np.bincount(ends[leaving].ravel(), weights=np.repeat(weights[leaving], 2), minlength=len(found))
-    cut = lost.astype(np.float64)  # whole numbers when nothing leaves
+    leaving_weight = np.bincount(ends[leaving].ravel(), weights=np.repeat(weights[leaving], 2), minlength=len(found))
+    cut = leaving_weight.astype(np.float64)  # bincount returns integers for empty input
     smaller = np.minimum(volume, volume.sum() - volume)
     each = np.divide(cut, smaller, out=np.zeros_like(cut), where=smaller > 0)
     return float(np.average(each, weights=np.bincount(home, minlength=len(found))))
 
 
 def stability(before: Iterable[Community], now: Iterable[Community]) -> float:
-    """Return the share of last week's members that are in a community of the same id; 1 when there was no last week."""
+    """Return the share of last week's members still in a community of the same id; 1 without a previous week."""
     homes = _homes(before)
     if not homes:
         return 1.0
@@ -71,7 +71,7 @@ def stability(before: Iterable[Community], now: Iterable[Community]) -> float:
 
 
 def variation(before: Iterable[Community], now: Iterable[Community]) -> float:
-    """Return the variation of information (Meilă 2003) over the members of both weeks, in bits; 0 is the same."""
+    """Return the variation of information (Meilă 2003) over the common members, in bits; 0 if identical."""
     old, new = _homes(before), _homes(now)
     both = sorted(old.keys() & new.keys())
     if not both:

@@ -1,6 +1,6 @@
-"""Themes of several weeks at once, coupled in time (Mucha et al. 2010), by leidenalg: an optional extra, GPL-3.0.
+"""Detect themes over several weeks coupled in time (Mucha et al. 2010) with leidenalg, an optional extra (GPL-3.0).
 
-What is one theme in earlier weeks pulls at this week's cut, so themes flicker less; detection takes far longer.
+Earlier weeks influence this week's partition, so themes are more stable; detection takes far longer.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from communities.projection import Projection
     from kg.graph.snapshot import Snapshot
 
-_COUPLING = 0.1  # of a node's edge to itself a week later, where an ordinary pair weighs about 0.2 to 1
+_COUPLING = 0.1  # weight of a node's edge to itself a week later; ordinary pairs weigh about 0.2 to 1
 
 
 def coupled(snapshots: Sequence[Snapshot], last: Projection, options: DetectionOptions) -> Labels:
-    """Return a label for each node of the last projection, found over all weeks.
+    """Return a label for each node of the last projection, detected over all weeks.
 
     Args:
-        snapshots: one a week, the oldest first; the last is this week's.
-        last: its projection.
+        snapshots: weekly snapshots, oldest first; the last is this week's.
+        last: projection of the last snapshot.
         options: the top level's resolution and the seed.
 
     Raises:
@@ -63,4 +63,4 @@ def _leidenalg() -> Any:
     try:
         return import_module("leidenalg")
     except ModuleNotFoundError as error:
-        raise SettingsError("--slices", "needs leidenalg; install it with `pip install 'liantu[slices]'`") from error
+        raise SettingsError("--slices", "leidenalg is not installed; run `pip install 'liantu[slices]'`") from error

@@ -1,4 +1,4 @@
-"""What a theme is about, composed from its facts with no model; every line carries the ids of the facts it rests on."""
+"""Compose a theme's summary from its facts without a language model; every line cites its facts by id."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from kg.model import Fact
     from kg.query.session import QuerySession
 
-TEMPLATE = "composed/3"  # raise it whenever the same facts would read differently
+TEMPLATE = "composed/3"  # increment when the same facts would be worded differently
 _TITLE_NAMES = 3
-_TITLE_FROM = 12  # a title is made of the strongest members only
+_TITLE_FROM = 12  # strongest members considered for a title
 _TITLE_FIRST = frozenset({Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS, Kind.EVENT, Kind.POLICY})
 _JOINT = "·"
 _LINES_EACH = 4
 _NAMES_EACH = 6
 _FAMILIES = (("产业链", ("chain",)), ("因果", ("causal",)), ("关系", ("structure",)))
-_PLAIN = frozenset({"belongs_to", "operates", "produces"})  # told by the roles already
+_ROLE_RELATIONS = frozenset({"belongs_to", "operates", "produces"})  # already covered by the role lines
 _CHILDREN = 8
 _OPEN = frozenset({Modality.FORECAST, Modality.PLANNED, Modality.CONDITIONAL})
 
@@ -35,14 +35,14 @@ _OPEN = frozenset({Modality.FORECAST, Modality.PLANNED, Modality.CONDITIONAL})
 def compose(
     session: QuerySession, content: Content, *, title: str, day: date, children: Sequence[Summary] = ()
 ) -> Summary:
-    """Return the summary of a community; its id is the hash of what it says and rests on.
+    """Return the summary of a community; its id is a hash of its text and cited facts.
 
     Args:
-        session: of the week's view.
-        content: members and chosen facts.
-        title: the theme's name.
-        day: a forecast whose period is over by then is open no longer.
-        children: summaries of the parts of a higher level, largest first.
+        session: session on the week's view.
+        content: members and selected facts.
+        title: the theme's title.
+        day: forecasts whose period ended by this day are left out.
+        children: summaries of the sub-themes, largest first.
     """
     lines = (
         *_gist(session, content),
@@ -58,9 +58,9 @@ def compose(
 
 
 def title_of(session: QuerySession, members: Sequence[str], before: str = "") -> str:
-    """Return a name made of the strongest members (given strongest first), what is sold before who sells it.
+    """Return a title built from the strongest members (sorted strongest first), products before companies.
 
-    The name that a theme had `before` stays while most of what it names is still among the members.
+    The previous title `before` is kept while more than half of its parts are still members.
     """
     if before:
         known = {session.name(member) for member in members}
@@ -70,25 +70,25 @@ def title_of(session: QuerySession, members: Sequence[str], before: str = "") ->
     named = sorted(members[:_TITLE_FROM], key=lambda member: kind_of(member) not in _TITLE_FIRST)
     names: list[str] = []
     for name in map(session.name, named):
-        if not any(name in other or other in name for other in names):  # 锂电池 says 锂 already
+        if not any(name in other or other in name for other in names):  # 锂电池 already contains 锂
             names.append(name)
     return _JOINT.join(names[:_TITLE_NAMES]) or "未命名主题"
 
 
 def name_givers(session: QuerySession, members: Sequence[str], title: str) -> frozenset[str]:
-    """Return the members that a theme is named after."""
+    """Return the members that occur in a theme's title."""
     parts = set(title.split(_JOINT))
     return frozenset(member for member in members if session.name(member) in parts)
 
 
 def kind_of(entity_id: str) -> Kind:
-    """Return the kind that an id's prefix tells."""
+    """Return the kind encoded in an id's prefix."""
     prefix = entity_id.split(":", 1)[0]
     return Kind.COMPANY if prefix in ("sec", "org") else Kind(prefix)
 
 
 def changes(session: QuerySession, content: Content, *, first: bool) -> tuple[SummaryLine, ...]:
-    """Return what was first said since the run before; nothing in a theme's first week, when all is new."""
+    """Return the facts first reported since the previous run; empty in a theme's first week."""
     if first or not content.fresh:
         return ()
     head = SummaryLine(f"新增 {content.fresh_count} 条事实", tuple(fact.id for fact in content.fresh))
@@ -96,23 +96,23 @@ def changes(session: QuerySession, content: Content, *, first: bool) -> tuple[Su
 
 
 def _gist(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
-    """Say in one line what the theme trades in, who stands for it, and the strongest cause."""
-    held = _best_facts((*content.facts, *content.figures))
-    things = [member for member in content.members if member in held and kind_of(member) in _TITLE_FIRST][:3]
-    firms = [member for member in content.members if member in held and kind_of(member) is Kind.COMPANY][:3]
+    """Yield one line: main products, leading companies, and the strongest causal fact."""
+    best_fact = _best_facts((*content.facts, *content.figures))
+    products = [member for member in content.members if member in best_fact and kind_of(member) in _TITLE_FIRST][:3]
+    companies = [member for member in content.members if member in best_fact and kind_of(member) is Kind.COMPANY][:3]
     cause = next((fact for fact in content.facts if fact.relation == "affects"), None)
     parts = [
-        f"{'、'.join(map(session.name, things))}" if things else "",
-        f"代表公司 {'、'.join(map(session.name, firms))}" if firms else "",
+        f"{'、'.join(map(session.name, products))}" if products else "",
+        f"代表公司 {'、'.join(map(session.name, companies))}" if companies else "",
         f"{claim_text(session, cause)}" if cause else "",
     ]
-    support = [held[member].id for member in (*things, *firms)] + ([cause.id] if cause else [])
+    support = [best_fact[member].id for member in (*products, *companies)] + ([cause.id] if cause else [])
     if support:
         yield SummaryLine(f"概要：{'；'.join(part for part in parts if part)}", tuple(dict.fromkeys(support)))
 
 
 def _best_facts(facts: Iterable[Fact]) -> dict[str, Fact]:
-    """Return for each entity the strongest fact that has it at an end."""
+    """Return the strongest fact of each entity, as subject or object."""
     best: dict[str, Fact] = {}
     for fact in facts:
         best.setdefault(fact.subject, fact)
@@ -121,7 +121,7 @@ def _best_facts(facts: Iterable[Fact]) -> dict[str, Fact]:
 
 
 def _roles(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
-    """Name the members by the part they play, each with the fact that gives it that part."""
+    """Yield one line per role with its members, citing the facts that assign the role."""
     placed = roles_of(content.facts)
     for role, label in ROLES.items():
         named = [member for member in content.members if placed.get(member, ("", ""))[0] == role][:_NAMES_EACH]
@@ -138,20 +138,20 @@ def _parts(children: Sequence[Summary]) -> Iterator[SummaryLine]:
 
 def _claims(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
     for label, families in _FAMILIES:
-        told = [
+        selected = [
             fact
             for fact in content.facts
             if fact.modality is Modality.ASSERTED
-            and fact.relation not in _PLAIN
+            and fact.relation not in _ROLE_RELATIONS
             and session.words[fact.relation].family in families
         ]
-        for fact in told[:_LINES_EACH]:
+        for fact in selected[:_LINES_EACH]:
             yield SummaryLine(f"{label}：{claim_text(session, fact)}", (fact.id,))
 
 
 def _figures(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
-    told = [fact for fact in content.figures if fact.modality is Modality.ASSERTED]
-    for fact in told[:_LINES_EACH]:
+    asserted = [fact for fact in content.figures if fact.modality is Modality.ASSERTED]
+    for fact in asserted[:_LINES_EACH]:
         yield SummaryLine(f"数据：{claim_text(session, fact)}", (fact.id,))
 
 
@@ -162,9 +162,9 @@ def _disagreements(session: QuerySession, content: Content) -> Iterator[SummaryL
 
 
 def _outlook(session: QuerySession, content: Content, day: date) -> Iterator[SummaryLine]:
-    """Tell what is forecast, planned or conditional and not yet over."""
-    told = [fact for fact in (*content.facts, *content.figures) if fact.modality in _OPEN and _is_open(fact, day)]
-    for fact in told[:_LINES_EACH]:
+    """Yield forecast, planned or conditional facts that are still open."""
+    upcoming = [fact for fact in (*content.facts, *content.figures) if fact.modality in _OPEN and _is_open(fact, day)]
+    for fact in upcoming[:_LINES_EACH]:
         yield SummaryLine(f"展望：{claim_text(session, fact)}", (fact.id,))
 
 

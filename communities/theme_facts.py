@@ -1,7 +1,7 @@
-"""What each community is made of: its members by strength and the facts that a summary may use.
+"""Collect each community's members and the facts that its summary may use.
 
-Facts are chosen in arrays and only the chosen ones are read from the store, so the work grows with the summaries and
-not with the base. An indicator is at home where its subject is.
+Facts are ranked as arrays and only the selected ones are read from the store, so that the cost depends on the number of
+summaries, not on the size of the base. An indicator belongs to the community of its subject.
 """
 
 from __future__ import annotations
@@ -29,21 +29,20 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 CHAIN, CAUSAL, STRUCTURE, MEASURED, NONE = range(5)
-_CAPS = np.array([16, 24, 16, 12, 0])  # facts of each family that a summary may choose from
+_CAPS = np.array([16, 24, 16, 12, 0])  # maximum candidate facts of each family
 _OPPOSED = 4
 _FRESH = 8
 _BATCH = 20_000
-_MEASURED_COUNTS = 0.2  # a number says less than a link about what a theme is
-_COUNTED_COUNTS = 0.3
+_MEASURED_WEIGHT = 0.2  # a figure characterises a theme less than a relation does
+_CLASSIFIED_WEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One community: members strongest first; facts strongest first (`figures` newest first); counts; the last news.
+    """Members and facts of one community, strongest first (`figures` newest first), with counts and dates.
 
-    `opposed` holds pairs of facts that say the opposite of each other, `fresh` the strongest that were first said since
-    the run before; `newest` is the day on which something was last said for the first time, `before` the same as of
-    that run.
+    `opposed` holds pairs of contradictory facts, `fresh` the strongest facts first reported since the previous run;
+    `newest` is the ordinal day of the newest fact, `before` the same as of the previous run.
     """
 
     members: tuple[str, ...]
@@ -58,7 +57,7 @@ class Content:
 
 
 class _Inside(NamedTuple):
-    """The edges that lie in communities: rows of the snapshot's, their community and their family."""
+    """The edges within communities: snapshot row, community and relation family."""
 
     rows: Rows
     home: Rows
@@ -69,11 +68,11 @@ def gather(view: View, snapshot: Snapshot, words: Vocabulary, *, home: Rows, sin
     """Return the content of every community.
 
     Args:
-        view: reads the chosen facts.
-        snapshot: of the same view.
+        view: source of the selected facts.
+        snapshot: snapshot of the same view.
         words: the vocabulary, for the families of relations.
-        home: the community of each node, −1 for none, shape (nodes,); an indicator's is its subject's.
-        since: the day of the run before; None when there was none.
+        home: community of each node, −1 for none, shape (nodes,); an indicator has that of its subject.
+        since: day of the previous run; None without one.
     """
     count = int(home.max(initial=-1)) + 1
     inside = _inside(snapshot, words, home)
@@ -98,10 +97,10 @@ def gather(view: View, snapshot: Snapshot, words: Vocabulary, *, home: Rows, sin
     return [
         Content(
             members=members,
-            facts=tuple(fact for fact in _known(facts, best) if fact.relation != "reports"),
-            figures=tuple(fact for fact in _known(facts, best) if fact.relation == "reports"),
+            facts=tuple(fact for fact in _facts_at(facts, best) if fact.relation != "reports"),
+            figures=tuple(fact for fact in _facts_at(facts, best) if fact.relation == "reports"),
             opposed=tuple((facts[a], facts[b]) for a, b in zip(one, other, strict=True) if a in facts and b in facts),
-            fresh=_known(facts, late_ones),
+            fresh=_facts_at(facts, late_ones),
             count=int(total),
             fresh_count=int(new),
             newest=int(day),
@@ -115,7 +114,7 @@ def _inside(snapshot: Snapshot, words: Vocabulary, home: Rows) -> _Inside:
     edges, root = snapshot.edges(), roots(snapshot)
     family = np.array([_family(words, name) for name in snapshot.relation_names])[edges.relation]
     source, target = home[root[edges.source]], home[root[edges.target]]
-    # A number is at home where its indicator's subject is, one of no subject of its own (净利润) where its reporter is.
+    # A figure belongs to its indicator's subject, or to its reporter when the indicator has none (净利润).
     own = root[edges.target] == edges.target
     number = np.where(own, source, target)
     place = np.where(family == MEASURED, number, np.where(source == target, source, -1))
@@ -131,7 +130,7 @@ def _family(words: Vocabulary, relation: str) -> int:
 
 
 def _best(inside: _Inside, weight: NDArray[np.float64], published: Rows) -> Rows:
-    """Return the strongest of each community and family; numbers go by their day."""
+    """Return the strongest edges of each community and family; figures are ranked by date."""
     newest = np.where(inside.family == MEASURED, published, 0)
     order = np.lexsort((-weight, -newest, inside.family, inside.home))
     group = inside.home[order] * len(_CAPS) + inside.family[order]
@@ -139,13 +138,13 @@ def _best(inside: _Inside, weight: NDArray[np.float64], published: Rows) -> Rows
 
 
 def _rank(groups: Rows) -> Rows:
-    """Return the place of each row within its run of equal numbers."""
+    """Return the rank of each row within its run of equal values."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     return np.arange(len(groups)) - np.repeat(starts, np.diff(np.append(starts, len(groups))))
 
 
 def _opposed(snapshot: Snapshot, inside: _Inside) -> Rows:
-    """Return pairs of edges of the same ends, one saying together and one oppositely, the strongest of each."""
+    """Return pairs of causal edges with the same ends and opposite signs, the strongest of each sign."""
     edges = snapshot.edges().take(inside.rows)
     signed = np.flatnonzero((inside.family == CAUSAL) & (edges.sign != 0))
     ends = edges.source[signed].astype(np.int64) * len(snapshot.entity_ids) + edges.target[signed]
@@ -161,21 +160,21 @@ def _opposed(snapshot: Snapshot, inside: _Inside) -> Rows:
 
 
 def _members(snapshot: Snapshot, inside: _Inside, home: Rows, *, count: int) -> Iterator[tuple[str, ...]]:
-    """Yield the members of each community, strongest first: its nodes, and indicators that causal facts speak of."""
+    """Yield the members of each community, strongest first: its nodes and the indicators in causal facts."""
     edges, root = snapshot.edges().take(inside.rows), roots(snapshot)
-    worth = edges.weight * np.where(inside.family == MEASURED, _MEASURED_COUNTS, 1.0)
+    contribution = edges.weight * np.where(inside.family == MEASURED, _MEASURED_WEIGHT, 1.0)
     strength = np.zeros(len(home))
     for ends in (edges.source, edges.target):
-        np.add.at(strength, root[ends], worth)
-    # A trade names the products that are counted to it, though no source says so.
-    counted = np.flatnonzero((snapshot.about >= 0) & (home >= 0) & (home == home[snapshot.about]))
-    np.add.at(strength, snapshot.about[counted], _COUNTED_COUNTS)
+        np.add.at(strength, root[ends], contribution)
+    # An industry gains strength from the products classified under it, even without a source.
+    classified = np.flatnonzero((snapshot.about >= 0) & (home >= 0) & (home == home[snapshot.about]))
+    np.add.at(strength, snapshot.about[classified], _CLASSIFIED_WEIGHT)
     causal = inside.family == CAUSAL
-    spoken = np.unique(np.concatenate([edges.source[causal], edges.target[causal]]).astype(np.int64))
+    in_causal_facts = np.unique(np.concatenate([edges.source[causal], edges.target[causal]]).astype(np.int64))
     indicator = np.fromiter((kind is Kind.INDICATOR for kind in snapshot.kinds), np.bool_, len(home))
-    nodes = np.union1d(np.flatnonzero((home >= 0) & ~(indicator & (root != np.arange(len(home))))), spoken)
+    nodes = np.union1d(np.flatnonzero((home >= 0) & ~(indicator & (root != np.arange(len(home))))), in_causal_facts)
     of = home[root[nodes]]
-    strength[spoken[root[spoken] != spoken]] = 0  # an indicator stands behind what it is about
+    strength[in_causal_facts[root[in_causal_facts] != in_causal_facts]] = 0  # rank an indicator below its subject
     order = np.lexsort((nodes, -strength[nodes], of))
     ids = list(snapshot.entity_ids)
     for rows in _grouped(nodes[order], of[order], count):
@@ -183,7 +182,7 @@ def _members(snapshot: Snapshot, inside: _Inside, home: Rows, *, count: int) -> 
 
 
 def _grouped(rows: Rows, home: Rows, count: int) -> list[list[int]]:
-    """Return rows by community; those of one keep their order."""
+    """Group rows by community, keeping their order."""
     order = np.argsort(home, kind="stable")
     borders = np.searchsorted(home[order], np.arange(count + 1)).tolist()
     flat = rows[order].tolist()
@@ -197,12 +196,12 @@ def _read(view: View, snapshot: Snapshot, rows: Rows) -> dict[int, Fact]:
         batch = wanted[begin : begin + _BATCH]
         ids = snapshot.facts_of(snapshot.edges().take(batch))
         place = dict(zip(ids, batch.tolist(), strict=True))
-        # A fact asked by its id may bring another along: what a judgement on names has made of some of its evidence.
+        # A query by id can return additional facts, split off by name-merging decisions.
         found |= {
             place[fact.id]: fact for fact in view.facts(ids=ids) if fact.id in place and fact.confidence >= ANSWERED
         }
     return found
 
 
-def _known(facts: dict[int, Fact], rows: Sequence[int]) -> tuple[Fact, ...]:
+def _facts_at(facts: dict[int, Fact], rows: Sequence[int]) -> tuple[Fact, ...]:
     return tuple(facts[row] for row in rows if row in facts)

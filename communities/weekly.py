@@ -1,4 +1,4 @@
-"""The weekly job: project, detect, follow, summarise, publish; everything of a week becomes visible at once."""
+"""The weekly job: project, detect, track, summarise, and publish all themes atomically."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from communities import llm_summaries as writing
+from communities import llm_summaries
 from communities.candidates import draft
 from communities.detection import DetectionOptions
 from communities.projection import project
@@ -34,7 +34,7 @@ _WEEK = timedelta(days=7)
 
 
 class NothingToWithdraw(QuestionError):
-    """A rollback without a run."""
+    """No published run to roll back."""
 
     def __init__(self, day: date | None) -> None:
         super().__init__(f"{day or '目前'}没有已发布的主题可以撤回")
@@ -42,7 +42,7 @@ class NothingToWithdraw(QuestionError):
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """How to find themes, over how many weeks coupled in time, and what a model may spend on one summary."""
+    """Detection options, number of weeks coupled in time, token budget of a summary, and parallel model requests."""
 
     detection: DetectionOptions = field(default_factory=DetectionOptions)
     slices: int = 1
@@ -52,17 +52,17 @@ class JobOptions:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """What a run did: the run, how many summaries were new or carried over, and which replies were refused."""
+    """Result of a run: the run, the number of new and carried-over summaries, and the rejected replies."""
 
     run: Run
     written: int
     carried: int
-    refused: tuple[writing.RefusedReply, ...] = ()
+    refused: tuple[llm_summaries.RefusedReply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do: the summaries it would write, of how many, and the tokens to ask and to be answered."""
+    """Preview of a run: number of summaries, how many of them are new, and their prompt and reply tokens."""
 
     as_of: date
     summaries: int
@@ -73,7 +73,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One week under way; `known` are the summaries of the last run and of this day's, by id."""
+    """State of a running job; `known` holds the summaries of the previous run and of this day's run, by id."""
 
     session: QuerySession
     day: date
@@ -93,34 +93,34 @@ def run_week(
     progress: Progress = lambda _stage, _done, _total: None,
     recorded_at: datetime | None = None,
 ) -> Week:
-    """Find the themes as of a day and publish them.
+    """Detect the themes as of a day and publish them.
 
-    A run is made of what is visible on its day and of the last run *before* that day, so that a re-run changes nothing
-    and a run filled in later for an earlier day knows nothing of what came after it. The writer's lock is held from
-    the first reading on: no document comes or goes under way.
+    A run depends only on the data visible on its day and on the last run *before* that day: repeating it changes
+    nothing, and a backfilled run has no look-ahead. The writer lock is held throughout, so that no document changes
+    during the run.
 
     Args:
         store: the knowledge base.
         as_of: the day; None is the day of the newest document.
-        options: how to find communities and what to spend.
-        model: writes the summaries that changed; without one they are composed.
-        progress: called with a stage (project, detect, summarise, publish), steps done and all steps of it.
-        recorded_at: the moment that the run is stamped with; one that is there already keeps its own.
+        options: detection options and budgets.
+        model: writes the summaries that changed; None composes them by rule.
+        progress: called with a stage (project, detect, write, summarise, publish), completed steps and total steps.
+        recorded_at: timestamp of a new run; an identical existing run keeps its own.
 
     Raises:
         EmptyBase: when no document is visible on that day.
-        StoreLocked: when another writer is at work.
-        ModelError: when the model fails; nothing is published, and what it answered is kept by whoever keeps replies.
+        StoreLocked: when another writer is active.
+        ModelError: when the model fails; nothing is published, and a reply cache keeps the replies received.
     """
     with store.writer() as writer:
         job = _job(store, as_of, options, model, progress)
-        projection, drafts = _drafted(store, job)
-        described, week = _described(job, drafts)
-        run = _run(job, projection, drafts, described)
+        projection, drafts = _draft_themes(store, job)
+        communities, week = _summarise(job, drafts)
+        run = _run(job, projection, drafts, communities)
         progress("publish", 0, 1)
-        seen = store.view(as_of=job.day).run()
-        run = replace(run, recorded_at=seen.recorded_at if seen else None)
-        if run != seen:
+        published = store.view(as_of=job.day).run()
+        run = replace(run, recorded_at=published.recorded_at if published else None)
+        if run != published:
             run = replace(run, recorded_at=recorded_at)
             writer.publish(run)
         progress("publish", 1, 1)
@@ -128,21 +128,21 @@ def run_week(
 
 
 def plan_week(store: Store, as_of: date | None, *, options: JobOptions | None = None, model: str = "") -> Plan:
-    """Return what `run_week` would write and spend, without a lock, a call or a change.
+    """Return what `run_week` would write and spend, without locking, calling the model or changing anything.
 
     Args:
         store: the knowledge base.
         as_of: the day; None is the day of the newest document.
-        options: as for the run.
-        model: the name of the model, which the keys of its summaries hold; without one the tokens are what any would
-            take for the summaries that have changed.
+        options: as for `run_week`.
+        model: name of the model, part of its summaries' keys; without one, the counts are
+            those of the rule-based summaries that changed.
 
     Raises:
         EmptyBase: when no document is visible on that day.
     """
     job = _job(store, as_of, options, None, lambda _stage, _done, _total: None)
-    _, drafts = _drafted(store, job)
-    total = written = asked = answered = 0
+    _, drafts = _draft_themes(store, job)
+    total = written = prompt_tokens = reply_tokens = 0
     summaries: dict[str, Summary] = {}
     for themes in _deepest_first(drafts.themes):
         for theme, composed, children in _composed(job, themes, drafts, summaries):
@@ -151,17 +151,17 @@ def plan_week(store: Store, as_of: date | None, *, options: JobOptions | None = 
             total += 1
             if (item.key if model else composed.id) not in job.known:
                 written += 1
-                asked += item.request.tokens
-                answered += item.request.most_tokens
-    return Plan(job.day, total, written, asked, answered)
+                prompt_tokens += item.request.tokens
+                reply_tokens += item.request.most_tokens
+    return Plan(job.day, total, written, prompt_tokens, reply_tokens)
 
 
 def withdraw(store: Store, as_of: date | None) -> tuple[Run, Run | None]:
-    """Take back the newest run of a day or before, and return it with the one that is seen instead.
+    """Withdraw the newest run up to a day; return it and the run visible instead.
 
     Raises:
-        NothingToWithdraw: when there is none.
-        StoreLocked: when another writer is at work.
+        NothingToWithdraw: when there is no run.
+        StoreLocked: when another writer is active.
     """
     with store.writer() as writer:
         run = store.view(as_of=as_of).run()
@@ -183,7 +183,7 @@ def _job(store: Store, as_of: date | None, options: JobOptions | None, model: Mo
     return _Job(session, day, before, known, options or JobOptions(), model, progress)
 
 
-def _drafted(store: Store, job: _Job) -> tuple[Projection, Drafts]:
+def _draft_themes(store: Store, job: _Job) -> tuple[Projection, Drafts]:
     job.progress("project", 0, 1)
     projection = project(job.session.snapshot)
     job.progress("detect", 0, 1)
@@ -205,7 +205,7 @@ def _deepest_first(themes: Sequence[Draft]) -> Iterator[list[Draft]]:
 def _composed(
     job: _Job, themes: Sequence[Draft], drafts: Drafts, summaries: Mapping[str, Summary]
 ) -> Iterator[tuple[Draft, Summary, list[Summary]]]:
-    """Yield each theme with its composed summary and the summaries of its parts."""
+    """Yield each theme with its rule-based summary and the summaries of its sub-themes."""
     parts: dict[str, list[Summary]] = {}
     for child in drafts.themes:
         if child.id in summaries:
@@ -215,23 +215,23 @@ def _composed(
         yield theme, compose(job.session, theme.content, title=theme.title, day=job.day, children=children), children
 
 
-def _task(job: _Job, theme: Draft, composed: Summary, children: Sequence[Summary], *, name: str) -> writing.Task:
+def _task(job: _Job, theme: Draft, composed: Summary, children: Sequence[Summary], *, name: str) -> llm_summaries.Task:
     budget = job.options.tokens
-    return writing.task(job.session, theme.content, composed, children=children, model=name, budget=budget)
+    return llm_summaries.task(job.session, theme.content, composed, children=children, model=name, budget=budget)
 
 
-def _described(
+def _summarise(
     job: _Job, drafts: Drafts
-) -> tuple[tuple[Community, ...], tuple[int, int, tuple[writing.RefusedReply, ...]]]:
-    """Give each theme its summary, parts before wholes; one that would come out the same is not written again."""
+) -> tuple[tuple[Community, ...], tuple[int, int, tuple[llm_summaries.RefusedReply, ...]]]:
+    """Summarise each theme, sub-themes first; unchanged summaries are carried over."""
     summaries: dict[str, Summary] = {}
-    refused: list[writing.RefusedReply] = []
+    refused: list[llm_summaries.RefusedReply] = []
     for themes in _deepest_first(drafts.themes):
         rows = list(_composed(job, themes, drafts, summaries))
         if job.model is None:
             summaries |= {theme.id: composed for theme, composed, _ in rows}
         else:
-            summaries |= _written(job, job.model, rows, refused)
+            summaries |= _write_summaries(job, job.model, rows, refused)
         job.progress("summarise", len(summaries), len(drafts.themes))
     communities = tuple(
         Community(
@@ -248,51 +248,51 @@ def _described(
     return communities, (len(summaries) - carried, carried, tuple(refused))
 
 
-def _written(
+def _write_summaries(
     job: _Job,
     model: Model,
     rows: Sequence[tuple[Draft, Summary, list[Summary]]],
-    refused: list[writing.RefusedReply],
+    refused: list[llm_summaries.RefusedReply],
 ) -> dict[str, Summary]:
-    """Return the summaries of one level: those of unchanged facts as they were, the others by the model."""
+    """Return the summaries of one level: cached where the facts are unchanged, otherwise written by the model."""
     tasks = {theme.id: _task(job, theme, composed, parts, name=model.name) for theme, composed, parts in rows}
     found = {name: job.known[item.key] for name, item in tasks.items() if item.key in job.known}
     wanted = {name: item for name, item in tasks.items() if name not in found}
     steps = iter(range(1, len(wanted) + 1))
-    replies = writing.answer(
+    replies = llm_summaries.answer(
         model,
         list(wanted.values()),
         parallel=job.options.parallel,
         done=lambda: job.progress("write", next(steps), len(wanted)),
     )
     for (name, item), reply in zip(wanted.items(), replies, strict=True):
-        accepted = writing.accept(item, reply)
-        if isinstance(accepted, writing.RefusedReply):
+        accepted = llm_summaries.accept(item, reply)
+        if isinstance(accepted, llm_summaries.RefusedReply):
             refused.append(accepted)
-            # Under the model's key, so that a reply that was refused is not asked for again while its facts stay.
+            # Stored under the model's key, so that a rejected prompt is not retried while its facts are unchanged.
             accepted = replace(item.composed, id=item.key)
         found[name] = accepted
     return found
 
 
-def _run(job: _Job, projection: Projection, drafts: Drafts, described: tuple[Community, ...]) -> Run:
+def _run(job: _Job, projection: Projection, drafts: Drafts, communities: tuple[Community, ...]) -> Run:
     quality = measure(projection, drafts.top)
     previous = job.before.communities if job.before else ()
-    top = list(_top(described))
+    top = list(_top_level(communities))
     inside = {member for community in top for member in community.members}
     nodes = [job.session.snapshot.entity_ids[node] for node in projection.nodes]
     quality["themes"] = float(len(top))
     quality["in_themes"] = round(sum(node in inside for node in nodes) / len(nodes), 4) if nodes else 0.0
-    quality["stability"] = round(stability(_top(previous), top), 4)
-    quality["variation"] = round(variation(_top(previous), top), 4)
+    quality["stability"] = round(stability(_top_level(previous), top), 4)
+    quality["variation"] = round(variation(_top_level(previous), top), 4)
     parameters = _parameters(job)
     identity = "run:" + digest(
         (job.day.isoformat(), *(f"{name}={value}" for name, value in sorted(parameters.items())))
     )
-    return Run(identity, job.day, parameters, quality, described, drafts.events)
+    return Run(identity, job.day, parameters, quality, communities, drafts.events)
 
 
-def _top(communities: Iterable[Community]) -> Iterator[Community]:
+def _top_level(communities: Iterable[Community]) -> Iterator[Community]:
     return (community for community in communities if community.level == 0)
 
 
@@ -304,5 +304,5 @@ def _parameters(job: _Job) -> dict[str, str]:
         "largest": str(detection.largest),
         "slices": str(job.options.slices),
         "summaries": TEMPLATE,
-        "model": f"{job.model.name} {writing.TEMPLATE} {job.options.tokens}" if job.model else "",
+        "model": f"{job.model.name} {llm_summaries.TEMPLATE} {job.options.tokens}" if job.model else "",
     }

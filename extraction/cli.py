@@ -1,4 +1,4 @@
-"""`liantu ingest`, `read`, `extract` and `resolve`: documents in, and what was taken out of them."""
+"""Define the commands `liantu ingest`, `read`, `extract` and `resolve`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 EXIT_REFUSED = 3
 
 
-def _reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of every command that reads names: how many processes, which recogniser, which master."""
+def _linking_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of commands that link names: --workers, --ner and --master."""
     for option in (
         click.option(
             "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
@@ -38,18 +38,18 @@ def _reading(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-_with_edges = click.option(
+_edge_model_option = click.option(
     "--edge-model",
     default=lambda: load().edge_model,
     help="读关系的模型：shipped（随包）、off（不用）或训练所得的文件夹",
 )
 
 
-def _of_lines(*, explains: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add what a command takes that answers JSON line by line; `explains` is the help of --explain."""
+def _jsonl_options(*, explains: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options of commands that map JSON lines to JSON lines; `explains` is the help text of --explain."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        command = _reading(kb_option(command))
+        command = _linking_options(kb_option(command))
         command = click.option("--explain", is_flag=True, help=explains)(command)
         file = click.Path(exists=True, dir_okay=False, allow_dash=True)
         return click.argument("file", type=file, default="-")(command)
@@ -61,8 +61,8 @@ def _of_lines(*, explains: str) -> Callable[[Callable[..., None]], Callable[...,
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @kb_option
 @click.option("--date", "day", type=Day(), help="文件没有日期时使用的发表日")
-@_with_edges
-@_reading
+@_edge_model_option
+@_linking_options
 def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
     """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
@@ -127,39 +127,39 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
 
 
 @click.command()
-@_of_lines(explains="写出每条事实由哪个模式读出、把握多大")
+@_jsonl_options(explains="写出每条事实由哪个模式读出、把握多大")
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
     default=lambda: load().min_confidence,
     help="把握低于此值的事实不写出，默认同 ingest；0 为全部",
 )
-@_with_edges
+@_edge_model_option
 def extract(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
     """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库。"""
     from extraction.streams import Extraction, transform  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
 
     now = datetime.now(UTC).replace(microsecond=0)
-    how = Extraction(now, master=master_for(kb, master), names=load().names, **options)
+    config = Extraction(now, master=master_for(kb, master), names=load().names, **options)
     with click.open_file(file, "rb") as lines:
-        write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
+        write_lines(transform(lines, config.build, source="stdin" if file == "-" else file, workers=workers))
 
 
 @click.command()
-@_of_lines(explains="写出每个候选的得分由哪些特征组成")
+@_jsonl_options(explains="写出每个候选的得分由哪些特征组成")
 def resolve(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
     """逐行读入 JSON（id、text、date，可有 codes），逐行写出其中的名称各指谁、候选与得分。"""
     from extraction.streams import Resolving, transform  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
 
-    how = Resolving(master=master_for(kb, master), names=load().names, **options)
+    config = Resolving(master=master_for(kb, master), names=load().names, **options)
     with click.open_file(file, "rb") as lines:
-        write_lines(transform(lines, how.build, source="stdin" if file == "-" else file, workers=workers))
+        write_lines(transform(lines, config.build, source="stdin" if file == "-" else file, workers=workers))
 
 
 def write_lines(lines: Iterable[LineResult]) -> None:
-    """Write answers to standard output as they come, and refusals to standard error; exit 3 if there were any."""
+    """Write results to standard output and refusals to standard error as they arrive; exit 3 after any refusal."""
     refused = False
     for line in lines:
         refused = refused or line.refused

@@ -1,4 +1,4 @@
-"""A folder of files into a store: extraction in parallel, writing by one, resumable, nothing lost on a bad file."""
+"""Ingest files into a store: parallel extraction, one writer, resumable, and unreadable files are skipped."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to read and how; `recorded_at` is the moment that every fact of this run is stamped with."""
+    """What to read and how; `recorded_at` is the transaction time of every fact of the run."""
 
     paths: Sequence[Path]
     recorded_at: datetime
@@ -38,15 +38,15 @@ class Job:
     master: Path | None = None
     names: Path | None = None  # the user's own names and synonyms
     edge_model: str = "shipped"
-    min_confidence: float = 0.0  # what is read less surely is not stored
+    min_confidence: float = 0.0  # facts below it are not stored
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run did.
+    """Counts of a run.
 
-    `changed` counts files with other bytes than before, `removed` what they held then, `moved` documents that lie
-    elsewhere now.
+    `changed` counts files whose bytes differ from the last run, `removed` the documents removed because of that, and
+    `moved` the documents found under another path.
     """
 
     written: int = 0
@@ -61,8 +61,8 @@ class Outcome:
 
 
 def ingest(store: Store, job: Job) -> Outcome:
-    """Read every file of the job into the store and say what happened."""
-    began = time.perf_counter()
+    """Read every file of the job into the store and return the counts."""
+    started = time.perf_counter()
     outcome = Outcome()
     files = list(walk(job.paths))
     intake = Intake(store, job.recorded_at.date(), job.published_on)
@@ -81,12 +81,12 @@ def ingest(store: Store, job: Job) -> Outcome:
             edits.move(store.reading(identity), path)
     outcome.known += intake.known
     outcome.refused += intake.refused
-    outcome.seconds = time.perf_counter() - began
+    outcome.seconds = time.perf_counter() - started
     return outcome
 
 
 class _Edits:
-    """Writes readings; those of a changed file together with the removal of what it held before."""
+    """Writes readings to the store; a changed file's removals and additions go into one transaction."""
 
     def __init__(self, writer: Writer, index: DuplicateIndex, intake: Intake, outcome: Outcome) -> None:
         self._writer, self._index, self._intake, self._outcome = writer, index, intake, outcome
@@ -100,10 +100,10 @@ class _Edits:
             self.make(change)
 
     def make(self, change: FileChange) -> None:
-        """Make a change in one transaction."""
-        # What another file is to lose, and this one has now, is written anew under this one's path.
-        concerned = (*change.outdated, *(reading.document.id for reading in change.readings))
-        outgoing = [identity for identity in concerned if identity in self._intake.outgoing]
+        """Apply a change in one transaction."""
+        # A document that another file has lost and this one contains is rewritten under this file's path.
+        affected = (*change.outdated, *(reading.document.id for reading in change.readings))
+        outgoing = [identity for identity in affected if identity in self._intake.outgoing]
         with self._writer.together():
             for identity in outgoing:
                 self._outcome.removed += self._writer.remove(identity)
@@ -114,7 +114,7 @@ class _Edits:
         self._outcome.changed += bool(change.outdated)
 
     def move(self, reading: Reading | None, path: str) -> None:
-        """Keep a document as it is, under another path."""
+        """Change the path of a stored document."""
         if reading is None:
             return
         self._index.remove(reading.document.id)
@@ -142,7 +142,7 @@ def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading]:
 
 
 def _reader(job: Job) -> Callable[[Document], Reading]:
-    """Make the function that reads a document, once in each process."""
+    """Return the function that extracts one document; called once per process."""
     extractor = Extractor.default(
         master=job.master, ner=job.ner, edge_model=job.edge_model, names=job.names, min_confidence=job.min_confidence
     )

@@ -1,8 +1,8 @@
-"""Which documents of the files are new to a base, and which of the base the files no longer hold.
+"""Find new documents in the input files, and stored documents that the files no longer contain.
 
-A file is known by its path: what was read from it before and is not in it any more is outdated, be it one document or
-lines of a JSONL. Documents are told apart by the hash of their bytes: one that lies elsewhere now is read again only
-where its new path tells something else of it, as a day in a file's name does.
+A file is identified by its path: a document read from it before and missing from it now is outdated, whether the file
+is one document or JSONL. A document is identified by the hash of its bytes: if found under another path, it is reread
+only if the path changes its metadata, as a date in the file name does.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
     from kg.model import Document, Reading
     from kg.store.port import Store
 
-_TOLD_BY_PATH = ("title", "published_on", "publisher", "codes")
+_PATH_METADATA = ("title", "published_on", "publisher", "codes")  # fields that a path may determine
 
 
 @dataclass(slots=True)
 class FileChange:
-    """A file with other bytes than before: documents to take out and, once all are read, readings to put in."""
+    """A file whose bytes changed: documents to remove, and readings to add once all of them are extracted."""
 
     outdated: list[str]
-    awaited: int
+    expected: int
     readings: list[Reading] = field(default_factory=list)
 
     @property
     def ready(self) -> bool:
-        """Whether all its new documents have been read."""
-        return len(self.readings) >= self.awaited
+        """Whether all new documents of the file have been extracted."""
+        return len(self.readings) >= self.expected
 
 
 class Intake:
-    """Goes through files once.
+    """Scans the input files once.
 
     Attributes:
-        changes: by each new document of a changed file, the change that it is part of.
-        emptied: changes that bring nothing new: lines were taken out of a JSONL.
-        outgoing: documents that a change takes out; one of them that turns up in another file is read as new.
-        moved: by document, where it lies now that it is not where it was and nothing else of it has changed.
-        known: how many documents were there already.
-        refused: what could not be read.
+        changes: maps each new document of a changed file to the change that it is part of.
+        emptied: changes that add nothing: lines were deleted from a JSONL file.
+        outgoing: documents that a change removes; if one turns up in another file, it is treated as new.
+        moved: maps a document to its new path, if only the path has changed.
+        known: number of documents that were stored already.
+        refused: errors of unreadable documents.
     """
 
     def __init__(self, store: Store, today: date, published_on: date | None) -> None:
@@ -62,13 +62,13 @@ class Intake:
         self.refused: list[DocumentError] = []
 
     def fresh(self, files: Iterable[Path], done: Callable[[], None]) -> Iterator[Document]:
-        """Yield the documents that are new; `done` is called after each file."""
-        again: list[Path] = []
+        """Yield the new documents; `done` is called after each file."""
+        reread: list[Path] = []
         for file in files:
             before = self._store.documents_at(str(file))
-            yield from self._changed(file, before, again) if before else self._new(self._items(file), file, {})
+            yield from self._changed(file, before, reread) if before else self._new(self._items(file), file, {})
             done()
-        for file in again:  # what one file held before another one of this run holds now
+        for file in reread:  # it contains a document that a later file of this run has lost
             yield from self._new(self._items(file), file, {})
 
     def _new(
@@ -83,36 +83,36 @@ class Intake:
             self._seen.setdefault(identity, file)
             if first and not isinstance(item, str) and not self._has(identity):
                 yield item
-            elif first and (found := self._elsewhere(item, file, before)):
+            elif first and (found := self._relocated(item, file, before)):
                 self.outgoing.add(identity)
                 self.changes[identity] = FileChange([identity], 1)
                 yield found
             else:
                 self.known += 1
 
-    def _elsewhere(self, item: Document | str, file: Path, before: dict[str, str]) -> Document | None:
-        """Return a known document that is to be read again, because its new path tells something else of it."""
+    def _relocated(self, item: Document | str, file: Path, before: dict[str, str]) -> Document | None:
+        """Return a stored document to reread because its new path changes its metadata, else None."""
         identity = item if isinstance(item, str) else item.id
         path = str(file) if isinstance(item, str) else item.path
-        at = before.get(identity)
-        if at == path:
+        old_path = before.get(identity)
+        if old_path == path:
             return None
         kept = self._store.view().document(identity)
-        if kept is None or (at is None and _is_there(kept.path)):
+        if kept is None or (old_path is None and _exists(kept.path)):
             return None
         found = self._read(file) if isinstance(item, str) else item
-        if found is None or all(getattr(found, name) == getattr(kept, name) for name in _TOLD_BY_PATH):
+        if found is None or all(getattr(found, name) == getattr(kept, name) for name in _PATH_METADATA):
             self.moved[identity] = path
             return None
         return found
 
-    def _changed(self, file: Path, before: dict[str, str], again: list[Path]) -> Iterator[Document]:
+    def _changed(self, file: Path, before: dict[str, str], reread: list[Path]) -> Iterator[Document]:
         items = list(self._items(file))
         present = {item if isinstance(item, str) else item.id for item in items if not isinstance(item, DocumentError)}
-        # A file that cannot be read at all has lost nothing yet: what was read from it before stays.
+        # Documents of a file that cannot be read at all are kept.
         outdated = [identity for identity in before if identity not in present] if present else []
         self.outgoing.update(outdated)
-        again += [self._seen.pop(identity) for identity in outdated if identity in self._seen]
+        reread += [self._seen.pop(identity) for identity in outdated if identity in self._seen]
         fresh = list(self._new(items, file, before))
         if outdated:
             change = FileChange(outdated, len(fresh))
@@ -121,7 +121,7 @@ class Intake:
         yield from fresh
 
     def _items(self, file: Path) -> Iterable[Document | DocumentError | str]:
-        """Read a file, or, when its bytes are in the base already, only say which document it is."""
+        """Read a file, or return only the document id if its bytes are stored already."""
         if file.suffix.lower() != ".jsonl" and file.is_file():
             known = document_id(file.read_bytes())
             if self._has(known):
@@ -136,7 +136,7 @@ class Intake:
         return identity not in self.outgoing and self._store.has_document(identity)
 
 
-def _is_there(path: str) -> bool:
-    """Whether a file is still where a document was read from; PATH:7 is a line of PATH."""
+def _exists(path: str) -> bool:
+    """Whether the file of a document path still exists; PATH:7 is line 7 of PATH."""
     file, colon, line = path.rpartition(":")
     return not path or Path(path).exists() or bool(colon and line.isdigit() and Path(file).exists())

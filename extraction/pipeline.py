@@ -1,4 +1,4 @@
-"""The story on one screen: cut, find, link, relate, date, check, merge. Reading and writing are the callers'."""
+"""Extract facts from a document: split it into sentences, annotate them, read claims, check and merge facts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from extraction.context.surroundings import (
 )
 from extraction.dating.carry_over import as_of, carry_period, is_estimate, named_week, shift_to_reported_week
 from extraction.dating.fiscal_year import fiscal_year_end
-from extraction.dating.reader import find_periods, read_dates
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
 from extraction.facts.chunking import chunk_document
@@ -42,27 +41,29 @@ from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
+from kg.dating.reader import find_periods, read_dates
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
     from extraction.models.units import TextLine
     from extraction.sentence import Claim, ClaimReader
+    from kg.dating.reader import Dated
     from kg.model import Document, Fact
     from kg.period import Period
 
-_OPENING_LINES = 20  # where a weekly names its days
+_OPENING_LINES = 20  # where a weekly report names its dates
 
 
 class Extractor:
     """Turns a document into a reading: chunks, mentions, entities and checked facts.
 
-    It keeps nothing from one document to the next and may be used by several threads at once.
+    Keeps no state between documents and is thread-safe.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Extractor:
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
         self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon)]
         if edges is not None:
-            self._readers.append(EdgeReader(edges, self._lexicon, least=min_confidence))
+            self._readers.append(EdgeReader(edges, self._lexicon, min_confidence=min_confidence))
 
     @classmethod
     def default(
@@ -92,20 +93,20 @@ class Extractor:
         names: Path | None = None,
         min_confidence: float = 0.0,
     ) -> Extractor:
-        """Build it on the shipped securities master, or on the user's.
+        """Build an extractor on the shipped securities master or the user's.
 
         Args:
             master: a securities master instead of the shipped one.
-            ner: whether names that no list holds are recognised.
-            edge_model: what reads relations: `shipped`, `off`, or the folder of a trained model.
+            ner: whether to recognise names that are in no list.
+            edge_model: the relation model: `shipped`, `off`, or the folder of a trained model.
             names: the user's own names and synonyms.
-            min_confidence: what is read less surely becomes neither fact nor entity.
+            min_confidence: claims below it yield neither facts nor entities.
         """
         edges = EdgeModel.named(edge_model)
         return cls(Master.load(master), ner=ner, edges=edges, names=names, min_confidence=min_confidence)
 
     def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
-        """Read one document whole."""
+        """Extract one document."""
         document = replace(document, signature=signature(_kept_text(document)))
         annotated = self.annotate(document)
         claims = [row for reader in self._readers for row in reader.read(annotated)]
@@ -118,7 +119,7 @@ class Extractor:
         used = {end for fact in good for end in (fact.subject, fact.object)}
         ends = [end for end in _ends(claims) if end.entity in used]
         refs = [ref for sentence in annotated.sentences for ref in sentence.refs] + ends
-        named = self._issuers(refs, document) | self._spelled(annotated, used)
+        named = self._issuers(refs, document) | self._spelling_variants(annotated, used)
         entities = entities_of(refs, named, self._lexicon.anchors)
         return Reading(
             document,
@@ -131,7 +132,7 @@ class Extractor:
         )
 
     def annotate(self, document: Document) -> AnnotatedDocument:
-        """Cut a document into lines and sentences, each with its names, periods, quantities and surroundings."""
+        """Split a document into lines and sentences, each with its names, periods, quantities and surroundings."""
         company = self._document_subject(document)
         lines = lines_of(document)
         names = self._linker.link(document, [line.sentence for line in lines])
@@ -152,7 +153,7 @@ class Extractor:
         refs: Sequence[list[EntityMention]],
         base: EntityMention | None,
     ) -> dict[int, AnnotatedSentence]:
-        """Give each sentence its surroundings, walking down the document once; `base` is whom the report is about."""
+        """Annotate each sentence in one pass over the lines; `base` is the company that the report is about."""
         headings = Headings()
         around, company = Surroundings(base), base
         period: Period | None = None
@@ -175,15 +176,13 @@ class Extractor:
                     label = is_label(before.sentence.text)
                     around = introduced(around, before.block, line.block, label=label, period=period)
                 above, estimated = set(), False
-                around = self._opened(line, names, around, document.published_on)
+                around = self._block_surroundings(line, names, around, document.published_on)
                 period = around.period(headings.period)
             named = with_pronouns(text, names, around, last_company=company)
             about = around.subject
             subject = about if above <= {about.entity if about else ""} else None
             named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
-            past = period if period and period.start and period.start <= document.published_on else None
-            dates, wrong = read_dates(text, document.published_on, context=past, fiscal_year_end=year_end)
-            periods = as_of(shift_to_reported_week(dates, document.published_on, week), document.published_on, week)
+            periods, impossible = _dates(text, document.published_on, period, year_end, week)
             out[number] = AnnotatedSentence(
                 sentence=line.sentence,
                 refs=tuple(named),
@@ -191,7 +190,7 @@ class Extractor:
                 quantities=tuple(find_quantities(text)),
                 subject=subject,
                 region=region_of(text, names) or headings.region,
-                place=_first_told(around.place, around.title.place if around.title else None, headings.place),
+                place=_nearest_place(around.place, around.title.place if around.title else None, headings.place),
                 company_scope=headings.company_scope or around.company_scope,
                 is_unlisted_company=around.is_unlisted_company,
                 starts_block=line.first,
@@ -200,15 +199,17 @@ class Extractor:
                 risk=headings.risk,
                 outlook=headings.outlook,
                 estimated=estimated and not any(dated.role == "stated" for dated in periods),
-                date_problems=tuple(wrong),
+                date_problems=tuple(impossible),
             )
             period, estimated, before = carry_period(text, periods, period), is_estimate(periods, estimated), line
             above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
             company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
         return out
 
-    def _opened(self, line: TextLine, names: list[EntityMention], around: Surroundings, day: date) -> Surroundings:
-        """Return the surroundings of a new block: its lead-in, or itself as the title of what follows."""
+    def _block_surroundings(
+        self, line: TextLine, names: list[EntityMention], around: Surroundings, day: date
+    ) -> Surroundings:
+        """Return the surroundings of a new block: its lead-in, or the block itself as title of the following ones."""
         text = line.sentence.text
         beside = around.lead_in or around.beside
         named = lead_in(text, names)
@@ -222,15 +223,14 @@ class Extractor:
             unlisted=closed and unlisted_firm(text, beside),
         )
         if is_title(text, whole=line.sentence.end == line.block.end, names=names):
-            told = find_periods(text, day)
-            title = read_title(text, names, around, periods=told, lexicon=self._lexicon)
+            title = read_title(text, names, around, periods=find_periods(text, day), lexicon=self._lexicon)
             around = structs.replace(around, title=title, lead_in=None, closed=False, place=None, unlisted=False)
         return around
 
     def _document_subject(self, document: Document) -> EntityMention | None:
-        """Return the one company the report is about: its code's, else the one of its title."""
+        """Return the one company that the report is about: by its codes, else by its title."""
         ids = {issuer.id for code in document.codes if (issuer := self._master.by_code(code))}
-        if len(ids) != 1:  # of several codes the title says which is meant
+        if len(ids) != 1:  # with several codes, the title decides
             found = self._resolver.resolve(document.title, document.published_on)
             titled = {hit.entity_id for hit in found if hit.status == "linked" and hit.entity_id}
             ids = titled & ids if ids else titled
@@ -241,20 +241,20 @@ class Extractor:
         return EntityMention(issuer.id, Kind.COMPANY, issuer.name, score=0.9)
 
     def _issuers(self, refs: list[EntityMention], document: Document) -> dict[str, Entity]:
-        """Return the entities of listed issuers with the name of the document's day and their codes."""
+        """Return the entities of listed issuers, with their name on the document's day and their codes."""
         names: dict[str, Entity] = {}
         spelled = [(ref.entity, ref.name) for ref in refs] + [(ref.about, ref.owner) for ref in refs if ref.owner]
         for entity, spelling in spelled:
             if entity.startswith("sec:") and entity not in names:
                 issuer = self._master.issuer(entity)
-                assert issuer is not None, entity  # the linker only gives ids of the master
+                assert issuer is not None, entity  # the linker only returns ids of the master
                 name = issuer.name_on(document.published_on)
                 codes = tuple(listing.code for listing in issuer.listings)
                 names[entity] = Entity(entity, Kind.COMPANY, name, _aliases(spelling, name, self._lexicon.never), codes)
         return names
 
-    def _spelled(self, annotated: AnnotatedDocument, used: set[str]) -> dict[str, Entity]:
-        """Return the gazetteer's entities in facts that a document spells otherwise, with the spelling: 券商, 证券."""
+    def _spelling_variants(self, annotated: AnnotatedDocument, used: set[str]) -> dict[str, Entity]:
+        """Return gazetteer entities of facts that the document spells differently, with those aliases: 券商, 证券."""
         found: dict[str, tuple[EntityMention, set[str]]] = {}
         for sentence in annotated.sentences:
             for ref in sentence.refs:
@@ -278,30 +278,40 @@ class Extractor:
                 good.append(fact)
             else:
                 problems.append(problem)
-        wrong = contradictions(good)
-        withheld = {fact for each in wrong for fact in each.withheld}
-        return tuple(fact for fact in good if fact.id not in withheld), (*problems, *(each.problem for each in wrong))
+        conflicts = contradictions(good)
+        withheld = {fact for each in conflicts for fact in each.withheld}
+        consistent = tuple(fact for fact in good if fact.id not in withheld)
+        return consistent, (*problems, *(each.problem for each in conflicts))
 
 
 def _named_week(lines: Sequence[TextLine], published_on: date) -> Period | None:
-    """Return the days that the top of a note names; only one that speaks of its week needs to be asked."""
+    """Return the week that the first lines of a note name."""
     return named_week(
         [dated for line in lines for dated in find_periods(line.sentence.text, published_on)], published_on
     )
 
 
-def _first_told(*places: str | None) -> str:
-    """Return the nearest place; "" is one as well: several are told, and none holds."""
+def _dates(
+    text: str, published_on: date, context: Period | None, fiscal_year_end: int, week: Callable[[], Period | None]
+) -> tuple[list[Dated], list[Problem]]:
+    """Return the dates of a sentence, moved to the reported week and as-of date, and its impossible dates."""
+    past = context if context and context.start and context.start <= published_on else None
+    dates, impossible = read_dates(text, published_on, context=past, fiscal_year_end=fiscal_year_end)
+    return as_of(shift_to_reported_week(dates, published_on, week), published_on, week), impossible
+
+
+def _nearest_place(*places: str | None) -> str:
+    """Return the first place that is not None; "" stands for several places."""
     return next((place for place in places if place is not None), "")
 
 
 def _kept_text(document: Document) -> str:
-    """Return what facts are read from; a disclaimer that all reports of a house share would make them copies."""
+    """Return the text of the blocks: a publisher's shared disclaimer would make its reports near-duplicates."""
     return "\n".join(document.text[block.start : block.end] for block in document.blocks)
 
 
 def _impossible_dates(annotated: Sequence[AnnotatedSentence]) -> list[Problem]:
-    """Return what looks like a date but cannot be one (2月30日), at its place in the document."""
+    """Return the impossible dates (2月30日) with their offsets in the document."""
     return [
         replace(problem, start=start, end=end)
         for each in annotated
@@ -311,7 +321,7 @@ def _impossible_dates(annotated: Sequence[AnnotatedSentence]) -> list[Problem]:
 
 
 def _aliases(spelling: str, name: str, never: frozenset[str]) -> tuple[Alias, ...]:
-    """Return the spelling as an alias, unless it is the name or a word like 公司 that a report uses for short."""
+    """Return the spelling as an alias, unless it is the name itself or a generic word such as 公司."""
     return () if spelling == name or spelling in never else (Alias(spelling),)
 
 
@@ -322,7 +332,7 @@ def _ends(claims: Iterable[tuple[Claim, AnnotatedSentence]]) -> list[EntityMenti
 def _mentions(
     annotated: AnnotatedDocument, claims: Sequence[tuple[Claim, AnnotatedSentence]], used: set[str]
 ) -> tuple[Mention, ...]:
-    """Return where entities are named: what the linker found, and the ends of facts that a reader found itself."""
+    """Return the mentions of a document: names found by the linker, and ends of facts found only by a reader."""
     text = annotated.document.text
     places = {
         (*sentence.sentence.span(ref.start, ref.end), ref.entity): ref

@@ -1,4 +1,4 @@
-"""A sentence with everything found in it: names, periods, quantities, and who it is about when it does not say."""
+"""Define annotated sentences and documents, claims, and the masked text that patterns match."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from kg.model import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from extraction.dating.reader import Dated
     from extraction.models.units import TextLine
     from extraction.quantities.reader import Quantity
     from extraction.text.sentences import Sentence
+    from kg.dating.reader import Dated
     from kg.model import Document, Modality, Polarity, Problem, Value
     from kg.period import Period
 
 
 PATTERNS = "patterns/2"
-CONTEXT = -1  # the place of a reference that the sentence itself does not hold
+CONTEXT = -1  # offset of a mention that is inferred from the context
 
 
 class EntityMention(Struct, frozen=True):
-    """A name in a sentence and the entity it stands for; `start` is CONTEXT when it is understood, not written.
+    """A name in a sentence and its entity; `start` is CONTEXT if the name is inferred, not written.
 
     `about` anchors a compound indicator: 碳酸锂价格 is about product:碳酸锂, whose name is `owner` and ends at
-    `owner_end`. `score` is the linker's certainty, 0 … 1.
+    `owner_end`. `score` is the linker's confidence, 0 … 1.
     """
 
     entity: str
@@ -45,12 +45,12 @@ class EntityMention(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """What a reader read; offsets are into the normalised sentence. The pipeline turns it into a fact.
+    """A relation read from a sentence, which the pipeline turns into a fact; offsets are in the normalised sentence.
 
-    `reader` names who read it and in which version, `pattern` how. `polarity` and `modality` are set where the reader
-    knows them, else the certainty of the sentence decides. `listing` says that a list places the subject, whatever is
-    expected of it, `own_clause` that only a period of the claim's own clause dates it. `named` are the document's
-    characters that name an end, where the sentence's own names do not hold it.
+    `reader` is the reader's name and version, `pattern` the rule that matched. If `polarity` or `modality` is None, the
+    certainty of the sentence decides. With `listing`, the subject is placed by a list (「隔膜：A、B」) and words of
+    expectation do not apply; with `own_clause`, only a period in the claim's own clause dates it. `named` holds the
+    document spans of ends that are not among the sentence's names.
     """
 
     relation: str
@@ -73,13 +73,12 @@ class Claim(Struct, frozen=True):
 
 
 class AnnotatedSentence(Struct, frozen=True):
-    """One sentence, its names in order of place without overlap, and its surroundings.
+    """A sentence, its names in order and without overlap, and its surroundings.
 
-    `subject` is who the sentence is about when it names nobody: the lead-in's, heading's or report's subject.
-    `place` is where its figures are measured when it names no place: its label's, title's or heading's. `firm` says
-    that a heading speaks of one company, `stranger` that the label does of one that nobody knows, `opens` that the
-    sentence begins its paragraph or item, `estimated` that it goes on about a period which the sentence before marked
-    as estimated (2025E).
+    `subject` is the default subject of a sentence that names none: the lead-in's, heading's or report's subject.
+    `place` is the default place of its figures: the label's, title's or heading's. `company_scope`: a heading is about
+    one company; `is_unlisted_company`: the label names a company that is in no list; `starts_block`: the sentence opens
+    its paragraph or item; `estimated`: it inherits a period that was marked as estimated (2025E).
     """
 
     sentence: Sentence
@@ -101,7 +100,7 @@ class AnnotatedSentence(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The normalised text that all offsets point into."""
+        """The normalised text that all offsets refer to."""
         return self.sentence.text
 
     def between(self, start: int, end: int) -> tuple[EntityMention, ...]:
@@ -110,11 +109,11 @@ class AnnotatedSentence(Struct, frozen=True):
 
 
 class Masked(Struct, frozen=True):
-    """The sentence with every name, or enumeration of names, put down to one letter of its kind.
+    """A sentence in which every name, or enumeration of names, is replaced by one letter for its kind.
 
     「恩捷股份向宁德时代、比亚迪供应隔膜」 becomes 「C向C供应P」, each letter a private-use character, so that a pattern
-    speaks of *a company*, not of its spelling; `groups` holds what each letter stands for and `starts` where each
-    character began. Periods and denials are left out: 「2024年并未收购」 reads as 「收购」.
+    matches *a company*, not its spelling. `groups` maps a letter's index to its names, `starts` gives each character's
+    offset in the sentence. Periods and negations are removed: 「2024年并未收购」 becomes 「收购」.
     """
 
     text: str
@@ -124,11 +123,11 @@ class Masked(Struct, frozen=True):
     denials: tuple[int, ...] = ()
 
     def denied(self, start: int, end: int) -> bool:
-        """Whether a word of denial was left out of text[start:end] of the sentence."""
+        """Whether a negation was removed from text[start:end] of the sentence."""
         return any(start <= at < end for at in self.denials)
 
     def origin(self, index: int) -> int:
-        """Return the normalised-sentence offset of a masked character."""
+        """Return the offset of a masked character in the normalised sentence."""
         return self.starts[index]
 
 
@@ -137,7 +136,7 @@ LETTER = {kind: chr(_FIRST_LETTER + index) for index, kind in enumerate(Kind)}
 QUANTITY_LETTER = chr(_FIRST_LETTER + len(LETTER))
 ANY_LETTER = f"{chr(_FIRST_LETTER)}-{QUANTITY_LETTER}"
 _JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?、?(?:以及|和|及|与|或)?")
-# A denied verb is read like the plain one; the claim remembers that it was denied.
+# Negations are removed so that patterns match the plain verb; `Masked.denials` records them.
 _DENIAL = re.compile(
     r"并未|并没有|没有|尚未|未能|未曾|并不|不再|终止|否认|取消|未(?=[向与和对被由从收供采持参投签获达])"
 )
@@ -146,12 +145,12 @@ _TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|�
 
 
 def mask(annotated: AnnotatedSentence, *, pairs: bool = False) -> Masked:
-    """Mask a sentence; with `pairs`, two names joined by 和 or 与 stay two (for 「A与B合作」)."""
+    """Mask a sentence; with `pairs`, two names joined by 和 or 与 stay separate (for 「A与B合作」)."""
     return _Builder(annotated, pairs=pairs).build()
 
 
 class _Builder:
-    """Walks the sentence once, left to right, and collects masked characters with their origins."""
+    """Builds the masked text and its offsets in one pass, left to right."""
 
     def __init__(self, annotated: AnnotatedSentence, *, pairs: bool) -> None:
         self.source, self.pairs = annotated.text, pairs
@@ -229,7 +228,7 @@ _MASKED_KINDS = frozenset(Kind) - {Kind.INDICATOR, Kind.EVENT, Kind.POLICY}
 
 
 def anchor_of(ref: EntityMention) -> EntityMention | None:
-    """Return the name a pattern should see: 产能 and 收购 are its trigger words, 碳酸锂 in 碳酸锂产能 its product."""
+    """Return the name that patterns see: 碳酸锂 for 碳酸锂产能, None for trigger words such as 产能 and 收购."""
     if ref.kind in _MASKED_KINDS:
         return ref
     if ref.about and ref.owner_end > ref.start:
@@ -244,10 +243,10 @@ def nearest(refs: Sequence[EntityMention], before: int) -> EntityMention | None:
 
 
 class AnnotatedDocument(Struct, frozen=True):
-    """A document cut into lines, each with its names, and its sentences with their surroundings.
+    """A document split into lines with their names, and its sentences with their surroundings.
 
-    `lines` are its sentences, headings and rows of tables in order, and `names` what is named in each; `sentences`
-    are those that are neither, `by_line` where each of them stands. `company` is whom the report is about.
+    `lines` are sentences, headings and table rows in order, `names` the names in each line; `sentences` are the lines
+    that are neither headings nor rows, and `by_line` maps line numbers to them. `company` is the report's subject.
     """
 
     document: Document
@@ -264,7 +263,7 @@ class AnnotatedDocument(Struct, frozen=True):
         return self.lines[line].sentence.text if line >= 0 else self.title
 
     def sentence(self, line: int) -> AnnotatedSentence:
-        """Return a line as a sentence; a heading or a row has no surroundings of its own."""
+        """Return a line as a sentence; headings and table rows have no surroundings."""
         known = self.by_line.get(line)
         return (
             known
@@ -274,7 +273,7 @@ class AnnotatedDocument(Struct, frozen=True):
 
 
 class ClaimReader(Protocol):
-    """Reads claims out of an annotated document; keeps nothing from one document to the next."""
+    """Reads claims from an annotated document; keeps no state between documents."""
 
     def read(self, document: AnnotatedDocument) -> Iterable[tuple[Claim, AnnotatedSentence]]:
         """Yield the claims of a document, each with the sentence that states it."""

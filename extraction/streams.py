@@ -1,4 +1,4 @@
-"""JSON lines in, JSON lines out: in order, over processes; a bad line is said with its number and the rest goes on."""
+"""Map JSON lines to JSON lines, in order and in parallel; a bad line yields an error with its line number."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def reading_on_wire(name: str, reading: Reading, *, explain: bool = False) -> dict[str, Any]:
-    """Return one document's mentions, facts and problems; with `explain`, which pattern read a fact and how sure."""
+    """Return a document's mentions, facts and problems; `explain` adds patterns and features of candidates."""
     entities = {entity.id: entity for entity in reading.entities}
     return {
         "id": name,
@@ -52,7 +52,7 @@ def reading_on_wire(name: str, reading: Reading, *, explain: bool = False) -> di
 
 
 def mention_on_wire(mention: Mention, entities: Mapping[str, Entity], *, explain: bool = False) -> dict[str, Any]:
-    """Return a mention with its judgement and its candidates, the surest first."""
+    """Return a mention with its status and its candidates, in descending order of score."""
     entity = entities.get(mention.entity)
     return {
         "start": mention.start,
@@ -121,12 +121,12 @@ def _problem(problem: Problem) -> dict[str, Any]:
     return {"kind": problem.kind, "message": problem.message, "start": problem.start, "end": problem.end}
 
 
-_BATCH = 8  # lines that travel together: a news item is too short for a trip of its own
+_BATCH = 8  # lines sent to a worker at once: a single news item is too little work
 
 
 @dataclass(frozen=True, slots=True)
 class LineResult:
-    """What became of one line: its answer as JSON, or, where `refused`, why there is none."""
+    """The result of a line as JSON, or the error message if `refused`."""
 
     text: str
     refused: bool = False
@@ -135,28 +135,28 @@ class LineResult:
 def transform(
     lines: Iterable[bytes], build: Callable[[], Work], *, source: str, workers: int = 0
 ) -> Iterator[LineResult]:
-    """Answer each line; blank ones are passed over.
+    """Process each line, skipping blank ones.
 
     Args:
-        lines: UTF-8, an object each.
-        build: makes the function record, place → answer, once in each process; that may raise DocumentError.
-        source: what the lines come from, for messages.
-        workers: processes; 0 takes one a processor.
+        lines: UTF-8, one JSON object each.
+        build: returns the function (record, location) → result, which may raise DocumentError; called once per process.
+        source: name of the input, for error messages.
+        workers: number of processes; 0 uses one per processor.
     """
     numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    return ordered_map(numbered, partial(_answering, build, source), workers=workers, size=_BATCH)
+    return ordered_map(numbered, partial(_line_function, build, source), workers=workers, size=_BATCH)
 
 
-def _answering(build: Callable[[], Work], source: str) -> Callable[[tuple[int, bytes]], LineResult]:
-    return partial(_answer, build(), source)
+def _line_function(build: Callable[[], Work], source: str) -> Callable[[tuple[int, bytes]], LineResult]:
+    return partial(_process_line, build(), source)
 
 
-def _answer(work: Work, source: str, numbered: tuple[int, bytes]) -> LineResult:
+def _process_line(work: Work, source: str, numbered: tuple[int, bytes]) -> LineResult:
     number, line = numbered
     where = f"{source}:{number}"
     try:
         return LineResult(json.dumps(work(_record(where, line), where), ensure_ascii=False))
-    except DocumentError as fault:  # such an error does not travel between processes; its one line does
+    except DocumentError as fault:  # the exception does not survive pickling, its message does
         return LineResult(str(fault), refused=True)
 
 
@@ -164,15 +164,15 @@ def _record(where: str, line: bytes) -> Record:
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError) as fault:
-        raise DocumentError(where, f"not a line of JSON in UTF-8 ({fault})"[:200], "mend or remove the line") from fault
+        raise DocumentError(where, f"not JSON in UTF-8 ({fault})"[:200], "fix or remove the line") from fault
     if not isinstance(record, dict):
-        raise DocumentError(where, "not an object", 'write {"id": …, "text": …, "date": …}')
+        raise DocumentError(where, "not a JSON object", 'write {"id": …, "text": …, "date": …}')
     return record
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """How texts are read; `read_at` stamps readings and bounds dates."""
+    """Options of `liantu extract`; `read_at` is the recording time and the upper bound of publication days."""
 
     read_at: datetime
     ner: bool = True
@@ -180,10 +180,10 @@ class Extraction:
     names: Path | None = None
     edge_model: str = "shipped"
     explain: bool = False
-    min_confidence: float = 0.0  # what is read less surely is not written
+    min_confidence: float = 0.0  # facts below it are dropped
 
     def build(self) -> Work:
-        """Make the function that answers one record."""
+        """Return the function that extracts one record."""
         extractor = Extractor.default(
             master=self.master,
             ner=self.ner,
@@ -194,26 +194,26 @@ class Extraction:
         return partial(_extract, extractor, self)
 
 
-def _extract(extractor: Extractor, how: Extraction, record: Record, where: str) -> dict[str, Any]:
+def _extract(extractor: Extractor, options: Extraction, record: Record, where: str) -> dict[str, Any]:
     if "id" not in record:
         raise DocumentError(where, 'missing "id"', "add one to match results to inputs")
-    document = read_record(record, SourceFile(Path(where), b"", how.read_at.date()))
-    given = text_of(record)
-    reading = extractor.extract(document, recorded_at=how.read_at)
-    written = reading_on_wire(record["id"], reading, explain=how.explain)
-    for fact in written["facts"]:  # the stored text spells line ends one way; a quote is the giver's own characters
+    document = read_record(record, SourceFile(Path(where), b"", options.read_at.date()))
+    original = text_of(record)
+    reading = extractor.extract(document, recorded_at=options.read_at)
+    written = reading_on_wire(record["id"], reading, explain=options.explain)
+    for fact in written["facts"]:  # the document has normalised line ends; quotes use the input's own characters
         evidence = fact["evidence"]
-        evidence["quote"] = given[evidence["start"] : evidence["end"]]
+        evidence["quote"] = original[evidence["start"] : evidence["end"]]
     return written
 
 
-_MOST_PROPOSED = 5
-_PLACES = 4  # digits of a score
+_MAX_PROPOSED = 5
+_SCORE_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Resolving:
-    """How texts are read: with the NER model or without, against which master, with each feature's share or not."""
+    """Options of `liantu resolve`."""
 
     ner: bool = True
     master: Path | None = None
@@ -221,14 +221,14 @@ class Resolving:
     explain: bool = False
 
     def build(self) -> Work:
-        """Make the function that answers one record."""
+        """Return the function that resolves one record."""
         return partial(
             _resolve_line, NameReader.default(master=self.master, ner=self.ner, names=self.names), self.explain
         )
 
 
 class NameReader:
-    """Finds the names of a text and says whom they stand for, as of a day."""
+    """Finds the names in a text and links them to entities as of a day."""
 
     def __init__(self, master: Master, *, ner: bool = True, lexicon: Lexicon | None = None) -> None:
         self._lexicon = lexicon or shipped_lexicon()
@@ -237,20 +237,20 @@ class NameReader:
 
     @classmethod
     def default(cls, *, master: Path | None = None, ner: bool = True, names: Path | None = None) -> NameReader:
-        """Build it on the shipped securities master, or on the user's, with the user's own names."""
+        """Build a reader on the shipped securities master or the user's, with the user's own names."""
         return cls(Master.load(master), ner=ner, lexicon=lexicon_with(names))
 
     def read(
         self, text: str, day: date, *, codes: tuple[str, ...] = (), explain: bool = False, propose: bool = True
     ) -> list[dict[str, Any]]:
-        """Return the mentions of a text in order of place, as `liantu resolve` writes them.
+        """Return the mentions of a text in order, as `liantu resolve` writes them.
 
         Args:
-            text: the document; offsets are code points of it.
-            day: names are read as they were borne on it.
-            codes: of the issuers the document is about, where known.
-            explain: whether each candidate shows what its score is made of.
-            propose: whether an unlisted company's candidates are sought among the near names.
+            text: the document; offsets are in code points.
+            day: names are resolved as of this day.
+            codes: codes of the issuers that the document is about, if known.
+            explain: whether to include the features of each candidate's score.
+            propose: whether to propose similarly named issuers for an unlisted company.
         """
         sentences = split(text, 0, len(text))
         resolutions, refs = self._linker.read(text, day, sentences, codes=codes)
@@ -272,7 +272,9 @@ class NameReader:
     def _company(self, found: Resolution, day: date | None, *, explain: bool) -> dict[str, Any]:
         candidates = [_candidate(each, explain=explain) for each in found.candidates]
         if day is not None and found.status == "unknown" and found.entity_id:
-            candidates += self._proposed(found.text, day, {each["entity"] for each in candidates}, explain=explain)
+            candidates += self._similar_issuers(
+                found.text, day, {each["entity"] for each in candidates}, explain=explain
+            )
         return {
             "start": found.start,
             "end": found.end,
@@ -281,12 +283,12 @@ class NameReader:
             "entity": found.entity_id,
             "code": found.code,
             "kind": "company",
-            "score": round(found.score, _PLACES),
+            "score": round(found.score, _SCORE_DIGITS),
             "candidates": candidates,
         }
 
-    def _proposed(self, text: str, day: date, known: set[str], *, explain: bool) -> list[dict[str, Any]]:
-        """Issuers whose name is near an unlisted company's: for a person to judge, never linked."""
+    def _similar_issuers(self, text: str, day: date, known: set[str], *, explain: bool) -> list[dict[str, Any]]:
+        """Return issuers with a name similar to an unlisted company's: for manual review, never linked."""
         return [
             {
                 "entity": near.issuer.id,
@@ -295,12 +297,12 @@ class NameReader:
                 "score": near.score,
                 **({"features": {near.reason: near.score}} if explain else {}),
             }
-            for near in self._near.related(text, day, limit=_MOST_PROPOSED)
+            for near in self._near.related(text, day, limit=_MAX_PROPOSED)
             if near.issuer.id not in known
         ]
 
     def _other(self, text: str, sentence: Sentence, ref: EntityMention) -> dict[str, Any] | None:
-        """A name of another kind: in the gazetteer it is linked, a compound of one too, a guess is unknown."""
+        """Return the mention of another kind of name: linked if it or its owner is in the gazetteer, else unknown."""
         start, end = sentence.span(ref.start, ref.end)
         if ref.entity.startswith("sec:"):
             return None
@@ -313,7 +315,7 @@ class NameReader:
             "entity": ref.entity,
             "code": None,
             "kind": ref.kind.value,
-            "score": round(ref.score, _PLACES),
+            "score": round(ref.score, _SCORE_DIGITS),
             "candidates": [],
         }
 
@@ -323,17 +325,17 @@ def _candidate(candidate: ScoredIssuer, *, explain: bool) -> dict[str, Any]:
         "entity": candidate.entity_id,
         "code": candidate.code,
         "name": candidate.name,
-        "score": round(candidate.score, _PLACES),
+        "score": round(candidate.score, _SCORE_DIGITS),
         **({"features": candidate.features} if explain else {}),
     }
 
 
 def _resolve_line(reader: NameReader, explain: bool, record: Record, where: str) -> dict[str, Any]:
     if "id" not in record:
-        raise DocumentError(where, 'no "id"', "give each line one, so that its answer can be told")
+        raise DocumentError(where, 'missing "id"', "add one to match results to inputs")
     codes = record.get("codes", ())
     if not isinstance(codes, (list, tuple)) or not all(isinstance(code, str) for code in codes):
-        raise DocumentError(where, '"codes" is no list of codes', 'write "codes": ["600519.SH"] or leave it out')
+        raise DocumentError(where, '"codes" is not a list of codes', 'write "codes": ["600519.SH"] or leave it out')
     mentions = reader.read(text_of(record), _day(record, where), codes=tuple(codes), explain=explain)
     return {"id": record["id"], "mentions": mentions}
 
@@ -343,7 +345,7 @@ def _day(record: Record, where: str) -> date:
     try:
         day = parse_day(stated) if isinstance(stated, str) else None
     except ValueError as fault:
-        raise DocumentError(where, f"{stated!r} is no day ({fault})", 'write "date": "2025-06-30"') from fault
+        raise DocumentError(where, f"{stated!r} is not a date ({fault})", 'write "date": "2025-06-30"') from fault
     if day is None:
-        raise DocumentError(where, 'no "date"', 'names are read as of a day: write "date": "2025-06-30"')
+        raise DocumentError(where, 'missing "date"', 'names are resolved as of a day: write "date": "2025-06-30"')
     return day

@@ -1,4 +1,4 @@
-"""Work spread over processes in order: a bounded number in flight, and no worker left behind."""
+"""Map items over processes in order, with a bounded number in flight and no orphaned workers."""
 
 from __future__ import annotations
 
@@ -17,32 +17,34 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_AHEAD = 4  # batches in flight for each worker: enough to keep them busy, few enough to hold in memory
+_AHEAD = 4  # batches in flight per worker: keeps workers busy within bounded memory
 
 
 def ordered_map(
     items: Iterable[Item], build: Callable[[], Callable[[Item], Result]], *, workers: int = 0, size: int = 1
 ) -> Iterator[Result]:
-    """Map items in order; in parallel when there is more than one batch and more than one processor.
+    """Map items in order; in parallel if there is more than one batch and more than one worker.
 
     Args:
-        items: read as they are needed, never all at once.
-        build: makes the function that does the work, once in each process; it is pickled by its name.
-        workers: processes; 0 takes one a processor.
-        size: items that travel together; more than one where an item is short work.
+        items: read lazily.
+        build: returns the function to map; pickled by name and called once per process.
+        workers: number of processes; 0 uses one per processor.
+        size: items per batch; more than one if each is little work.
     """
     workers = workers or os.cpu_count() or 1
     source = iter(items)
     batches = iter(lambda: list(islice(source, size)), [])
     first = list(islice(batches, 1 if workers == 1 else 2))
     whole = chain(first, batches)
-    if workers == 1 or len(first) < 2:  # noqa: PLR2004 -- one batch keeps one process busy
+    if workers == 1 or len(first) < 2:  # noqa: PLR2004 -- one batch needs one process
         work = built(build) if first else None
         for batch in whole:
             assert work is not None
             yield from map(work, batch)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_start, initargs=(build,)) as pool:
+    with ProcessPoolExecutor(
+        workers, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(build,)
+    ) as pool:
         for done in pool_map(pool, _work, whole, ahead=workers * _AHEAD):
             yield from done
 
@@ -50,18 +52,18 @@ def ordered_map(
 def pool_map(
     pool: ProcessPoolExecutor, work: Callable[[Item], Result], items: Iterable[Item], *, ahead: int
 ) -> Iterator[Result]:
-    """Map in order with a bounded number in flight (`Executor.map` would read every item at once)."""
-    waiting = []
+    """Map in order with a bounded number in flight (`Executor.map` reads all items at once)."""
+    pending = []
     for item in items:
-        waiting.append(pool.submit(work, item))
-        if len(waiting) >= ahead:
-            yield waiting.pop(0).result()
-    for future in waiting:
+        pending.append(pool.submit(work, item))
+        if len(pending) >= ahead:
+            yield pending.pop(0).result()
+    for future in pending:
         yield future.result()
 
 
 def built(build: Callable[[], Result]) -> Result:
-    """Make what the work is done with, for good: what it holds is no garbage and is not looked through for any."""
+    """Build an object that lives as long as the process, and exclude it from garbage collection."""
     made = build()
     gc.collect()
     gc.freeze()
@@ -71,14 +73,14 @@ def built(build: Callable[[], Result]) -> Result:
 _worker: dict[str, Callable[[Any], Any]] = {}
 
 
-def _start(build: Callable[[], Callable[[Any], Any]]) -> None:
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    threadpool_limits(1)  # one process a processor already; BLAS threads on top only wait for each other
+def _start_worker(build: Callable[[], Callable[[Any], Any]]) -> None:
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    threadpool_limits(1)  # there is one process per processor already; BLAS threads would only compete
     _worker["one"] = built(build)
 
 
-def _leave_with_parent() -> None:
-    """End this worker when the process that started it is gone; killed, that one cannot say so."""
+def _exit_with_parent() -> None:
+    """Exit when the parent process ends, even if it was killed and could not stop its workers."""
     parent = parent_process()
     if parent is not None:
         parent.join()

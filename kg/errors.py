@@ -1,19 +1,19 @@
-"""Every fault a user can cause, each class the owner of its message.
+"""Errors that users can cause; each class defines its message.
 
 KgError
 ├── SettingsError          liantu.toml or a KG_* variable
 ├── VocabularyError        relations.yaml
-├── DocumentError          one input file; the rest of the run goes on
-├── JudgementRefused       a merge, split or revocation that cannot be
+├── DocumentError          one input file; the run continues with the others
+├── JudgementRefused       an impossible merge, split or revocation
 ├── StoreError
 │   ├── StoreMissing       no knowledge base at that path
 │   ├── StoreTooNew        written by a later version
-│   ├── StoreLocked        another writer holds it
+│   ├── StoreLocked        locked by another writer
 │   └── StoreUnusable      not a knowledge base, corrupt, read-only, disk full
 └── QuestionError
-    ├── UnknownName        nothing in the view is called that
-    ├── UnknownDocument    no document of that id or path
-    └── EmptyBase          a job on a base without documents
+    ├── UnknownName        no entity in the view has that name
+    ├── UnknownDocument    no document with that id or path
+    └── EmptyBase          a base without documents
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 
 
 class KgError(Exception):
-    """A fault with one clear line: what, where, what to do."""
+    """Base class; the message is one line: what failed, where, and what to do."""
 
 
 class SettingsError(KgError):
-    """A setting that cannot be used."""
+    """An invalid setting."""
 
     def __init__(self, name: str, cause: str) -> None:
         super().__init__(f"setting {name}: {cause}")
 
 
 class VocabularyError(KgError):
-    """A line of relations.yaml that does not fit."""
+    """An invalid entry in relations.yaml."""
 
     def __init__(self, where: str, cause: str) -> None:
         super().__init__(f"relations.yaml: {where}: {cause}")
 
 
 class DocumentError(KgError):
-    """One input that cannot be read; `advice` says what its owner can do."""
+    """An unreadable input; `advice` states what the user can do."""
 
     def __init__(self, source: str, cause: str, advice: str) -> None:
         self.source, self.cause, self.advice = source, cause, advice
@@ -52,47 +52,47 @@ class DocumentError(KgError):
 
 
 class JudgementRefused(KgError):
-    """A judgement on who is who that would make nonsense of the graph."""
+    """A judgement on identity that would make the graph inconsistent."""
 
 
 class StoreError(KgError):
-    """A knowledge base that cannot serve."""
+    """A knowledge base that cannot be used."""
 
 
 class StoreMissing(StoreError):
-    """No knowledge base where one was asked for."""
+    """No knowledge base at the given path."""
 
     def __init__(self, path: Path | str) -> None:
-        super().__init__(f"{path}: no knowledge base here; make one with `liantu ingest REPORTS/ --kb {path}`")
+        super().__init__(f"{path}: no knowledge base here; create one with `liantu ingest REPORTS/ --kb {path}`")
 
 
 class StoreTooNew(StoreError):
-    """A knowledge base of a later version of Liantu."""
+    """A knowledge base written by a later version of Liantu."""
 
     def __init__(self, path: Path | str, found: int, known: int) -> None:
         super().__init__(f"{path}: written with schema {found}, this version knows {known}; upgrade liantu")
 
 
 class StoreLocked(StoreError):
-    """A knowledge base that another writer holds."""
+    """A knowledge base locked by another writer."""
 
     def __init__(self, path: Path | str, holder: str = "") -> None:
         super().__init__(f"{path}: {holder or 'another process'} is writing; wait until it ends and run again")
 
 
 class StoreUnusable(StoreError):
-    """A file that is no knowledge base, or one that the system lets nobody use."""
+    """A file that is not a knowledge base, or is corrupt or inaccessible."""
 
     def __init__(self, path: Path | str, cause: str) -> None:
         super().__init__(f"{path}: {cause}")
 
 
 class QuestionError(KgError):
-    """A question that cannot be answered as it stands."""
+    """A question that cannot be answered."""
 
 
 class UnknownName(QuestionError):
-    """A name that nothing in the view bears."""
+    """A name that no entity in the view has."""
 
     def __init__(self, text: str, near: Sequence[str] = ()) -> None:
         self.text, self.near = text, tuple(near)
@@ -101,7 +101,7 @@ class UnknownName(QuestionError):
 
 
 class EmptyBase(QuestionError):
-    """A job that needs documents was run on a base without any."""
+    """An operation that needs documents, on a base without any."""
 
     def __init__(self) -> None:
         super().__init__("知识库里（到这一天为止）还没有文档：请先运行 `liantu ingest REPORTS/ --kb KB`，或换一天")

@@ -1,7 +1,7 @@
-"""Content-hash ids, made here and nowhere else.
+"""Content-hash ids; the only module that creates ids.
 
-Same content, same id, on every machine: reading a document twice adds nothing. BLAKE2b, 16 bytes, over a
-length-prefixed joining of the parts (so that ("ab", "c") and ("a", "bc") differ).
+Equal content has the same id on every machine, so reading a document twice adds nothing. The hash is 16-byte BLAKE2b
+over the length-prefixed parts (so that ("ab", "c") and ("a", "bc") differ).
 """
 
 from __future__ import annotations
@@ -32,50 +32,50 @@ def digest(parts: Iterable[str]) -> str:
 
 
 def document_id(content: bytes) -> str:
-    """Hash a document's bytes."""
+    """Return the id of a document from its bytes."""
     return "doc:" + hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def chunk_id(document: str, start: int, end: int) -> str:
-    """Hash a chunk's place."""
+    """Return the id of a chunk from its position."""
     return "chunk:" + digest((document, str(start), str(end)))
 
 
-@lru_cache(maxsize=8192)  # a document says the same names again and again
+@lru_cache(maxsize=8192)  # names repeat within a document
 def entity_id(kind: Kind, name: str) -> str:
-    """Return the typed, normalised id of an entity without a code: `product:碳酸锂`; companies become `org:…`."""
+    """Return the id of an entity without a code from its kind and name: `product:碳酸锂`; companies become `org:…`."""
     prefix = "org" if kind == "company" else str(kind)
     return f"{prefix}:{normal_name(name)}"
 
 
 @lru_cache(maxsize=8192)
 def normal_name(name: str) -> str:
-    """Fold width, case, spaces and traditional characters, so that one name is one string."""
+    """Normalise width, case, spaces and traditional characters."""
     return simplified("".join(unicodedata.normalize("NFKC", name).casefold().split()))
 
 
 def fact_id(fact: Fact) -> str:
-    """Hash exactly what a fact claims: ends, relation, sign, polarity, modality, stated period, value and qualifiers.
+    """Hash what a fact claims: ends, relation, sign, polarity, modality, stated period, value and qualifiers.
 
-    Who said it, when, and how it was read belong to the evidence, so the same claim in two documents is one fact.
+    Speaker, date and extractor belong to the evidence, so the same claim in two documents is one fact.
     """
     return fact_id_of(id_part(fact.subject), id_part(fact.relation), id_part(fact.object), claim=claim_key(fact))
 
 
 def fact_id_of(subject: bytes, relation: bytes, object_: bytes, *, claim: bytes) -> str:
-    """Return the id of a claim; `claim` is the `claim_key` of any fact that claims the same, the rest `id_part`s."""
+    """Return a fact id from the `id_part`s of its ends and relation and its `claim_key`."""
     return "fact:" + claim_digest(subject + relation + object_ + claim).hex()
 
 
 def claim_digest(claimed: bytes) -> bytes:
-    """Return the digest that `fact_id_of` writes in hex, of all that it is given, joined."""
-    hashed = _EMPTY.copy()  # two thirds of the time of making one anew
+    """Return the digest behind `fact_id_of`, from the joined parts."""
+    hashed = _EMPTY.copy()  # takes two thirds of the time of a new hash object
     hashed.update(claimed)
     return hashed.digest()
 
 
 def fact_ids(digests: bytes) -> list[str]:
-    """Return the fact ids of joined digests.
+    """Return the fact ids of concatenated digests.
 
     >>> fact_ids(bytes(16)) == ["fact:" + 32 * "0"]
     True
@@ -85,13 +85,13 @@ def fact_ids(digests: bytes) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def id_part(text: str) -> bytes:
-    """Return what a part gives to an id: worked out once for the many that share it, as an end, a day or a unit."""
+    """Return the length-prefixed bytes of a part of an id, cached because parts repeat."""
     data = text.encode()
     return len(data).to_bytes(8, "big") + data
 
 
 def claim_key(fact: Fact) -> bytes:
-    """Return what of a fact's claim goes into its id, its ends and relation left out."""
+    """Return the part of a fact id that encodes the claim without ends and relation."""
     return said_key(
         fact.sign, fact.polarity, fact.modality, valid=fact.valid, value=fact.value, qualifiers=fact.qualifiers
     )
@@ -106,7 +106,7 @@ def said_key(
     value: Value | None,
     qualifiers: Iterable[tuple[str, str]],
 ) -> bytes:
-    """Return the `claim_key` of a fact that is not yet made."""
+    """Return the `claim_key` of a fact from its fields."""
     period = (str(valid.start), str(valid.end)) if valid else ()
     named = (f"{name}={word}" for name, word in qualifiers)
     parts = (str(sign), polarity, modality, "|valid", *period, "|value", *_value_parts(value), "|qualifiers", *named)
@@ -114,30 +114,30 @@ def said_key(
 
 
 def claim_key_around_value(fact: Fact) -> tuple[bytes, bytes]:
-    """Return what stands before and after the value in `claim_key`, for facts that differ in nothing else."""
+    """Return the parts of `claim_key` before and after the value, for facts that differ only in the value."""
     whole = claim_key(replace(fact, value=None))
     after = _joined(("|qualifiers", *(f"{name}={value}" for name, value in fact.qualifiers)))
     return whole.removesuffix(after), after
 
 
 def value_key(value: Value) -> bytes:
-    """Return what a value gives to `claim_key`."""
+    """Return the part of `claim_key` that encodes a value."""
     return _joined(_value_parts(value))
 
 
 def number_key(number: float) -> bytes:
-    """Return what the number of a value gives to `value_key`, which begins with it."""
+    """Return the prefix of `value_key` that encodes the number."""
     written = b"%.10g" % number
     return _SIZES[len(written)] + written  # 17 characters at most
 
 
 def community_id(level: int, members: Iterable[str]) -> str:
-    """Hash a community's level and sorted members."""
+    """Return the id of a community from its level and members."""
     return "theme:" + digest((str(level), *sorted(members)))
 
 
 def judgement_id(judgement: Judgement) -> str:
-    """Hash a judgement with who said it, when and why: the same words on another day are another judgement."""
+    """Return the id of a judgement, including its author, dates and reason."""
     period = judgement.period
     scope = (*judgement.documents, "|period", *((str(period.start), str(period.end)) if period else ()))
     score = "" if judgement.score is None else f"{judgement.score:.10g}"

@@ -1,4 +1,4 @@
-"""The record of a judgement on who is who; kg/store/rules/identities.py applies it."""
+"""Record of a judgement on entity identity; applied by kg/store/rules/identities.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What a judgement does."""
+    """The effect of a judgement."""
 
     MERGE = "merge"
     SPLIT = "split"
@@ -22,12 +22,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Somebody's word on who is who: a record that is never edited, only revoked by another (DESIGN §1.3).
+    """A judgement on entity identity: an immutable record that only another judgement can revoke (DESIGN §1.3).
 
-    `merge`: what was `subject` goes by `object`. `split`: where documents call `subject` by `name`, they mean `object`;
-    `documents` (ids) and `period` (days of publication) narrow where. `revoke`: the judgement whose id is `subject`
-    counts no longer. A view sees it by the same two clocks as evidence: the day it counts from, and when it was
-    written down.
+    `merge`: `subject` becomes `object`. `split`: where documents use `name` for `subject`, they mean `object`;
+    `documents` (ids) and `period` (publication days) limit the scope. `revoke`: cancels the judgement with the id
+    `subject`. Views filter judgements by the same two clocks as evidence: publication day and recording time.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What an id says of its entity."""
+"""Entity kinds from id prefixes."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _OF_PREFIX = {"sec": Kind.COMPANY, "org": Kind.COMPANY, **{kind.value: kind for 
 
 
 def kind_of(entity_id: str) -> Kind:
-    """Return the kind that an entity id speaks of."""
+    """Return the kind of an entity from its id."""
     return _OF_PREFIX[entity_id.split(":", 1)[0]]

@@ -1,4 +1,4 @@
-"""The frozen records that the whole house speaks in; DESIGN §3 is their prose."""
+"""Immutable records shared by all packages, described in DESIGN §3."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """Kinds of entity; relations.yaml gives each its prose."""
+    """Kinds of entity, described in relations.yaml."""
 
     COMPANY = "company"
     INSTITUTION = "institution"
@@ -30,14 +30,14 @@ class Kind(StrEnum):
 
 
 class Polarity(StrEnum):
-    """Whether the source says that it is so or that it is not."""
+    """Whether the source affirms or denies the fact."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
 
 
 class Modality(StrEnum):
-    """How certain the source is; each is a different fact (DESIGN §1.4)."""
+    """Certainty of the source; part of a fact's identity (DESIGN §1.4)."""
 
     ASSERTED = "asserted"
     PLANNED = "planned"
@@ -47,7 +47,7 @@ class Modality(StrEnum):
 
 
 class BlockKind(StrEnum):
-    """What a stretch of a document is."""
+    """Type of a text block."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -57,9 +57,9 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of `Document.text`; `level` is a heading's depth (1 is the top) or a list item's indent.
+    """A span of `Document.text`; `level` is the depth of a heading (1 is the top) or the indent of a list item.
 
-    `html` is a table's original form for reading; it is untrusted and escaped wherever it is shown.
+    `html` is the original form of a table; it is untrusted and always escaped for display.
     """
 
     start: int
@@ -71,7 +71,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A stretch of `Document.text` that no reader of facts should see, and why."""
+    """A span of `Document.text` excluded from extraction, with the reason."""
 
     start: int
     end: int
@@ -80,10 +80,10 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One dated source; `text` is the stored text that every offset points into.
+    """One dated source; `text` is the stored text that all offsets refer to.
 
-    `pages` holds the offset at which each page begins (empty where the format has no pages); `blocks` are in order,
-    do not overlap, and leave out what `removed` names. `signature` finds near-duplicates.
+    `pages` holds the start offset of each page (empty if the format has no pages); `blocks` are ordered, do not overlap
+    and exclude `removed` spans. `signature` finds near-duplicates.
     """
 
     id: str
@@ -104,21 +104,21 @@ class Document:
     signature: bytes = b""
 
     def page_of(self, offset: int) -> int | None:
-        """Return the 1-based page that holds `offset`, or None where the format has no pages."""
+        """Return the 1-based page of an offset, or None if the format has no pages."""
         if not self.pages:
             return None
         return sum(1 for begin in self.pages if begin <= offset) or 1
 
 
 class ChunkKind(StrEnum):
-    """What a chunk holds."""
+    """Content type of a chunk."""
 
     TEXT = "text"
     TABLE = "table"
 
 
 class ValueClass(StrEnum):
-    """What a passage is worth to a reader; extraction/facts/passage_class.py tells them apart."""
+    """Value of a passage to a reader; assigned by extraction/facts/passage_class.py."""
 
     CAUSAL = "causal"
     FORECAST = "forecast"
@@ -131,7 +131,7 @@ class ValueClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage: `text == document.text[start:end]`; `search_text` is what the indexes see (a table's skeleton)."""
+    """A passage: `text == document.text[start:end]`; `search_text` is the indexed text (the skeleton of a table)."""
 
     id: str
     document: str
@@ -148,7 +148,7 @@ class Chunk:
 
 
 class MentionStatus(StrEnum):
-    """The judgement on a mention; a doubtful one is never guessed."""
+    """Result of linking a mention."""
 
     LINKED = "linked"
     AMBIGUOUS = "ambiguous"
@@ -157,7 +157,7 @@ class MentionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One entity that a mention may mean, with the named features that make up its score."""
+    """A candidate entity of a mention, with the named features of its score."""
 
     entity: str
     score: float
@@ -166,7 +166,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name in the text, `document.text[start:end] == text`, and what it was judged to mean."""
+    """A name in the text (`document.text[start:end] == text`) with its linking result."""
 
     start: int
     end: int
@@ -180,7 +180,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A name an entity bears or bore, from when to when, and who says so."""
+    """A past or present name of an entity, with its period and source."""
 
     name: str
     period: Period | None = None
@@ -189,7 +189,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A node. `about` anchors one entity to another by definition, not by a source's claim.
+    """A node. `about` relates an entity to another by definition, not by a claim of a source.
 
     The indicator 碳酸锂价格 is about the product 碳酸锂, the product 碳酸锂 about the industry 锂 of the gazetteer.
     """
@@ -206,7 +206,7 @@ class Entity:
 class Value:
     """A measured value in its base unit: 9.45 亿元 is 945000000.0 元 with scale 亿.
 
-    `change` says what kind of number it is: "" for a level, yoy / qoq / share / cagr / ytd / wow / change for changes.
+    `change` is the type of number: "" for a level, or yoy / qoq / share / cagr / ytd / wow / change.
     """
 
     number: float
@@ -219,9 +219,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The exact characters a fact was read from: `quote == document.text[start:end]`, always.
+    """The exact source text of a fact; `quote == document.text[start:end]` always holds.
 
-    `witness` is the first visible document of a family of near-duplicates (copies are one witness); a view fills it in.
+    `witness` is the first visible document of a family of near-duplicates (copies count once), set by a view.
     """
 
     document: str
@@ -238,7 +238,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One immutable claim with all its witnesses; the id hashes what it claims, never who says it.
+    """One immutable claim with all its evidence; the id hashes the claim, not its sources.
 
     `qualifiers` are sorted pairs (product, revenue_share, rank, cause_direction …); `valid` is the *stated* period.
     """
@@ -258,35 +258,35 @@ class Fact:
 
     @property
     def published_on(self) -> date:
-        """The day the first witness said it."""
+        """Day of first publication."""
         return min(item.published_on for item in self.evidence)
 
     @property
     def last_published_on(self) -> date:
-        """The day the latest witness said it."""
+        """Day of latest publication."""
         return max(item.published_on for item in self.evidence)
 
     @property
     def confidence(self) -> float:
-        """The best witness's confidence, 0 … 1."""
+        """Highest confidence of the evidence, 0 … 1."""
         return max(item.confidence for item in self.evidence)
 
     @property
     def witnesses(self) -> int:
-        """How many independent sources say it; copies of one report are one."""
+        """Number of independent sources; copies of one report count once."""
         return len({item.witness or item.document for item in self.evidence})
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Who says it, sorted."""
+        """The sorted speakers."""
         return tuple(sorted({item.speaker for item in self.evidence if item.speaker}))
 
     def qualifier(self, name: str) -> str:
-        """Return one qualifier, or "" when it is not stated."""
+        """Return a qualifier, or "" if it is not stated."""
         return dict(self.qualifiers).get(name, "")
 
     def with_evidence(self, evidence: Iterable[Evidence]) -> Fact:
-        """Return the same claim with exactly these witnesses, in a stable order."""
+        """Return the same claim with exactly this evidence, in a stable order."""
         return replace(
             self, evidence=tuple(sorted(evidence, key=lambda e: (e.published_on, e.document, e.start, e.end)))
         )
@@ -294,7 +294,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault in the data, as a value with a position; faults in the program are exceptions."""
+    """A data error with its position; program errors are exceptions."""
 
     kind: str
     message: str
@@ -304,10 +304,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All that one document yields; a store writes it whole or not at all.
+    """Everything extracted from one document; stores write it atomically.
 
-    `copies` are the ids of stored documents that say nearly the same: a family of copies is one witness. `recorded_at`
-    is when it was read; without it the earliest instant of its evidence counts.
+    `copies` are the ids of stored near-duplicates; a family of copies counts as one source. `recorded_at` is the time
+    of reading, by default the earliest `recorded_at` of the evidence.
     """
 
     document: Document
@@ -322,7 +322,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class SummaryLine:
-    """One line of a summary with the ids of the facts it rests on."""
+    """One line of a summary with the ids of its supporting facts."""
 
     text: str
     facts: tuple[str, ...] = ()
@@ -330,7 +330,7 @@ class SummaryLine:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a community is about; keyed by the hash of its facts, so an unchanged one is never paid for twice."""
+    """Summary of a community; its id hashes the facts, so that an unchanged summary is reused."""
 
     id: str
     title: str
@@ -340,9 +340,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A group of entities found in one weekly run; level 0 is the coarsest.
+    """A group of entities from one weekly run; level 0 is the coarsest.
 
-    `changes` says what is new since the run before; it is made anew every week, the summary only when its facts change.
+    `changes` lists what is new since the previous run; it is rewritten weekly, the summary only when its facts change.
     """
 
     id: str
@@ -354,7 +354,7 @@ class Community:
 
 
 class LifecycleEvent(StrEnum):
-    """What can happen to a theme from one run to the next."""
+    """Change of a theme between two runs."""
 
     BORN = "born"
     GROWN = "grown"
@@ -369,10 +369,10 @@ class LifecycleEvent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ThemeEvent:
-    """One turn in a theme's life, with its evidence.
+    """One event in the lifecycle of a theme, with its evidence.
 
-    `others` are the themes it came from, merged with, split into or was scattered over; `joined` and `left` are entity
-    ids; `facts` those that brought it about, the strongest first. `name` is what the theme was called that week.
+    `others` are the themes it came from, merged with, split into or dissolved into; `joined` and `left` are entity ids;
+    `facts` are the supporting facts, strongest first. `name` is the name of the theme in that week.
     """
 
     turn: LifecycleEvent
@@ -388,7 +388,7 @@ class ThemeEvent:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One weekly job: what it saw, what it published, and what had happened to the themes since the run before."""
+    """One weekly run: its day, parameters, communities, and theme events since the previous run."""
 
     id: str
     as_of: date
@@ -396,4 +396,4 @@ class Run:
     quality: Mapping[str, float] = field(default_factory=dict)
     communities: tuple[Community, ...] = ()
     events: tuple[ThemeEvent, ...] = ()
-    recorded_at: datetime | None = None  # when it was published, in UTC; None: nobody said, and every view sees it
+    recorded_at: datetime | None = None  # publication time in UTC; None: unknown, visible in every view

@@ -1,4 +1,4 @@
-"""Half-open periods [start, end) that keep the precision they were said with."""
+"""Half-open periods [start, end) that keep their stated precision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MONTHS_PER_YEAR = 12
 
 
 class Precision(StrEnum):
-    """How fine a period was stated; RANGE is any other span."""
+    """Stated precision of a period; RANGE is any other span."""
 
     DAY = "day"
     WEEK = "week"
@@ -23,7 +23,7 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Period:
-    """Days from `start` up to, not including, `end`; None is open on that side.
+    """Days from `start` up to but excluding `end`; None means unbounded.
 
     Raises:
         ValueError: when the period would be empty.
@@ -38,7 +38,7 @@ class Period:
             raise ValueError(f"empty period {self.start} … {self.end}")
 
     def contains(self, day: date) -> bool:
-        """Whether `day` lies inside."""
+        """Whether the period contains `day`."""
         return (self.start is None or self.start <= day) and (self.end is None or day < self.end)
 
     def overlaps(self, other: Period) -> bool:
@@ -46,25 +46,25 @@ class Period:
         return _before(self.start, other.end) and _before(other.start, self.end)
 
     def covers(self, other: Period) -> bool:
-        """Whether every day of `other` lies inside."""
+        """Whether the period contains every day of `other`."""
         starts = self.start is None or (other.start is not None and self.start <= other.start)
         ends = self.end is None or (other.end is not None and other.end <= self.end)
         return starts and ends
 
     def __str__(self) -> str:
-        """Show the way a strategist writes it: 2024、2024H1、2024Q3、2024-09、2024-09-30、2024-01-01…2024-10-01."""
+        """Format as in research notes: 2024、2024H1、2024Q3、2024-09、2024-09-30、2024-01-01…2024-10-01."""
         if self.start is None or self.end is None or self.precision is Precision.RANGE:
             return _range_text(self.start, self.end)
         return _label(self.start, self.precision)
 
 
 def day(value: date) -> Period:
-    """Return that one day."""
+    """Return a single day."""
     return Period(value, value + timedelta(days=1), Precision.DAY)
 
 
 def week(value: date) -> Period:
-    """Return the week, Monday to Sunday (ISO 8601), that holds `value`."""
+    """Return the ISO 8601 week, Monday to Sunday, that contains `value`."""
     monday = value - timedelta(days=value.weekday())
     return Period(monday, monday + timedelta(days=7), Precision.WEEK)
 
@@ -95,7 +95,7 @@ def year(number: int) -> Period:
 
 
 def years(first: int, last: int) -> Period:
-    """Return the calendar years `first` to `last`, both included."""
+    """Return the calendar years `first` to `last`, inclusive."""
     return year(first) if first == last else months(first, 1, 12 * (last - first + 1))
 
 

@@ -1,4 +1,4 @@
-"""The closed vocabulary, read from relations.yaml and checked: what is wrong is said with its place."""
+"""Load and validate the closed vocabulary in relations.yaml."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ class Relation:
     weight: float
 
     def allows(self, subject: Kind, object_: Kind) -> bool:
-        """Whether these kinds may stand at its ends."""
+        """Whether the relation allows these kinds as its ends."""
         return subject in self.subject and object_ in self.object
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """All kinds and relations, by name, in the order of the file."""
+    """All kinds and relations by name, in file order."""
 
     kinds: Mapping[Kind, Mapping[str, str]]
     relations: Mapping[str, Relation]
@@ -87,25 +87,25 @@ class Vocabulary:
         return self.relations[name]
 
     def of_family(self, *families: str) -> tuple[str, ...]:
-        """Return the names of the relations of these families."""
+        """Return the names of the relations in these families."""
         return tuple(name for name, relation in self.relations.items() if relation.family in families)
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML lets the second of two equal keys win without a word; here it is a fault."""
+    """YAML loader that rejects duplicate keys, which YAML silently accepts."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen:
-                raise VocabularyError(f"line {key.start_mark.line + 1}", f"{key.value} is there twice")
+                raise VocabularyError(f"line {key.start_mark.line + 1}", f"duplicate key {key.value}")
             seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
 @cache
 def vocabulary() -> Vocabulary:
-    """Return the vocabulary that ships with Liantu."""
+    """Return the vocabulary shipped with Liantu."""
     return parse(resources.files("kg").joinpath("relations.yaml").read_text(encoding="utf-8"))
 
 
@@ -136,7 +136,7 @@ def parse(text: str) -> Vocabulary:
     except ValidationError as error:
         first = error.errors()[0]
         raise VocabularyError(" → ".join(str(part) for part in first["loc"]) or "file", first["msg"]) from error
-    except ValueError as error:  # a scalar that looks like a day and is none: 2024-13-45
+    except ValueError as error:  # an invalid date scalar: 2024-13-45
         raise VocabularyError("file", f"not valid YAML: {error}") from error
     missing = [kind.value for kind in Kind if kind not in entries.kinds]
     if missing:

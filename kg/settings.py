@@ -1,4 +1,4 @@
-"""Settings from KG_* variables and liantu.toml; the only reader of the environment."""
+"""Settings from KG_* variables and liantu.toml; the only module that reads the environment."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _FILE = "liantu.toml"
 class Settings:
     """Defaults of the commands.
 
-    `workers` 0 means one a processor; `ner` off reads faster and finds fewer unlisted names. `edge_model` reads
-    relations: `shipped`, `off`, or the folder of a model that `liantu train edges` wrote. `names` is a file of the
-    user's own names and synonyms (docs/identity.md). Facts read less surely than `min_confidence` are not stored, and
-    those below `answer_confidence` are part of no answer (docs/quality.md says how often they are right). The user
-    and password open a base on a Neo4j server; the password is never shown.
+    `workers` 0 means one per processor; `ner` off is faster and finds fewer unlisted names. `edge_model` is the
+    relation model: `shipped`, `off`, or the folder of a model written by `liantu train edges`. `names` is a file of the
+    user's names and synonyms (docs/identity.md). Facts below `min_confidence` are not stored, and those below
+    `answer_confidence` are excluded from answers (docs/quality.md lists their precision). User and password are for a
+    Neo4j server; the password is never displayed.
     """
 
     kb: Path = Path("kb.liantu")
@@ -45,10 +45,10 @@ class Settings:
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
-    """Return the settings: a KG_* variable goes before liantu.toml, that before the default; an empty one is not set.
+    """Return the settings. KG_* variables override liantu.toml, which overrides defaults; empty variables are ignored.
 
     Raises:
-        SettingsError: naming the setting and what is wrong with it.
+        SettingsError: with the setting and the cause.
     """
     names = {field.name for field in fields(Settings)}
     given = dict(_from_file((folder or Path()) / _FILE))
@@ -78,7 +78,7 @@ def _path(name: str, value: object) -> Path:
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise SettingsError(name, "is not a text")
+        raise SettingsError(name, "is not a string")
     return value
 
 
@@ -117,7 +117,7 @@ def _flag(name: str, value: object) -> bool:
     try:
         return words[str(value).lower()]
     except KeyError:
-        raise SettingsError(name, f"{value!r} is neither on nor off") from None
+        raise SettingsError(name, f"{value!r} is not on or off") from None
 
 
 _READERS: Mapping[str, Callable[[str, object], Any]] = {

@@ -1,1 +1,1 @@
-"""viz: answers as pictures and pages."""
+"""Render answers as graphs and HTML pages."""

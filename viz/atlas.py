@@ -1,4 +1,4 @@
-"""Pages with prose: a theme with its summary and members, an answer with its citations."""
+"""Pages with text: a theme with its summary and members, an answer with its citations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DESCRIPTION_LINES = 2
 
 
 def theme_page(answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "zh", library: str = "") -> str:
-    """Return a theme's page: its summary line by line with quotes, what is new, its life, its members, its picture."""
+    """Return a theme's page: summary with quotes, changes, biography, members and graph."""
     summary = answer.community.summary
     evidence = _evidence_by_fact(answer, lang)
     lines = tuple(
@@ -32,30 +32,30 @@ def theme_page(answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "
         for line in (summary.lines if summary else ())
     )
     note = str(summary.period) if summary and summary.period else ""
-    prose = Prose(word("summary", lang), lines, note, _members(answer, lang), tuple(_more(answer, evidence, lang)))
+    prose = Prose(word("summary", lang), lines, note, _members(answer, lang), tuple(_sections(answer, evidence, lang)))
     return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose, library=library)
 
 
-def _more(
+def _sections(
     answer: ThemeAnswer, evidence: Mapping[str, tuple[SceneEvidence, ...]], lang: Lang
 ) -> Iterator[tuple[str, tuple[ProseLine, ...]]]:
     changes = answer.community.changes
     if changes:
-        # The first line counts; its facts are the lines below it.
-        told = [ProseLine(line.text, tuple(_cited(line.facts, evidence)), 1) for line in changes[1:]]
-        yield word("changes", lang), (ProseLine(changes[0].text), *told)
-    life = answer.biography
-    if life:
-        yield word("biography", lang), tuple(line for episode in life.episodes for line in _episode(episode))
-        yield word("names", lang), tuple(ProseLine(f"{day}　{name}") for day, name in life.names)
-        yield word("sizes", lang), (ProseLine(" · ".join(f"{day} {size}" for day, size in life.sizes)),)
+        # The first line holds the count; its facts are listed below it.
+        details = [ProseLine(line.text, tuple(_cited(line.facts, evidence)), 1) for line in changes[1:]]
+        yield word("changes", lang), (ProseLine(changes[0].text), *details)
+    biography = answer.biography
+    if biography:
+        yield word("biography", lang), tuple(line for chapter in biography.episodes for line in _chapter_lines(chapter))
+        yield word("names", lang), tuple(ProseLine(f"{day}　{name}") for day, name in biography.names)
+        yield word("sizes", lang), (ProseLine(" · ".join(f"{day} {size}" for day, size in biography.sizes)),)
 
 
-def _episode(episode: ThemeChapter) -> Iterator[ProseLine]:
+def _chapter_lines(chapter: ThemeChapter) -> Iterator[ProseLine]:
     yield ProseLine(
-        f"{episode.as_of}　{episode.text}", tuple(citation_evidence(citation) for citation in episode.citations)
+        f"{chapter.as_of}　{chapter.text}", tuple(citation_evidence(citation) for citation in chapter.citations)
     )
-    yield from (ProseLine(claim, (), 1) for claim in episode.claims)
+    yield from (ProseLine(claim, (), 1) for claim in chapter.claims)
 
 
 def _cited(facts: Sequence[str], evidence: Mapping[str, tuple[SceneEvidence, ...]]) -> Iterator[SceneEvidence]:
@@ -63,22 +63,21 @@ def _cited(facts: Sequence[str], evidence: Mapping[str, tuple[SceneEvidence, ...
 
 
 def answer_page(answer: AskAnswer, *, as_of: date | None = None, lang: Lang = "zh") -> str:
-    """Return an answer's page; one that found nothing says so."""
+    """Return an answer's page, with a notice if nothing was found."""
     lines = tuple(
         ProseLine(line.text, tuple(citation_evidence(item) for item in line.citations), line.indent)
-        for line in answer.lines
+        for line in (*answer.lines, *answer.passages)
     )
-    door = word(f"door_{answer.door}", lang) if answer.door in _DOORS else answer.door
     prose = Prose(
         heading=word("answer", lang),
         lines=lines or (ProseLine(word("no_answer", lang)),),
-        note=word("door", lang, door=door) if door else "",
+        note=word(f"status_{answer.status}", lang),
     )
     return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose)
 
 
 def theme_file(theme: str) -> str:
-    """Return the file name of a theme's page; an id is data and may hold anything.
+    """Return a safe file name for a theme's page; ids are untrusted.
 
     >>> theme_file("theme:0a1b")
     'theme-0a1b.html'
@@ -90,7 +89,7 @@ def theme_file(theme: str) -> str:
 
 
 def theme_entry(answer: ThemeAnswer, lang: Lang = "zh") -> IndexEntry:
-    """Return a theme's line in the index."""
+    """Return a theme's entry in the index."""
     community, summary = answer.community, answer.community.summary
     return IndexEntry(
         file=theme_file(community.id),
@@ -100,7 +99,7 @@ def theme_entry(answer: ThemeAnswer, lang: Lang = "zh") -> IndexEntry:
     )
 
 
-_DOORS = frozenset(("graph", "words", "vectors", "nothing"))
+_SOURCES = frozenset(("graph", "words", "vectors", "nothing"))
 
 
 def _evidence_by_fact(answer: ThemeAnswer, lang: Lang) -> dict[str, tuple[SceneEvidence, ...]]:

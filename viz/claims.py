@@ -1,4 +1,4 @@
-"""A fact in words and its witnesses, ready to show beside the picture."""
+"""Facts as text with their evidence, for display next to the graph."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _QUALIFIERS: Final = (
 )
 _CERTAINTY: Final = tuple(Modality)
 _MEASURED = "reports"
-_OBJECT_STANDS_AT = "…"  # in a wording such as 是…的上游
-_OPENING = re.compile(rf"^.*?{_OBJECT_STANDS_AT}的?")
+_OBJECT_SLOT = "…"  # in a relation's wording, such as 是…的上游
+_OPENING = re.compile(rf"^.*?{_OBJECT_SLOT}的?")
 
 
 @dataclass(frozen=True, slots=True)
 class SceneEvidence:
-    """One quote with where it stands, and the claim that was read from it."""
+    """One quote with its source, and the claim extracted from it."""
 
     quote: str
     title: str
@@ -46,7 +46,7 @@ class SceneEvidence:
 
 
 def claim_of(fact: Fact, wording: str, names: Mapping[str, str], *, lang: Lang = "zh") -> str:
-    """Say a fact in one line: who, how, whom, then in brackets what narrows it.
+    """Format a fact in one line: subject, relation, object, then qualifiers in brackets.
 
     >>> from kg.model import Fact
     >>> claim_of(Fact("f", "a", "upstream_of", "b"), "是…的上游", {"a": "硅料", "b": "硅片"})
@@ -66,7 +66,7 @@ def claim_of(fact: Fact, wording: str, names: Mapping[str, str], *, lang: Lang =
 
 
 def leading(link: Link) -> Fact | None:
-    """Return the fact that a line is drawn and worded by: affirmed before denied, the most certain, then the newest."""
+    """Return the fact that determines a line's style and label: affirmed first, then most certain, then newest."""
     return max(
         link.facts,
         key=lambda fact: (
@@ -81,56 +81,56 @@ def leading(link: Link) -> Fact | None:
 
 
 def label_of(link: Link, lang: Lang = "zh") -> str:
-    """Return the few characters that stand on a line: a value with its period, a rating, else the relation.
+    """Return the short label of a line: a value with its period, a rating, else the relation.
 
     >>> from kg.query.answers import Link
     >>> label_of(Link("a", "b", "upstream_of", "是…的上游", 0, 1.0, (), ()))
     '上游'
     """
-    said = leading(link)
-    if said is not None and said.relation == _MEASURED and said.value is not None:
-        parts = (scoped(said, "scope"), value_text(said.value, lang), str(said.valid or ""))
+    fact = leading(link)
+    if fact is not None and fact.relation == _MEASURED and fact.value is not None:
+        parts = (scoped(fact, "scope"), value_text(fact.value, lang), str(fact.valid or ""))
         return " ".join(filter(None, parts))
-    if said is not None and said.qualifier("rating"):
-        return said.qualifier("rating")
+    if fact is not None and fact.qualifier("rating"):
+        return fact.qualifier("rating")
     if link.relation == _MEASURED:
         return word(_MEASURED, lang)
     return _OPENING.sub("", link.wording) or link.wording
 
 
 def value_text(value: Value, lang: Lang = "zh") -> str:
-    """Write a value as its source did: 同比 -12.3%; an English page has it in English."""
+    """Format a value in the page's language: 同比 -12.3% or yoy -12.3%."""
     return value_in_chinese(value) if lang == "zh" else value_in_english(value)
 
 
 def _body(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang) -> str:
     subject, target = names.get(fact.subject, fact.subject), names.get(fact.object, fact.object)
     if fact.relation == "affects":
-        return f"{subject}{_turn(fact, 'cause', lang)} → {target}{_turn(fact, 'effect', lang)}"
+        return f"{subject}{_direction(fact, 'cause', lang)} → {target}{_direction(fact, 'effect', lang)}"
     if fact.relation == _MEASURED:
         owner = "" if subject in target else f"{subject} "
         return f"{owner}{target}{scoped(fact, 'scope')} {value_text(fact.value, lang) if fact.value else ''}".strip()
-    if _OBJECT_STANDS_AT in wording:
-        head, tail = wording.split(_OBJECT_STANDS_AT, 1)
+    if _OBJECT_SLOT in wording:
+        head, tail = wording.split(_OBJECT_SLOT, 1)
         return f"{subject}{head}{target}{tail}"
     return f"{subject} {wording} {target}"
 
 
 def evidence_of(link: Link, names: Mapping[str, str], lang: Lang = "zh") -> tuple[SceneEvidence, ...]:
-    """Return a link's witnesses, newest first; a fact that nobody cited still shows its own quotes."""
+    """Return a link's evidence, newest first; uncited facts show their own quotes."""
     facts = {fact.id: fact for fact in link.facts}
     claims = {key: claim_of(fact, link.wording, names, lang=lang) for key, fact in facts.items()}
-    shown = [citation_evidence(item, claims.get(item.fact, "")) for item in link.citations]
+    evidence = [citation_evidence(item, claims.get(item.fact, "")) for item in link.citations]
     cited = {item.fact for item in link.citations}
     for fact in link.facts:
         if fact.id not in cited:
             claim = claims[fact.id]
-            shown += [SceneEvidence(e.quote, "", "", e.speaker, e.published_on, None, claim) for e in fact.evidence]
-    return tuple(sorted(shown, key=lambda e: (-e.published_on.toordinal(), e.title, e.page or 0, e.quote, e.claim)))
+            evidence += [SceneEvidence(e.quote, "", "", e.speaker, e.published_on, None, claim) for e in fact.evidence]
+    return tuple(sorted(evidence, key=lambda e: (-e.published_on.toordinal(), e.title, e.page or 0, e.quote, e.claim)))
 
 
 def citation_evidence(citation: Citation, claim: str = "") -> SceneEvidence:
-    """Return a citation as it stands beside a line of prose."""
+    """Convert a citation to evidence for display."""
     return SceneEvidence(
         quote=citation.quote,
         title=citation.title,
@@ -142,7 +142,7 @@ def citation_evidence(citation: Citation, claim: str = "") -> SceneEvidence:
     )
 
 
-def _turn(fact: Fact, end: str, lang: Lang) -> str:
+def _direction(fact: Fact, end: str, lang: Lang) -> str:
     stated = fact.qualifier(f"{end}_direction")
     if lang == "zh":
         return factor_moves(fact, end)

@@ -1,4 +1,4 @@
-"""`liantu draw`: answers as pages that open by a double click and ask no network."""
+"""`liantu draw`: write answers as self-contained HTML pages that need no network."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _out(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--out", type=click.Path(path_type=Path), help="写到哪个文件（主题为文件夹）")(command)
 
 
-def _drawn(name: str, ask: Callable[[QuerySession], Answer], **options: Any) -> None:
-    """Ask a base and write the answer's page."""
+def _draw(name: str, ask: Callable[[QuerySession], Answer], **options: Any) -> None:
+    """Query a base and write the answer as a page."""
     from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
     from viz.network import page  # noqa: PLC0415 -- imported when called
     from viz.scene import scene_of  # noqa: PLC0415 -- imported when called
@@ -41,10 +41,10 @@ def _drawn(name: str, ask: Callable[[QuerySession], Answer], **options: Any) -> 
     with opened(options["kb"], options["as_of"]) as view:
         answer = ask(QuerySession(view, lang=lang, min_confidence=options["min_confidence"]))
     html = page(scene_of(answer, as_of=options["as_of"], lang=lang), lang=lang)
-    click.echo(_written(options["out"] or Path(f"{name}.html"), html))
+    click.echo(_write(options["out"] or Path(f"{name}.html"), html))
 
 
-def _written(path: Path, html: str) -> Path:
+def _write(path: Path, html: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -67,7 +67,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
     """产业链图：TOPIC 的上游、中游、下游与各环节公司。"""
     from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("chain", lambda session: ask(session, topic, depth=depth), **options)
+    _draw("chain", lambda session: ask(session, topic, depth=depth), **options)
 
 
 @draw.command()
@@ -78,7 +78,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
     """影响图：FACTOR 上升或下降会带动什么。"""
     from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("impact", lambda session: ask(session, factor, _DIRECTIONS[direction]), **options)
+    _draw("impact", lambda session: ask(session, factor, _DIRECTIONS[direction]), **options)
 
 
 @draw.command()
@@ -89,7 +89,7 @@ def causes(effect: str, direction: str, **options: Any) -> None:
     """成因图：什么会使 EFFECT 上升或下降。"""
     from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("causes", lambda session: ask(session, effect, _DIRECTIONS[direction]), **options)
+    _draw("causes", lambda session: ask(session, effect, _DIRECTIONS[direction]), **options)
 
 
 @draw.command()
@@ -100,7 +100,7 @@ def relate(first: str, second: str, **options: Any) -> None:
     """关联图：FIRST 与 SECOND 之间最可信的路径。"""
     from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("relate", lambda session: ask(session, first, second), **options)
+    _draw("relate", lambda session: ask(session, first, second), **options)
 
 
 @draw.command()
@@ -110,7 +110,7 @@ def profile(name: str, **options: Any) -> None:
     """全景图：NAME 的全部关系。"""
     from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
 
-    _drawn("profile", lambda session: ask(session, name), **options)
+    _draw("profile", lambda session: ask(session, name), **options)
 
 
 @draw.command()
@@ -126,7 +126,7 @@ def theme(theme_id: str, **options: Any) -> None:
     with opened(options["kb"], day) as view:
         answer = ask(QuerySession(view, lang=lang, min_confidence=options["min_confidence"]), theme_id)
     out = options["out"] or Path(theme_file(answer.community.id))
-    click.echo(_written(out, theme_page(answer, as_of=day, lang=lang)))
+    click.echo(_write(out, theme_page(answer, as_of=day, lang=lang)))
 
 
 @draw.command()
@@ -145,7 +145,7 @@ def themes(level: int, most: int, since: date | None, **options: Any) -> None:
         session = QuerySession(view, lang=options["lang"], min_confidence=options["min_confidence"])
         files = publication(session, level=level, most=most, as_of=day, since=since)
         for name, text in files:
-            path = _written(folder / name, text)
+            path = _write(folder / name, text)
     click.echo(path)
 
 

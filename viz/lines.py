@@ -1,4 +1,4 @@
-"""Links as vis-network's edges, one for each stretch between bends, and the wordings on them."""
+"""Convert links to vis-network edges, one per segment between bends, and place their labels."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from viz.layout.boxes import Placement
     from viz.scene import Scene, SceneEdge
 
-_MOST_WORDED_LINKS = 70  # above this, wordings would hide the lines; the sign alone stays
-_LABEL_CHARACTERS = 36  # a value with its scope and period; an English relation
-_BOW, _MOST_BOW = 0.28, 1.6
-_ROOM_FOR_WORDING = 70
-_CROWD, _PALE = 150, 0.6  # so many links are drawn thinner and paler, so that names stay in front
-_LEVEL: Final = Curve(bezier=True)
+_MAX_LABELLED_LINKS = 70  # above this, labels would hide the lines; only the signs are shown
+_LABEL_CHARACTERS = 36  # fits a value with scope and period, or an English relation
+_BOW, _MAX_BOW = 0.28, 1.6
+_MIN_LABEL_LENGTH = 70
+_CROWDED_LINKS, _PALE = 150, 0.6  # above this many links, lines are thinner and paler so that names stand out
+_HORIZONTAL: Final = Curve(bezier=True)
 _STRAIGHT: Final = Curve()
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """All links of a picture: bends by id, edges as vis-network takes them (with `from` and `to`), and the wordings."""
+    """All links of a graph: bends by id, vis-network edges (with `from` and `to`), and labels."""
 
     bends: Mapping[str, tuple[float, float]]
     edges: Sequence[dict[str, Any]]
@@ -43,50 +43,50 @@ def lines_of(scene: Scene, placement: Placement, number: Mapping[str, int]) -> L
     """Return the links of a laid-out scene.
 
     Args:
-        scene: the picture.
-        placement: where its shapes and bends are.
+        scene: the scene.
+        placement: positions of its nodes and bends.
         number: node id → the number in its vis-network id `n…`.
     """
     outer = [(index, edge) for index, edge in enumerate(scene.edges) if not edge.inside]
     curves = _curves(scene, placement, outer)
-    ways = ways_round(scene, placement, curves)
-    curves |= dict.fromkeys(ways, _STRAIGHT)
-    spots_of = {**placement.bends, **ways}
+    detours = ways_round(scene, placement, curves)
+    curves |= dict.fromkeys(detours, _STRAIGHT)
+    spots_of = {**placement.bends, **detours}
     bends = {f"w{index}.{at}": spot for index, spots in spots_of.items() for at, spot in enumerate(spots)}
     ends = {f"n{number[key]}": box for key, box in placement.boxes.items()}
     ends |= {key: Box(x, y, 0, 0) for key, (x, y) in bends.items()}
     edges: list[dict[str, Any]] = []
-    wordings: list[Wording] = []
+    label_requests: list[Wording] = []
     for index, edge in outer:
         stops = [
             f"n{number[edge.source]}",
             *(f"w{index}.{at}" for at in range(len(spots_of.get(index, ())))),
             f"n{number[edge.target]}",
         ]
-        style = {"link": index, "smooth": _smooth(curves[index]), **_stroke(edge, crowded=len(outer) > _CROWD)}
-        stretches = list(pairwise(stops))
-        for at, (one, other) in enumerate(stretches):
-            stretch = {"from": one, "to": other, "id": f"e{index}.{at}", **style}
-            edges.append(stretch if other == stops[-1] else stretch | {"arrows": {"to": {"enabled": False}}})
-        text = _wording(edge, worded=len(outer) <= _MOST_WORDED_LINKS)
+        style = {"link": index, "smooth": _smooth(curves[index]), **_stroke(edge, crowded=len(outer) > _CROWDED_LINKS)}
+        segments = list(pairwise(stops))
+        for at, (one, other) in enumerate(segments):
+            segment = {"from": one, "to": other, "id": f"e{index}.{at}", **style}
+            edges.append(segment if other == stops[-1] else segment | {"arrows": {"to": {"enabled": False}}})
+        text = _label_text(edge, labelled=len(outer) <= _MAX_LABELLED_LINKS)
         if text:
-            one, other = _roomiest(stretches, ends)
-            wordings.append(Wording(index, text, one, other, curves[index]))
-    return Lines(bends, edges, placed(wordings, ends, placement.cards.values()))
+            one, other = _label_segment(segments, ends)
+            label_requests.append(Wording(index, text, one, other, curves[index]))
+    return Lines(bends, edges, placed(label_requests, ends, placement.cards.values()))
 
 
 def _curves(scene: Scene, placement: Placement, outer: Iterable[tuple[int, SceneEdge]]) -> dict[int, Curve]:
-    """Links that share both ends bow further each, or they would hide one another."""
+    """Return each link's curve; parallel links get increasing curvature so that they do not overlap."""
     layer = {node.id: node.layer for node in scene.nodes}
-    beside: dict[frozenset[str], int] = defaultdict(int)
+    parallel: dict[frozenset[str], int] = defaultdict(int)
     curves = {}
     for index, edge in outer:
         pair = frozenset((edge.source, edge.target))
-        copies, beside[pair] = beside[pair], beside[pair] + 1
+        copies, parallel[pair] = parallel[pair], parallel[pair] + 1
         across = scene.layered and layer[edge.source] != layer[edge.target]
         bow = _detour(edge, placement) if scene.layered and not across else 0.0
         if across and (copies == 0 or placement.bends.get(index)):
-            curves[index] = _LEVEL
+            curves[index] = _HORIZONTAL
         elif copies == 0:
             curves[index] = Curve(bow=bow)
         else:
@@ -96,7 +96,7 @@ def _curves(scene: Scene, placement: Placement, outer: Iterable[tuple[int, Scene
 
 
 def _detour(edge: SceneEdge, placement: Placement) -> float:
-    """Return how far a link within a column bows out to pass what stands between its ends; 0 where nothing does."""
+    """Return the curvature for a link within a column to clear nodes between its ends; 0 if there are none."""
     one, other = placement.boxes[edge.source], placement.boxes[edge.target]
     top, foot = min(one.y, other.y), max(one.y, other.y)
     between = [
@@ -106,12 +106,12 @@ def _detour(edge: SceneEdge, placement: Placement) -> float:
     ]
     if not between:
         return 0.0
-    # A quadratic curve reaches half the way to its control point.
-    return round(min(2 * (max(between) + 20) / max(foot - top, 1), _MOST_BOW), 2)
+    # A quadratic curve extends half-way to its control point.
+    return round(min(2 * (max(between) + 20) / max(foot - top, 1), _MAX_BOW), 2)
 
 
 def _smooth(curve: Curve) -> dict[str, Any]:
-    """Return vis-network's name of a curve; a straight one is a bow of 0, for only bows get the contested halo."""
+    """Return vis-network's curve options; a straight line is an arc of curvature 0, to support the contested halo."""
     if curve.bezier:
         return {"enabled": True, "type": "cubicBezier", "forceDirection": "horizontal", "roundness": 0.5}
     return {"enabled": True, "type": "curvedCW" if curve.bow >= 0 else "curvedCCW", "roundness": abs(curve.bow)}
@@ -131,23 +131,23 @@ def _stroke(edge: SceneEdge, *, crowded: bool) -> dict[str, Any]:
     return style
 
 
-def _wording(edge: SceneEdge, *, worded: bool) -> str:
+def _label_text(edge: SceneEdge, *, labelled: bool) -> str:
     sign = {1: "＋", -1: "－"}.get(edge.sign, "")
     negated = "✕" if edge.polarity is Polarity.NEGATIVE else ""
     contested = "≠" if edge.contested else ""
-    text = "".join(char if char.isprintable() else " " for char in edge.label) if worded else ""
+    text = "".join(char if char.isprintable() else " " for char in edge.label) if labelled else ""
     if len(text) > _LABEL_CHARACTERS:
-        text = f"{text[: _LABEL_CHARACTERS - 1]}…"  # a cut period would be another period
+        text = f"{text[: _LABEL_CHARACTERS - 1]}…"  # without an ellipsis, a truncated period would read as another one
     return " ".join(part for part in (negated, text, sign, contested) if part)
 
 
-def _roomiest(stretches: Sequence[tuple[str, str]], ends: Mapping[str, Box]) -> tuple[str, str]:
-    """Return the stretch that is long enough for a wording and nearest to the middle of the link, else the longest."""
-    lengths = [_length(ends[one], ends[other]) for one, other in stretches]
-    long = [at for at, length in enumerate(lengths) if length >= _ROOM_FOR_WORDING]
-    middle = (len(stretches) - 1) / 2
+def _label_segment(segments: Sequence[tuple[str, str]], ends: Mapping[str, Box]) -> tuple[str, str]:
+    """Return the segment nearest to the link's middle that has room for a label, else the longest."""
+    lengths = [_length(ends[one], ends[other]) for one, other in segments]
+    long = [at for at, length in enumerate(lengths) if length >= _MIN_LABEL_LENGTH]
+    middle = (len(segments) - 1) / 2
     best = min(long, key=lambda at: abs(at - middle), default=lengths.index(max(lengths)))
-    return stretches[best]
+    return segments[best]
 
 
 def _length(one: Box, other: Box) -> float:

@@ -1,4 +1,4 @@
-"""A scene as one self-contained HTML page: vis-network draws it, and the page makes no request."""
+"""Render a scene as a self-contained HTML page with vis-network; the page makes no network requests."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def page(scene: Scene, *, lang: Lang = "zh", prose: Prose | None = None, library
     """Return the whole page.
 
     Args:
-        scene: the picture; an empty one becomes a page that says so.
-        lang: language of the page around the picture.
-        prose: lines to stand in the panel until something is clicked (a theme's summary, an answer).
-        library: file beside the page that holds `library_script()`; without one it stands in the page.
+        scene: the graph; an empty one gives a page with a notice.
+        lang: language of the page.
+        prose: text shown in the panel until something is clicked (a theme's summary, an answer).
+        library: file next to the page with `library_script()`; empty inlines the script.
     """
     faces, placement = place(scene)
     data = _data(scene, faces, placement, lang=lang)
@@ -81,7 +81,7 @@ def page(scene: Scene, *, lang: Lang = "zh", prose: Prose | None = None, library
 
 
 def legend_lines(lang: Lang) -> list[dict[str, str]]:
-    """Return the samples of lines that a legend shows: colour by sign, dash by modality, and the two marks."""
+    """Return the legend's line samples: colour by sign, dash by modality, negated and contested."""
     neutral = [(item, stroke_of(0, item, Polarity.POSITIVE)) for item in Modality if item is not Modality.ASSERTED]
     samples: list[tuple[str, Stroke, str]] = [
         ("plus", Stroke(PLUS), ""),
@@ -120,7 +120,7 @@ def _data(scene: Scene, faces: Mapping[str, NodeSize], placement: Placement, *, 
 def _network(
     scene: Scene, faces: Mapping[str, NodeSize], placement: Placement, *, lines: Lines
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the nodes and edges as vis-network takes them."""
+    """Return the nodes and edges in vis-network's format."""
     marks = _marks(scene.edges, {node.id for node in scene.nodes if node.stage})
     nodes = [
         {"id": f"n{index}", **_shape(node, faces[node.id], placement, mark=marks.get(node.id))}
@@ -159,7 +159,7 @@ def _shape(node: SceneNode, face: NodeSize, placement: Placement, *, mark: Scene
 
 
 def _marks(edges: Iterable[SceneEdge], copies: set[str]) -> dict[str, SceneEdge]:
-    """Return, for each company on a stage, the link that put it there: its frame shows that link's certainty."""
+    """Return the link between each company and its stage; the company's outline shows the link's certainty."""
     marks: dict[str, SceneEdge] = {}
     for edge in edges:
         if edge.inside:
@@ -210,7 +210,7 @@ def _kinds(scene: Scene) -> Sequence[tuple[str, int]]:
 def library_script() -> str:
     """Return the drawing library, vis-network 9.1.2 (Apache-2.0 or MIT)."""
     text = _static("vis-network.min.js")
-    # Developer tools would go and ask for the source map.
+    # Keeps developer tools from requesting the source map.
     return text.replace("//# sourceMappingURL=vis-network.min.js.map", "")
 
 

@@ -1,8 +1,8 @@
-"""The one door from data to HTML: a strict template environment, data that cannot leave its script, a tight policy.
+"""Render data to HTML safely: strict escaping templates, JSON data blocks, and a content security policy.
 
-Names, titles and quotes come from documents that anybody may have written. Templates escape everything; data goes into
-a `type="application/json"` block in which no `<` is left; scripts write text nodes only; and the page's own policy lets
-nothing run but the very scripts whose hashes it names, and asks the network for nothing.
+Names, titles and quotes come from untrusted documents. Templates escape everything; data goes into a
+`type="application/json"` block without any `<`; scripts write text nodes only; and the page's policy allows only the
+scripts whose hashes it lists, and no network requests.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _JSON_ESCAPES: Final = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class ProseLine:
-    """One sentence with the quotes it rests on; an indented one belongs to the line above."""
+    """One sentence with its supporting quotes; an indented line belongs to the line above."""
 
     text: str
     evidence: tuple[SceneEvidence, ...] = ()
@@ -39,9 +39,9 @@ class ProseLine:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Lines beside a picture, under a heading; `note` says how they were found; `groups` are lists of names.
+    """Text next to a graph: a heading, lines, a `note` on their origin, and `groups` of names.
 
-    `more` holds further headings with their lines: what changed, a biography.
+    `more` holds further sections, such as changes and a biography.
     """
 
     heading: str
@@ -53,7 +53,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One page of a run: its file (relative to the index), its name, what it is about, and how much is in it."""
+    """One page in the index: file (relative to the index), name, description, and a note on its size."""
 
     file: str
     name: str
@@ -62,29 +62,29 @@ class IndexEntry:
 
 
 def as_json(data: Any) -> Markup:
-    r"""Return data for a JSON block inside HTML; the same data is always the same text.
+    r"""Return data as JSON that is safe inside an HTML script block; the output is deterministic.
 
     >>> print(as_json({"name": "</script>"}))
     {"name":"\u003c/script\u003e"}
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # A lone surrogate from a broken PDF cannot be written as UTF-8; it is shown as the replacement character.
+    # A lone surrogate from a broken PDF cannot be encoded as UTF-8; replace it.
     text = text.encode("utf-8", "replace").decode()
-    return Markup(text.translate(_JSON_ESCAPES))  # noqa: S704 - escaped on this very line
+    return Markup(text.translate(_JSON_ESCAPES))  # noqa: S704 - escaped on this line
 
 
 def render(
     template: str, *, lang: Lang, title: str, scripts: Sequence[str] = (), library: str = "", **data: Any
 ) -> str:
-    """Fill one of our templates.
+    """Render a template.
 
     Args:
         template: file name under viz/static.
         lang: language of the page.
         title: the page's title, unescaped.
-        scripts: our own and the library's scripts, trusted; their hashes are all that the page may run.
-        library: a script file in the page's own folder; the page may then run files from where it comes from too.
-        data: what else the template asks for.
+        scripts: trusted inline scripts; the policy allows their hashes only.
+        library: a script file in the page's folder; if set, the policy also allows files from the page's origin.
+        data: further variables of the template.
     """
     html = (
         _environment(lang)
@@ -102,7 +102,7 @@ def render(
 
 
 def index_page(title: str, entries: Iterable[IndexEntry], *, lang: Lang = "zh", subtitle: str = "") -> str:
-    """Return the page that links the pages of a run."""
+    """Return the index page of a run."""
     return render("index.html.j2", lang=lang, title=title, subtitle=subtitle, entries=tuple(entries))
 
 
@@ -121,7 +121,7 @@ def _environment(lang: Lang) -> Environment:
 
 def _policy(scripts: Sequence[str], library: str) -> str:
     hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts]
-    # A hash cannot stand for a file: a page opened from a disk has no origin that could vouch for it.
+    # Script files cannot be allowed by hash here: a page opened from disk has no usable origin.
     allowed = " ".join([*hashes, *(["'self'", "file:"] if library else [])]) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "

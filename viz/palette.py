@@ -1,7 +1,7 @@
-"""Colour and shape for kinds, colour and dash for links: never colour alone, so that colour-blind readers lose nothing.
+"""Colours and shapes of node kinds, colours and dashes of links; colour is never the only cue, for accessibility.
 
-Hues follow Okabe & Ito (2008), "Color Universal Design"; in China red is up, so + is vermilion and − is blue, a pair
-that all common forms of colour blindness tell apart.
+Hues follow Okabe & Ito (2008), "Color Universal Design". In China red means up, so + is vermilion and − is blue, a pair
+that is distinguishable with all common forms of colour blindness.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def sign_color(sign: int) -> str:
 
 
 def stroke_of(sign: int, modality: Modality, polarity: Polarity) -> Stroke:
-    """Return a link's line; a negated one is grey whatever its sign, for it says that there is no such link."""
+    """Return a link's line style; a negated link is grey whatever its sign."""
     if polarity is Polarity.NEGATIVE:
         return Stroke(NEGATED, _DASHES[modality] or (1, 3))
     return Stroke(sign_color(sign), _DASHES[modality])

@@ -1,4 +1,4 @@
-"""A week's themes as static files: an index, a page a theme, and the change report; one folder, no network."""
+"""Publish a week's themes as static files: an index, one page per theme, and a change report."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ LIBRARY: Final = "vis-network.js"
 def publication(
     session: QuerySession, *, level: int, most: int, as_of: date | None, since: date | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield (file name, text) of every file, the index last, so that it never links what is not there.
+    """Yield (file name, text) of every file, the index last, so that it never links a missing page.
 
     Args:
-        session: of the view; its language is the pages'.
-        level: of the themes that get a page.
-        most: pages at most, from the largest theme on.
-        as_of: the day asked for; None is the latest.
-        since: when the reader last read; None leaves the change report out.
+        session: session on the view; sets the language.
+        level: level of the published themes.
+        most: maximum number of pages, largest themes first.
+        as_of: the requested day; None is the latest.
+        since: start of the change report; None omits the report.
 
     Raises:
-        NoRun: before the first weekly run.
+        NoRun: if no weekly run has been published.
     """
     found = themes(session.view, level=level)
     yield LIBRARY, library_script()
     entries = []
-    lives = biographies(session, [community.id for community in found[:most]])
+    life_stories = biographies(session, [community.id for community in found[:most]])
     for community in found[:most]:
-        answer = replace(theme_of(session, community), biography=lives[community.id])
+        answer = replace(theme_of(session, community), biography=life_stories[community.id])
         yield theme_file(community.id), theme_page(answer, as_of=as_of, lang=session.lang, library=LIBRARY)
         entries.append(theme_entry(answer, session.lang))
     if since:
-        told = changes(session, since, level=level)
-        yield "changes.md", markdown(told)
-        yield "changes.json", json.dumps(plain(told), ensure_ascii=False, indent=2) + "\n"
-    listed = [plain(community) for community in found]
-    yield "themes.json", json.dumps(listed, ensure_ascii=False, indent=2) + "\n"
+        report = changes(session, since, level=level)
+        yield "changes.md", markdown(report)
+        yield "changes.json", json.dumps(plain(report), ensure_ascii=False, indent=2) + "\n"
+    listing = [plain(community) for community in found]
+    yield "themes.json", json.dumps(listing, ensure_ascii=False, indent=2) + "\n"
     yield "index.html", _index(entries, len(found) - len(entries), as_of, session.lang)
 
 

@@ -1,4 +1,4 @@
-"""An answer as a picture in plain data: what is drawn, never where (layout) nor how (palette, network)."""
+"""Convert an answer to a scene: the content of a graph as plain data, without position or style."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Answer = ChainAnswer | ImpactAnswer | RelateAnswer | ProfileAnswer | ThemeAnswer | AskAnswer
 
 MOST_NODES: Final = 300
-"""More than this a browser draws as a grey cloud; the weakest are left out and the page says so."""
+"""Maximum number of nodes that stays readable; the weakest are left out with a notice."""
 
 _SMALLEST_LABEL, _LABEL_RANGE, _FOCUS_LABEL = 13, 3, 17
 _THINNEST, _WIDTH_RANGE = 1.4, 2.6
@@ -38,9 +38,10 @@ _ALIASES_IN_TIP = 5
 
 @dataclass(frozen=True, slots=True)
 class SceneNode:
-    """One shape. `id` is its own; `entity` is whom it shows: a company on two stages of a chain is drawn on both.
+    """One node. `entity` is the entity shown: a company on two stages of a chain has a node with its own `id` on each.
 
-    `stage` is the id of the shape that it stands beneath, `layer` its column from the left, `size` its label's pixels.
+    `stage` is the id of the node it is listed under, `layer` its column from the left, `size` its label's font size in
+    pixels.
     """
 
     id: str
@@ -58,7 +59,7 @@ class SceneNode:
 
 @dataclass(frozen=True, slots=True)
 class SceneEdge:
-    """One line and what it rests on. `inside` is set where a company stands on the very stage it is linked to."""
+    """One edge with its evidence. `inside` is set for a company listed under the stage it is linked to."""
 
     source: str
     target: str
@@ -75,7 +76,7 @@ class SceneEdge:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A whole picture; `notices` are sentences that the page must show: what was left out, or why there is nothing."""
+    """A complete graph; `notices` are messages the page must show: what was left out, or why it is empty."""
 
     title: str
     subtitle: str
@@ -99,13 +100,13 @@ class _Plan:
 
 
 def scene_of(answer: Answer, *, as_of: date | None = None, lang: Lang = "zh", limit: int = MOST_NODES) -> Scene:
-    """Return an answer's picture.
+    """Return the scene of an answer.
 
     Args:
-        answer: what a question gave back.
-        as_of: the day that the answer was given for; None is the latest.
+        answer: the answer to draw.
+        as_of: the day the answer is valid for; None is the latest.
         lang: language of titles and claims.
-        limit: the most entities drawn; the strongest (by score, then by weight of links) stay.
+        limit: maximum number of entities; the strongest (by score, then link weight) are kept.
     """
     plan = _plan(answer, lang)
     known = _entities(answer.graph, plan)
@@ -144,9 +145,9 @@ def _plan(answer: Answer, lang: Lang) -> _Plan:
         case ThemeAnswer(community=community):
             name = community.summary.title if community.summary else word("theme_unnamed", lang)
             return _Plan(name, name)
-        case AskAnswer(question=question, topic=asked):
-            brought = graph_columns(answer.graph)
-            return _Plan(question, asked or question, brought, stages_in(answer.graph) if brought else ())
+        case AskAnswer(question=question, topic=topic):
+            layers = graph_columns(answer.graph)
+            return _Plan(question, topic or question, layers, stages_in(answer.graph) if layers else ())
 
 
 def _chain_plan(answer: ChainAnswer, lang: Lang) -> _Plan:
@@ -161,9 +162,9 @@ def _chain_plan(answer: ChainAnswer, lang: Lang) -> _Plan:
 
 
 def _impact_plan(answer: ImpactAnswer, lang: Lang) -> _Plan:
-    turn = _turn(answer, lang)
+    direction = _direction_word(answer, lang)
     name = answer.topic.name
-    title = word("title_impact", lang, a=name, d=turn) if answer.forward else word("title_causes", lang, a=name)
+    title = word("title_impact", lang, a=name, d=direction) if answer.forward else word("title_causes", lang, a=name)
     columns = impact_columns(answer, lang)
     return _Plan(
         title=title,
@@ -175,8 +176,8 @@ def _impact_plan(answer: ImpactAnswer, lang: Lang) -> _Plan:
     )
 
 
-def _turn(answer: ImpactAnswer, lang: Lang) -> str:
-    """Return the word for the factor's move; an event or a policy does not rise, it happens."""
+def _direction_word(answer: ImpactAnswer, lang: Lang) -> str:
+    """Return the word for the factor's direction; an event or a policy occurs rather than rises."""
     happens = answer.topic.kind in {Kind.EVENT, Kind.POLICY}
     if answer.direction == 0 or (happens and answer.direction > 0):
         return ""
@@ -205,7 +206,7 @@ def _strongest(
 
 
 def _placements(kept: Mapping[str, Node], plan: _Plan, lang: Lang) -> Iterable[SceneNode]:
-    """Yield every shape: companies beneath each stage that they stand on, the rest once."""
+    """Yield every node: companies once under each of their stages, other entities once."""
     hosts: dict[str, list[str]] = {}
     stage_ids = {stage.entity.id for stage, _ in plan.stages}
     for stage, companies in plan.stages:
@@ -218,9 +219,9 @@ def _placements(kept: Mapping[str, Node], plan: _Plan, lang: Lang) -> Iterable[S
     best = max((node.score for node in kept.values()), default=0.0)
     for key, node in kept.items():
         shape = _shape(node, best=best, focus=key in plan.focus, lang=lang)
-        under = hosts.get(key, [])
-        yield replace(shape, layer=columns.get(under[0] if under else key, 0), stage=under[0] if under else "")
-        for other in under[1:]:
+        stages = hosts.get(key, [])
+        yield replace(shape, layer=columns.get(stages[0] if stages else key, 0), stage=stages[0] if stages else "")
+        for other in stages[1:]:
             yield replace(shape, id=f"{key}@{other}", layer=columns.get(other, 0), stage=other)
 
 
@@ -235,13 +236,13 @@ def _shape(node: Node, *, best: float, focus: bool, lang: Lang) -> SceneNode:
         size=_FOCUS_LABEL if focus else _SMALLEST_LABEL + round(_LABEL_RANGE * share),
         codes=entity.codes,
         direction=node.direction,
-        tip=_tip(node, lang),
+        tip=_tooltip(node, lang),
         entity=entity.id,
         focus=focus,
     )
 
 
-def _tip(node: Node, lang: Lang) -> str:
+def _tooltip(node: Node, lang: Lang) -> str:
     entity = node.entity
     head = " · ".join((entity.name, word(entity.kind, lang), *entity.codes))
     others = [alias.name for alias in entity.aliases if alias.name != entity.name]
@@ -259,15 +260,15 @@ def _edges(
     for link in shown:
         source, target, inside = _ends(link, drawn, stage_of)
         share = sqrt(max(link.weight, 0.0) / best) if best > 0 else 0.0
-        said = leading(link)
+        fact = leading(link)
         yield SceneEdge(
             source=source,
             target=target,
             label=label_of(link, lang),
             relation=link.relation,
             sign=link.sign,
-            modality=said.modality if said else Modality.ASSERTED,
-            polarity=said.polarity if said else Polarity.POSITIVE,
+            modality=fact.modality if fact else Modality.ASSERTED,
+            polarity=fact.polarity if fact else Polarity.POSITIVE,
             contested=link.contested or len({fact.polarity for fact in link.facts}) > 1,
             width=round(_THINNEST + _WIDTH_RANGE * share, 2),
             evidence=evidence_of(link, names, lang),
@@ -276,7 +277,7 @@ def _edges(
 
 
 def _ends(link: Link, drawn: set[str], stage_of: Mapping[str, str]) -> tuple[str, str, bool]:
-    """Tie a company's link with one of its stages to the copy of the company that stands on that stage."""
+    """Attach a link between a company and one of its stages to the company's copy under that stage."""
     for company, stage in ((link.source, link.target), (link.target, link.source)):
         copy = company if stage_of.get(company) == stage else f"{company}@{stage}"
         if copy in drawn and stage_of.get(copy) == stage:

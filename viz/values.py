@@ -1,4 +1,4 @@
-"""A measured value in English words: 258.188亿元 is 25.8188bn CNY, 同比 +12% is yoy +12%."""
+"""Format measured values in English: 258.188亿元 is 25.8188bn CNY, 同比 +12% is yoy +12%."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _UNITS: Final[Mapping[str, str]] = MappingProxyType(
         "天": "days",
         "月": "month",
         "年": "year",
-        # things counted
+        # counted items
         "股": "shares",
         "辆": "vehicles",
         "家": "firms",
@@ -73,7 +73,7 @@ _UNITS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def value_in_english(value: Value) -> str:
-    """Write a value with English scale and units; a unit that the table lacks stays as its source wrote it.
+    """Format a value with English scale and units; unknown units are kept as written.
 
     >>> from kg.model import Value
     >>> value_in_english(Value(25818800000.0, "元", "亿"))
@@ -84,8 +84,8 @@ def value_in_english(value: Value) -> str:
     'qoq -3pp'
     """
     high = value.number if value.high is None else value.high
-    fitting = ((factor, name) for factor, name in _SCALES if max(abs(value.number), abs(high)) >= factor)
-    factor, scale = (1.0, "") if value.unit in _RATIOS else next(fitting, (1.0, ""))
+    scales = ((factor, name) for factor, name in _SCALES if max(abs(value.number), abs(high)) >= factor)
+    factor, scale = (1.0, "") if value.unit in _RATIOS else next(scales, (1.0, ""))
     number = _digits(value.number / factor)
     if value.high is not None:
         number = f"{number}–{_digits(value.high / factor)}"

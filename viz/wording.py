@@ -1,4 +1,4 @@
-"""The words a page shows in Chinese and in English; nothing else in viz spells them."""
+"""All texts of the pages in Chinese and English."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "negated": ("否认", "Negated"),
         "contested": ("有分歧", "Contested"),
         # signs
-        "plus": ("同向 ＋", "Same way +"),
+        "plus": ("同向 ＋", "Same direction +"),
         "minus": ("反向 －", "Opposite −"),
         "neutral": ("结构关系", "Structure"),
         # directions and changes
@@ -58,7 +58,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "rating": ("评级", "rating"),
         "reports": ("披露", "reports"),
         "none": ("", ""),
-        # columns of a picture
+        # columns of a graph
         "上游": ("上游", "Upstream"),
         "中游": ("中游", "Midstream"),
         "下游": ("下游", "Downstream"),
@@ -68,9 +68,9 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "order_back": ("{n} 阶原因", "Order {n} cause"),
         # titles
         "title_chain": ("{a} · 产业链", "{a} · industry chain"),
-        "title_impact": ("{a}{d} · 影响路径", "{a} {d}: what it moves"),
-        "title_causes": ("{a} · 成因路径", "{a} · what moves it"),
-        "title_relate": ("{a} ↔ {b} · 关联路径", "{a} ↔ {b} · how they hang together"),
+        "title_impact": ("{a}{d} · 影响路径", "{a} {d} · effects"),
+        "title_causes": ("{a} · 成因路径", "{a} · causes"),
+        "title_relate": ("{a} ↔ {b} · 关联路径", "{a} ↔ {b} · how they are connected"),
         "title_profile": ("{a} · 关系全景", "{a} · neighbourhood"),
         "title_theme": ("{a}", "{a}"),
         "title_ask": ("{a}", "{a}"),
@@ -94,13 +94,13 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "empty": ("没有可画的内容", "Nothing to draw"),
         "empty_why": (
             "截至所选日期，知识库中没有与「{a}」相关、且有原文依据的关系。可换一个名称、放宽截止日期，或先导入更多文档。",
-            "As of that day nothing with a quote to show for it concerns “{a}”. Try another name or a later day.",
+            "No relations of “{a}” with supporting quotes as of that day. Try another name or a later day.",
         ),
         "empty_path": (
             "截至所选日期，未找到「{a}」与「{b}」之间有原文依据的路径。",
-            "As of that day no path with quotes to show for it leads from “{a}” to “{b}”.",
+            "No path with supporting quotes from “{a}” to “{b}” as of that day.",
         ),
-        "lonely": ("图中没有关系，只有孤立的节点。", "There are no links, only separate nodes."),
+        "lonely": ("图中没有关系，只有孤立的节点。", "No links, only isolated nodes."),
         "search": ("按名称或代码查找", "Find by name or code"),
         "search_none": ("未找到", "Not found"),
         "search_found": ("找到 {n} 个，按回车看下一个", "{n} found; press Enter for the next"),
@@ -125,33 +125,33 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "names": ("名称", "Names"),
         "sizes": ("各周成员数", "Members by week"),
         "answer": ("回答", "Answer"),
-        "no_evidence": ("这一关系没有可展示的原文。", "No quote to show for this link."),
-        "no_answer": ("未找到相关信息。", "Nothing was found."),
+        "no_evidence": ("这一关系没有可展示的原文。", "No quote available for this link."),
+        "no_answer": ("未找到相关信息。", "No information found."),
         "page": ("第 {n} 页", "p. {n}"),
         "speaker": ("{name} 表示", "{name}"),
         "untitled": ("（无标题文档）", "(untitled document)"),
-        "node_alone": ("此节点在图中没有关系。", "This node has no links in the picture."),
-        "script_off": ("此图需要浏览器启用 JavaScript。", "This picture needs JavaScript."),
+        "node_alone": ("此节点在图中没有关系。", "This node has no links in the graph."),
+        "script_off": ("此图需要浏览器启用 JavaScript。", "This graph needs JavaScript."),
         "drawing": ("正在绘制…", "Drawing…"),
         "failed": ("绘图失败：", "Drawing failed: "),
         "more": ("另有 {n} 条", "{n} more"),
-        # the index and the doors of an answer
+        # the index, and the retrieval source of an answer
         "index_title": ("链图 · 主题图册", "Liantu · atlas of themes"),
         "index_none": ("这一次运行没有产生主题。", "This run produced no themes."),
         "index_count": ("共 {n} 页", "{n} pages"),
         "index_find": ("筛选页面", "Filter pages"),
         "members_count": ("{n} 个成员", "{n} members"),
-        "door": ("来源：{door}", "Found through: {door}"),
-        "door_graph": ("知识图谱", "the graph"),
-        "door_words": ("全文检索", "full text"),
-        "door_vectors": ("向量检索", "vectors"),
-        "door_nothing": ("未找到", "nothing"),
+        "door": ("来源：{door}", "Source: {door}"),
+        "status_answered": ("已回答", "answered"),
+        "status_partial": ("没有直接答案，以下是相关原文", "no direct answer; related passages"),
+        "status_not_found": ("未找到", "not found"),
+        "status_ambiguous": ("名称不明确，请选择", "the name is ambiguous; choose one"),
     }
 )
 
 
 def word(key: str, lang: Lang = "zh", **parts: object) -> str:
-    """Return the wording of `key`, or `key` itself where the table has none (a layer's own name, say)."""
+    """Return the text of `key`, or `key` itself if the table has none (such as the name of a layer)."""
     pair = _WORDS.get(key)
     if pair is None:
         return key
@@ -160,5 +160,5 @@ def word(key: str, lang: Lang = "zh", **parts: object) -> str:
 
 
 def words(keys: tuple[str, ...], lang: Lang) -> dict[str, str]:
-    """Return the unfilled wordings that a page's script needs."""
+    """Return the texts for a page's script, with their placeholders."""
     return {key: word(key, lang) for key in keys}

@@ -1,1 +1,1 @@
-"""Quality on labelled text: one module a set, all run by `python -m benchmarks.quality SET`."""
+"""Extraction quality on labelled data sets: one module per set, run by `python -m benchmarks.quality SET`."""

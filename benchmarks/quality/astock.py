@@ -1,4 +1,4 @@
-"""Dated news, each with the code of the share it was filed under: is that issuer among the linked ones?"""
+"""Dated news labelled with a stock code: is its issuer among the linked ones?"""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def measure(options: Options) -> Report:
     """Resolve every news item as of its day."""
-    master, about = load_master(options)
+    master, master_label = load_master(options)
     resolver = Resolver(master)
     score = Score("gold issuer among the linked", at_least=0.985, recall_only=True)
-    report = Report([score], notes=[about])
+    report = Report([score], notes=[master_label])
     others = 0
     for gold, day, text in islice((row for path in options.files for row in read_news(path)), options.limit or None):
         report.texts += 1
@@ -43,7 +43,7 @@ def measure(options: Options) -> Report:
 
 
 def read_news(path: Path) -> Iterator[tuple[str, date, str]]:
-    """Gold code, day and text of each row; the file has lost the codes' leading zeros."""
+    """Yield gold code, day and text of each row; restores the leading zeros that the file's codes lack."""
     csv.field_size_limit(sys.maxsize)
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t"):

@@ -1,7 +1,7 @@
-"""CCKS 2021, causes and effects in financial text: pairs of event types, such as 供给减少 → 市场价格提升.
+"""CCKS 2021 financial causality: pairs of event types, such as 供给减少 → 市场价格提升.
 
-A stored causal fact gives a pair where the measures of both ends are types of the set; what the set calls 正向影响 and
-负向影响 are an effect on anything else. Its happenings (猪瘟, 台风 …) are found by name.
+A stored causal fact yields a pair if both ends map to types of the set; effects on anything else map to 正向影响 or
+负向影响. Occurrences (猪瘟, 台风 …) are matched by name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 
 DAY = date(2020, 6, 30)  # the texts are undated
-# The end of a factor's name → the set's types of a rise and of a fall.
+# Suffix of a factor's name → the set's types for a rise and a fall.
 _MEASURES = (
     (("价格", "价", "行情", "指数"), ("市场价格提升", "市场价格下降")),
     (("供给", "供应", "产量", "产能", "存栏", "开工率", "库存"), ("供给增加", "供给减少")),
@@ -32,12 +32,12 @@ _MEASURES = (
     (("进口", "进口量"), ("进口增加", "进口下降")),
     (("出口", "出口量"), ("出口增加", "出口下降")),
 )
-_HAPPENINGS = (*("限产", "猪瘟", "猪口蹄疫", "禽流感", "干旱", "洪涝", "台风", "地震", "寒潮", "霜冻", "冰雹"),)
-_OTHERWISE = ("正向影响", "负向影响")
+_OCCURRENCES = (*("限产", "猪瘟", "猪口蹄疫", "禽流感", "干旱", "洪涝", "台风", "地震", "寒潮", "霜冻", "冰雹"),)
+_OTHER_EFFECTS = ("正向影响", "负向影响")
 
 
 def measure(options: Options) -> Report:
-    """Measure the pairs of every text."""
+    """Score the pairs of every text."""
     texts = [text for path in options.files for text in load(path)][: options.limit or None]
     pairs = Score("cause type, effect type", at_least=0.42)
     report = Report([pairs], texts=len(texts))
@@ -54,13 +54,13 @@ def measure(options: Options) -> Report:
 
 
 def load(path: Path) -> list[tuple[str, set[Pair]]]:
-    """Read a file of the set: its texts with their pairs."""
+    """Load the texts of a file with their gold pairs."""
     rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return [(row["raw_text"], {(each["reason_type"], each["result_type"]) for each in row["result"]}) for row in rows]
 
 
 def pairs_of(reading: Reading) -> set[Pair]:
-    """Return the pairs of types that the causal facts of a text state."""
+    """Return the type pairs of a text's causal facts."""
     names = {entity.id: entity.name for entity in reading.entities}
     found = set()
     for fact in reading.facts:
@@ -73,9 +73,9 @@ def pairs_of(reading: Reading) -> set[Pair]:
 
 def _type(fact: Fact, name: str, side: str) -> str:
     fall = fact.qualifier(f"{side}_direction") == "down"
-    if happening := next((each for each in _HAPPENINGS if each in name), ""):
-        return happening
+    if occurrence := next((each for each in _OCCURRENCES if each in name), ""):
+        return occurrence
     types = next((types for ends, types in _MEASURES if name.endswith(ends)), None)
     if types is None:
-        return _OTHERWISE[fall] if side == "effect" else ""
+        return _OTHER_EFFECTS[fall] if side == "effect" else ""
     return types[fall]

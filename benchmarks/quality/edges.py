@@ -1,6 +1,6 @@
-"""Edges of annotated notes: ingest the notes, dump the base, compare with `tools/score_edges.py` beside the data.
+"""Relations in annotated notes: ingest the notes, dump the base, score with `tools/score_edges.py` next to the data.
 
-The metric is not ours, so that nobody can tune it: it comes with the annotations and is run as a program.
+The metric is external, so that it cannot be tuned: it ships with the annotations and runs as a separate program.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def run(data: Path, sets: Sequence[Path], *, folds: int, since: str, edge_model:
     """Print a table for each set of annotated notes.
 
     Args:
-        data: where the notes lie (gator/, broker_edges/notes/), with tools/score_edges.py beside it.
-        sets: annotation files, or folders of them.
-        folds: 0 measures the model that is named; else one is trained for each fold, on the notes of the others.
-        since: an ISO day; earlier notes are left out.
-        edge_model: as the setting of that name.
+        data: folder of the notes (gator/, broker_edges/notes/), with tools/score_edges.py next to it.
+        sets: annotation files or folders of them.
+        folds: 0 scores `edge_model`; otherwise the number of cross-validation folds, with a model trained for each.
+        since: ISO date; earlier notes are skipped.
+        edge_model: as in the setting of that name.
     """
     texts = [folder for folder in (data / "gator", data / "broker_edges/notes") if folder.exists()]
     files = [
@@ -35,13 +35,13 @@ def run(data: Path, sets: Sequence[Path], *, folds: int, since: str, edge_model:
     notes = [(name, row) for name, row in notes if row["day"] >= since]
     with tempfile.TemporaryDirectory() as scratch:
         for name in dict.fromkeys(name for name, _ in notes):
-            mine = [row for each, row in notes if each == name]
-            parts = [mine] if not folds else [[row for row in mine if _fold(row, folds) == at] for at in range(folds)]
+            own = [row for each, row in notes if each == name]
+            parts = [own] if not folds else [[row for row in own if _fold(row, folds) == at] for at in range(folds)]
             for at, part in enumerate(parts):
                 others = [row for _, row in notes if _fold(row, folds or 1) != at]
-                model = _trained(others, texts, Path(scratch) / f"model{at}") if folds else edge_model
+                model = _train(others, texts, Path(scratch) / f"model{at}") if folds else edge_model
                 print(f"{name}{f', fold {at + 1} of {folds}' if folds else ''}: {len(part)} notes")
-                print(_scored(part, texts, Path(scratch), data.parent / "tools/score_edges.py", model))
+                print(_score(part, texts, Path(scratch), data.parent / "tools/score_edges.py", model))
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
@@ -57,8 +57,8 @@ def _write(rows: Sequence[dict[str, Any]], file: Path) -> Path:
     return file
 
 
-def _trained(rows: Sequence[dict[str, Any]], texts: Sequence[Path], out: Path) -> str:
-    """Train a model on notes, a sixth of which, the last by day, calibrate it; once, where it is there already."""
+def _train(rows: Sequence[dict[str, Any]], texts: Sequence[Path], out: Path) -> str:
+    """Train a model, calibrated on the latest sixth of the notes, unless `out` exists."""
     if not out.exists():
         annotations = _write(rows, out.with_suffix(".jsonl"))
         days = sorted(row["day"] for row in rows)
@@ -67,7 +67,7 @@ def _trained(rows: Sequence[dict[str, Any]], texts: Sequence[Path], out: Path) -
     return str(out)
 
 
-def _scored(rows: Sequence[dict[str, Any]], texts: Sequence[Path], scratch: Path, metric: Path, model: str) -> str:
+def _score(rows: Sequence[dict[str, Any]], texts: Sequence[Path], scratch: Path, metric: Path, model: str) -> str:
     files = [
         next(folder / f"{row['id']}.md" for folder in texts if (folder / f"{row['id']}.md").exists()) for row in rows
     ]

@@ -1,8 +1,8 @@
-"""FewFC: events of companies and holders (pledge, share transfer, lawsuit …) with their main arguments.
+"""FewFC: events of companies and shareholders (pledge, share transfer, lawsuit …) with their main arguments.
 
-A text's items are its event types and, for each type, who does it, to whom or to what, and how much (money, number of
-shares, proportion). Several names of one thing in one role are one argument (盛跃网络 and its full name): any of them
-is right. Amounts are compared as numbers. Triggers, dates, titles and the kind of collateral are not measured.
+A text's items are its event types and, per type, agent, other party or target, and amount (money, number of shares,
+proportion). Several names of one entity in one role (盛跃网络 and its full name) are one argument, and any of them
+counts. Amounts are compared as numbers. Triggers, dates, titles and kinds of collateral are not scored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from extraction.claims.events.frames import EventFrame
     from extraction.sentence import AnnotatedSentence, EntityMention
 
-# Liantu's kind of event → the set's types and which of its roles the agent, the other party and the target play.
+# Liantu's kind of event → the set's types with its roles for agent, other party and target.
 _BUYER = (("投资", "sub", "", "obj"), ("股份股权转让", "obj", "sub", "target"), ("收购", "sub", "", "obj"))
 TYPES: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "pledge": (("质押", "sub", "obj", ""),),
@@ -58,7 +58,7 @@ _DAY = date(2020, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A gold argument: any of its names, or its number, will do."""
+    """A gold argument with its acceptable names, or its number."""
 
     type: str
     role: str
@@ -66,8 +66,8 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A frame as words of the text and absolute numbers."""
+class FrameText:
+    """An event frame as text spans and absolute numbers."""
 
     kind: str
     agents: tuple[str, ...]
@@ -77,17 +77,17 @@ class Told:
 
 
 def measure(options: Options) -> Report:
-    """Measure the files of one format: {"content", "events": [{"type", "mentions": [{"word", "role"}]}]} a line."""
+    """Score JSONL files with rows {"content", "events": [{"type", "mentions": [{"word", "role"}]}]}."""
     rows = [row for path in options.files for row in _rows(path)][: options.limit or None]
     known = {event["type"] for row in rows for event in row["events"]}
     kinds, whole = Score("event types"), Score("event types + main arguments", at_least=0.60)
     roles = {role: Score(f"· {role}") for role in ("sub", "obj", "target", "money", "number", "share")}
     report = Report([whole, kinds, *roles.values()], texts=len(rows))
     read = ordered_map((row["content"] for row in rows), _reader, size=16)
-    for number, (row, told) in enumerate(zip(rows, read, strict=True)):
+    for number, (row, frames) in enumerate(zip(rows, read, strict=True)):
         gold_types = {event["type"] for event in row["events"]}
-        items, found = set(gold_items(row["events"])), set(found_items(told, known))
-        types = {type_ for frame in told for type_, *_ in _types(frame, known)}
+        items, found = set(gold_items(row["events"])), set(found_items(frames, known))
+        types = {type_ for frame in frames for type_, *_ in _types(frame, known)}
         pairs = match(items, found)
         kinds.add(((number, each) for each in gold_types), ((number, each) for each in types))
         _count(whole, len(items) + len(gold_types), len(found) + len(types), len(pairs) + len(gold_types & types))
@@ -112,18 +112,19 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def gold_items(events: Iterable[dict[str, Any]]) -> Iterator[Item]:
-    """Return the arguments of a text's events, the names of one thing put together."""
+    """Yield the arguments of a text's events, with alternative names grouped."""
     words: dict[tuple[str, str], list[str]] = defaultdict(list)
     for event in events:
         for mention in event["mentions"]:
             role = _ROLES.get(mention["role"])
             if role:
-                words[event["type"], role].append(_plain(role, mention["word"]))
+                words[event["type"], role].append(_normalised(role, mention["word"]))
     for (type_, role), given in words.items():
         groups: list[set[str]] = []
         for word in sorted(set(given), key=len, reverse=True):
             home = next(
-                (group for group in groups if role in _NAMED and any(_short(word, long) for long in group)), None
+                (group for group in groups if role in _NAMED and any(_is_short_form(word, long) for long in group)),
+                None,
             )
             if home is None:
                 groups.append({word})
@@ -136,14 +137,14 @@ def gold_items(events: Iterable[dict[str, Any]]) -> Iterator[Item]:
 _NAMED = frozenset({"sub", "obj", "target"})
 
 
-def _short(word: str, long: str) -> bool:
-    """Whether a name is a short form of a longer one: its characters stand there in this order."""
+def _is_short_form(word: str, long: str) -> bool:
+    """Whether `word` is a short form of `long`: a subsequence of its characters."""
     rest = iter(long)
     return all(char in rest for char in word)
 
 
-def _plain(role: str, word: str) -> str:
-    """A name without blanks and with half-width brackets; an amount as its number, to four digits."""
+def _normalised(role: str, word: str) -> str:
+    """Normalise a name (no whitespace, half-width brackets) or an amount (its number, four significant digits)."""
     if role in _NAMED:
         return re.sub(r"\s", "", word).replace("（", "(").replace("）", ")")
     unit = {"money": "元", "number": "股", "share": ""}[role]
@@ -152,13 +153,13 @@ def _plain(role: str, word: str) -> str:
     return f"{stated[0].number:.4g}" if stated else text
 
 
-def found_items(told: Iterable[Told], known: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Return type, role and word of what the frames say, in the set's terms."""
-    for frame in told:
+def found_items(frames: Iterable[FrameText], known: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield (type, role, word) of the frames, in the set's terms."""
+    for frame in frames:
         for type_, agent, party, target in _types(frame, known):
             for role, words in ((agent, frame.agents), (party, frame.parties), (target, frame.targets)):
                 if role:
-                    yield from ((type_, role, _plain(role, word)) for word in words)
+                    yield from ((type_, role, _normalised(role, word)) for word in words)
             yield from ((type_, role, f"{number:.4g}") for role, number in frame.amounts if (type_, role) in _MEASURED)
 
 
@@ -169,8 +170,8 @@ _MEASURED = {
 }  # fmt: skip
 
 
-def _types(frame: Told, known: set[str]) -> list[tuple[str, str, str, str]]:
-    """Return the set's types for an event; a file without judgements of its own counts them as lawsuits."""
+def _types(frame: FrameText, known: set[str]) -> list[tuple[str, str, str, str]]:
+    """Return the set's types for an event; a file without 判决 counts judgements as lawsuits."""
     types = TYPES[frame.kind]
     if frame.kind == "judgement" and "判决" not in known:
         types = (("起诉", *types[0][1:]),)
@@ -178,7 +179,7 @@ def _types(frame: Told, known: set[str]) -> list[tuple[str, str, str, str]]:
 
 
 def match(items: set[Item], found: set[tuple[str, str, str]]) -> dict[Item, tuple[str, str, str]]:
-    """Return for each gold argument that was found what was found of it."""
+    """Map each gold argument to the matching found item, if any."""
     out = {}
     for item in items:
         hit = next(
@@ -198,27 +199,27 @@ def _faults(report: Report, text: str, missed: set[Item], wrong: set[tuple[str, 
         report.fault(f"{kind}: {item.role}", f"{item.type} {word} | found {[each[2] for each in others]} | {text}")
     for each in sorted(wrong):
         if not any((item.type, item.role) == each[:2] for item in missed):
-            report.fault(f"too much: {each[1]}", f"{each[0]} {each[2]} | {text}")
+            report.fault(f"spurious: {each[1]}", f"{each[0]} {each[2]} | {text}")
 
 
-def _reader() -> Callable[[str], list[Told]]:
+def _reader() -> Callable[[str], list[FrameText]]:
     return partial(_read, Extractor.default())
 
 
-def _read(extractor: Extractor, text: str) -> list[Told]:
+def _read(extractor: Extractor, text: str) -> list[FrameText]:
     record = {"text": text, "date": _DAY.isoformat()}
     document = read_record(record, SourceFile(Path("fewfc"), b"", _DAY))
     return [
-        _told(frame, annotated)
+        _frame_text(frame, annotated)
         for annotated in extractor.annotate(document).sentences
         for frame in read_frames(annotated)
     ]
 
 
-def _told(frame: EventFrame, annotated: AnnotatedSentence) -> Told:
+def _frame_text(frame: EventFrame, annotated: AnnotatedSentence) -> FrameText:
     def words(refs: tuple[EntityMention, ...]) -> tuple[str, ...]:
         return tuple(annotated.text[ref.start : ref.end] for ref in refs)
 
     amounts = (("money", frame.money), ("number", frame.number), ("share", frame.share))
     numbers = tuple((role, abs(amount.number)) for role, amount in amounts if amount is not None)
-    return Told(frame.kind, words(frame.agents), words(frame.parties), words(frame.targets), numbers)
+    return FrameText(frame.kind, words(frame.agents), words(frame.parties), words(frame.targets), numbers)

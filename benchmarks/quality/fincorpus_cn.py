@@ -1,6 +1,6 @@
-"""Annual-report sentences with typed triples: relation and both names, exact.
+"""Typed triples in annual-report sentences: exact match of relation and both names.
 
-Liantu's relations are put into the set's words by the table; the names are the spellings of the text.
+`WORD` maps Liantu's relations to the set's; names are compared as spelled in the text.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from benchmarks.quality.score import Options
 
-DAY = date(2020, 6, 30)  # the sentences are undated; the reports they come from are of 2019
+DAY = date(2020, 6, 30)  # the sentences are undated; their reports cover 2019
 Triple = tuple[str, str, str]  # subject, the set's relation, object
-Gold = dict[Triple, str]  # each triple with the kind of its object, in the set's words
-# Liantu's relation and the object's kind (any, where empty) → the set's relation, and whether the ends change places.
+Gold = dict[Triple, str]  # triple → object kind, in the set's terms
+# (Liantu's relation, object kind or "" for any) → (the set's relation, whether subject and object are swapped).
 WORD: dict[tuple[str, str], tuple[str, bool]] = {
     ("operates", ""): ("开展", False),
     ("produces", ""): ("拥有", False),
@@ -42,16 +42,19 @@ WORD: dict[tuple[str, str], tuple[str, bool]] = {
 
 
 def rows_of(options: Options) -> Iterator[tuple[str, Gold]]:
-    """Yield each text with its triples."""
+    """Yield each text with its gold triples."""
     for path in options.files:
         for line in filter(str.strip, path.read_text(encoding="utf-8").splitlines()):
             row: dict[str, Any] = json.loads(line)
-            told = row["spo_list"]
-            yield row["text"], {(one["subject"], one["predicate"], one["object"]): one["object_type"] for one in told}
+            triples = row["spo_list"]
+            yield (
+                row["text"],
+                {(one["subject"], one["predicate"], one["object"]): one["object_type"] for one in triples},
+            )
 
 
 def triples_of(reader: TextReader, text: str) -> set[Triple]:
-    """Return what is stored of a text, in the set's words."""
+    """Return the triples extracted from a text, in the set's terms."""
     reading = reader.read(text)
     kinds = {entity.id: entity.kind.value for entity in reading.entities}
     found: set[Triple] = set()
@@ -82,16 +85,17 @@ def measure(options: Options) -> Report:
 def _count_faults(report: Report, gold: set[Triple], found: set[Triple]) -> None:
     names = {name for subject, _, object_ in found for name in (subject, object_)}
     for subject, relation, object_ in sorted(gold - found):
-        pairs = {(one, other): said for one, said, other in found}
+        pairs = {(one, other): stated for one, stated, other in found}
         if (subject, object_) in pairs:
             kind = "wrong relation"
         elif (object_, subject) in pairs:
             kind = "wrong direction"
         elif any(
-            one == subject and said == relation and (other in object_ or object_ in other) for one, said, other in found
+            one == subject and stated == relation and (other in object_ or object_ in other)
+            for one, stated, other in found
         ):
             kind = "wrong boundary"
-        elif any(said == relation and other == object_ for _, said, other in found):
+        elif any(stated == relation and other == object_ for _, stated, other in found):
             kind = "wrong subject"
         else:
             kind = "missed relation" if {subject, object_} <= names else "missed mention"

@@ -1,8 +1,8 @@
-"""Company names in sentences of annual reports, each with its exact boundaries.
+"""Company names in annual-report sentences, with exact boundaries.
 
-The set labels a company once for each relation it stands in, mostly at its first mention, and leaves its other mentions
-in the sentence unlabelled. Hence three measures: mentions by place, where a further mention of a labelled name counts
-as false; the same with such mentions left out; and names by sentence, where places do not count.
+The set labels a company once per relation, mostly at its first mention, and leaves further mentions in the sentence
+unlabelled. Hence three measures: mentions by position, where repeats of a labelled name count as errors; the same
+without such repeats; and names by sentence, regardless of position.
 """
 
 from __future__ import annotations
@@ -22,29 +22,32 @@ if TYPE_CHECKING:
     from benchmarks.quality.score import Options
 
 COMPANY = "公司企业"
-DAY = date(2020, 6, 30)  # the sentences are undated; the reports they come from tell of 2019
+DAY = date(2020, 6, 30)  # the sentences are undated; their reports cover 2019
 
 
 def measure(options: Options) -> Report:
-    """Find the names of every sentence."""
-    master, about = load_master(options)
+    """Score the company names of every sentence."""
+    master, master_label = load_master(options)
     reader = NameReader(master)
-    places, names = Score("company mentions by place", at_least=0.75), Score("company names by sentence", at_least=0.75)
-    once = Score("company mentions by place, repeats of a labelled name left out", at_least=0.75)
-    report = Report([places, once, names], notes=[about])
+    positions, names = (
+        Score("company mentions by place", at_least=0.75),
+        Score("company names by sentence", at_least=0.75),
+    )
+    without_repeats = Score("company mentions by place, repeats of a labelled name left out", at_least=0.75)
+    report = Report([positions, without_repeats, names], notes=[master_label])
     for text, gold in islice(_sentences(options), options.limit or None):
         report.texts += 1
         found = [each for each in reader.read(text, DAY, propose=False) if each["kind"] == "company"]
         spans = {(each["start"], each["end"]) for each in found}
         labelled = {text[start:end] for start, end in gold}
-        places.add(gold, spans)
-        once.add(
+        positions.add(gold, spans)
+        without_repeats.add(
             gold, {(start, end) for start, end in spans if (start, end) in gold or text[start:end] not in labelled}
         )
         names.add(labelled, {text[start:end] for start, end in spans})
         for start, end in gold - spans:
-            over = any(a < end and start < b for a, b in spans)
-            report.fault("wrong boundary" if over else "missed", text[start:end])
+            overlaps = any(a < end and start < b for a, b in spans)
+            report.fault("wrong boundary" if overlaps else "missed", text[start:end])
         for start, end in sorted(spans - gold):
             if not any(a < end and start < b for a, b in gold):
                 report.fault("repeated" if text[start:end] in labelled else "not labelled", text[start:end])
@@ -52,7 +55,7 @@ def measure(options: Options) -> Report:
 
 
 def _sentences(options: Options) -> Iterator[tuple[str, set[tuple[int, int]]]]:
-    """Each text with the places of its companies."""
+    """Yield each text with the spans of its companies."""
     for path in options.files:
         with path.open(encoding="utf-8") as lines:
             for line in filter(str.strip, lines):

@@ -1,7 +1,7 @@
-"""FinRE: which of 44 relations two given names bear in a sentence, micro-F1 over the lines whose label is known.
+"""FinRE: classify the relation (one of 44) between two given names in a sentence; micro-F1 without `unknown`.
 
-A line is right when the one label given for its pair is its label, as in the published task; a pair that stands in
-several lines with several labels is right at most once. Both orders of a pair stand in the file; each is asked alone.
+One label is predicted per line, as in the published task, so a pair with several labels is right at most once. The file
+contains both orders of a pair; each is scored separately.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchmarks.quality.score import Options
     from kg.model import Reading
 
-DAY = date(2018, 6, 30)  # the sentences are undated news of about 2005 to 2018
+DAY = date(2018, 6, 30)  # the sentences are undated news from about 2005 to 2018
 UNKNOWN, SAME = "unknown", "自己"
 SYMMETRIC = frozenset({UNKNOWN, SAME, "合作", "竞争", "纠纷", "签约", "交易", "重组", "订单", "合并", "合资", "商讨"})
 # Liantu's relation and its form → the set's label, read from subject to object (拥有 is read from object to subject).
@@ -61,7 +61,7 @@ _MASKED_NUMBER = re.compile(r"<N>")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One labelled pair; the set's masked digits are read as an 8, so that numbers look like numbers."""
+    """One labelled pair; the set's masked digits are replaced by 8, so that numbers parse."""
 
     head: str
     tail: str
@@ -70,7 +70,7 @@ class Line:
 
 
 def lines_of(path: Path) -> Iterator[Line]:
-    """Read a file of the set; a line without four columns is none."""
+    """Yield the lines of a file; rows without four columns are skipped."""
     for row in path.read_text(encoding="utf-8").splitlines():
         columns = row.split("\t")
         if len(columns) == 4:
@@ -87,7 +87,7 @@ def mirrored(label: str) -> str:
 
 
 def labels_of(reading: Reading, line: Line) -> list[str]:
-    """Return the set's words for what is stored of a pair, the surest first."""
+    """Return the set's labels for the extracted relations of a pair, most confident first."""
     named = spellings(reading)
     found = []
     for fact in sorted(reading.facts, key=lambda each: -each.confidence):
@@ -118,7 +118,7 @@ def _same(wanted: str, name: str) -> bool:
 
 
 def measure(options: Options) -> Report:
-    """Score what is stored of the files' sentences."""
+    """Score the relations extracted from the files' sentences."""
     lines = [line for path in options.files for line in lines_of(path)]
     lines = lines[: options.limit] if options.limit else lines
     reader = TextReader(DAY, options.master)
@@ -126,22 +126,24 @@ def measure(options: Options) -> Report:
     return scored(lines, [next(iter(labels_of(read[line.text], line)), UNKNOWN) for line in lines], 0.38)
 
 
-def scored(lines: Sequence[Line], given: Sequence[str], at_least: float) -> Report:
-    """Count lines, and the faults by kind."""
+def scored(lines: Sequence[Line], predicted: Sequence[str], at_least: float) -> Report:
+    """Return the score of the predicted labels, with errors by kind."""
     score = Score("relation of a given pair, micro-F1 without unknown", at_least=at_least)
     report = Report([score], texts=len(lines))
-    for line, label in zip(lines, given, strict=True):
+    for line, label in zip(lines, predicted, strict=True):
         score.gold += line.label != UNKNOWN
         score.found += label != UNKNOWN
         score.right += label == line.label != UNKNOWN
         if label != line.label:
-            report.fault(_kind(line.label, label), f"{line.head} | {line.tail} | {line.label} → {label} | {line.text}")
+            report.fault(
+                _error_kind(line.label, label), f"{line.head} | {line.tail} | {line.label} → {label} | {line.text}"
+            )
     return report
 
 
-def _kind(gold: str, given: str) -> str:
+def _error_kind(gold: str, predicted: str) -> str:
     if gold == UNKNOWN:
         return "relation where the set has none"
-    if given == UNKNOWN:
+    if predicted == UNKNOWN:
         return "missed relation"
-    return "wrong direction" if given == mirrored(gold) else "wrong relation"
+    return "wrong direction" if predicted == mirrored(gold) else "wrong relation"

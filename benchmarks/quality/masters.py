@@ -1,4 +1,4 @@
-"""The securities master of a measurement: the one asked for, else the development data's, else the shipped one."""
+"""Load the securities master of a benchmark: the requested one, else the development data's, else the shipped one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from benchmarks.quality.score import Options
 
 SECURITIES = Path(os.environ.get("LIANTU_DATA", "../shared/data")) / "securities"
-SHIPPED = Path("shipped")  # `--master shipped` measures without any imported master
+SHIPPED = Path("shipped")  # `--master shipped` uses no imported master
 
 
 def load_master(options: Options) -> tuple[Master, str]:
-    """Return the master and how a report calls it."""
+    """Return the master and its label for reports."""
     if options.master == SHIPPED:
         return Master.load(), "shipped master"
     path = options.master or SECURITIES / "merged_master.jsonl"

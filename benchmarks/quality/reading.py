@@ -1,4 +1,4 @@
-"""A labelled text as the user's `ingest` reads it: one document, the shipped extractor, what would be stored."""
+"""Read a labelled text with the default extractor, as `liantu ingest` would."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ _READ_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class TextReader:
-    """Reads undated texts as if they had been published on one day."""
+    """Extract from undated texts, with a fixed publication day."""
 
     def __init__(self, day: date, master: Path | None = None) -> None:
-        usual = Settings()
-        self._extractor = Extractor.default(master=master, ner=usual.ner, min_confidence=usual.min_confidence)
+        settings = Settings()
+        self._extractor = Extractor.default(master=master, ner=settings.ner, min_confidence=settings.min_confidence)
         self._day = day
 
     def read(self, text: str) -> Reading:
-        """Return what is stored of a text."""
+        """Return the reading of a text."""
         record = {"text": text, "date": self._day.isoformat()}
         document = read_record(record, SourceFile(_PLACE, b"", _READ_AT.date()))
         return self._extractor.extract(document, recorded_at=_READ_AT)
 
 
 def spellings(reading: Reading) -> dict[str, set[str]]:
-    """Return by entity every spelling that names it in a reading."""
-    named: dict[str, set[str]] = defaultdict(set)
+    """Return every spelling of each entity in a reading."""
+    names: dict[str, set[str]] = defaultdict(set)
     for entity in reading.entities:
-        named[entity.id] |= {entity.name, *(alias.name for alias in entity.aliases)}
+        names[entity.id] |= {entity.name, *(alias.name for alias in entity.aliases)}
     for mention in reading.mentions:
         if mention.entity:
-            named[mention.entity].add(mention.text)
-    return named
+            names[mention.entity].add(mention.text)
+    return names
 
 
 def spelled(fact: Fact, reading: Reading) -> tuple[str, str]:
-    """Return the ends of a fact as its quote spells them: the longest spelling of each that stands in it."""
-    named, quote = spellings(reading), fact.evidence[0].quote
+    """Return subject and object as spelled in the fact's quote, preferring the longest spelling."""
+    names, quote = spellings(reading), fact.evidence[0].quote
     ends = [
-        max((name for name in named[end] if name in quote), key=len, default=min(named[end], default=end))
+        max((name for name in names[end] if name in quote), key=len, default=min(names[end], default=end))
         for end in (fact.subject, fact.object)
     ]
     return ends[0], ends[1]

@@ -1,4 +1,4 @@
-"""Counts, rates and faults of a measured set, printed as a table or as JSON."""
+"""Scores and errors of a data set, printed as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a set is measured on; `files` are of the set's own format."""
+    """Inputs of a measurement; `files` are in the set's own format."""
 
     files: tuple[Path, ...]
     limit: int = 0
@@ -24,30 +24,30 @@ class Options:
 
 @dataclass(slots=True)
 class Score:
-    """Gold, found and right items of one measure; `at_least` is the issue's figure, 0 where there is none."""
+    """Gold, found and right items of one measure; `at_least` is the target, 0 for none."""
 
     name: str
     gold: int = 0
     found: int = 0
     right: int = 0
     at_least: float = 0.0
-    recall_only: bool = False  # the set labels one thing a text: what else is found is not wrong
+    recall_only: bool = False  # the set labels one item per text, so further findings are not errors
 
     def add(self, gold: Iterable[object], found: Iterable[object]) -> None:
-        """Count one text's items; the same item twice in a text is one."""
-        wanted, had = set(gold), set(found)
-        self.gold += len(wanted)
-        self.found += len(had)
-        self.right += len(wanted & had)
+        """Count one text's items; duplicates within a text count once."""
+        expected, predicted = set(gold), set(found)
+        self.gold += len(expected)
+        self.found += len(predicted)
+        self.right += len(expected & predicted)
 
     @property
     def precision(self) -> float:
-        """Share of the found items that are right, 0 … 1."""
+        """Share of found items that are right, 0 … 1."""
         return self.right / self.found if self.found else 0.0
 
     @property
     def recall(self) -> float:
-        """Share of the gold items that were found, 0 … 1."""
+        """Share of gold items that were found, 0 … 1."""
         return self.right / self.gold if self.gold else 0.0
 
     @property
@@ -58,7 +58,7 @@ class Score:
 
     @property
     def figure(self) -> float:
-        """The figure that is held against `at_least`."""
+        """The figure compared with `at_least`."""
         return self.recall if self.recall_only else self.f1
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Score:
 
 @dataclass(slots=True)
 class Report:
-    """The scores of one set, its faults by kind, and lines of what else a reader should know."""
+    """The scores of one set, its errors by kind, and notes."""
 
     scores: Sequence[Score]
     texts: int = 0
@@ -85,7 +85,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
 
     def fault(self, kind: str, example: str) -> None:
-        """Count a fault: missed mention, wrong boundary, wrong relation, wrong direction, wrong date …"""
+        """Record an error: missed mention, wrong boundary, wrong relation, wrong direction, wrong date …"""
         self.faults[kind] += 1
         self.examples.setdefault(kind, []).append(example)
 
@@ -103,7 +103,7 @@ def as_json(name: str, report: Report) -> str:
 
 
 def as_table(name: str, report: Report, *, shown: int = 0) -> str:
-    """Return the report as Markdown tables; `shown` is how many examples of each fault to print."""
+    """Return the report as Markdown tables, with up to `shown` examples per kind of error."""
     lines = [
         f"## {name}: {report.texts:,} texts",
         "",

@@ -1,14 +1,14 @@
 """yanbao: report texts flattened from PDF, with annotated indicators: value, name and time.
 
-Only sentences with an annotated value are looked at: there the annotation is close to complete. A found value is right
-when
+Only sentences with an annotated value are scored, because the annotation is nearly complete there. A found value is
+right if
 
-* value: its magnitude is the annotated one in base units (9.45亿元 = 945百万元). The annotation writes 同比下降12% now
-  as 下降12%, now as 12%, so that signs are not judged;
-* indicator: both names fold to one (营收 = 营业收入, `_SAME` below), and the part behind (同比 环比 占比 年复合增长率)
-  agrees; 增长9% without a said base meets 同比, as the annotation writes it; a share of a market is 市占率;
-* period: the annotated words, read against the publication day, name the same days; of a range that is annotated for a
-  list of values each value may tell its own step. Where no time is annotated none is judged.
+* value: its magnitude equals the annotated one in base units (9.45亿元 = 945百万元). Signs are not scored, as the
+  annotation writes 同比下降12% either as 下降12% or as 12%;
+* indicator: both names map to the same name (营收 = 营业收入, `_SYNONYMS` below), and the change type (同比 环比 占比
+  年复合增长率) agrees; 增长9% without a stated base matches 同比, as in the annotation; a share of a market is 市占率;
+* period: the annotated words, resolved against the publication day, denote the same days; if one range is annotated for
+  a list of values, each value may have its own step. Without an annotated time, the period is not scored.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.score import Report, Score
-from extraction.dating.reader import find_periods
 from extraction.documents.publication_day import find_days
 from extraction.documents.text import carve_plain
 from extraction.pipeline import Extractor
 from extraction.text.sentences import split
+from kg.dating.reader import find_periods
 from kg.model import Document
 from kg.period import Period, Precision
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kg.model import Fact
 
 _READ_AT = datetime(2026, 1, 1, tzinfo=UTC)
-_DEEP = 3000  # characters at the top in which a report names its day
+_HEAD_CHARACTERS = 3000  # characters at the top searched for the publication day
 _NUMBER = re.compile(
     r"(?P<sign>[-+−－])?(?P<n>\d[\d,]*(?:\.\d+)?)\s*(?:[-~～–—至到]\s*[-−]?(?P<high>\d[\d,]*(?:\.\d+)?))?"
     r"\s*(?P<scale>万亿|千亿|百亿|十亿|亿|千万|百万|万|千)?(?P<unit>.*)"
@@ -54,10 +54,10 @@ _KINDS = (
     ("share", "占比"),
     ("change", "增长率|增速|涨跌幅|涨幅|跌幅"),
 )
-_LONG_NAME = 4
-_STEPS = {"mom": "qoq", "wow": "qoq"}  # the annotation knows one 环比
-# Names that the annotation uses for one thing; the first stands for all.
-_SAME = """
+_MIN_SUFFIX_LENGTH = 4
+_CHANGE_ALIASES = {"mom": "qoq", "wow": "qoq"}  # the annotation has only one 环比
+# Synonyms in the annotation; the first is canonical.
+_SYNONYMS = """
 营业收入 营收 收入 销售收入 主营业务收入 营业总收入 总收入 主营收入 业务收入 营收规模 收入规模 营业额 营收总额
 营业收入 销售额 销售规模 销售金额 销售总额 药品销售额
 市场规模 市场空间 规模 市场容量 行业规模 产业规模 市场总规模 市场
@@ -89,12 +89,12 @@ EPS 每股收益 EPS(摊薄)
 出口额 出口金额 出口总额
 市值 持仓市值 持股市值 总市值
 """
-_SHARES = ("市占率", "渗透率", "集中度", "占比")  # a share by their own name
+_SHARE_INDICATORS = ("市占率", "渗透率", "集中度", "占比")  # indicators that are shares by name
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One annotated or found measurement within a sentence of a text."""
+    """One annotated or extracted measurement in a sentence of a text."""
 
     text: str
     sentence: int
@@ -106,22 +106,24 @@ class _Item:
     shown: str = ""
 
     def measures(self, other: _Item) -> bool:
-        """Whether the numbers are one magnitude in one unit."""
+        """Whether magnitude and unit agree."""
         same = abs(abs(self.number) - abs(other.number)) <= 1e-6 * max(abs(self.number), 1e-9)
         return same and (self.unit == other.unit or not (self.unit and other.unit))
 
     def names(self, other: _Item) -> bool:
-        """Whether the indicators are one: both folded, or the longer ends with the shorter (药店数量, 零售药店数量)."""
+        """Whether the indicators agree: same canonical name, or one ends with the other (药店数量, 零售药店数量)."""
         if not self.indicators & other.indicators:
-            longer = [(a, b) for a in self.indicators for b in other.indicators if min(len(a), len(b)) >= _LONG_NAME]
+            longer = [
+                (a, b) for a in self.indicators for b in other.indicators if min(len(a), len(b)) >= _MIN_SUFFIX_LENGTH
+            ]
             if not any(a.endswith(b) or b.endswith(a) for a, b in longer):
                 return False
-        # 增长9.2% without a base is told as 同比 by the annotation
+        # The annotation labels 增长9.2% without a base as 同比.
         return self.kind == other.kind or (other.kind == "change" and self.kind in ("yoy", "qoq"))
 
 
 def measure(options: Options) -> Report:
-    """Extract every text whole, without NER, and compare inside the annotated sentences."""
+    """Extract every text without NER and score the annotated sentences."""
     by_value = Score("value")
     named = Score("value + indicator", at_least=0.65)
     dated = Score("value + indicator + period", at_least=0.55)
@@ -132,13 +134,13 @@ def measure(options: Options) -> Report:
         report.texts += 1
         document = _document(path, record["source_content"])
         starts = _sentence_starts(document)
-        gold = list(_gold(record, document, starts))
+        gold = list(_gold_items(record, document, starts))
         places = {item.sentence for item in gold}
         reading = extractor.extract(document, recorded_at=_READ_AT)
         names = {entity.id: (entity.name, entity.about) for entity in reading.entities}
-        found = [item for fact in reading.facts for item in _found(fact, document, starts, names)]
+        found = [item for fact in reading.facts for item in _found_items(fact, document, starts, names)]
         _count(report, gold, [item for item in found if item.sentence in places])
-    report.notes.append("Without NER. Sentences that hold no annotated value are not looked at.")
+    report.notes.append("Without NER. Sentences without an annotated value are not scored.")
     return report
 
 
@@ -153,8 +155,8 @@ def _document(path: Path, text: str) -> Document:
 
 
 def _published(text: str) -> date:
-    """Take the first full date at the top, else the last anywhere: the format gives none."""
-    top = [day for _, day in find_days(text[:_DEEP])]
+    """Return the first full date at the top, else the latest in the text; the format has no date field."""
+    top = [day for _, day in find_days(text[:_HEAD_CHARACTERS])]
     days = [day for _, day in find_days(text) if day <= _READ_AT.date()]
     return top[0] if top else max(days, default=_READ_AT.date())
 
@@ -163,11 +165,11 @@ def _sentence_starts(document: Document) -> list[int]:
     return [line.start for block in document.blocks for line in split(document.text, block.start, block.end)]
 
 
-def _gold(record: dict[str, Any], document: Document, starts: list[int]) -> Iterator[_Item]:
+def _gold_items(record: dict[str, Any], document: Document, starts: list[int]) -> Iterator[_Item]:
     for clause in record["data"]:
         begin = int(clause["content_offset"][0])
         last = ""
-        for annotated in reversed(clause["indicators"]):  # 526、654、755亿元: the last number has the unit of all
+        for annotated in reversed(clause["indicators"]):  # 526、654、755亿元: the last number carries the unit
             words, start, end = annotated["indicator_value"] or ("", "", "")
             words = words.replace("\n", "")
             value = _value(words + last if words and re.fullmatch(r"[\d.,]+", words) else words)
@@ -175,9 +177,9 @@ def _gold(record: dict[str, Any], document: Document, starts: list[int]) -> Iter
                 continue  # 仍将上涨: no number
             if tail := re.search(r"\d\s*([^\d\s.,].*)$", words):
                 last = tail[1]
-            name, kind = _split(annotated["indicator_name"])
+            name, kind = _split_change(annotated["indicator_name"])
             time = annotated["indicator_element"].get("时间")
-            told = time[0] if time and isinstance(time[0], str) else ""
+            time_words = time[0] if time and isinstance(time[0], str) else ""
             there = start and document.text[int(start) : int(end)].replace("\n", "") == words
             yield _Item(
                 document.id,
@@ -185,8 +187,8 @@ def _gold(record: dict[str, Any], document: Document, starts: list[int]) -> Iter
                 frozenset({name}),
                 kind,
                 *value,
-                _periods(told, document) if told else None,
-                f"{annotated['indicator_name']} {words} {told} ← {clause['content']}".replace("\n", ""),
+                _periods(time_words, document) if time_words else None,
+                f"{annotated['indicator_name']} {words} {time_words} ← {clause['content']}".replace("\n", ""),
             )
 
 
@@ -201,7 +203,7 @@ def _value(words: str) -> tuple[float, str] | None:
 
 
 def _unit(words: str) -> str:
-    """Fold a unit to what matters for a value: percent, points, money by currency, nothing for counted things."""
+    """Normalise a unit: percent, percentage points, currency, or empty for counted items."""
     words = words.strip()
     if words.startswith(("%", "％", "个点")):
         return "%"
@@ -212,50 +214,54 @@ def _unit(words: str) -> str:
     )
 
 
-def _split(name: str) -> tuple[str, str]:
-    """Return the folded indicator and what of it is told: 归母净利润同比 is 归母净利润, yoy."""
+def _split_change(name: str) -> tuple[str, str]:
+    """Split off the change type: 归母净利润同比 gives 归母净利润, yoy."""
     name = re.sub(r"\s", "", name)
     for kind, words in _KINDS:
         if match := re.search(rf"(?:{words})$", name):
-            return _canonical(_folded(name[: match.start()] or name), kind)
-    return _canonical(_folded(name), "")
+            return _canonical(_canonical_name(name[: match.start()] or name), kind)
+    return _canonical(_canonical_name(name), "")
 
 
 def _canonical(name: str, kind: str) -> tuple[str, str]:
-    """One name where the annotation has several: a share of a market is 市占率, an index is its moves."""
-    if (name, kind) in {("市场规模", "share"), ("营业收入", "share")} or (name in _SHARES and kind == "share"):
-        return ("市占率", "") if name not in _SHARES else (name, "")
+    """Unify names: a share of a market is 市占率, and an index includes its changes."""
+    if (name, kind) in {("市场规模", "share"), ("营业收入", "share")} or (
+        name in _SHARE_INDICATORS and kind == "share"
+    ):
+        return ("市占率", "") if name not in _SHARE_INDICATORS else (name, "")
     return (name, "") if name == "股票指数" and kind in ("change", "yoy", "qoq", "ytd") else (name, kind)
 
 
 @cache
-def _folds() -> dict[str, str]:
-    return {name: row.split()[0] for row in _SAME.strip().split("\n") for name in row.split()}
+def _synonyms() -> dict[str, str]:
+    return {name: row.split()[0] for row in _SYNONYMS.strip().split("\n") for name in row.split()}
 
 
-def _folded(name: str) -> str:
-    return _folds().get(name, name)
+def _canonical_name(name: str) -> str:
+    return _synonyms().get(name, name)
 
 
-def _periods(told: str, document: Document) -> frozenset[Period]:
-    """Return what the annotated words can mean: without a year, that of the publication or the one before."""
+def _periods(words: str, document: Document) -> frozenset[Period]:
+    """Return the possible periods of the annotated words; without a year, the publication year or the previous one."""
     days = [document.published_on]
-    if not re.search(r"(?:19|20)\d\d|\d\d年|\d[QHE]|[QHE]\d", told):
+    if not re.search(r"(?:19|20)\d\d|\d\d年|\d[QHE]|[QHE]\d", words):
         days.append(document.published_on.replace(year=document.published_on.year - 1, month=12, day=28))
-    found = (find_periods(told.replace("\n", ""), day) for day in days)
+    found = (find_periods(words.replace("\n", ""), day) for day in days)
     return frozenset(dated.period for each in found for dated in each)
 
 
-def _found(fact: Fact, document: Document, starts: list[int], names: dict[str, tuple[str, str]]) -> Iterator[_Item]:
+def _found_items(
+    fact: Fact, document: Document, starts: list[int], names: dict[str, tuple[str, str]]
+) -> Iterator[_Item]:
     if fact.relation != "reports" or fact.value is None:
         return
     full, about = names[fact.object]
     head = full.removeprefix(names[about][0]) if about in names else full
     if fact.value.basis == "扣非":
         head = "扣非归母净利润"
-    change = _STEPS.get(fact.value.change, fact.value.change)
-    folded, own = _split(head)
-    named, kind = _canonical(folded, own if change in ("", "ytd") else change)
+    change = _CHANGE_ALIASES.get(fact.value.change, fact.value.change)
+    canonical, own = _split_change(head)
+    named, kind = _canonical(canonical, own if change in ("", "ytd") else change)
     for item in fact.evidence:
         yield _Item(
             document.id,
@@ -270,7 +276,7 @@ def _found(fact: Fact, document: Document, starts: list[int], names: dict[str, t
 
 
 def _count(report: Report, gold: list[_Item], found: list[_Item]) -> None:
-    """Pair items sentence by sentence: exact ones first, then those with the right name, then the right value."""
+    """Match items per sentence, preferring the right indicator, then the right period."""
     named, dated, by_value = report.scores
     for score in report.scores:
         score.gold += len(gold)
@@ -297,11 +303,11 @@ def _count(report: Report, gold: list[_Item], found: list[_Item]) -> None:
 
 
 def _agree(wanted: _Item, found: _Item) -> bool:
-    """Whether the days are the same; of a range that is annotated for a list of values, each may tell one step."""
+    """Whether the periods agree; a range annotated for a list of values covers the step of each value."""
     if wanted.periods is None or wanted.periods == found.periods:
         return True
-    told = found.periods or frozenset()
-    if wanted.periods & told:
+    found_periods = found.periods or frozenset()
+    if wanted.periods & found_periods:
         return True
     spans = [each for each in wanted.periods if each.precision == Precision.RANGE]
-    return any(span.covers(one) and one.precision != Precision.RANGE for span in spans for one in told)
+    return any(span.covers(one) and one.precision != Precision.RANGE for span in spans for one in found_periods)

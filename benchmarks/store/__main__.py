@@ -1,4 +1,4 @@
-"""The store at size: `python -m benchmarks.store`. The process that reads rows ahead runs this file and no other."""
+"""Benchmark the store at scale: `python -m benchmarks.store`. The import worker process re-runs only this file."""
 
 if __name__ == "__main__":
     from benchmarks.store.running import main

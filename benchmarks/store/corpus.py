@@ -1,4 +1,4 @@
-"""A made-up graph of any size, always the same: skewed degrees, all families of relations, 240 days in six years."""
+"""Generate a reproducible synthetic graph: skewed degrees, all relation families, 240 days over six years."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BATCH = 200_000
 
 
 def write_rows(path: Path, facts: int) -> Path:
-    """Write facts as JSONL for `liantu import`, by day."""
+    """Write facts as JSONL for `liantu import`, sorted by day."""
     with path.open("w", encoding="utf-8") as file:
         for line in lines(facts):
             file.write(line)
@@ -38,14 +38,14 @@ def write_rows(path: Path, facts: int) -> Path:
 
 
 def lines(facts: int) -> Iterator[str]:
-    """Yield the lines of `facts` facts; a tenth as many entities, a few of them in very many facts."""
+    """Yield `facts` JSON lines over a tenth as many entities, with a skewed degree distribution."""
     source = np.random.default_rng(7)
     count = {kind: max(int(facts / 10 * share), 10) for kind, share in KINDS.items()}
     relations = np.array([share for *_, share in MIX])
     for start in range(0, facts, _BATCH):
         size = min(_BATCH, facts - start)
         chosen = source.choice(len(MIX), size=size, p=relations / relations.sum())
-        # Squared uniforms: the first tenth of the names bears a third of the ends.
+        # Squared uniforms: the first tenth of the names gets a third of the ends.
         ends = source.random((size, 2)) ** 2
         days = np.sort(source.integers(start * DAYS // facts, max((start + size) * DAYS // facts, 1), size))
         rest = source.integers(0, 1_000_000, (size, 3))

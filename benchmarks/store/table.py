@@ -1,4 +1,4 @@
-"""Rows of a benchmark: what was measured, what was asked of it, whether it was met; as a table or as JSON."""
+"""Benchmark results with their targets, printed as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line; `met` is None where nothing is asked."""
+    """One result; `asked` is the target, `met` is None without one."""
 
     measure: str
     found: str
@@ -24,18 +24,18 @@ class Figure:
 
 
 def show(figures: list[Figure], *, as_json: bool) -> None:
-    """Print the figures."""
+    """Print the results."""
     if as_json:
         print(json.dumps([asdict(figure) for figure in figures], ensure_ascii=False, indent=1))
         return
-    table = Table("measure", "found", "asked", "")
+    table = Table("measure", "result", "target", "")
     for figure in figures:
         table.add_row(figure.measure, figure.found, figure.asked, {None: "", True: "met", False: "missed"}[figure.met])
     Console(width=150).print(table)
 
 
 def reset_peak() -> None:
-    """Let the high-water mark of memory begin anew, where the system can."""
+    """Reset the peak-memory counter, where the system allows it."""
     try:
         _CLEAR.write_text("5")
     except OSError:
@@ -43,7 +43,7 @@ def reset_peak() -> None:
 
 
 def peak_megabytes() -> float:
-    """Return the high-water mark of this process."""
+    """Return the peak resident memory of this process."""
     try:
         line = next(line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
     except (OSError, StopIteration):

@@ -1,8 +1,8 @@
-"""Three hops with a relation and a time filter: our expand, and peers on the same frontiers.
+"""Three-hop expansion with relation and time filters: `Snapshot.expand` compared with peers.
 
-Every peer gets the same arrays and answers the same three frontiers; how much faster is told by the time of all walks
-together. The NumPy loop and NetworkX cut to the strongest edges a node and relation as we do; Ladybug answers with all
-that pass the filter, which is less work for a query.
+Every peer gets the same arrays and expands the same three frontiers; speed-ups compare the total time of all walks. The
+NumPy loop and NetworkX keep the strongest edges per node and relation, as `expand` does; Ladybug returns all edges that
+pass the filter, which is less work per query.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ LIMIT, HOPS = 10, 3
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The walks: for each start its three frontiers."""
+    """A snapshot with the three frontiers of each walk."""
 
     snapshot: Snapshot
     walks: list[list[NDArray[np.int64]]]
 
 
 def task(snapshot: Snapshot, count: int) -> Task:
-    """Choose the subjects of random facts, so that there is something to walk, and walk from them once."""
+    """Start walks from the subjects of random facts, so that none is empty, and compute their frontiers."""
     source = np.random.default_rng(11)
     starts = source.choice(snapshot.edges().source, size=count, replace=False)
     return Task(snapshot, [_frontiers(snapshot, int(start)) for start in starts])
@@ -65,7 +65,7 @@ def _expand(snapshot: Snapshot, frontier: NDArray[np.int64]) -> Edges:
 
 
 def numpy_loop(snapshot: Snapshot) -> Callable[[NDArray[np.int64]], list[NDArray[Any]]]:
-    """Return a hop over bare CSR arrays, written with nothing else in mind; it gives the columns that we give."""
+    """Return a minimal hop over bare CSR arrays that returns the same columns as `expand`."""
     edges = snapshot.edges()
     ends = np.concatenate([[0], np.cumsum(np.bincount(edges.source, minlength=len(snapshot.entity_ids)))])
     wanted = np.isin(np.array(snapshot.relation_names), RELATIONS)
@@ -89,7 +89,7 @@ def numpy_loop(snapshot: Snapshot) -> Callable[[NDArray[np.int64]], list[NDArray
 
 
 def networkx_loop(snapshot: Snapshot) -> Callable[[NDArray[np.int64]], list[int]]:
-    """Return a hop over a MultiDiGraph with the same attributes."""
+    """Return a hop over a NetworkX MultiDiGraph with the same attributes."""
     edges = snapshot.edges()
     graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
     names = ("source", "target", "relation", "start", "end", "weight", "fact")
@@ -121,7 +121,7 @@ def ladybug_loop(snapshot: Snapshot, folder: Path) -> Callable[[NDArray[np.int64
     Raises:
         ImportError: when the package is not installed (the extra `bench`).
     """
-    import ladybug  # noqa: PLC0415 - a peer of the benchmark only
+    import ladybug  # noqa: PLC0415 - optional
 
     database = ladybug.Database(str(folder / "peer.lbug"))
     connection = ladybug.Connection(database, num_threads=1)
@@ -152,10 +152,10 @@ def ladybug_loop(snapshot: Snapshot, folder: Path) -> Callable[[NDArray[np.int64
 
 
 def timed(job: Task, hops: Sequence[Callable[[NDArray[np.int64]], object]], walks: int) -> list[NDArray[np.float64]]:
-    """Return, for each way to hop, the milliseconds of processor that each walk takes: the best of five rounds.
+    """Return, for each implementation, the CPU milliseconds of each walk, best of five rounds.
 
-    In each round all take their turn, as the machine's own speed changes within seconds. Nobody runs on more than one
-    thread, and a busy machine's waits are nobody's: only so do tails compare.
+    Implementations alternate within a round, as machine speed varies within seconds. All are single-threaded and
+    measured in CPU time, so that tail latencies are comparable.
     """
     best = np.full((len(hops), walks), np.inf)
     for _ in range(5):
@@ -168,21 +168,21 @@ def timed(job: Task, hops: Sequence[Callable[[NDArray[np.int64]], object]], walk
     return list(best)
 
 
-def _own(snapshot: Snapshot) -> Callable[[NDArray[np.int64]], Edges]:
+def _expand_hop(snapshot: Snapshot) -> Callable[[NDArray[np.int64]], Edges]:
     return lambda frontier: _expand(snapshot, frontier)
 
 
-def _beside_numpy(job: Task, own: NDArray[np.float64], floor: NDArray[np.float64]) -> list[Figure]:
+def _compared_with_numpy(job: Task, own: NDArray[np.float64], floor: NDArray[np.float64]) -> list[Figure]:
     ratio = np.percentile(own, 99) / np.percentile(floor, 99)
-    laid = " of a graph with a patch over it" if job.snapshot.parts.patch else ""
+    suffix = " on a graph with a patch" if job.snapshot.parts.patch else ""
     return [
-        Figure(f"expand, 3 hops{laid}", _percentiles(own)),
+        Figure(f"expand, 3 hops{suffix}", _percentiles(own)),
         Figure("  bare NumPy CSR loop", f"{_percentiles(floor)}; p99 × {ratio:.2f}", "p99 ≤ 2 ×", bool(ratio <= 2)),
     ]
 
 
-def _checked(job: Task) -> Callable[[NDArray[np.int64]], list[NDArray[Any]]]:
-    """Return the bare loop, once it has found what we find."""
+def _checked_numpy_loop(job: Task) -> Callable[[NDArray[np.int64]], list[NDArray[Any]]]:
+    """Return the bare loop after checking that it finds the same facts as `expand`."""
     bare = numpy_loop(job.snapshot)
     for frontiers in job.walks:
         for frontier in frontiers:
@@ -191,34 +191,37 @@ def _checked(job: Task) -> Callable[[NDArray[np.int64]], list[NDArray[Any]]]:
 
 
 def after_a_commit(store: Store, *, walks: int = 200) -> list[Figure]:
-    """Measure ours and the bare loop on the graph that one more document is laid over; then take it out again."""
+    """Measure `expand` and the bare loop after one more document is committed, then remove the document."""
     reading = synthetic(1)
     with store.writer() as writer:
         writer.write(reading)
     snapshot = Snapshot.compile(store.view(), vocabulary())
     job = task(snapshot, walks)
-    figures = _beside_numpy(job, *timed(job, [_own(snapshot), _checked(job)], walks))
+    figures = _compared_with_numpy(job, *timed(job, [_expand_hop(snapshot), _checked_numpy_loop(job)], walks))
     with store.writer() as writer:
         writer.remove(reading.document.id)
     return figures
 
 
 def measure(snapshot: Snapshot, *, walks: int = 200) -> list[Figure]:
-    """Measure ours and the peers."""
+    """Measure `expand` and its peers."""
     job = task(snapshot, walks)
-    own, floor, peer = timed(job, [_own(snapshot), _checked(job), networkx_loop(snapshot)], walks)
-    figures = _beside_numpy(job, own, floor)
+    own, floor, peer = timed(job, [_expand_hop(snapshot), _checked_numpy_loop(job), networkx_loop(snapshot)], walks)
+    figures = _compared_with_numpy(job, own, floor)
     times = float(peer.sum() / own.sum())
-    figures.append(Figure("  NetworkX", f"{_percentiles(peer)}; we are {times:.1f} × faster", "≥ 5 ×", times >= 5))
+    figures.append(Figure("  NetworkX", f"{_percentiles(peer)}; expand is {times:.1f} × faster", "≥ 5 ×", times >= 5))
     with tempfile.TemporaryDirectory() as folder:
         try:
             hop = ladybug_loop(snapshot, Path(folder))
         except ImportError:
-            return [*figures, Figure("  Ladybug", "not installed: pip install 'liantu[bench]'", "≥ 10 ×")]
+            return [*figures, Figure("  Ladybug", "not installed; run `pip install 'liantu[bench]'`", "≥ 10 ×")]
         few = min(walks, 40)
-        own, peer = timed(job, [_own(snapshot), hop], few)
+        own, peer = timed(job, [_expand_hop(snapshot), hop], few)
     times = float(peer.sum() / own.sum())
-    return [*figures, Figure("  Ladybug", f"{_percentiles(peer)}; we are {times:.0f} × faster", "≥ 10 ×", times >= 10)]
+    return [
+        *figures,
+        Figure("  Ladybug", f"{_percentiles(peer)}; expand is {times:.0f} × faster", "≥ 10 ×", times >= 10),
+    ]
 
 
 def _percentiles(milliseconds: NDArray[np.float64]) -> str:

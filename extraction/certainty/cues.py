@@ -1,17 +1,17 @@
-"""The words that say how certain a claim is, as tables with an example each."""
+"""Tables of modality and negation cues, each with an example."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from extraction.text.regex_prefilter import Prefiltered
 from kg.model import Modality
+from kg.text.regex_prefilter import Prefiltered
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that govern what follows them; `hedge` ones weaken without deciding."""
+    """A cue that sets the modality of the text after it; `hedge` marks weakening words."""
 
     name: str
     pattern: str
@@ -43,7 +43,7 @@ CUES = (
         "消息称甲公司将被收购",
         Modality.RUMOURED,
     ),
-    # conditions; what follows is conditional too
+    # conditions; their scope extends to the text after them
     Cue("if", "(?<![倘宛恍似类假设犹])若(?!干|羌|隐|即|无其事|非)|倘若|假若", "若价格回落", Modality.CONDITIONAL),
     Cue(
         "if (long)",
@@ -62,7 +62,7 @@ CUES = (
         "case", "(?:中性|乐观|悲观|保守|基准)(?:情形|情景|假设)(?:下|：)", "中性情形：收入10亿元", Modality.CONDITIONAL
     ),
     Cue("depends on", "取决于|视[^，。；]{1,12}而定", "取决于需求恢复", Modality.CONDITIONAL),
-    # plans of somebody who acts
+    # plans of an actor
     Cue(
         "intends",
         ("(?<![模虚比])拟(?![合人态真定物])|打算|有意(?![思见义])|意欲|筹划|谋划|意向|欲(?=收购|投资|出售|转让)"),
@@ -151,7 +151,7 @@ CUES = (
     ),
 )
 
-# Words behind the claim, in its own clause, that make it conditional or a rumour.
+# Words after the claim, in the same clause, that make it conditional or a rumour.
 CONDITION_BEHIND = Prefiltered("(?<!这种)(?<!此)(?:的|之)?(?:情况|情形|前提|条件|假设)下|的话(?=[，。；]|$)")
 RUMOUR_BEHIND = re.compile("的?(?:传言|传闻|谣言|消息不实)|系传闻")
 HEDGES = re.compile(
@@ -166,7 +166,7 @@ _NOT_EXCEPT = (
     "容|减|排除|稳|符|菲|俗|料|得不|及|足|良|确定|佳|景气|善|透明|充分|均|平|振|断|饱和|饱|对称|合格|合理|实|属|规则|定期|含|良|"
     "乐观|明朗|利好|达预期|明|锈钢|粘|良率|才|知|禁|妙|堪|惜|懈|遗余力"
 )
-# name, pattern, example; each must stand before the claim in its clause, or inside it before its verb
+# name, pattern, example; each must precede the claim in its clause, or its verb inside the claim
 NEGATIONS = (
     (
         "not (past)",

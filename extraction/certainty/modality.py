@@ -1,7 +1,8 @@
-"""How certain a claim is, whether it is denied, and who says it.
+"""Detect the modality, polarity and speaker of a claim.
 
-Cues to the left of a claim govern it: a rumour or a condition to the end of the sentence, a forecast over commas until
-something past is told, a plan within its clause. After the scope rules of NegEx (Chapman et al. 2001), Chinese cues.
+Cues to the left of a claim govern it. Rumours and conditions extend to the end of the sentence, forecasts across commas
+up to a past statement, plans over their clause and its continuations. Scope rules follow NegEx (Chapman et al. 2001),
+with Chinese cues.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from extraction.certainty.cues import (
     YEARS,
     Cue,
 )
-from extraction.text.pattern_set import Alternatives
-from extraction.text.regex_prefilter import Prefiltered
 from kg.model import Modality, Polarity
+from kg.text.pattern_set import Alternatives
+from kg.text.regex_prefilter import Prefiltered
 
 
 @dataclass(frozen=True, slots=True)
 class ModalityReading:
-    """How a claim is meant; `cue` is the word that decided ("" when nothing did)."""
+    """Modality and polarity of a claim; `cue` is the deciding word, or ""."""
 
     modality: Modality
     polarity: Polarity
@@ -59,17 +60,17 @@ _CUE = Alternatives({f"c{i}": cue.pattern for i, cue in enumerate(CUES)}, runs=r
 _NEGATION = Prefiltered("|".join(pattern for _, pattern, _ in NEGATIONS))
 _STOP = re.compile("[。；;！!？?\n]")
 _COMMA = re.compile("[，,：:]")
-_NEAR = 18  # characters a negation reaches within its clause
-_REACH = 400  # characters looked at on either side: no sentence is longer, and a table without stops must not cost more
+_NEGATION_SCOPE = 18  # scope of a negation within its clause, in characters
+_WINDOW = 400  # characters scanned on either side; bounds the cost of tables without full stops
 
 
 def read_modality(text: str, start: int, end: int) -> ModalityReading:
-    """Read how the claim at text[start:end] is meant.
+    """Return the modality and polarity of the claim at text[start:end].
 
     Args:
         text: one normalised sentence.
-        start: offset where the claim begins (its trigger or its first argument).
-        end: offset behind it.
+        start: start offset of the claim (its trigger or first argument).
+        end: end offset of the claim, exclusive.
     """
     segment = _segment(text, start, end)
     clause = _clause(text, segment, start, end)
@@ -88,15 +89,15 @@ _NOT_RISK = re.compile(
 
 
 def is_risk_heading(heading: str) -> bool:
-    """Whether what stands under a heading tells what could happen: 风险提示, 主要风险, 七、风险."""
+    """Whether a heading introduces risk disclosures: 风险提示, 主要风险, 七、风险."""
     if _NOT_RISK.search(heading):
         return "提示" in heading
     return _RISK.search(heading) is not None or heading.rstrip("：: ").endswith("风险")
 
 
 def _segment(text: str, start: int, end: int) -> _Span:
-    """The stretch between full stops around the claim."""
-    first, last = max(0, start - _REACH), min(len(text), end + _REACH)
+    """Return the span between full stops around the claim."""
+    first, last = max(0, start - _WINDOW), min(len(text), end + _WINDOW)
     for stop in _STOP.finditer(text, first, start):
         first = stop.end()
     found = _STOP.search(text, end, last)
@@ -104,7 +105,7 @@ def _segment(text: str, start: int, end: int) -> _Span:
 
 
 def _clause(text: str, segment: _Span, start: int, end: int) -> _Span:
-    """The stretch between commas around the claim."""
+    """Return the span between commas around the claim."""
     first = segment.start
     for comma in _COMMA.finditer(text, segment.start, start):
         first = comma.end()
@@ -118,12 +119,12 @@ def _modality(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[M
         cue = CUES[int((match.lastgroup or "c0")[1:])]
         if _STRENGTH[cue.modality] > _STRENGTH[best] and _governs(text, cue, _Span(*match.span()), clause):
             best, word = cue.modality, match[0]
-    behind = _behind(text, segment, clause, claim)
-    return behind if _STRENGTH[behind[0]] > _STRENGTH[best] else (best, word)
+    after = _cue_after(text, segment, clause, claim)
+    return after if _STRENGTH[after[0]] > _STRENGTH[best] else (best, word)
 
 
 def _governs(text: str, cue: Cue, found: _Span, clause: _Span) -> bool:
-    """Whether a cue to the left reaches the clause of the claim."""
+    """Whether the scope of a cue covers the clause of the claim."""
     if found.start >= clause.start:
         return True
     if cue.modality in {Modality.RUMOURED, Modality.CONDITIONAL}:
@@ -138,7 +139,7 @@ def _governs(text: str, cue: Cue, found: _Span, clause: _Span) -> bool:
 
 
 def _clauses(text: str, start: int, last: _Span) -> list[_Span]:
-    """The clauses behind `start` up to the last one."""
+    """Return the clauses after `start`, up to and including the last one."""
     begins = [comma.end() for comma in _COMMA.finditer(text, start, last.start)]
     return [_Span(begin, end) for begin, end in zip(begins, [*begins[1:], last.end], strict=True)]
 
@@ -150,8 +151,8 @@ def _is_past(text: str, part: _Span, forecast_year: int) -> bool:
     return done is not None and int(done["year"]) < forecast_year
 
 
-def _behind(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Modality, str]:
-    """What follows the claim and governs it: …的传言, 在…的情况下, a condition told last."""
+def _cue_after(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Modality, str]:
+    """Return the cue after the claim that governs it: …的传言, 在…的情况下, a trailing condition."""
     rumour = RUMOUR_BEHIND.search(text, claim.end, clause.end)
     if rumour:
         return Modality.RUMOURED, rumour[0]
@@ -166,7 +167,7 @@ def _behind(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Mod
 
 
 def _is_afterthought(text: str, at: int, clause: _Span, segment: _Span) -> bool:
-    """公司将提价，如果原料上涨: the condition is the next clause and the last."""
+    """Whether a condition is in the claim's clause or the next and last one: 公司将提价，如果原料上涨."""
     if at < clause.end:
         return True
     return at <= clause.end + 2 and not _COMMA.search(text, at, segment.end)
@@ -176,28 +177,28 @@ def _polarity(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[P
     denial = DENIALS.search(text, segment.start, segment.end)
     if denial and not _NEGATION.search(text, max(segment.start, denial.start() - 3), denial.start()):
         return Polarity.NEGATIVE, denial[0]
-    begin = clause.start
+    scope_start = clause.start
     for turn in TURNS.finditer(text, clause.start, claim.start):
-        begin = turn.end()
-    doubled = DOUBLE_NEGATIVE.search(text, begin, clause.end)
-    found = next(_NEGATION.finditer(text, begin, claim.end), None)
-    while found is not None and not _reaches(text, _Span(*found.span()), claim):
+        scope_start = turn.end()
+    doubled = DOUBLE_NEGATIVE.search(text, scope_start, clause.end)
+    found = next(_NEGATION.finditer(text, scope_start, claim.end), None)
+    while found is not None and not _negates(text, _Span(*found.span()), claim):
         found = _NEGATION.search(text, found.end(), claim.end)
     if found and not (doubled and doubled.start() <= found.start() < doubled.end()):
         return Polarity.NEGATIVE, found[0]
-    behind = NEGATED_BEHIND.match(text, claim.end, clause.end)
-    return (Polarity.NEGATIVE, behind[0]) if behind else (Polarity.POSITIVE, "")
+    after = NEGATED_BEHIND.match(text, claim.end, clause.end)
+    return (Polarity.NEGATIVE, after[0]) if after else (Polarity.POSITIVE, "")
 
 
-def _reaches(text: str, found: _Span, claim: _Span) -> bool:
-    """A negation reaches a near claim, unless 的 closes it off: 未盈利的企业收购乙公司 is a purchase."""
-    if claim.start - found.end > _NEAR:
+def _negates(text: str, found: _Span, claim: _Span) -> bool:
+    """Whether a negation covers the claim; 的 ends its scope: 未盈利的企业收购乙公司 is not negated."""
+    if claim.start - found.end > _NEGATION_SCOPE:
         return False
-    closing = text.find("的", found.end, max(claim.start, found.end + 8))
-    return closing < 0 or closing + 1 >= claim.end
+    scope_end = text.find("的", found.end, max(claim.start, found.end + 8))
+    return scope_end < 0 or scope_end + 1 >= claim.end
 
 
-_SAYS = "表示|认为|指出|称|透露|宣布|强调|披露|公告|预测|预计|测算|判断|估算|显示"
+_REPORTING_VERBS = "表示|认为|指出|称|透露|宣布|强调|披露|公告|预测|预计|测算|判断|估算|显示"
 _INSTITUTION = (
     "证券|公司|集团|银行|协会|学会|研究院|研究所|智库|交易所|统计局|能源局|药监局|总局|海关|央行|委员会|部|院|中心|资本|基金|咨询|"
     "联合会|署|局|厅|媒体|日报|时报|新闻|网|社|分析师|人士|管理层|负责人|董事长|高管|市场|机构"
@@ -207,25 +208,25 @@ _SOURCE = re.compile(
     r"(?:根据|依据|(?<![数依根占证凭单票])据|引用|援引)(?P<name>[^，。；：、\d《（]{2,16}?)(?:的|官方|最新的?)?"
     rf"(?:{_DOCUMENT})"
 )
-_ASIDE = "今日|近日|日前|最新|在[^，。；]{1,12}中|方面|也|均|曾|明确|此前|官方|早前|均?已经?|数据"
+_ADVERBIALS = "今日|近日|日前|最新|在[^，。；]{1,12}中|方面|也|均|曾|明确|此前|官方|早前|均?已经?|数据"
 _SUBJECT = re.compile(
-    rf"(?:^|[，。；：])有?(?P<name>[^，。；：\d《》]{{1,14}}?)(?:{_ASIDE})?(?P<verb>{_SAYS})(?!的|商|力)"
+    rf"(?:^|[，。；：])有?(?P<name>[^，。；：\d《》]{{1,14}}?)(?:{_ADVERBIALS})?(?P<verb>{_REPORTING_VERBS})(?!的|商|力)"
 )
 _LATIN_NAME = re.compile(r"[A-Z][A-Za-z&. ]{1,20}")
-_OURSELVES = re.compile("我们|笔者|本报告|本文|研究团队|团队")
+_AUTHORS = re.compile("我们|笔者|本报告|本文|研究团队|团队")
 _WEAK_VERBS = {"预测", "预计", "测算", "判断", "估算", "显示"}
 
 
-@lru_cache(maxsize=64)  # a sentence makes several claims
+@lru_cache(maxsize=64)  # a sentence has several claims
 def speaker_of(text: str, publisher: str) -> str:
-    """Return who says it: the source named in the sentence (据中汽协数据, 公司公告, IDC预计), else the publisher."""
+    """Return the source named in the sentence (据中汽协数据, 公司公告, IDC预计), else the publisher."""
     for pattern in (_SOURCE, _SUBJECT):
-        match = pattern.search(text[:_REACH])
+        match = pattern.search(text[:_WINDOW])
         if match is None:
             continue
         name = match["name"].strip()
         weak = pattern is _SUBJECT and match["verb"] in _WEAK_VERBS
-        if _OURSELVES.search(name):
+        if _AUTHORS.search(name):
             return publisher
         if _is_name(name, strict=weak):
             return name
@@ -233,7 +234,7 @@ def speaker_of(text: str, publisher: str) -> str:
 
 
 def _is_name(name: str, *, strict: bool) -> bool:
-    """A weak verb (显示, 预计) has any subject, so that its speaker must look like an institution."""
+    """Whether a string can name a speaker; `strict` (weak verbs such as 显示, 预计) requires an institution."""
     if name in {"公司", "管理层", "市场"} or _LATIN_NAME.fullmatch(name):
         return True
     ends = re.search(f"(?:{_INSTITUTION})$", name) is not None

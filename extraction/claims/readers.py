@@ -1,4 +1,4 @@
-"""The rules as claim readers: patterns of relations and events, measured figures with ratings, tables."""
+"""Rule-based claim readers for relations and events, measured figures and ratings, and tables."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ _PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structur
 
 
 class PatternReader:
-    """Reads relations, lists and events, sentence by sentence."""
+    """Read relations, lists and events, one sentence at a time."""
 
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
-        """Yield each relation of a sentence in its richest wording."""
+        """Yield the relations of each sentence; of duplicate claims, keep the most detailed."""
         for sentence in document.sentences:
             found = richest([*read(_PATTERNS, sentence), *listed.sure(sentence), *events.read(sentence)])
             yield from ((claim, sentence) for claim in found)
 
 
 class FigureReader:
-    """Reads measured figures and ratings; a sentence may speak of what the one before it measured."""
+    """Read measured figures and ratings; a sentence may continue the measurement of the previous one."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._metrics = MetricReader(lexicon)
 
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
-        """Yield the figures of a document in its order."""
-        metrics, publisher = copy(self._metrics), document.document.publisher  # what it remembers is its own
+        """Yield the figures of a document in text order."""
+        metrics, publisher = copy(self._metrics), document.document.publisher  # per-document state
         metrics.begin()
         for sentence in document.sentences:
             for claim in (*metrics.read(sentence), *ratings.read(sentence, publisher)):
@@ -53,14 +53,14 @@ class FigureReader:
 
 
 class TableClaims:
-    """Reads the measured cells and the relations of tables, and what is unclear about others."""
+    """Read measured cells and relations from tables, and report problems with unclear ones."""
 
     def __init__(self, linker: Linker, lexicon: Lexicon) -> None:
         self._cells = TableReader(linker, MetricReader(lexicon).subjects, lexicon)
         self._relations = TableRelations(linker)
 
     def read(self, document: AnnotatedDocument) -> tuple[list[tuple[Claim, AnnotatedSentence]], list[Problem]]:
-        """Return the claims of a document's tables, and its problems."""
+        """Return the claims and the problems of a document's tables."""
         source, company = document.document, document.company
         blocks = [block for block in source.blocks if block.kind == BlockKind.TABLE]
         found = [each for block in blocks for each in self._cells.read(source, block, company)]

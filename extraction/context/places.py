@@ -1,4 +1,4 @@
-"""Where figures are measured: the places that a heading, a label or a sentence tells, as the source words them."""
+"""Find the places where figures are measured, as headings, labels and sentences word them."""
 
 from __future__ import annotations
 
@@ -13,25 +13,23 @@ if TYPE_CHECKING:
 
     from extraction.sentence import EntityMention
 
-# A note in Chinese that names no place speaks of China: a figure may take these over from the words before it.
+# The default of a Chinese note: a figure may inherit these from the words before it.
 HOME = frozenset({"国内", "我国", "全国", "中国", "中国大陆", "大陆", "境内", "中国境内"})
-# Below them 国内 is at home there.
+# Under these, 国内 means the named country.
 LANDS = frozenset(
     (
         *("美国", "加拿大", "墨西哥", "巴西", "欧洲", "欧盟", "德国", "英国", "法国", "意大利", "西班牙", "荷兰"),
         *("日本", "韩国", "印度", "越南", "泰国", "印度尼西亚", "俄罗斯", "土耳其", "沙特阿拉伯", "澳大利亚"),
     )
 )
-ABROAD = re.compile(
-    "LME|COMEX|NYMEX|CBOT|ICE|WTI|布伦特|伦敦|伦(?=[铜铝锌铅镍锡金银])"
-)  # exchanges that are not at home
+ABROAD = re.compile("LME|COMEX|NYMEX|CBOT|ICE|WTI|布伦特|伦敦|伦(?=[铜铝锌铅镍锡金银])")  # foreign exchanges
 _WIDE = re.compile("全球|全世界|世界|海外|境外|国外|国内|我国|全国|中国境内|中国大陆|中国|境内|港股|美股|A股|H股")
 _ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 _ENTRY = re.compile(r"[^，。；：\d]{2,6}[：:]\s*")
 _JOINED = re.compile(r"(?:和|与|及|以及|、|/|-|vs)")
 _CLAUSES = re.compile("[，。；：:]")
 _MARKET = re.compile("市场|地区|区域")
-# What a country does says nothing of where the figures below are measured, nor does a headline in a whole sentence.
+# A country's actions do not say where figures below are measured; nor does a headline that is a full sentence.
 _ACTS = re.compile("[对与拟]|关税|加征|降息|加息|制裁|政策|央行|国债|大选|总统|政府|限制|禁令|取消|或将|出台|发布|宣布")
 _LONGEST = 24
 
@@ -39,7 +37,7 @@ _LONGEST = 24
 def places_in(
     text: str, refs: Sequence[EntityMention], *, start: int = 0, end: int | None = None
 ) -> list[tuple[int, str]]:
-    """Return offset and wording of each place named in text[start:end]; one inside another name is none."""
+    """Return offset and wording of each place named in text[start:end], except inside other names."""
     wide = _wide(text)
     found = [(ref.start, text[ref.start : ref.end]) for ref in refs if ref.kind == Kind.REGION and ref.start >= 0]
     if not (wide or found):
@@ -53,15 +51,15 @@ def places_in(
     return sorted((at, name) for at, name in set(found) if start <= at and at + len(name) <= stop)
 
 
-@lru_cache(maxsize=64)  # a sentence is asked about for each of its figures
+@lru_cache(maxsize=64)  # called for each figure of a sentence
 def _wide(text: str) -> tuple[tuple[int, str], ...]:
     return tuple((match.start(), match[0]) for match in _WIDE.finditer(text))
 
 
 def heading_place(text: str, refs: Sequence[EntityMention]) -> str | None:
-    """Return the place that a heading is about, "" where it is about several, None where it says nothing of places.
+    """Return the place that a heading is about, "" for several, None for none.
 
-    It is about the place that it begins with, or that 市场 marks: 「（二）美国市场」, 「手机的海外市场」.
+    It is the place at the start of the heading or before 市场: 「（二）美国市场」, 「手机的海外市场」.
     """
     begin = match.end() if (match := _ORDINAL.match(text)) else 0
     short = len(text) - begin <= _LONGEST and not _ACTS.search(text) and not _CLAUSES.search(text, 0, len(text) - 1)
@@ -79,12 +77,12 @@ def heading_place(text: str, refs: Sequence[EntityMention]) -> str | None:
 
 def label_place(label: str, refs: Sequence[EntityMention]) -> str | None:
     """Return the one place that a label of a line names (「美国：…」), "" for several, None for none."""
-    told = {name for _, name in places_in(label, refs)}
-    return None if not told else told.pop() if len(told) == 1 else ""
+    places = {name for _, name in places_in(label, refs)}
+    return None if not places else places.pop() if len(places) == 1 else ""
 
 
 def narrowed(place: str, scope: str, *, longest: int) -> str:
-    """Return what narrows a figure, the place of its label or heading in front: 美国商业, for 商业 below 美国."""
+    """Return a figure's scope with the place of its label or heading in front: 美国商业 for 商业 under 美国."""
     own = scope.isascii() or scope.startswith("占") or ABROAD.search(scope) or len(place + scope) > longest
     if scope and (place in HOME or own):
         return scope

@@ -1,4 +1,4 @@
-"""Who a sentence is about when it does not say: lead-ins, headings, the report's subject, and 「公司」."""
+"""Resolve the implicit subject of a sentence: by lead-ins, titles, headings, the report's subject and 「公司」."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from msgspec import Struct, structs
 from extraction.context.places import heading_place, label_place, places_in
 from extraction.names.gazetteer import indicator_of
 from extraction.sentence import CONTEXT, EntityMention, anchor_of
-from extraction.text.regex_prefilter import Prefiltered
 from kg.model import BlockKind, Kind
 from kg.period import Precision
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from extraction.dating.reader import Dated
     from extraction.names.gazetteer import Lexicon
+    from kg.dating.reader import Dated
     from kg.model import Block
     from kg.period import Period
 
 _SUBJECT_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS)
 _HEADING_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)
 _LEAD_IN = re.compile(r"[^，。；！？：]{2,26}：")
-_LEAD_SHARE = 0.4  # a lead-in is about a name that makes up this share of it
+_LEAD_SHARE = 0.4  # share of a lead-in that a name must cover to be its subject
 _HEAD_SHARE = 0.25
-_CUT = 0.5  # how sure a heading's subject is when other words of its name stand before it
+_PARTIAL = 0.5  # score factor of a subject that covers only a part of the heading's or lead-in's name
 _LONGEST_TITLE = 24
-_LONGEST_FIRM = 6
+_LONGEST_COMPANY_LABEL = 6
 _HEADING_LABEL = re.compile("[^：:。；]{2,20}[：:]")
-_OF_RESULTS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
+_REPORTING_PERIODS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
 _LATIN_BREAK = re.compile(r"(?<=[A-Za-z]) $")
 _YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
@@ -42,14 +42,14 @@ CODE = re.compile(rf"[（(]{_ONE_CODE}(?: ?[/，、,;；] ?{_ONE_CODE}){{0,2}}[)
 _ASIDE = re.compile(r"[（(][^（）()]{0,40}[)）]")
 _LATIN_THING = re.compile(r"[A-Z][A-Za-z0-9+\-]{2,11}(?P<in>（[^（）]{2,12}）)")
 _LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z&.\- ]{2,}")
-_FIRM_END = re.compile(r".{2,6}(?:股份|集团|控股|公司|重工|精工|微电子|新材)")
-_GOES_ON = re.compile(r"[A-Za-z0-9]")
+_COMPANY_FORM = re.compile(r".{2,6}(?:股份|集团|控股|公司|重工|精工|微电子|新材)")
+_NAME_CONTINUES = re.compile(r"[A-Za-z0-9]")
 _GENERIC = re.compile(
     r"端|侧|业务|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
     r"|[上下]周|国内|海外|全球|中国|整体|与|及|和|、|的|增长|驱动|回顾|前景|预测|亮点|逻辑|政策|投资|现状|背景|特点|优势|风险|竞争|结构|环比|同比|成长性|盈利|能力|预期|基本面|指标|总结|点评|结果"
     r"|关键|假设|产销|经营|动态|情况|要点|摘要|发展|历程|策略|布局|进展|动态|跟踪|概况|概览|总量|年|月|季|Q\d|H\d|\d|[（）()\s“”\"]"
 )
-_BEHIND = re.compile(
+_GENERIC_SUFFIX = re.compile(
     "板块|产业链?|赛道|环节|领域|概念|标的|指数|端|价格|库存|供给|供应|需求|产量|销量|产能|消费|出口|进口|类|品种|产品|业务|线|装机|出货|行情|电池级|工业级"
 )
 ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
@@ -63,7 +63,7 @@ _OWN_COMPANY = re.compile(r"该公司|本公司")
 class Title:
     """A bold line or a label above the lines that follow.
 
-    `closes` says that it names something unknown, `stranger` that this is a firm.
+    `blocks_inheritance`: it names an unknown subject; `is_unlisted_company`: that subject is a company.
     """
 
     subject: EntityMention | None = None
@@ -75,38 +75,38 @@ class Title:
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """A line that ends in a colon, `level` deep, and the period that it states for the list below it."""
+    """A line that ends in a colon, its list level, and the period that it states for the list below it."""
 
     level: int
     period: Period | None
 
 
 class Surroundings(Struct, frozen=True):
-    """What a block stands under: the subjects of its document, heading and lead-in, the nearest last."""
+    """What applies to a block: the subjects of its document, heading, title and lead-in, nearest last."""
 
     document: EntityMention | None = None
     heading: EntityMention | None = None
     title: Title | None = None
     lead_in: EntityMention | None = None
-    closed: bool = False
-    place: str | None = None  # that the label of the paragraph names
-    beside: EntityMention | None = None  # whom the label before named
-    unlisted: bool = False  # the label names a firm that nobody knows
-    introduction: Introduction | None = None  # of the list that the block stands in
+    closed: bool = False  # the lead-in names an unknown subject
+    place: str | None = None  # named by the label of the paragraph
+    beside: EntityMention | None = None  # subject of the preceding label
+    unlisted: bool = False  # the label names an unlisted company
+    introduction: Introduction | None = None  # of the list that contains the block
 
     def period(self, heading: Period | None) -> Period | None:
         """Return the period of the list's introduction, else of the title above, else of the heading.
 
-        A day on which results are told of is none of theirs: they are of the heading's quarter or year.
+        A day in the introduction of results is their publication day: the heading's quarter or year applies.
         """
         above = (self.title.period if self.title else None) or heading
-        told = self.introduction.period if self.introduction else None
-        of_results = above is not None and above.precision in _OF_RESULTS
-        return above if told is None or (of_results and told.precision is Precision.DAY) else told
+        stated = self.introduction.period if self.introduction else None
+        of_results = above is not None and above.precision in _REPORTING_PERIODS
+        return above if stated is None or (of_results and stated.precision is Precision.DAY) else stated
 
     @property
     def subject(self) -> EntityMention | None:
-        """The nearest subject; a lead-in or bold title that names something unknown hides what is above it."""
+        """The nearest subject; a lead-in or bold title that names an unknown subject hides those above it."""
         if self.lead_in or self.closed:
             return self.lead_in
         if self.title and (self.title.subject or self.title.blocks_inheritance):
@@ -121,18 +121,18 @@ class Surroundings(Struct, frozen=True):
 
     @property
     def is_unlisted_company(self) -> bool:
-        """Whether the line or the bold title above it is about a firm that nobody knows."""
+        """Whether the line or the bold title above it is about an unlisted company."""
         return self.unlisted or (self.lead_in is None and self.title is not None and self.title.is_unlisted_company)
 
     @property
     def company(self) -> EntityMention | None:
-        """The nearest subject that is a company, when nothing nearer is of another kind."""
+        """The nearest subject, if it is a company."""
         subject = self.subject
         return subject if subject and subject.kind == Kind.COMPANY else None
 
 
 def depth_of(block: Block) -> int:
-    """Return how deep in lists a block stands: 0 for a paragraph."""
+    """Return the list level of a block, 0 for a paragraph."""
     return max(block.level, 1) if block.kind is BlockKind.ITEM else 0
 
 
@@ -145,14 +145,15 @@ def lead_in(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
     size = len(CODE.sub("", ORDINAL.sub("", match[0]))) - 1
     if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
         return None
-    if _GOES_ON.match(text, inside[-1].end):
-        return None  # 维生素C is no 维生素
+    if _NAME_CONTINUES.match(text, inside[-1].end):
+        return None  # 维生素C is not 维生素
     cut = is_cut(match[0], inside[0], refs) or is_part(match[0], inside[0])
-    return structs.replace(_understood(inside[0]), score=_CUT * inside[0].score) if cut else _understood(inside[0])
+    subject = _as_context(inside[0])
+    return structs.replace(subject, score=_PARTIAL * inside[0].score) if cut else subject
 
 
 def names_another(text: str, refs: Sequence[EntityMention], lexicon: Lexicon) -> bool:
-    """Whether a bullet's lead-in names something unknown: 「沪铝现货：库存…」 is not about the heading any more."""
+    """Whether a bullet's lead-in names an unknown subject: 「沪铝现货：库存…」 is not about the heading."""
     match = _LEAD_IN.match(text)
     if match is None or lead_in(text, refs) is not None:
         return False
@@ -160,18 +161,18 @@ def names_another(text: str, refs: Sequence[EntityMention], lexicon: Lexicon) ->
     return bool(_GENERIC.sub("", lexicon.without_heads(words)))
 
 
-def names_a_firm(words: str, beside: EntityMention | None) -> bool:
-    """Whether a label that names something unknown is a firm's: by its form, or because the one before it was."""
+def names_company(words: str, beside: EntityMention | None) -> bool:
+    """Whether a label with an unknown name is a company's: by its form, or because the previous label's was."""
     name = CODE.sub("", ORDINAL.sub("", words)).strip("：: ")
-    if beside is not None and beside.kind == Kind.COMPANY and len(name) <= _LONGEST_FIRM:
+    if beside is not None and beside.kind == Kind.COMPANY and len(name) <= _LONGEST_COMPANY_LABEL:
         return True
-    return bool(_LATIN_NAME.fullmatch(name) or _FIRM_END.fullmatch(name))
+    return bool(_LATIN_NAME.fullmatch(name) or _COMPANY_FORM.fullmatch(name))
 
 
 def is_title(text: str, *, whole: bool, names: Sequence[EntityMention] = ()) -> bool:
-    """Whether a block is a short line without an end, as a bold title or a label (「甲公司：」) above its items is.
+    """Whether a block is a short line without a final stop: a bold title or a label (「甲公司：」) above its items.
 
-    One that names a firm may name a year as well: 「甲公司2025年中报」.
+    With a company's name it may also contain a year: 「甲公司2025年中报」.
     """
     text = CODE.sub("", text) if whole else text
     if not whole or len(text) > _LONGEST_TITLE:
@@ -182,17 +183,17 @@ def is_title(text: str, *, whole: bool, names: Sequence[EntityMention] = ()) -> 
 
 
 def is_label(text: str) -> bool:
-    """Whether a line only introduces what follows it."""
+    """Whether a line ends in a colon."""
     return text.endswith(("：", ":"))
 
 
 def read_title(
     text: str, refs: Sequence[EntityMention], around: Surroundings, *, periods: Sequence[Dated], lexicon: Lexicon
 ) -> Title:
-    """Return what a title says of the lines below it.
+    """Return what a title implies for the lines below it.
 
-    A label that says less than the one above it (「业绩：」 below 「甲公司：」) stands under that one; others end it.
-    Below a firm's heading an unknown label is one of its businesses or products.
+    A generic label (「业绩：」 below 「甲公司：」) inherits from the title above it; other labels replace it.
+    Under a company's heading, an unknown label is one of its businesses or products.
     """
     words = ORDINAL.sub("", text).rstrip("：: ")
     subject, place = heading_subject(text.rstrip("：: "), refs), heading_place(text.rstrip("：: "), refs)
@@ -210,41 +211,41 @@ def read_title(
             place,
             period,
             blocks_inheritance=unknown,
-            is_unlisted_company=unknown and names_a_firm(words, beside),
+            is_unlisted_company=unknown and names_company(words, beside),
         )
     return replace(above, place=above.place if place is None else place, period=period or above.period)
 
 
 def introduced(around: Surroundings, last: Block, block: Block, *, label: bool, period: Period | None) -> Surroundings:
-    """Return the surroundings of a block whose list the block before may have introduced.
+    """Return the surroundings of a block with the introduction of its list, if any.
 
-    「2025年1-9月，发电量呈现以下特征：」 dates the items below it, until one is as shallow as the line itself.
+    「2025年1-9月，发电量呈现以下特征：」 dates the items below it, up to the next one on its own level.
 
     Args:
-        around: of the block before.
-        last: that block.
+        around: surroundings of the previous block.
+        last: the previous block.
         block: this block.
-        label: whether that block ends in a colon.
-        period: what that block hands on.
+        label: whether the previous block ends in a colon.
+        period: the period inherited from the previous block.
     """
-    told = around.introduction
-    if told and depth_of(block) <= told.level:
-        told = None
+    intro = around.introduction
+    if intro and depth_of(block) <= intro.level:
+        intro = None
     if label and depth_of(block) > depth_of(last):
-        told = Introduction(depth_of(last), period if period and period.end else told.period if told else None)
-    return around if told is around.introduction else structs.replace(around, introduction=told)
+        intro = Introduction(depth_of(last), period if period and period.end else intro.period if intro else None)
+    return around if intro is around.introduction else structs.replace(around, introduction=intro)
 
 
 def place_of(text: str, refs: Sequence[EntityMention]) -> str | None:
-    """Return the place that a line's label names, "" for several, None where it says nothing of places."""
+    """Return the place that a line's label names, "" for several, None for none."""
     match = _LEAD_IN.match(text)
     return label_place(match[0], [ref for ref in refs if ref.end < match.end()]) if match else None
 
 
 def unlisted_firm(text: str, beside: EntityMention | None) -> bool:
-    """Whether a line's label, which names something unknown, names a firm."""
+    """Whether a line's label, whose name is unknown, names a company."""
     match = _LEAD_IN.match(text)
-    return match is not None and names_a_firm(match[0], beside)
+    return match is not None and names_company(match[0], beside)
 
 
 def region_of(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
@@ -257,7 +258,7 @@ def region_of(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
 def heading_subject(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
     """Return the one company, product or industry that a heading is about, or None.
 
-    What stands before a colon is what it is about: 「氧化铝：现货小幅上涨」.
+    Only the part before a colon counts: 「氧化铝：现货小幅上涨」.
     """
     label = _HEADING_LABEL.match(text)
     if label and any(ref.end <= label.end() and ref.kind in _HEADING_KINDS for ref in refs):
@@ -273,14 +274,15 @@ def heading_subject(text: str, refs: Sequence[EntityMention]) -> EntityMention |
             if (named[0].end - named[0].start) < _HEAD_SHARE * size:
                 return None
             cut = is_cut(text, named[0], refs)
-            return structs.replace(_understood(named[0]), score=_CUT * named[0].score) if cut else _understood(named[0])
+            subject = _as_context(named[0])
+            return structs.replace(subject, score=_PARTIAL * named[0].score) if cut else subject
         if named:
             return None
     return None
 
 
 def is_cut(text: str, name: EntityMention, refs: Sequence[EntityMention]) -> bool:
-    """Whether a heading or label names something narrower, of which a known name is only the end: 速冻品 for 冻品."""
+    """Whether a known name is only the end of a heading's or label's longer name: 冻品 in 速冻品."""
     if name.kind == Kind.COMPANY:
         return False
     words = _LATIN_BREAK.sub("", ORDINAL.sub("", text[: name.start]))  # 「IP 玩具」 is written with a space
@@ -291,15 +293,15 @@ def is_cut(text: str, name: EntityMention, refs: Sequence[EntityMention]) -> boo
 
 
 def is_part(label: str, name: EntityMention) -> bool:
-    """Whether a label names another thing, of which a known name is only the beginning: 锂电化学品 for 锂电."""
-    behind = re.split(r"[，：:、；（(\s”]|与|和|及|&", label[name.end :])[0]
-    return name.kind != Kind.COMPANY and bool(_BEHIND.sub("", _GENERIC.sub("", behind)))
+    """Whether a known name is only the beginning of a label's longer name: 锂电 in 锂电化学品."""
+    suffix = re.split(r"[，：:、；（(\s”]|与|和|及|&", label[name.end :])[0]
+    return name.kind != Kind.COMPANY and bool(_GENERIC_SUFFIX.sub("", _GENERIC.sub("", suffix)))
 
 
 def with_pronouns(
     text: str, refs: list[EntityMention], around: Surroundings, *, last_company: EntityMention | None
 ) -> list[EntityMention]:
-    """Add 「公司」 and 「该公司」 as references to the company they can only mean."""
+    """Add 「公司」 and 「该公司」 as mentions of the company they refer to, if it is unambiguous."""
     out = list(refs)
     for match in _COMPANY_WORD.finditer(text):
         if any(ref.start <= match.start() < ref.end for ref in refs):
@@ -326,5 +328,5 @@ def with_bare_heads(
     return sorted(out, key=lambda ref: ref.start)
 
 
-def _understood(ref: EntityMention) -> EntityMention:
+def _as_context(ref: EntityMention) -> EntityMention:
     return structs.replace(ref, start=CONTEXT, end=CONTEXT, score=0.9 * ref.score)

@@ -1,4 +1,4 @@
-"""Which time the lines of a note go on about: its own week, the day of its figures, the period told last."""
+"""Carry periods from sentence to sentence: the note's week, the as-of day of its figures, the last stated period."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import date
 
-    from extraction.dating.reader import Dated
+    from kg.dating.reader import Dated
     from kg.period import Period
 
-_DAY, _WEEK, _STILL_NEW = timedelta(days=1), timedelta(days=7), timedelta(days=10)
+_DAY, _WEEK, _RECENT = timedelta(days=1), timedelta(days=7), timedelta(days=10)
 _AS_OF = re.compile("截至|截止")
 _SHORTEST_WEEK, _LONGEST_WEEK = 3, 8
 _EARLY_IN_WEEK = 2  # Wednesday, Monday being 0
 _SINCE_NEW_YEAR = re.compile("年初|YTD|今年|20\\d\\d ?年")
 _THIS_WEEK = re.compile(r"(?:截至|截止|在)?(?:本周|当周|周内|本星期|这周)")
-_BASE = re.compile("(?:的|同期)?[高低]?基数")  # 「源于去年高基数」 dates nothing that follows
+_BASE = re.compile("(?:的|同期)?[高低]?基数")  # the year of 「源于去年高基数」 is not inherited
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 
 
 def shift_to_reported_week(
     periods: list[Dated], published_on: date, named: Callable[[], Period | None] = lambda: None
 ) -> list[Dated]:
-    """Move 「本周」 to the week that the note tells of: the one it names, else, early in a week, the one before.
+    """Move 「本周」 to the week that the note covers: the one it names, else, early in a week, the previous one.
 
-    Weeklies are written over the weekend and dated Monday to Wednesday; read on real notes, three of four such 「本周」
-    give figures of the days before. `named` is asked for the week that the note names only where one is spoken of.
+    Weekly reports are written over the weekend and dated Monday to Wednesday; in real notes, three of four of their
+    「本周」 refer to the days before. `named` returns the week that the note names, and is called only if needed.
     """
     if not any(_THIS_WEEK.match(dated.text) for dated in periods):
         return periods
     week = named()
     if week is None and published_on.weekday() > _EARLY_IN_WEEK:
         return periods
-    told = week.start if week and week.start else published_on - _WEEK
-    step = timedelta(days=7 * round((_monday(published_on) - _monday(told)) / _WEEK))
+    covered = week.start if week and week.start else published_on - _WEEK
+    step = timedelta(days=7 * round((_monday(published_on) - _monday(covered)) / _WEEK))
     return [
         structs.replace(dated, period=_earlier(dated.period, step)) if _THIS_WEEK.match(dated.text) else dated
         for dated in periods
@@ -50,16 +50,16 @@ def shift_to_reported_week(
 
 
 def named_week(periods: Sequence[Dated], published_on: date) -> Period | None:
-    """Return the days that a note names at its top (9月8日-9月12日), when they ended not long before it.
+    """Return the week that a note names at its top (9月8日-9月12日), if it ended shortly before publication.
 
-    Where it names none, the last day that its top gives figures of (截至9月12日) stands for its week.
+    If it names none, return the last as-of day at the top (截至9月12日).
     """
     for dated in periods:
         start, end = dated.period.start, dated.period.end
         if start and end and _SHORTEST_WEEK <= (end - start).days <= _LONGEST_WEEK and end <= published_on + _DAY:
             return dated.period if published_on - end <= 2 * _WEEK else None
     days = [dated.period for dated in periods if _AS_OF.match(dated.text) and dated.period.precision is Precision.DAY]
-    past = [day for day in days if day.start and published_on - day.start <= _STILL_NEW and day.start <= published_on]
+    past = [day for day in days if day.start and published_on - day.start <= _RECENT and day.start <= published_on]
     return max(past, key=lambda day: day.start or published_on, default=None)
 
 
@@ -72,34 +72,34 @@ def _earlier(period: Period, step: timedelta) -> Period:
 
 
 def as_of(periods: list[Dated], published_on: date, week: Callable[[], Period | None] = lambda: None) -> list[Dated]:
-    """End what lasts until today (年初至今, 近一年) on the day that the sentence gives its figures of: 截至6月10日.
+    """End periods that last until today (年初至今, 近一年) on the as-of day of the sentence: 截至6月10日.
 
-    Without such a day, with the week that the sentence tells of (本周), else with the note's own `week`.
+    Without such a day, end them with the week that the sentence states (本周), else with the note's own `week`.
     """
-    today = published_on + _DAY
-    lasting = any(dated.period.end == today for dated in periods)
-    told = _told_until(periods, published_on, week) if lasting else None
-    if told is None:
+    tomorrow = published_on + _DAY
+    lasting = any(dated.period.end == tomorrow for dated in periods)
+    end = _data_end(periods, published_on, week) if lasting else None
+    if end is None:
         return periods
     return [
         structs.replace(
-            dated, period=_ending(dated.period, told, year_to_date=_SINCE_NEW_YEAR.search(dated.text) is not None)
+            dated, period=_ending(dated.period, end, year_to_date=_SINCE_NEW_YEAR.search(dated.text) is not None)
         )
-        if dated.period.end == today and dated.period.start and dated.period.start < told - _WEEK
+        if dated.period.end == tomorrow and dated.period.start and dated.period.start < end - _WEEK
         else dated
         for dated in periods
     ]
 
 
-def _told_until(periods: list[Dated], published_on: date, week: Callable[[], Period | None]) -> date | None:
+def _data_end(periods: list[Dated], published_on: date, week: Callable[[], Period | None]) -> date | None:
     days = [dated.period for dated in periods if _AS_OF.match(dated.text) and dated.period.precision is Precision.DAY]
     if days:
         return days[0].end if len(days) == 1 and days[0].end and days[0].end <= published_on else None
     weeks = [dated.period for dated in periods if dated.role == "stated" and _is_week(dated.period)]
-    told = weeks[-1] if weeks else week()
-    if told is None or told.end is None or not published_on - _STILL_NEW <= told.end <= published_on:
+    last = weeks[-1] if weeks else week()
+    if last is None or last.end is None or not published_on - _RECENT <= last.end <= published_on:
         return None
-    return told.end
+    return last.end
 
 
 def _is_week(period: Period) -> bool:
@@ -108,15 +108,15 @@ def _is_week(period: Period) -> bool:
 
 
 def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:
-    assert period.start is not None  # as_of asks for both
+    assert period.start is not None  # as_of checks both
     assert period.end is not None
     return replace(period, start=period.start if year_to_date else period.start - (period.end - end), end=end)
 
 
 def carry_period(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
-    """Return the period that the next sentence goes on about: the last stated one, asides and a sum up to it apart.
+    """Return the period that the next sentence inherits: the last stated one, except in brackets and before totals.
 
-    Behind 「6月出口87吨，上半年合计出口4651吨」 the next item is told of June first.
+    After 「6月出口87吨，上半年合计出口4651吨」, the next item is about June.
     """
     stated = [dated for dated in periods if dated.role == "stated" and not _BASE.match(text, dated.end)]
     stated = [dated for dated in stated if text.count("（", 0, dated.start) <= text.count("）", 0, dated.start)]
@@ -125,6 +125,6 @@ def carry_period(text: str, periods: Sequence[Dated], before: Period | None) -> 
 
 
 def is_estimate(periods: Sequence[Dated], before: bool) -> bool:
-    """Whether the period handed on was marked as estimated: 「25H1E收入…。净利润…」."""
+    """Whether the inherited period is marked as estimated: 「25H1E收入…。净利润…」."""
     stated = [dated for dated in periods if dated.role == "stated"]
     return stated[-1].text.endswith("E") if stated else before

@@ -1,4 +1,4 @@
-"""In which month a report's fiscal year ends, when the report says so; never guessed from a name or a market."""
+"""Find the month in which a fiscal year ends, if the report states it; never guessed from a name or a market."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FORMS = (
 
 
 def fiscal_year_end(text: str) -> int:
-    """Return the month in which FY2024 and 2024财年 end in this text, 12 where it names none or several.
+    """Return the month in which FY2024 and 2024财年 end in this text; 12 if it names none or several.
 
     >>> fiscal_year_end("公司财年截至6月30日。"), fiscal_year_end("2024财年收入增长。")
     (6, 12)

@@ -1,4 +1,4 @@
-"""From pieces in reading order to the stored text, its kept blocks and its removed spans."""
+"""Assemble pieces in reading order into the stored text, its blocks and its removed spans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LABELS = frozenset({BlockKind.PARAGRAPH, BlockKind.HEADING})
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A stretch on its way into the stored text; a `reason` means that it is stored but hidden."""
+    """A piece of the stored text; a `reason` means that it is stored but hidden."""
 
     text: str
     kind: BlockKind = BlockKind.PARAGRAPH
@@ -30,7 +30,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A document's stored text with everything that points into it."""
+    """A document's stored text with its blocks, removed spans and page offsets."""
 
     text: str
     blocks: tuple[Block, ...] = ()
@@ -39,11 +39,11 @@ class Body:
 
 
 def assemble(pieces: Iterable[TextPiece], *, page_count: int = 0) -> Body:
-    """Lay pieces one after another; each non-blank piece becomes exactly one block or one removed span.
+    """Concatenate pieces; each non-blank piece becomes one block or one removed span.
 
     Args:
-        pieces: in reading order; pages must not go back.
-        page_count: how many pages there are, so that blank ones have an offset too; 0 where there are no pages.
+        pieces: in reading order; page numbers must not decrease.
+        page_count: number of pages, so that blank ones get an offset too; 0 for formats without pages.
     """
     parts: list[str] = []
     blocks: list[Block] = []
@@ -68,7 +68,7 @@ def assemble(pieces: Iterable[TextPiece], *, page_count: int = 0) -> Body:
 
 
 def judge(pieces: Sequence[TextPiece], *, headings_known: bool = False) -> list[TextPiece]:
-    """Let the cleaning rules hide pieces; a table is judged only by the section that it stands in."""
+    """Apply the cleaning rules to pieces; a table is hidden only by the section that contains it."""
     lines = [
         CandidateLine("表格。" if piece.kind is BlockKind.TABLE else piece.text, _depth(piece)) for piece in pieces
     ]
@@ -80,7 +80,7 @@ def judge(pieces: Sequence[TextPiece], *, headings_known: bool = False) -> list[
 
 
 def title_tables(pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
-    """Give a table the label that stands just above it (表 3：…) as its title."""
+    """Use the label directly above a table (表 3：…) as its title."""
     label: TextPiece | None = None
     for found in pieces:
         piece = found
@@ -97,7 +97,7 @@ def title_tables(pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
 
 
 def carve(text: str, pieces: Iterable[TextPiece]) -> Body:
-    """Find pieces in a text that is stored verbatim; they stand in it in this order, so the search goes forward."""
+    """Locate pieces in text that is stored verbatim; they must be given in text order."""
     blocks: list[Block] = []
     removed: list[Removed] = []
     offset = 0

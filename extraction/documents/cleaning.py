@@ -1,7 +1,7 @@
-"""What in a report is not the report: each rule says its reason, and nothing is thrown away.
+"""Detect boilerplate in a report and hide it, with a reason for each line.
 
-A removed line stays in the stored text and is only hidden from the readers of facts, so a wrong rule costs facts but
-never evidence. Rules are narrow on purpose: a line that might be content is kept.
+Hidden lines stay in the stored text and are only skipped by fact extraction, so a wrong rule costs facts but never
+evidence. Rules are deliberately narrow: a line that might be content is kept.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from extraction.text.regex_prefilter import Prefiltered
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
 class Reason(StrEnum):
-    """Why a line is hidden; `liantu read --show-removed` prints these words."""
+    """Why a line is hidden; printed by `liantu read --show-removed`."""
 
     CONTENTS = "contents"
     RUNNING_HEADER = "running-header"
@@ -39,7 +39,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateLine:
-    """A line or block to judge; `level` is a heading's depth, 0 for everything else."""
+    """A line or block to classify; `level` is the heading depth, 0 for other text."""
 
     text: str
     level: int = 0
@@ -47,7 +47,7 @@ class CandidateLine:
 
 @dataclass(frozen=True, slots=True)
 class PlacedLine:
-    """A line of a page; `top` is its distance from the upper edge as a share of the page's height."""
+    """A line of a page; `top` is its distance from the upper edge as a fraction of the page height."""
 
     text: str
     top: float
@@ -55,8 +55,8 @@ class PlacedLine:
 
 _SHORT = 40
 _LABEL = 80
-_LONGEST_LINE = 400
-_LONGEST_NOTICE = 700  # a longer one is a whole report whose line ends were lost
+_MAX_LINE = 400
+_MAX_NOTICE = 700  # a longer text is a whole report that lost its line breaks
 _SENTENCE_END = re.compile(r"[。！？；]")
 _FIGURE_LABEL = re.compile(
     r"(?:图表|图|表|表格|Figure|Fig\.|Table|Exhibit|Chart)\s*[A-Z]?\d+(?:[-.–]\d+)*\s*(?:[:：.、|]|\s+(?![是为中所示]))",
@@ -95,7 +95,7 @@ _BOILERPLATE = re.compile(
     r"|未经.{0,24}(?:授权|许可|同意).{0,30}(?:复制|转载|刊载|引用|转发)|本回答由\s*AI\s*生成"
 )
 _NO_ADVICE = re.compile(r"不构成(?:对任何人的)?(?:任何|具体)?的?投资(?:建议|意见|操作)")
-_NO_ADVICE_LONGEST = 120
+_MAX_NO_ADVICE = 120
 
 _SECTIONS: Mapping[Reason, re.Pattern[str]] = {
     Reason.CONTENTS: re.compile(
@@ -117,23 +117,23 @@ _SECTIONS: Mapping[Reason, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-_LAST_PART = 0.6  # a disclaimer that begins after this share of the lines runs to the document's end
+_LAST_PART = 0.6  # a disclaimer that begins after this fraction of the lines runs to the end of the document
 
 
 def line_reason(text: str) -> Reason | None:
-    """Judge one line or short block by its own words.
+    """Classify one line or short block by its own text; None means that it is kept.
 
     >>> line_reason("资料来源：Wind，示例证券研究所"), line_reason("- 12 -"), line_reason("碳酸锂价格下跌。")
     (<Reason.SOURCE_LINE: 'source-line'>, <Reason.PAGE_NUMBER: 'page-number'>, None)
     """
     plain = text.strip()
-    if len(plain) > _LONGEST_LINE:  # a paragraph: the patterns are for lines, and would be slow on a hostile one
-        return Reason.DISCLAIMER if len(plain) <= _LONGEST_NOTICE and _BOILERPLATE.match(plain) else None
+    if len(plain) > _MAX_LINE:  # a paragraph: line patterns would be slow on hostile input
+        return Reason.DISCLAIMER if len(plain) <= _MAX_NOTICE and _BOILERPLATE.match(plain) else None
     return next((reason for test, reason in _LINE_RULES if test(plain)), None)
 
 
 def section_reason(text: str) -> Reason | None:
-    """Say which kind of end matter (or contents) a heading opens, if any.
+    """Return the kind of end matter (or contents) that a heading opens, None for other headings.
 
     >>> section_reason("免责声明："), section_reason("风险提示")
     (<Reason.DISCLAIMER: 'disclaimer'>, None)
@@ -147,12 +147,12 @@ def section_reason(text: str) -> Reason | None:
 
 
 def clean(lines: Sequence[CandidateLine], *, headings_known: bool = False) -> list[Reason | None]:
-    """Give each line its reason for removal, None where it stays.
+    """Return each line's reason for removal, None where it is kept.
 
     Args:
         lines: in reading order, without running headers and footers.
         headings_known: the source marks its headings (Markdown, HTML), so a section ends at the next heading of its
-            rank. Elsewhere (PDF, text) end matter in the last part of a document runs to the end.
+            level or above. Otherwise (PDF, text) end matter in the last part of a document runs to the end.
     """
     reasons: list[Reason | None] = []
     section, depth = None, 0
@@ -160,13 +160,15 @@ def clean(lines: Sequence[CandidateLine], *, headings_known: bool = False) -> li
         opened = section_reason(line.text)
         if opened:
             section, depth = opened, line.level
-        elif section and _leaves(section, depth, line, late=not headings_known and index > _LAST_PART * len(lines)):
+        elif section and _ends_section(
+            section, depth, line, late=not headings_known and index > _LAST_PART * len(lines)
+        ):
             section = None
         reasons.append(section or line_reason(line.text))
     return reasons
 
 
-def _leaves(section: Reason, depth: int, line: CandidateLine, *, late: bool) -> bool:
+def _ends_section(section: Reason, depth: int, line: CandidateLine, *, late: bool) -> bool:
     if section is Reason.CONTENTS:
         return not (_CONTENTS_ENTRY.search(line.text.strip()) or _FIGURE_LABEL.match(line.text))
     if late:
@@ -175,10 +177,10 @@ def _leaves(section: Reason, depth: int, line: CandidateLine, *, late: bool) -> 
 
 
 def running_lines(pages: Sequence[Sequence[PlacedLine]]) -> list[dict[int, Reason]]:
-    """Find headers, footers and page numbers: per page, line index → reason.
+    """Find headers, footers and page numbers; return line index → reason for each page.
 
-    A line in the outer bands is running when it stands, digits masked, at the same height on at least three pages or
-    on half of them (two at least). A bare number there is a page number.
+    A line in the top or bottom band is a running line if it recurs, with digits masked, at the same height on three
+    pages, or on half of them if that is fewer (at least two). A bare number there is a page number.
     """
     keys = [[_running_key(line) for line in page] for page in pages]
     seen = Counter(key for page in keys for key in set(page) if key)
@@ -200,7 +202,7 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]]) -> list[dict[int, Reaso
 
 _HEADER_BAND = 0.13
 _FOOTER_BAND = 0.90
-_NUMBER_BAND = 0.08  # nearer to the middle a bare number may be an axis or a cell
+_NUMBER_BAND = 0.08  # closer to the middle, a bare number may be an axis label or a table cell
 _BUCKETS = 100
 
 
@@ -211,23 +213,23 @@ def _running_key(line: PlacedLine) -> tuple[str, int] | None:
 
 
 def is_figure_label(text: str) -> bool:
-    """Whether the line names a figure or a table (图表 12：…)."""
+    """Return whether the line is a figure or table label (图表 12：…)."""
     plain = text.strip()
     if _LEADER.search(plain[-2 * _LABEL :]):
-        return False  # a line of the list of figures
+        return False  # an entry in the list of figures
     return len(plain) <= _LABEL and not _SENTENCE_END.search(plain) and bool(_FIGURE_LABEL.match(plain))
 
 
 def is_table_label(text: str) -> bool:
-    """Whether the label may name a table: 图 alone never does."""
+    """Return whether the label may belong to a table; 图 alone never does."""
     return is_figure_label(text) and bool(_TABLE_LABEL.match(text.strip()))
 
 
 def is_source_line(text: str, *, below_figure: bool = False) -> bool:
-    """Whether the line says where a figure's data come from.
+    """Return whether the line states the source of a figure's data.
 
-    资料来源 is only ever that label; 数据来源 may begin a sentence about data (数据来源：遥操作与仿真), so it needs the
-    name of a source, unless the line is known to stand below a figure.
+    资料来源 is always such a label; 数据来源 may begin a sentence about data (数据来源：遥操作与仿真), so it needs the
+    name of a source unless the line is known to be below a figure.
     """
     plain = text.strip()
     found = _SOURCE_LINE.match(plain)
@@ -248,7 +250,7 @@ def _is_contact(plain: str) -> bool:
 
 
 def _is_boilerplate(plain: str) -> bool:
-    return bool(_BOILERPLATE.match(plain)) or (len(plain) <= _NO_ADVICE_LONGEST and bool(_NO_ADVICE.search(plain)))
+    return bool(_BOILERPLATE.match(plain)) or (len(plain) <= _MAX_NO_ADVICE and bool(_NO_ADVICE.search(plain)))
 
 
 _LINE_RULES: tuple[tuple[Callable[[str], bool], Reason], ...] = (

@@ -1,4 +1,4 @@
-"""Bytes to text: UTF-8, UTF-16 and GB18030 are right encodings, anything else is refused."""
+"""Decode bytes to text; only UTF-8, UTF-16 and GB18030 are accepted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from charset_normalizer import from_bytes
 
 from kg.errors import DocumentError
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_GUESSED = ("gb18030", "utf_16_le", "utf_16_be")
-MAX_CHARACTERS = 50_000_000  # a text this long is a dump of many documents; JSONL is the form for that
+_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_DETECTABLE = ("gb18030", "utf_16_le", "utf_16_be")
+MAX_CHARACTERS = 50_000_000  # longer text is a dump of many documents, which should be JSONL
 
 
 def decode(data: bytes, source: str) -> str:
@@ -18,37 +18,37 @@ def decode(data: bytes, source: str) -> str:
 
     Args:
         data: the file's bytes.
-        source: what the error message calls it.
+        source: the name used in error messages.
 
     Raises:
-        DocumentError: the file is empty, binary, or in no right encoding.
+        DocumentError: the file is empty, binary, or in an unsupported encoding.
     """
     text = normalise(_decode(data, source))
     if not text.strip():
         raise DocumentError(source, "the file is empty", "remove it or save it again")
     if "\0" in text:
-        raise DocumentError(source, "it holds NUL bytes, so it is not text", "convert it to UTF-8 text or PDF")
+        raise DocumentError(source, "contains NUL bytes, so it is not text", "convert it to UTF-8 text or PDF")
     if len(text) > MAX_CHARACTERS:
         raise DocumentError(source, f"more than {MAX_CHARACTERS:,} characters", "split it into single documents")
     return text
 
 
 def normalise(text: str) -> str:
-    """Give every line the same end, and replace lone surrogates, which no store could write."""
+    """Convert newlines to LF and replace lone surrogates, which stores cannot write."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     return plain.encode("utf-8", "replace").decode() if any("\ud800" <= char <= "\udfff" for char in plain) else plain
 
 
 def _decode(data: bytes, source: str) -> str:
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in _BOMS if data.startswith(mark)), "utf-8")
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as fault:
-        guess = from_bytes(data, cp_isolation=list(_GUESSED)).best() if encoding == "utf-8" else None
+        guess = from_bytes(data, cp_isolation=list(_DETECTABLE)).best() if encoding == "utf-8" else None
         if guess is not None:
             try:
                 return data.decode(guess.encoding)
-            except UnicodeDecodeError:  # the guess rests on samples; the rest of the file may disagree
+            except UnicodeDecodeError:  # detection uses samples; the rest of the file may not decode
                 pass
         cause = f"undecodable text ({encoding}, byte {fault.start})"
         raise DocumentError(source, cause, "save it as UTF-8, UTF-16 or GB18030") from fault

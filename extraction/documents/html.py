@@ -1,4 +1,4 @@
-"""HTML pages: the main content as blocks, scripts dropped, menus and footers stored but hidden."""
+"""Read HTML pages: the main content as blocks, scripts dropped, menus and footers stored but hidden."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", 
 
 
 def strip_tags(markup: str) -> str:
-    """Return the visible text; scripts and styles go with their content."""
+    """Return the visible text; scripts and styles are removed with their content."""
     tree = LexborHTMLParser(markup)
     tree.strip_tags(HIDDEN)
     return " ".join(tree.text(separator=" ").split())
@@ -54,7 +54,7 @@ _BLOCKS = frozenset(
     }
     | {"figcaption", "caption", "header", "footer", "nav", "aside", "form", "table", "ul", "ol", "center", "br", "hr"}
 )
-_FURNITURE = frozenset({"nav", "footer", "aside", "form", "menu", "dialog"})
+_NAVIGATION_TAGS = frozenset({"nav", "footer", "aside", "form", "menu", "dialog"})
 _MAIN = ("article", "main", "[role=main]")
 _META = {
     "title": ("meta[property='og:title']", "meta[name='title']"),
@@ -73,7 +73,7 @@ _META = {
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a text node stands: the kind of its block, how deep in lists, and whether it is hidden."""
+    """Context of a text node: its block kind, list depth, and the reason if it is hidden."""
 
     kind: BlockKind = BlockKind.PARAGRAPH
     level: int = 0
@@ -88,13 +88,13 @@ def read_html(source: SourceFile) -> Document:
         DocumentError: undecodable, empty, or without a publication day.
     """
     tree = LexborHTMLParser(decode(source.data, source.name))
-    given = _metadata(tree, source)
+    declared = _metadata(tree, source)
     tree.strip_tags(HIDDEN)
     pieces = judge(list(title_tables(_pieces(tree))), headings_known=True)
     body = assemble(pieces)
     first = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
     head = from_head(body.text.split("\n"), source.today, title=first)
-    return build(source, body, [given, head, Metadata(codes=codes_of_title(given.title))])
+    return build(source, body, [declared, head, Metadata(codes=codes_of_title(declared.title))])
 
 
 def _metadata(tree: LexborHTMLParser, source: SourceFile) -> Metadata:
@@ -110,7 +110,7 @@ def _metadata(tree: LexborHTMLParser, source: SourceFile) -> Metadata:
 
 
 def _pieces(tree: LexborHTMLParser) -> Iterator[TextPiece]:
-    """Walk the tree in reading order with a stack of our own: no depth of nesting can exhaust Python's."""
+    """Walk the tree in reading order with an explicit stack, so that deep nesting cannot exhaust Python's."""
     main = next((node for selector in _MAIN if (node := tree.css_first(selector))), None)
     words: list[str] = []
     start = _Place(reason=Reason.NAVIGATION if main else "")
@@ -133,19 +133,17 @@ def _pieces(tree: LexborHTMLParser) -> Iterator[TextPiece]:
         if tag == "table" and (piece := _table(node, inner.reason)):
             yield piece
             continue
-        stack.append((None, inner))  # closes the block: what was gathered in it is a piece
+        stack.append((None, inner))  # closes the block and emits its text
         for child in reversed(list(node.iter(include_text=True))):
             stack.append((child, inner))
             if child.tag in _BLOCKS:
-                stack.append((None, inner))  # loose text before a nested block is a piece of its own
-
-    # unreachable text after the last block is closed by the body's own mark
+                stack.append((None, inner))  # loose text before a nested block is a separate piece
 
 
 def _enter(node: LexborNode, place: _Place, *, is_main: bool) -> _Place:
     tag = node.tag or ""
     reason = "" if is_main else place.reason
-    if tag in _FURNITURE:
+    if tag in _NAVIGATION_TAGS:
         reason = Reason.NAVIGATION
     lists = place.lists + (tag in {"ul", "ol"})
     if tag in _HEADINGS:
@@ -156,7 +154,7 @@ def _enter(node: LexborNode, place: _Place, *, is_main: bool) -> _Place:
 
 
 def _table(node: LexborNode, reason: str) -> TextPiece | None:
-    """Read a data table; one that holds another is page layout and is walked like any other block."""
+    """Read a data table; a table that contains another is page layout and is walked like any other block."""
     if (
         len(node.css("table")) > 1
         or node.css_first("h1, h2, h3, ul, ol")

@@ -1,4 +1,4 @@
-"""JSONL: a document a line; a bad line is one fault and the rest goes on."""
+"""Read JSONL files, one document per line; a bad line is yielded as an error and reading continues."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TEXT_KEYS = ("text", "content", "body", "正文")
 
 
 def read_jsonl(source: SourceFile) -> Iterator[Document | DocumentError]:
-    """Read every line of a JSONL file; blank lines are skipped.
+    """Read every line of a JSONL file, skipping blank lines.
 
     Raises:
-        DocumentError: the file as a whole is undecodable or empty.
+        DocumentError: the whole file is undecodable or empty.
     """
     for number, line in enumerate(decode(source.data, source.name).split("\n"), start=1):
         if not line.strip():
@@ -40,35 +40,35 @@ def _read_line(source: SourceFile, line: str, number: int) -> Document:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as fault:
-        raise DocumentError(where, f"line {number} is not JSON ({fault})"[:200], "mend or remove the line") from fault
+        raise DocumentError(where, f"line {number} is not JSON ({fault})"[:200], "fix or remove the line") from fault
     if not isinstance(record, dict):
         raise DocumentError(where, f"line {number} is not an object", 'write {"title": …, "date": …, "text": …}')
-    of_line = source.path.with_name(f"{source.path.name}:{number}")
-    return read_record(record, SourceFile(of_line, b"", source.today, source.published_on))
+    line_path = source.path.with_name(f"{source.path.name}:{number}")
+    return read_record(record, SourceFile(line_path, b"", source.today, source.published_on))
 
 
 def read_record(record: Mapping[str, Any], source: SourceFile) -> Document:
-    """Read one object with a text, a date and what else is known; offsets into its text stay what they are.
+    """Read one object with a text, a date and other metadata; offsets into its text are preserved.
 
     Raises:
-        DocumentError: no usable text, no publication day, or nothing in the text that is not boilerplate.
+        DocumentError: no usable text, or no publication day.
     """
     text = text_of(record)
     if not text or "\0" in text:
-        raise DocumentError(source.name, "no usable text", 'give it a "text" or "content" string')
+        raise DocumentError(source.name, "no usable text", 'add a "text" or "content" string')
     canonical = json.dumps(record, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
-    given = from_mapping(record, source.today)
-    layers = [given, Metadata(codes=codes_of_title(given.title))]
+    declared = from_mapping(record, source.today)
+    layers = [declared, Metadata(codes=codes_of_title(declared.title))]
     return build(source, _carve(text), layers, content=canonical)
 
 
 def text_of(record: Mapping[str, Any]) -> str:
-    """Return the text of a record, under any of its usual names; "" when there is none."""
+    """Return a record's text under any of its usual keys, "" if there is none."""
     return next((value for key in _TEXT_KEYS if isinstance(value := record.get(key), str) and value.strip()), "")
 
 
 def _carve(text: str) -> Body:
-    """Find the blocks; a record that is one stock phrase was given to be read, so that is kept."""
+    """Find the blocks; skip cleaning if it would leave nothing, as for a record of one stock phrase."""
     plain = normalise(text.replace("\r\n", " \n"))
     body = carve_plain(plain)
     return body if body.blocks else carve_plain(plain, cleaned=False)

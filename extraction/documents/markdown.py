@@ -1,4 +1,4 @@
-"""Markdown notes with front matter: the stored text is the plain text, a block for every paragraph, item and table."""
+"""Read Markdown notes with front matter as plain text with a block for every paragraph, item and table."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _EMPHASIS = re.compile(r"\*\*|~~")
 _CJK = r"[\u3000-\u9fff\uff00-\uffef]"
 _SOFT_BREAK = re.compile(rf"(?<={_CJK})\n(?={_CJK})")
 
-# Setext headings and indented code are switched off: in Chinese notes a rule under a line and an indented paragraph
-# are what they look like.
+# Setext headings and indented code are disabled: in Chinese notes a rule below a line is only a rule, and an indented
+# paragraph only a paragraph.
 _PARSER = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"]).disable(["lheading", "code"])
 
 
@@ -44,15 +44,15 @@ def read_markdown(source: SourceFile) -> Document:
     fields, text = split_front_matter(decode(source.data, source.name))
     pieces = judge(list(title_tables(_pieces(_PARSER.parse(text)))), headings_known=True)
     body = assemble(pieces)
-    given = from_mapping(fields, source.today)
+    declared = from_mapping(fields, source.today)
     title = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
     head = from_head(body.text.split("\n"), source.today, title=title)
-    named = Metadata(codes=codes_of_title(given.title))
-    return build(source, body, [merge([given, named]), head])
+    titled = Metadata(codes=codes_of_title(declared.title))
+    return build(source, body, [merge([declared, titled]), head])
 
 
 def split_front_matter(text: str) -> tuple[dict[str, object], str]:
-    """Part the front matter from the body; a broken one is read line by line, so that a stray colon costs one field."""
+    """Split front matter from the body; malformed YAML is read line by line, so a stray colon costs one field."""
     found = _FRONT_MATTER.match(text.lstrip("\ufeff"))
     if not found or len(found[1]) > _MAX_FRONT_MATTER:
         return {}, text
@@ -64,7 +64,7 @@ def split_front_matter(text: str) -> tuple[dict[str, object], str]:
 
 
 def _pieces(tokens: Sequence[Token]) -> Iterator[TextPiece]:
-    """Turn block tokens into pieces."""
+    """Convert block tokens to pieces."""
     lists = index = 0
     while index < len(tokens):
         token = tokens[index]
@@ -105,12 +105,12 @@ def _table(tokens: Sequence[Token]) -> TextPiece:
 
 
 def _inline_text(token: Token) -> str:
-    """Plain text of a paragraph; wrapped Chinese lines join without a space."""
+    """Return the plain text of a paragraph; wrapped Chinese lines are joined without a space."""
     parts = [_TEXT.get(child.type, child.content) for child in token.children or ()]
     joined = _EMPHASIS.sub("", "".join(parts))
     return " ".join(_SOFT_BREAK.sub("", joined).split())
 
 
-# What a child stands for when it is not its own content. CommonMark leaves the ** of **芯片：**寒武纪 as they are (a
-# closing mark between Chinese punctuation and a letter is none), hence _EMPHASIS above.
+# Replacement text by token type; other tokens keep their content. CommonMark leaves the ** of **芯片：**寒武纪 in place
+# (a mark between Chinese punctuation and a letter does not close), hence _EMPHASIS above.
 _TEXT = {"softbreak": "\n", "hardbreak": "\n", "html_inline": "", "image": ""}

@@ -1,4 +1,4 @@
-"""Title, day, publisher, analysts, codes: from front matter, PDF fields, first page and file name, in that order."""
+"""Collect metadata from front matter, PDF fields, first page and file name, in that order of precedence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is known about a document besides its text; an empty field is not known."""
+    """Metadata of a document; an empty field is unknown."""
 
     title: str = ""
     published_on: date | None = None
@@ -48,22 +48,22 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "language": ("language", "lang"),
     "kind": ("kind", "type"),
 }
-_HOUSE = r"(?:证券|期货|国际|资本|金融|基金|中金公司|研究院|研究所)"
+_BROKER = r"(?:证券|期货|国际|资本|金融|基金|中金公司|研究院|研究所)"
 _LEGAL = re.compile(
-    rf"本(?:报告|研究报告|刊)(?:的?版权)?(?:由|归|为|系)[“\"]?([\u4e00-\u9fff()（）]{{2,18}}?{_HOUSE}[\u4e00-\u9fff]{{0,2}}?)"
+    rf"本(?:报告|研究报告|刊)(?:的?版权)?(?:由|归|为|系)[“\"]?([\u4e00-\u9fff()（）]{{2,18}}?{_BROKER}[\u4e00-\u9fff]{{0,2}}?)"
     r"(?:股份|有限|研究|制作|提供|发布|所有|（|\()"
 )
 _LEAD_IN = re.compile(
     r"^.*(?:[属给由归的为供是明在与和向]|版权)(?=[\u4e00-\u9fff]{2,6}证券)"
-)  # the words that run into a house's name
+)  # words that run into a broker's name
 _COMPANY = re.compile(r"([\u4e00-\u9fff]{2,10}证券)股份有限公司[（(](?:以下|下称|已)")
-_HOUSE_LINE = re.compile(rf"([\u4e00-\u9fff]{{2,8}}?{_HOUSE}[甲乙丙丁]?)(?:研究(?:院|所|部|发展部|中心))?")
-_DATE_SIGNS = re.compile(r"[\s\d年月日.|/-]+")
+_BROKER_LINE = re.compile(rf"([\u4e00-\u9fff]{{2,8}}?{_BROKER}[甲乙丙丁]?)(?:研究(?:院|所|部|发展部|中心))?")
+_DATE_CHARS = re.compile(r"[\s\d年月日.|/-]+")
 _TITLE_PARTS = re.compile(
-    rf"^(?P<house>[\u4e00-\u9fff]{{2,8}}{_HOUSE}[甲乙丙丁]?)[-_—](?P<title>.+?)(?:[-_—]\d{{6,8}})?$"
+    rf"^(?P<broker_name>[\u4e00-\u9fff]{{2,8}}{_BROKER}[甲乙丙丁]?)[-_—](?P<title>.+?)(?:[-_—]\d{{6,8}})?$"
 )
 _DATED_NAME = re.compile(
-    rf"^\d{{4}}-?\d\d-?\d\d[-_ ](?:(?P<house>[\u4e00-\u9fff]{{2,8}}{_HOUSE}[甲乙丙丁]?)[-_ ])?(?P<title>.+)$"
+    rf"^\d{{4}}-?\d\d-?\d\d[-_ ](?:(?P<broker_name>[\u4e00-\u9fff]{{2,8}}{_BROKER}[甲乙丙丁]?)[-_ ])?(?P<title>.+)$"
 )
 _TEMPLATE_TITLE = re.compile(
     r"模板|microsoft|powerpoint|untitled|^(?:文档|无标题|document)\s*\d*$|\.(?:docx?|pptx?|xlsx?|indd)$", re.IGNORECASE
@@ -74,32 +74,32 @@ _NAME = re.compile(r"[\u4e00-\u9fff]{2,4}(?:·[\u4e00-\u9fff]{1,8})?|示例分�
 _NOT_NAMES = re.compile(r"证券|行业|研究|报告|日期|电话|编号|(?<!示例)分析|评级|维持|声明")
 _CREDENTIAL = re.compile(r"[\w.+-]+[@＠][\w.-]+|SAC|执业证书|登记编码", re.IGNORECASE)
 _HEAD = 60
-_LONGEST_TITLE = 120
-_LONGEST_NAME = 80
+_MAX_TITLE = 120
+_MAX_NAME = 80
 _CJK_SHARE = 0.1
 
 
 def from_mapping(values: Mapping[str, object], today: date) -> Metadata:
-    """Read front matter or a JSON record, under any of the usual names of each field."""
+    """Read front matter or a JSON record, accepting the usual names of each field."""
     known = {str(key).replace("-", "_").casefold(): value for key, value in values.items()}
     found = {name: [known[key] for key in keys if known.get(key)] for name, keys in _KEYS.items()}
     first = {name: next((text for value in found[name] if (text := _scalar(value))), "") for name in found}
     days = [day for value in found["published_on"] if (day := read_day(value)) and usable(day, today)]
     return Metadata(
-        title=first["title"][:_LONGEST_TITLE],
+        title=first["title"][:_MAX_TITLE],
         published_on=next(iter(days), None),
-        publisher=first["publisher"][:_LONGEST_NAME],
+        publisher=first["publisher"][:_MAX_NAME],
         authors=next(iter(map(_listed, found["authors"])), ()),
         codes=_codes(next(iter(map(_listed, found["codes"])), ())),
         tags=tuple(dict.fromkeys(tag for value in found["tags"] for tag in _listed(value))),
         url=first["url"],
         language=first["language"][:2].casefold(),
-        kind=first["kind"][:_LONGEST_NAME],
+        kind=first["kind"][:_MAX_NAME],
     )
 
 
 def from_head(lines: Sequence[str], today: date, *, title: str = "") -> Metadata:
-    """Read a first page: its lines, before cleaning, and the title that its layout shows."""
+    """Read metadata from a first page: its lines before cleaning, and the title found by layout."""
     head = [line.strip() for line in lines[:_HEAD]]
     return Metadata(
         title=title,
@@ -111,26 +111,26 @@ def from_head(lines: Sequence[str], today: date, *, title: str = "") -> Metadata
 
 
 def from_title(title: str, today: date) -> Metadata:
-    """Read a PDF's title field or a file's name: 示例证券-比亚迪(002594)深度报告-230203.
+    """Read metadata from a PDF's title field or a file name: 示例证券-比亚迪(002594)深度报告-230203.
 
-    The names that word processors leave (行业深度模板) say nothing.
+    Default names left by word processors (行业深度模板) are ignored.
     """
     plain = re.sub(r"\.(?:pdf|md|markdown|html?|txt|jsonl)$", "", title.strip(), flags=re.IGNORECASE)
     if not plain or _TEMPLATE_TITLE.search(plain):
         return Metadata()
     parts = _TITLE_PARTS.match(plain) or _DATED_NAME.match(plain)
-    house = (parts["house"] or "") if parts else ""
+    broker_name = (parts["broker_name"] or "") if parts else ""
     name = parts["title"] if parts else plain
     return Metadata(
-        title=name[:_LONGEST_TITLE],
+        title=name[:_MAX_TITLE],
         published_on=day_of_name(plain, today),
-        publisher=house,
+        publisher=broker_name,
         codes=codes_of_title(plain),
     )
 
 
 def merge(layers: Sequence[Metadata]) -> Metadata:
-    """Take each field from the first layer that knows it."""
+    """Take each field from the first layer that has it."""
     values: dict[str, Any] = {
         item.name: next((value for layer in layers if (value := getattr(layer, item.name))), item.default)
         for item in fields(Metadata)
@@ -139,16 +139,16 @@ def merge(layers: Sequence[Metadata]) -> Metadata:
 
 
 def build(source: SourceFile, body: Body, layers: Sequence[Metadata], *, content: bytes | None = None) -> Document:
-    """Make the document of a body and its layers of metadata, most trusted first; the file's name is the last.
+    """Build a document from a body and its metadata layers, most trusted first; the file name is added last.
 
     Args:
-        source: the input; its `published_on` outranks every layer.
+        source: the input; its `published_on` overrides every layer.
         body: the stored text.
-        layers: what the format's reader found.
-        content: the bytes that the id hashes, where they are not the whole file (one line of JSONL).
+        layers: metadata found by the format's reader.
+        content: the bytes to hash for the id, if not the whole file (one line of JSONL).
 
     Raises:
-        DocumentError: no publication day can be found, or nothing is left to read.
+        DocumentError: no publication day is found, or no text is left after cleaning.
     """
     name = from_title(source.path.stem, source.today)
     opening = Metadata(published_on=day_of_opening(body.text, source.today))
@@ -156,10 +156,10 @@ def build(source: SourceFile, body: Body, layers: Sequence[Metadata], *, content
     day = source.published_on or known.published_on
     if day is None:
         raise DocumentError(
-            source.name, "no publication day in its metadata, first page or file name", "give it with --date YYYY-MM-DD"
+            source.name, "no publication date in its metadata, first page or file name", "pass --date YYYY-MM-DD"
         )
     if not body.blocks:
-        raise DocumentError(source.name, "no text to read in it", "check that the file holds a report")
+        raise DocumentError(source.name, "no readable text", "check that the file contains a report")
     return Document(
         id=document_id(source.data if content is None else content),
         title=known.title or source.path.stem,
@@ -180,12 +180,12 @@ def build(source: SourceFile, body: Body, layers: Sequence[Metadata], *, content
 
 
 def codes_of_title(title: str) -> tuple[str, ...]:
-    """Return the subject codes that a title names, such as 比亚迪(002594)."""
+    """Return the security codes in a title, such as 比亚迪(002594)."""
     return tuple(dict.fromkeys(str(code) for _, _, code in find_codes(title)))
 
 
 def _scalar(value: object) -> str:
-    """Text of one plain value; nested ones are ignored, so that no YAML alias can be blown up into text."""
+    """Return the text of a plain value; nested values are ignored, so that no YAML alias can expand."""
     return normalise(" ".join(str(value).split())) if isinstance(value, str | int | float) else ""
 
 
@@ -200,14 +200,14 @@ def _codes(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _subject(head: Sequence[str]) -> tuple[str, ...]:
-    """The code that a first page gives its subject: a line 比亚迪(002594), or 公司（300750.SZ）主营 in its text."""
+    """Return the subject's code on a first page: a line 比亚迪(002594), or 公司（300750.SZ）主营 in its text."""
     found = next((match for line in head if (match := _SUBJECT.search(line))), None)
     return codes_of_title(found[0]) if found else ()
 
 
 def _publisher(lines: Sequence[str]) -> str:
     for line in (line.strip() for line in lines[:_HEAD]):
-        if (found := _HOUSE_LINE.match(line)) and not _DATE_SIGNS.sub("", line[found.end() :]):
+        if (found := _BROKER_LINE.match(line)) and not _DATE_CHARS.sub("", line[found.end() :]):
             return found[1]
     text = "".join(lines)
     named = _LEGAL.search(text) or _COMPANY.search(text)

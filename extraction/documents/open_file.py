@@ -1,4 +1,4 @@
-"""One door for every format: by the file's ending, checked against its first bytes."""
+"""Read files of every supported format, chosen by extension and checked against the first bytes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _READERS: Mapping[str, Callable[[SourceFile], Document]] = {
     ".txt": read_text,
 }
 ENDINGS = frozenset({*_READERS, ".jsonl"})
-_PDF_MARK = b"%PDF-"
+_PDF_HEADER = b"%PDF-"
 _MAGIC = (
-    (_PDF_MARK, "a PDF"),
+    (_PDF_HEADER, "a PDF"),
     (b"PK\x03\x04", "a ZIP archive (docx, xlsx, epub …)"),
-    (b"\xd0\xcf\x11\xe0", "an old Office file (doc, xls)"),
-    (b"\x89PNG", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"\xd0\xcf\x11\xe0", "a legacy Office file (doc, xls)"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF picture"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf", "a 7z archive"),
@@ -45,13 +45,13 @@ _MAGIC = (
     (b"{\\rtf", "an RTF file"),
     (b"SQLite format 3", "an SQLite database"),
 )
-_MAGIC_REACH = 1024  # readers accept a PDF whose mark stands a little way in
+_MAGIC_REACH = 1024  # readers accept a PDF header that is not at the very start
 
 
 def walk(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files to read, in a stable order: folders recursively and only known endings, named files always.
+    """Yield the files to read in a stable order: known extensions in folders, recursively, and every named file.
 
-    Hidden files and folders are skipped; a path that does not exist is yielded, so that reading it says so.
+    Hidden files and folders are skipped; a missing path is yielded, so that reading it reports the error.
     """
     seen: set[Path] = set()
     for path in paths:
@@ -63,12 +63,12 @@ def walk(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def read_file(path: Path, *, today: date, published_on: date | None = None) -> Iterator[Document | DocumentError]:
-    """Read one file; a fault in it is a value, so that the run goes on.
+    """Read one file; errors are yielded as values, so that the run continues.
 
     Args:
         path: a PDF, Markdown, HTML, text or JSONL file.
-        today: the latest day that a document can be dated.
-        published_on: the day to take when the user gives one; it outranks what the file says.
+        today: the latest possible publication day.
+        published_on: the publication day given by the user, which overrides the file's own.
     """
     try:
         source = SourceFile(path, _load(path), today, published_on)
@@ -89,35 +89,35 @@ def _files_under(folder: Path) -> Iterator[Path]:
 
 
 def _load(path: Path) -> bytes:
-    ending = path.suffix.lower()
+    extension = path.suffix.lower()
     if not path.exists():
         raise DocumentError(str(path), "No such file or folder", "check the path")
-    if ending not in ENDINGS:
+    if extension not in ENDINGS:
         raise DocumentError(
-            str(path), f"unknown ending {ending or '(none)'}", f"use one of {' '.join(sorted(ENDINGS))}"
+            str(path), f"unknown extension {extension or '(none)'}", f"use one of {' '.join(sorted(ENDINGS))}"
         )
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise DocumentError(str(path), "not a regular file", "name a file or a folder")
+            raise DocumentError(str(path), "not a regular file", "pass a file or a folder")
         if status.st_size > MAX_BYTES:
             size = f"{status.st_size / 1024 / 1024:,.0f} MB, more than {MAX_BYTES // 1024 // 1024} MB"
             raise DocumentError(str(path), size, "split it into single documents")
         data = path.read_bytes()
     except OSError as fault:
         raise DocumentError(
-            str(path), fault.strerror or "it cannot be opened", "check the path and its rights"
+            str(path), fault.strerror or "cannot be opened", "check the path and its permissions"
         ) from fault
-    _check_content(path, ending, data)
+    _check_content(path, extension, data)
     return data
 
 
-def _check_content(path: Path, ending: str, data: bytes) -> None:
+def _check_content(path: Path, extension: str, data: bytes) -> None:
     if not data:
-        raise DocumentError(str(path), "the file is empty (0 bytes)", "remove it or fetch it again")
+        raise DocumentError(str(path), "the file is empty (0 bytes)", "remove it or download it again")
     found = next((name for mark, name in _MAGIC if data.startswith(mark)), "")
-    if ending == ".pdf":
-        if _PDF_MARK not in data[:_MAGIC_REACH]:
-            raise DocumentError(str(path), f"not a PDF but {found or 'something else'}", "give it its right ending")
+    if extension == ".pdf":
+        if _PDF_HEADER not in data[:_MAGIC_REACH]:
+            raise DocumentError(str(path), f"not a PDF but {found or 'something else'}", "correct its extension")
     elif found:
-        raise DocumentError(str(path), f"not {ending[1:]} but {found}", "give it its right ending or convert it")
+        raise DocumentError(str(path), f"not {extension[1:]} but {found}", "correct its extension or convert it")

@@ -1,7 +1,6 @@
-"""The day a document was published: found in its head or its name, never taken from the clock.
+"""Find a document's publication day in its first page or file name, never from the clock.
 
-A day that is too early would let a view see the future, so a date inside a sentence (截至2021年11月30日)
-is no evidence.
+A day that is too early would leak the future into a view, so a date inside a sentence (截至2021年11月30日) is not used.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ _NOT_PUBLICATION = re.compile(r"截至|截止|收盘|数据|来源|自|从|至|�
 _COMPACT = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)(?P<m>[01]\d)(?P<d>[0-3]\d)(?!\d)")
 _SHORT_YEAR = re.compile(r"(?<!\d)(?P<y>[0-3]\d)(?P<m>[01]\d)(?P<d>[0-3]\d)(?!\d)")
 _HEAD_LINES = 60
-_STANDALONE = 30  # characters that may stand beside a date on its line (证券研究报告/量化投资策略报告)
+_STANDALONE = 30  # other characters allowed on the line of a date (证券研究报告/量化投资策略报告)
 _OPENING = 300
-_DEEP = 3000  # how far a labelled date is sought in a text whose line ends were lost
+_MAX_LINE = 3000  # characters of a line searched for a date, for text that lost its line breaks
 
 
 def read_day(value: object) -> date | None:
-    """Read a day from a front-matter or JSON value: a date, a time stamp or text in any common spelling.
+    """Parse a day from a front-matter or JSON value: a date, a timestamp or text in any common format.
 
-    A time stamp counts for the calendar day that it is written with.
+    A timestamp counts as the calendar day it is written with, in its own time zone.
 
     >>> read_day("2025-05-13T00:00:00+08:00"), read_day("2025年9月21日"), read_day("soon")
     (datetime.date(2025, 5, 13), datetime.date(2025, 9, 21), None)
@@ -57,18 +56,18 @@ def read_day(value: object) -> date | None:
 
 
 def find_days(text: str) -> Iterator[tuple[int, date]]:
-    """Yield every full date in running text with the offset at which it begins."""
+    """Yield every full date in running text with its start offset."""
     places = [(match, match["d"]) for match in _DAY.finditer(text)]
     places += [(match, match["d1"] or match["d2"]) for match in _ENGLISH.finditer(text)]
     for match, day in sorted(places, key=lambda place: place[0].start()):
-        if day and (found := _make(match["y"], match["m"], day)):
+        if day and (found := _make_date(match["y"], match["m"], day)):
             yield match.start(), found
 
 
 def day_of_head(lines: Sequence[str], today: date) -> date | None:
-    """Read the publication day from a first page: a labelled date first, then one that has a line to itself."""
+    """Return the publication day on a first page: a labelled date, else one on a line of its own."""
     head = lines[:_HEAD_LINES]
-    dated = [(line, start, day) for line in head for start, day in find_days(line[:_DEEP]) if usable(day, today)]
+    dated = [(line, start, day) for line in head for start, day in find_days(line[:_MAX_LINE]) if usable(day, today)]
     for line, start, day in dated:
         if _LABEL.search(line[:start]):
             return day
@@ -80,7 +79,7 @@ def day_of_head(lines: Sequence[str], today: date) -> date | None:
 
 
 def day_of_opening(text: str, today: date) -> date | None:
-    """Read the first date among the opening characters: a last resort for texts that lost their lines."""
+    """Return the first date in the opening characters, the fallback for text that lost its line breaks."""
     for start, day in find_days(text[:_OPENING]):
         if usable(day, today) and not _NOT_PUBLICATION.search(text[max(0, start - 4) : start]):
             return day
@@ -88,7 +87,7 @@ def day_of_opening(text: str, today: date) -> date | None:
 
 
 def day_of_name(stem: str, today: date) -> date | None:
-    """Read a date from a file name or a title like it: 2025-09-21, 20250921, 250921.
+    """Parse a date from a file name or a similar title: 2025-09-21, 20250921, 250921.
 
     >>> day_of_name("中泰证券-锂电池产业链量化选股-220105", date(2026, 1, 1))
     datetime.date(2022, 1, 5)
@@ -99,19 +98,19 @@ def day_of_name(stem: str, today: date) -> date | None:
 
 
 def usable(day: date, today: date) -> bool:
-    """Whether a day can be a publication day: an exchange was open and it is not in the future."""
+    """Return whether a day can be a publication day: after the exchanges opened and not in the future."""
     return _EARLIEST <= day <= today
 
 
 def _first(pattern: re.Pattern[str], text: str) -> date | None:
     for match in pattern.finditer(text):
         year = match["y"] if len(match["y"]) > 2 else f"20{match['y']}"  # noqa: PLR2004 - two-digit years
-        if found := _make(year, match["m"], match["d"]):
+        if found := _make_date(year, match["m"], match["d"]):
             return found
     return None
 
 
-def _make(year: str, month: str, day: str) -> date | None:
+def _make_date(year: str, month: str, day: str) -> date | None:
     try:
         number = int(month) if month.isdigit() else _MONTHS.index(month[:3].lower()) + 1
         return date(int(year), number, int(day))

@@ -1,4 +1,4 @@
-"""What a reader is given: the bytes, where they came from, and the day it is."""
+"""Input of a document reader: the bytes, their path, and today's date."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One input. `published_on` is the user's `--date` and outranks all else; `today` bounds what a date may be."""
+    """One input. `published_on` is the user's `--date` and overrides other dates; `today` is the latest valid day."""
 
     path: Path
     data: bytes
@@ -21,5 +21,5 @@ class SourceFile:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name used in messages."""
         return str(self.path)

@@ -1,4 +1,4 @@
-"""Tables as plain rows: the stored text, the skeleton that search sees, the HTML that people read."""
+"""Represent tables as plain rows, with a stored text, a skeleton for search, and HTML for display."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTE = re.compile(r"^(?:注|备注|说明|Notes?)\s*\d*\s*[:：]", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with one head row; `header` and every row have the same number of cells, two at least."""
+    """A table with one header row; `header` and all rows have the same number of cells, at least two."""
 
     title: str
     header: tuple[str, ...]
@@ -27,15 +27,15 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def to_text(self) -> str:
-        """Write it as it is stored: the title, a row a line with cells joined by " | ", then the notes."""
+        """Return the stored form: the title, one row per line with cells joined by " | ", then the notes."""
         lines = [self.title] if self.title else []
         lines += [_CELL_GAP.join(row) for row in (self.header, *self.rows)]
         return "\n".join([*lines, *self.notes])
 
     def to_skeleton(self) -> str:
-        """Write what search should match: title, heads and notes as Markdown, without any digit.
+        """Return the text to index for search: title, headers and notes as Markdown, without numbers.
 
-        Numbers look alike to an index, so that a table full of them is found by everything and for nothing.
+        Numbers look alike to an index, so a table full of them would match every query.
         """
         heads = [_without_numbers(cell) for cell in self.header]
         lines = [f"**{title}**"] if (title := _without_numbers(_LABEL.sub("", self.title))) else []
@@ -44,7 +44,7 @@ class Table:
         return "\n".join([*lines, *(note for text in self.notes if (note := _without_numbers(text)))])
 
     def to_html(self) -> str:
-        """Write it for reading; every cell is escaped."""
+        """Return HTML for display, with every cell escaped."""
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self.header)
         body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
@@ -55,9 +55,9 @@ class Table:
 def table_from_rows(
     rows: Iterable[Sequence[str | None]], *, title: str = "", notes: Iterable[str] = ()
 ) -> Table | None:
-    """Make a table of raw rows: blanks squeezed, empty rows and columns dropped, split head rows joined.
+    """Build a table from raw rows: squeeze blanks, drop empty rows and columns, join split header rows.
 
-    Returns None when fewer than two rows or two columns are left: that is no table.
+    Returns None if fewer than two rows or two columns remain.
     """
     cells = [[_plain(cell) for cell in row] for row in rows]
     width = max((len(row) for row in cells), default=0)
@@ -65,15 +65,15 @@ def table_from_rows(
     used = [column for column in range(width) if any(row[column] for row in cells)]
     cells = [[row[column] for column in used] for row in cells]
     if len(cells) > 1 and len(used) > 1:
-        cells = _join_head_rows(cells)
-    if len(cells) < 2 or len(used) < 2:  # noqa: PLR2004 - the least that makes a grid
+        cells = _join_header_rows(cells)
+    if len(cells) < 2 or len(used) < 2:  # noqa: PLR2004 - minimum size of a grid
         return None
     plain_notes = tuple(note for text in notes if (note := _plain(text)))
     return Table(_plain(title), tuple(cells[0]), tuple(tuple(row) for row in cells[1:]), plain_notes)
 
 
 def table_from_text(text: str) -> Table | None:
-    """Read a stored table back; the inverse of `Table.to_text`."""
+    """Parse a stored table; the inverse of `Table.to_text`."""
     lines = [line for line in text.split("\n") if line.strip()]
     places = [index for index, line in enumerate(lines) if "|" in line]
     if not places:
@@ -95,12 +95,12 @@ class PlacedRow:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The cells' texts."""
+        """Texts of the cells."""
         return tuple(text for _, _, text in self.placed)
 
 
 def placed_rows(text: str, start: int, end: int) -> tuple[str, list[PlacedRow]]:
-    r"""Return a stored table's title and its rows with the offsets of every cell, head row first.
+    r"""Return a stored table's title and its rows with the offsets of every cell, header row first.
 
     >>> table = "表1：产能\n公司 | 2023\n天齐锂业 | 8.1"
     >>> title, rows = placed_rows(table, 0, len(table))
@@ -129,13 +129,13 @@ def _placed(line: str, offset: int) -> Iterator[tuple[int, int, str]]:
 
 
 def skeleton_of(text: str) -> str:
-    """Return the skeleton of a stored table's text, or the text without its digits when it is no table."""
+    """Return the skeleton of a stored table, or the text without numbers if it is not a table."""
     table = table_from_text(text)
     return table.to_skeleton() if table else _without_numbers(text)
 
 
 def is_note(text: str) -> bool:
-    """Whether the line is a note under a table (注：…)."""
+    """Return whether the line is a note below a table (注：…)."""
     return bool(_NOTE.match(text.strip()))
 
 
@@ -152,15 +152,15 @@ def _without_numbers(text: str) -> str:
     return re.sub(r"[(（]\s*[)）]", "", " ".join(_NUMBER.sub("", text).split())).strip()
 
 
-def _join_head_rows(cells: list[list[str]]) -> list[list[str]]:
-    """Join a head of two rows (EPS over 2023, 2024) into one, so that each column says what it is."""
+def _join_header_rows(cells: list[list[str]]) -> list[list[str]]:
+    """Join a two-row header (EPS over 2023, 2024) into one row, so that each column has its full name."""
     top, second = cells[0], cells[1]
-    if len(cells) < 3 or second[0] or not any(second):  # noqa: PLR2004 - head, head, row
+    if len(cells) < 3 or second[0] or not any(second):  # noqa: PLR2004 - two header rows and a data row
         return cells
-    if not any(re.search(r"\d", cell) for cell in second):  # a head cell that was wrapped
+    if not any(re.search(r"\d", cell) for cell in second):  # a wrapped header cell
         return [[upper + lower for upper, lower in zip(top, second, strict=True)], *cells[2:]]
     if all(top[1:]):
         return cells
-    # A spanning head stays with the column it stands above: guessing how far it reaches would name columns wrongly.
+    # A spanning header stays with the column below it: guessing its extent would name columns wrongly.
     heads = [" ".join(part for part in (upper, lower) if part) for upper, lower in zip(top, second, strict=True)]
     return [heads, *cells[2:]]

@@ -1,4 +1,4 @@
-"""Plain text, stored verbatim: blocks are found in it, nothing is rewritten."""
+"""Read plain text, which is stored verbatim and only divided into blocks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ _HEADING = re.compile(
 )
 _ITEM = re.compile(r"\s*(?:[-*]\s+|[•●◆■□▪❑➢⚫·\uf06c-\uf0fe]\s*|[（(]\d{1,2}[)）]|\d{1,2}[)）]|[①-⑳])")
 _SENTENCE_END = ("。", "！", "？", "；", "!", "?", ";", ".", "：", ":", "，", "、")
-_LONGEST_HEADING = 40
-_WRAP_WIDEST = 130  # columns; a wider line is a paragraph that nobody wrapped
+_MAX_HEADING = 40
+_MAX_WRAP_WIDTH = 130  # columns; a wider line is an unwrapped paragraph
 _WRAP_FULL = 0.85
 _TITLE_LINES = 8
-_NOT_TITLE = re.compile(r"。|研究报告|证券.{0,4}研究(?:所|院|部)|(?:分析师|电话|邮箱|日期)\s*[:：]")
 
 
 def read_text(source: SourceFile) -> Document:
@@ -44,20 +43,20 @@ def read_text(source: SourceFile) -> Document:
 
 
 def carve_plain(text: str, *, cleaned: bool = True) -> Body:
-    """Find headings, paragraphs, items and removed lines in plain text; the text itself is kept as it is."""
+    """Find headings, paragraphs, items and removed lines in plain text, which is kept unchanged."""
     pieces = [_piece(lines) for lines in _paragraphs(text.split("\n"))]
     return carve(text, judge(pieces) if cleaned else pieces)
 
 
 def heading_level(line: str) -> int:
-    """Depth of a line that reads like a numbered heading (一、… is 1, 2.3 … is 2), 0 when it does not.
+    """Return the depth of a line that reads like a numbered heading (一、… is 1, 2.3 … is 2), else 0.
 
     >>> heading_level("一、行业概况"), heading_level("2.1 锂电池"), heading_level("2023年净利润增长。")
     (1, 2, 0)
     """
     plain = line.strip()
     found = _HEADING.match(plain)
-    if not found or len(plain) > _LONGEST_HEADING or plain.endswith(_SENTENCE_END):
+    if not found or len(plain) > _MAX_HEADING or plain.endswith(_SENTENCE_END):
         return 0
     if found["number"]:
         return found["number"].count(".") + 1
@@ -65,12 +64,12 @@ def heading_level(line: str) -> int:
 
 
 def is_item(line: str) -> bool:
-    """Whether a line begins with a bullet or an item number."""
+    """Return whether a line begins with a bullet or an item number."""
     return bool(_ITEM.match(line))
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Group lines that were wrapped to a width; blank lines, headings and items begin anew."""
+    """Group wrapped lines into paragraphs; blank lines, headings and items start a new one."""
     group: list[str] = []
     widest = 0
     for line in lines:
@@ -90,7 +89,7 @@ def _continues(previous: str, line: str, widest: int) -> bool:
     if line_reason(previous) or line_reason(line):
         return False
     width = _width(previous)
-    full = _WRAP_FULL * widest <= width <= _WRAP_WIDEST and width >= _LONGEST_HEADING
+    full = _WRAP_FULL * widest <= width <= _MAX_WRAP_WIDTH and width >= _MAX_HEADING
     starts = heading_level(line) or is_item(line) or line.startswith(("\u3000", "    ", "\t")) or is_figure_label(line)
     return full and not starts and not heading_level(previous) and not previous.rstrip().endswith(_SENTENCE_END[:6])
 
@@ -109,14 +108,9 @@ def _width(line: str) -> int:
 
 
 def _title(lines: Sequence[str]) -> str:
-    """The first short line that is no date, no stock phrase and no name of a house."""
+    """Return the first short line that is not a sentence, a date or a 研究报告 label."""
     head = [line.strip() for line in lines if line.strip()][:_TITLE_LINES]
     for line in head:
-        if (
-            len(line) <= 2 * _LONGEST_HEADING
-            and "。" not in line
-            and not any(find_days(line))
-            and "研究报告" not in line
-        ):
+        if len(line) <= 2 * _MAX_HEADING and "。" not in line and not any(find_days(line)) and "研究报告" not in line:
             return line.lstrip("# ")
     return ""

@@ -1,4 +1,4 @@
-"""Checks on facts: a list of small functions, each Fact → Problem or None. A fact with a problem is not written."""
+"""Validate facts with a list of checks, each Fact → Problem or None; a fact with a problem is not stored."""
 
 from __future__ import annotations
 
@@ -12,56 +12,58 @@ if TYPE_CHECKING:
 
     from kg.model import Document, Fact
 
-_MOST_STAKE = 100.0
-_EARLIEST_YEAR, _LATEST_AHEAD = 1949, 40
+_MAX_STAKE = 100.0
+_MIN_YEAR, _MAX_YEARS_AHEAD = 1949, 40
 
 
 def quote_is_stored_text(fact: Fact, document: Document, _: Mapping[str, Kind]) -> Problem | None:
-    """The quote must be the stored characters (DESIGN §1.6)."""
+    """Require each quote to equal the stored characters (DESIGN §1.6)."""
     for item in fact.evidence:
         if document.text[item.start : item.end] != item.quote or not item.quote:
-            return Problem("quote", f"the quote of {fact.relation} is not the stored text", item.start, item.end)
+            return Problem("quote", f"the quote of {fact.relation} differs from the stored text", item.start, item.end)
     return None
 
 
 def ends_are_allowed(fact: Fact, _: Document, kinds: Mapping[str, Kind]) -> Problem | None:
-    """The kinds at both ends must be those of the vocabulary."""
+    """Require the kinds at both ends to be allowed by the vocabulary."""
     relation = vocabulary()[fact.relation]
     if not relation.allows(kinds[fact.subject], kinds[fact.object]):
-        return Problem("ends", f"{fact.relation} cannot join {kinds[fact.subject]} and {kinds[fact.object]}")
+        return Problem("ends", f"{fact.relation} cannot connect {kinds[fact.subject]} and {kinds[fact.object]}")
     return None
 
 
 def ends_differ(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
-    """Nothing stands in a relation to itself."""
-    return Problem("self", f"{fact.relation} joins {fact.subject} to itself") if fact.subject == fact.object else None
+    """Reject a relation of an entity to itself."""
+    return (
+        Problem("self", f"{fact.relation} connects {fact.subject} to itself") if fact.subject == fact.object else None
+    )
 
 
 def stake_is_a_share(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
-    """A stake lies between 0 and 100 percent."""
+    """Require a stake above 0 and at most 100 percent."""
     value = fact.value
-    if fact.relation == "holds_stake_in" and value and value.unit == "%" and not 0 < value.number <= _MOST_STAKE:
+    if fact.relation == "holds_stake_in" and value and value.unit == "%" and not 0 < value.number <= _MAX_STAKE:
         return Problem("stake", f"a stake of {value.number:g} %")
     return None
 
 
 def signed_where_causal(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
-    """A causal fact has a sign, no other has one."""
+    """Require a sign on causal facts and on no others."""
     if (fact.sign != 0) != vocabulary()[fact.relation].signed:
         return Problem("sign", f"{fact.relation} with sign {fact.sign}")
     return None
 
 
 def period_is_plausible(fact: Fact, document: Document, _: Mapping[str, Kind]) -> Problem | None:
-    """A period neither begins before the republic's markets nor lies decades ahead."""
+    """Require a period to start between 1949 and 40 years after publication."""
     valid = fact.valid
-    if valid and valid.start and not _EARLIEST_YEAR <= valid.start.year <= document.published_on.year + _LATEST_AHEAD:
+    if valid and valid.start and not _MIN_YEAR <= valid.start.year <= document.published_on.year + _MAX_YEARS_AHEAD:
         return Problem("period", f"{fact.relation} for {valid}")
     return None
 
 
-def told_of_the_past(fact: Fact, document: Document, _: Mapping[str, Kind]) -> Problem | None:
-    """What is told as having been cannot begin after the day it was told."""
+def asserted_has_started(fact: Fact, document: Document, _: Mapping[str, Kind]) -> Problem | None:
+    """Reject an asserted fact whose period starts after publication."""
     start = fact.valid.start if fact.valid else None
     if fact.modality == Modality.ASSERTED and start and start > document.published_on:
         return Problem("period", f"{fact.relation} asserted for {fact.valid}, after its publication")
@@ -75,7 +77,7 @@ CHECKS: Sequence[Callable[[Fact, Document, Mapping[str, Kind]], Problem | None]]
     stake_is_a_share,
     signed_where_causal,
     period_is_plausible,
-    told_of_the_past,
+    asserted_has_started,
 )
 
 

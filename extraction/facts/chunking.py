@@ -1,8 +1,8 @@
-"""Passages: what one chunk holds is one thought, and `text == document.text[start:end]`.
+"""Split documents into passages of one topic each, with `text == document.text[start:end]`.
 
-Headings, tables and removed stretches are walls. Between two walls the sentences are grouped by the order-preserving
-maximal-clique method: sentences of a window that are alike form a graph, its maximal cliques (Bron & Kerbosch 1973, in
-igraph) say which of them belong together, and since a passage must be readable, only consecutive ones are joined.
+Headings, tables and removed spans are boundaries. Between two boundaries, sentences are grouped by the order-preserving
+maximal-clique method: similar sentences of a window form a graph, its maximal cliques (Bron & Kerbosch 1973, in igraph)
+show which of them belong together, and only consecutive ones are joined, so that a passage is readable.
 """
 
 from __future__ import annotations
@@ -31,25 +31,26 @@ if TYPE_CHECKING:
     from kg.model import Document
 
 _CLAUSE_ENDS = "，、；,;：: "
-_LABEL = 12  # characters; a shorter sentence (单位：万元) says nothing alone
+_LABEL = 12  # characters; a shorter sentence (单位：万元) means nothing alone
 _LONGEST_TITLE = 30
-_LEAD_IN_BOND, _LABEL_BOND, _RUN_BOND, _PARAGRAPH_BOND = 2.0, 1.0, 0.3, 0.05  # beside cosines, seldom above 0.5
+# Comparable with cosines, which seldom exceed 0.5.
+_LEAD_IN_BOND, _LABEL_BOND, _RUN_BOND, _PARAGRAPH_BOND = 2.0, 1.0, 0.3, 0.05
 _RESULTS_PER_SENTENCE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkOptions:
-    """How passages are cut.
+    """Parameters of passage splitting.
 
     Attributes:
-        window: sentences that are compared with one another, 20 … 80.
-        likeness: the cosine from which two sentences are joined by an edge.
+        window: number of sentences compared with one another, 20 … 80.
+        likeness: minimum cosine for an edge between two sentences.
         neighbours: an edge must be among this many strongest of both its ends. It bounds a sentence's cliques by
-            3^(neighbours / 3) (Moon & Moser 1965); ties, which can exceed it, are held by a limit on the cliques of a
-            window. So no text can make the search explode.
-        gap: up to how many sentences that are in no clique may lie between two members that are joined.
-        shortest: characters below which a passage goes on into its next sentence.
-        longest: characters above which a passage is cut at its weakest link.
+            3^(neighbours / 3) (Moon & Moser 1965); ties can exceed that, so the cliques of a window are limited too.
+            No text can make the search explode.
+        gap: maximum number of sentences outside the clique between two members that are joined.
+        shortest: a passage with fewer characters takes in its next sentence.
+        longest: a passage with more characters is cut at its weakest joint.
     """
 
     window: int = 40
@@ -61,7 +62,7 @@ class ChunkOptions:
 
 
 class _Unit(Struct, frozen=True):
-    """A sentence as chunking sees it: its place, its text, and what block it comes from."""
+    """A sentence to chunk: its span, its text, and properties of its block."""
 
     start: int
     end: int
@@ -73,7 +74,7 @@ class _Unit(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """What lies between two walls: sentences, or one table."""
+    """Content between two boundaries: sentences, or one table."""
 
     heading: tuple[str, ...]
     units: tuple[_Unit, ...] = ()
@@ -81,25 +82,25 @@ class _Section:
 
 
 def chunk_document(document: Document, options: ChunkOptions | None = None) -> list[Chunk]:
-    """Cut a document into passages and tables, in order, without overlap.
+    """Split a document into passages and tables, in order, without overlap.
 
-    Every sentence outside headings and removed stretches is in exactly one chunk; a heading with nothing below it is a
-    chunk of its own, since its claim (黄金：金价驱动利润高增) would be lost otherwise.
+    Every sentence outside headings and removed spans is in exactly one chunk; a heading with nothing below it is a
+    chunk of its own, so that its claim (黄金：金价驱动利润高增) is not lost.
 
     Args:
-        document: with blocks; a document without any is read as one paragraph.
+        document: without blocks, it is read as one paragraph.
         options: sizes and thresholds.
     """
     options = options or ChunkOptions()
     sections = list(_sections(document, options))
-    vectors = cache(lambda: vectorise([unit.text for section in sections for unit in section.units]))  # seldom asked
+    vectors = cache(lambda: vectorise([unit.text for section in sections for unit in section.units]))  # seldom needed
     chunks: list[Chunk] = []
     first = 0
     for section in sections:
         if section.table is not None:
             chunks.append(_table_chunk(document, section.heading, section.table))
             continue
-        if not section.units:  # a heading of blanks
+        if not section.units:  # a blank heading
             continue
         bonds = np.array([_form_bond(before, after) for before, after in pairwise(section.units)], dtype=np.float64)
         if not _is_whole(section.units, bonds, options):
@@ -113,10 +114,10 @@ def chunk_document(document: Document, options: ChunkOptions | None = None) -> l
 
 
 def _sections(document: Document, options: ChunkOptions) -> Iterator[_Section]:
-    """Walk the blocks from wall to wall."""
+    """Yield the sections between boundaries."""
     path: dict[int, str] = {}
     units: list[_Unit] = []
-    bare: Block | None = None
+    lone_heading: Block | None = None
     for block in (*_kept_blocks(document), None):
         heading = tuple(path[level] for level in sorted(path))
         if units and (block is None or block.kind in (BlockKind.HEADING, BlockKind.TABLE)):
@@ -125,34 +126,34 @@ def _sections(document: Document, options: ChunkOptions) -> Iterator[_Section]:
         if block is None:
             continue
         if block.kind is BlockKind.HEADING:
-            if bare is not None and bare.level >= block.level:
-                yield _Section(heading[:-1], _units(document, bare, options))
+            if lone_heading is not None and lone_heading.level >= block.level:
+                yield _Section(heading[:-1], _units(document, lone_heading, options))
             path = {level: title for level, title in path.items() if level < block.level}
             path[block.level] = normalise(document.text[block.start : block.end]).strip("# ")
-            bare = block
+            lone_heading = block
             continue
-        bare = None
+        lone_heading = None
         if block.kind is BlockKind.TABLE:
             yield _Section(heading, table=block)
         else:
             units += _units(document, block, options)
-    if bare is not None:
-        yield _Section(tuple(path[level] for level in sorted(path))[:-1], _units(document, bare, options))
+    if lone_heading is not None:
+        yield _Section(tuple(path[level] for level in sorted(path))[:-1], _units(document, lone_heading, options))
 
 
 def _kept_blocks(document: Document) -> Iterator[Block | None]:
-    """Yield the blocks without what was removed, and None for each removed stretch: it is a wall."""
+    """Yield the blocks without removed spans, and None for each removed span, which is a boundary."""
     blocks = document.blocks or (Block(0, len(document.text), BlockKind.PARAGRAPH),)
-    gone = sorted((removed.start, removed.end) for removed in document.removed)
+    removed_spans = sorted((removed.start, removed.end) for removed in document.removed)
     at = 0
     for block in blocks:
         begin = block.start
-        while at < len(gone) and gone[at][0] < block.end:
-            if gone[at][0] > begin:
-                yield replace(block, start=begin, end=gone[at][0])
+        while at < len(removed_spans) and removed_spans[at][0] < block.end:
+            if removed_spans[at][0] > begin:
+                yield replace(block, start=begin, end=removed_spans[at][0])
             yield None
-            begin = max(begin, gone[at][1])
-            if gone[at][1] > block.end:
+            begin = max(begin, removed_spans[at][1])
+            if removed_spans[at][1] > block.end:
                 break
             at += 1
         if begin < block.end:
@@ -172,12 +173,12 @@ def _units(document: Document, block: Block, options: ChunkOptions) -> tuple[_Un
 
 
 def _is_title(text: str) -> bool:
-    """Say whether a paragraph is a heading that its source set in bold only: short, and without an end mark."""
+    """Return whether a paragraph looks like a heading that was only set in bold: short, without an end mark."""
     return len(text) <= _LONGEST_TITLE and text[-1] not in "。！？；，.!?;,…|"
 
 
 def _parts(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Cut a sentence that is too long for any passage, after a clause where there is one."""
+    """Split a sentence that is too long for a passage, after a clause if possible."""
     while end - start > longest:
         cut = max((text.rfind(mark, start + longest // 2, start + longest) for mark in _CLAUSE_ENDS), default=-1) + 1
         cut = cut or start + longest
@@ -187,18 +188,18 @@ def _parts(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int,
 
 
 def _is_whole(units: Sequence[_Unit], bonds: NDArray[np.float64], options: ChunkOptions) -> bool:
-    """Say whether a section is one passage whatever its sentences are about: it is short, or its form joins it."""
+    """Return whether a section is one passage regardless of topic: it is short, or its form joins it."""
     first = units[0].start
     return units[-1].end - first <= options.longest and all(
         unit.end - first < options.shortest or (bond >= options.likeness and unit.end - first <= options.longest // 2)
-        for unit, bond in zip(units, bonds.tolist(), strict=False)  # the last one has no joint behind it
+        for unit, bond in zip(units, bonds.tolist(), strict=False)  # no joint follows the last one
     )
 
 
 def _likeness(
     units: Sequence[_Unit], vectors: SentenceVectors, first: int, options: ChunkOptions
 ) -> NDArray[np.float64]:
-    """Say how much each sentence has in common with the next: the likeness of the cliques that span the joint."""
+    """Return the similarity of each sentence to the next, from the cliques that span the joint."""
     likeness = np.zeros(len(units) - 1)
     step = max(options.window // 2, 1)
     for start in range(0, max(len(units) - step, 1) if len(units) > 1 else 0, step):
@@ -218,7 +219,7 @@ def _form_bond(before: _Unit, after: _Unit) -> float:
     listed = after.kind is BlockKind.ITEM
     if before.lead_in:
         return _LEAD_IN_BOND
-    # a short sentence that is whole needs no company from another paragraph; a label (单位：万元) does
+    # a label (单位：万元) is joined across paragraphs; a short sentence that is complete is not
     needs = [unit for unit in (before, after) if len(unit.text) < _LABEL and not unit.lead_in]
     if any(not (after.opens and unit.text.endswith("。")) for unit in needs):
         return _LABEL_BOND
@@ -228,7 +229,7 @@ def _form_bond(before: _Unit, after: _Unit) -> float:
 
 
 def _cliques(cosine: NDArray[np.float32], options: ChunkOptions) -> list[list[int]]:
-    """Find the maximal cliques of the likeness graph, members in text order."""
+    """Return the maximal cliques of the similarity graph, members in text order."""
     near = cosine.copy()
     np.fill_diagonal(near, 0)
     if len(near) > options.neighbours:
@@ -243,7 +244,7 @@ def _cliques(cosine: NDArray[np.float32], options: ChunkOptions) -> list[list[in
 
 
 def _runs(clique: Sequence[int], gap: int) -> Iterator[list[int]]:
-    """Break a clique where its members are too far apart to be one passage."""
+    """Split a clique where its members are too far apart for one passage."""
     run = [clique[0]]
     for before, after in pairwise(clique):
         if after - before - 1 > gap:
@@ -256,7 +257,7 @@ def _runs(clique: Sequence[int], gap: int) -> Iterator[list[int]]:
 
 
 def _group(units: Sequence[_Unit], bonds: NDArray[np.float64], options: ChunkOptions) -> Iterator[tuple[int, int]]:
-    """Yield the passages of a section as ranges of sentences."""
+    """Yield the passages of a section as sentence ranges."""
     groups: list[tuple[int, int]] = []
     start = 0
     for at in range(1, len(units)):
@@ -264,7 +265,7 @@ def _group(units: Sequence[_Unit], bonds: NDArray[np.float64], options: ChunkOpt
             cut = _weakest(units, bonds, (start, at), options)
             groups.append((start, cut))
             start = cut
-        if start < at and not _goes_on(bonds, at, units[at - 1].end - units[start].start, options):
+        if start < at and not _joins_previous(bonds, at, units[at - 1].end - units[start].start, options):
             groups.append((start, at))
             start = at
     if groups and _is_scrap(units, groups[-1][0], start, options):
@@ -274,27 +275,27 @@ def _group(units: Sequence[_Unit], bonds: NDArray[np.float64], options: ChunkOpt
 
 
 def _is_scrap(units: Sequence[_Unit], before: int, start: int, options: ChunkOptions) -> bool:
-    """Say whether the last passage is too short to stand alone and fits into the one before."""
+    """Return whether the last passage is too short to stand alone and fits into the one before."""
     end = units[-1].end
     return end - units[start].start < options.shortest and end - units[before].start <= options.longest
 
 
-def _goes_on(bonds: NDArray[np.float64], at: int, length: int, options: ChunkOptions) -> bool:
-    """Say whether sentence `at` joins the passage of `length` characters before it.
+def _joins_previous(bonds: NDArray[np.float64], at: int, length: int, options: ChunkOptions) -> bool:
+    """Return whether sentence `at` joins the passage of `length` characters before it.
 
-    One that is drawn both ways goes to the earlier passage while that is short.
+    A sentence bonded to both sides joins the earlier passage while that is short.
     """
     bond = bonds[at - 1]
     if length < options.shortest:
         return True
     if bond < options.likeness:
         return False
-    drawn_on = at < len(bonds) and bonds[at] > bond
-    return length <= options.longest // 2 or not drawn_on
+    bonded_ahead = at < len(bonds) and bonds[at] > bond
+    return length <= options.longest // 2 or not bonded_ahead
 
 
 def _weakest(units: Sequence[_Unit], bonds: NDArray[np.float64], span: tuple[int, int], options: ChunkOptions) -> int:
-    """Choose where sentences [start, at] are cut in two: the weakest joint that leaves no scrap, the last of equals."""
+    """Return where to cut sentences [start, at] in two: the weakest joint that leaves no scrap, the last if tied."""
     start, at = span
     cuts = [cut for cut in range(start + 1, at + 1) if units[cut - 1].end - units[start].start >= options.shortest]
     return min(cuts or [at], key=lambda cut: (bonds[cut - 1], -cut))
@@ -318,7 +319,7 @@ def _text_chunk(document: Document, heading: tuple[str, ...], start: int, end: i
 def _table_chunk(document: Document, heading: tuple[str, ...], block: Block) -> Chunk:
     chunk = _text_chunk(document, heading, block.start, block.end)
     words = "\n".join((*heading, skeleton_of(chunk.text)))
-    # a title's 2025Q1 or ① would let every question with a number find every table
+    # digits in a title (2025Q1, ①) would let every query with a number match
     words = "".join(char for char in words if not char.isdigit())
     return replace(chunk, kind=ChunkKind.TABLE, search_text=words, html=block.html)
 

@@ -1,11 +1,11 @@
-"""Figures of one document held against each other: a change against its two levels, parts against their whole.
+"""Check that the figures of one document agree: a change with its two levels, parts with their whole.
 
-What is withheld and what is kept:
+Which facts are withheld:
 
-* A change that contradicts two levels is withheld and the levels are kept: it can be worked out from them and
-  they not from it, and one of its words (同比, 环比, the period) is misread more often than a plain level.
-* A part above its whole is withheld, the whole kept: a part has one more thing to misread, its name.
-* Shares or parts that sum to more than the whole are all kept, and the sum is a Problem: none of them is the wrong one.
+* A change that contradicts two levels is withheld and the levels kept: it can be derived from them but not vice versa,
+  and one of its words (同比, 环比, the period) is misread more often than a plain level.
+* A part above its whole is withheld and the whole kept: a part has one more thing to misread, its name.
+* Shares or parts that sum to more than the whole are all kept and reported as a Problem: any of them may be wrong.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _MONTHS_BACK = {
 _MEASURED = frozenset({Modality.ASSERTED, Modality.FORECAST})
 _ABOUT = re.compile(r"约|近|超|逾|余|左右|上下|以[上下]|不足|接近|大约")
 _ABOUT_SLACK = 0.05
-# Another ground than that of the plain levels: nothing to check.
-_OTHER_GROUND = re.compile(r"可比口径|同口径|同比口径|追溯调整|重述|剔除|扣除|固定汇率|不变价|实际增长|内生|调整后")
-# What only adds up: a part of it is never above the whole. Profit is none, a part of it may be lost elsewhere.
+# Stated on a different basis from the plain levels, so not comparable.
+_OTHER_BASIS = re.compile(r"可比口径|同口径|同比口径|追溯调整|重述|剔除|扣除|固定汇率|不变价|实际增长|内生|调整后")
+# Purely additive figures: a part never exceeds the whole. Profit is not one, since another part may make a loss.
 _ADDITIVE = ("收入", "营业成本", "销量", "产量", "出货量", "产能", "装机量", "订单", "员工人数")
-_WIDER = re.compile(r"全球|世界|全国|全行业|行业|累计|市场|合计|集团|整体")  # a scope that is no part of the company
-_LEAST_PARTS, _WHOLE = 2, 100.0
+_WIDER = re.compile(r"全球|世界|全国|全行业|行业|累计|市场|合计|集团|整体")  # scopes that are not part of the company
+_MIN_PARTS, _WHOLE = 2, 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What does not add up, and the ids of the facts that are withheld for it."""
+    """An inconsistency, and the ids of the facts withheld because of it."""
 
     problem: Problem
     withheld: frozenset[str] = frozenset()
 
 
 def contradictions(facts: Sequence[Fact]) -> list[Contradiction]:
-    """Return what does not add up among the measured facts of one document, in the order of the facts."""
+    """Return the inconsistencies among the measured facts of one document: changes, then parts, then shares."""
     measured = [
         fact
         for fact in facts
@@ -68,30 +68,32 @@ def contradictions(facts: Sequence[Fact]) -> list[Contradiction]:
 
 
 def _changes(facts: Sequence[Fact]) -> Iterator[Contradiction]:
-    """A change is wrong when no two levels told for its periods give it, by more than rounding explains."""
+    """Yield changes that no two levels of their periods imply, beyond what rounding explains."""
     levels = _by_level(fact for fact in facts if not _value(fact).change)
     for fact in facts:
         before = _period_before(fact)
-        if before is None or _OTHER_GROUND.search(_quote(fact)):
+        if before is None or _OTHER_BASIS.search(_quote(fact)):
             continue
         pairs = list(product(levels[_key(fact, fact.valid)], levels[_key(fact, before)]))
-        told = [_implied_span(now, then, fact) for now, then in pairs if _value(now).unit == _value(then).unit]
-        spans = [span for span in told if span is not None]
+        implied = [_implied_span(now, then, fact) for now, then in pairs if _value(now).unit == _value(then).unit]
+        spans = [span for span in implied if span is not None]
         if not spans or len(spans) < len(pairs):
             continue
-        slack = 2 * rounding(_value(fact)) + 1e-9 + _loose(fact) * abs(_value(fact).number)
+        slack = 2 * rounding(_value(fact)) + 1e-9 + _tolerance(fact) * abs(_value(fact).number)
         if any(low - slack <= _value(fact).number <= high + slack for low, high in spans):
             continue
         low, high = spans[0]
-        shown = f"{_value(fact).number:g}{_value(fact).unit}与两期数值不符，应约为{(low + high) / 2:.1f}"
-        yield Contradiction(_problem(fact, shown), frozenset({fact.id}))
+        message = f"{_value(fact).number:g}{_value(fact).unit}与两期数值不符，应约为{(low + high) / 2:.1f}"
+        yield Contradiction(_problem(fact, message), frozenset({fact.id}))
 
 
 def _parts(facts: Sequence[Fact]) -> Iterator[Contradiction]:
-    """A segment's figure above the company's, and segments of one sentence whose sum is above it."""
-    levels = [fact for fact in facts if not _value(fact).change and fact.object.endswith(_ADDITIVE) and _is_firm(fact)]
+    """Yield segment figures above the company's, and segments of one sentence whose sum is above it."""
+    levels = [
+        fact for fact in facts if not _value(fact).change and fact.object.endswith(_ADDITIVE) and _is_company(fact)
+    ]
     wholes = _by_level(fact for fact in levels if not fact.qualifiers)
-    told: defaultdict[tuple[tuple[object, ...], int], list[Fact]] = defaultdict(list)
+    groups: defaultdict[tuple[tuple[object, ...], int], list[Fact]] = defaultdict(list)
     for fact in levels:
         scope = dict(fact.qualifiers).get("scope", "")
         if not scope or _WIDER.search(scope):
@@ -103,30 +105,30 @@ def _parts(facts: Sequence[Fact]) -> Iterator[Contradiction]:
         if _bottom(fact) > most:
             yield Contradiction(_problem(fact, f"{scope}的数值高于整体"), frozenset({fact.id}))
         else:
-            told[key, fact.evidence[0].start].append(fact)
-    for (key, _), parts in told.items():
+            groups[key, fact.evidence[0].start].append(fact)
+    for (key, _), parts in groups.items():
         most = max(_top(whole) for whole in wholes[key])
-        if len(parts) >= _LEAST_PARTS and sum(_bottom(part) for part in parts) > most:
+        if len(parts) >= _MIN_PARTS and sum(_bottom(part) for part in parts) > most:
             yield Contradiction(_problem(parts[0], "各部分之和高于整体"))
 
 
 def _shares(facts: Sequence[Fact]) -> Iterator[Contradiction]:
-    """Shares of one whole that one sentence tells and that sum to more than all of it."""
-    told: defaultdict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    """Yield shares of one whole in one sentence that sum to more than 100 %."""
+    groups: defaultdict[tuple[object, ...], list[Fact]] = defaultdict(list)
     for fact in facts:
         scope = dict(fact.qualifiers).get("scope", "")
         if _value(fact).change == "share" and _value(fact).unit == "%" and scope and not _WIDER.search(scope):
-            told[fact.subject, fact.object, _days(fact.valid), fact.evidence[0].start].append(fact)
-    for parts in told.values():
-        if len(parts) >= _LEAST_PARTS and sum(_bottom(part) for part in parts) > _WHOLE:
+            groups[fact.subject, fact.object, _days(fact.valid), fact.evidence[0].start].append(fact)
+    for parts in groups.values():
+        if len(parts) >= _MIN_PARTS and sum(_bottom(part) for part in parts) > _WHOLE:
             total = sum(_value(part).number for part in parts)
             yield Contradiction(_problem(parts[0], f"各部分占比之和为{total:g}%"))
 
 
 def rounding(value: Value) -> float:
-    """Return half of the last digit that the number can have been told with, in base units.
+    """Return half of the last digit that the number can have been written with, in base units.
 
-    A trailing nought is lost when a number is read (12.0亿元 is 12亿元), so that the slack is rather too wide.
+    Trailing zeros are lost in parsing (12.0亿元 becomes 12亿元), so the slack is rather too wide.
     """
     scale = SCALES.get(value.scale, 1.0)
     digits = f"{abs(value.number) / scale:.10g}"
@@ -134,7 +136,7 @@ def rounding(value: Value) -> float:
 
 
 def _implied_span(now: Fact, before: Fact, change: Fact) -> tuple[float, float] | None:
-    """Return the least and the most change that two levels allow, or None where they say nothing comparable."""
+    """Return the minimum and maximum change that two levels imply, None if they are not comparable."""
     slack_now, slack_before = _slack(now), _slack(before)
     corners = [
         _implied(_value(now).number + i * slack_now, _value(before).number + j * slack_before, _value(change).unit)
@@ -148,12 +150,12 @@ def _implied(now: float, before: float, unit: str) -> float | None:
     if unit in DIFFERENCES:
         return (now - before) * (100 if unit == "bp" else 1)
     if before <= 0:
-        return None  # a growth rate over a loss has no agreed meaning
+        return None  # a growth rate from a loss has no agreed meaning
     return {"%": (now / before - 1) * 100, "倍": now / before - 1}.get(unit)
 
 
 def _period_before(fact: Fact) -> Period | None:
-    """Return the period that a change of whole months counts from; of days, the level before is never told."""
+    """Return the base period of a change in whole months; for days, the earlier level is never stated."""
     valid, change = fact.valid, _value(fact).change
     assert valid is not None
     back = _MONTHS_BACK.get((change, None)) or _MONTHS_BACK.get((change, valid.precision))
@@ -175,7 +177,7 @@ def _by_level(facts: Iterable[Fact]) -> defaultdict[tuple[object, ...], list[Fac
 
 
 def _key(fact: Fact, period: Period | None, *, whole: bool = False) -> tuple[object, ...]:
-    """Return what two figures must share to be compared; the whole's key where asked for."""
+    """Return what two figures must share to be compared; with `whole`, the key of the company-wide figure."""
     return fact.subject, fact.object, _value(fact).basis, () if whole else fact.qualifiers, _days(period)
 
 
@@ -184,7 +186,7 @@ def _days(period: Period | None) -> tuple[date | None, date | None]:
 
 
 def _value(fact: Fact) -> Value:
-    assert fact.value is not None  # only measured facts come here
+    assert fact.value is not None  # callers pass only measured facts
     return fact.value
 
 
@@ -192,12 +194,12 @@ def _quote(fact: Fact) -> str:
     return " ".join(item.quote for item in fact.evidence)
 
 
-def _loose(fact: Fact) -> float:
+def _tolerance(fact: Fact) -> float:
     return _ABOUT_SLACK if _ABOUT.search(_quote(fact)) else 0.0
 
 
 def _slack(fact: Fact) -> float:
-    return rounding(_value(fact)) + _loose(fact) * abs(_value(fact).number)
+    return rounding(_value(fact)) + _tolerance(fact) * abs(_value(fact).number)
 
 
 def _top(fact: Fact) -> float:
@@ -208,7 +210,7 @@ def _bottom(fact: Fact) -> float:
     return _value(fact).number - _slack(fact)
 
 
-def _is_firm(fact: Fact) -> bool:
+def _is_company(fact: Fact) -> bool:
     return fact.subject.startswith(("sec:", "org:"))
 
 

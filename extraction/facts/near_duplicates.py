@@ -1,8 +1,8 @@
-"""Which documents say nearly the same: copies of one report are one witness, not two.
+"""Detect near-duplicate documents, so that copies of one report count as one source.
 
 A signature is a MinHash (Broder 1997) of a text's character shingles; the index finds candidates by bands of equal
-values (Indyk & Motwani 1998) and then compares whole signatures. Digits stay in the shingles: two weeklies of one
-template with other figures are two reports.
+values (Indyk & Motwani 1998) and then compares whole signatures. Digits stay in the shingles: two weeklies from one
+template with different figures are two reports.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from extraction.text.similarity import code_points, hash_grams, letters_of, mix
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Estimated Jaccard from which two documents are one witness. Read on 699 real notes: the pairs above it are one report
-# condensed twice (0.74, 0.61); the highest below it, 0.51, are the next week's issue with other figures.
+# Estimated Jaccard from which two documents are one source. On 699 real notes, the pairs above it are one report
+# condensed twice (0.74, 0.61); the highest pair below it, 0.51, is two weekly issues with different figures.
 SAME = 0.6
 
 _PERMUTATIONS = 126
-_ROWS = 3  # 42 bands of 3: a pair at 0.6 is missed once in 25,000 times, one at 0.1 is looked at once in 25
+_ROWS = 3  # 42 bands of 3: a pair at 0.6 is missed once in 25,000 times, one at 0.1 is compared once in 25
 _SHINGLE = 5  # characters
-_BLOCK = 1 << 14  # shingles hashed at once, to stay within the processor's cache
+_BLOCK = 1 << 14  # shingles hashed at once, to fit in the processor cache
 _MULTIPLIERS = mix(np.arange(1, _PERMUTATIONS + 1, dtype=np.uint64)) | np.uint64(1)
 _OFFSETS = mix(np.arange(1001, _PERMUTATIONS + 1001, dtype=np.uint64))
 
 
 def signature(text: str) -> bytes:
-    """Return what near-duplicates are told by: 126 little-endian 32-bit minima, or nothing for a text without letters.
+    """Return a text's MinHash: 126 little-endian 32-bit minima, or empty bytes for a text without letters.
 
-    Give it the text that facts are read from: a disclaimer that all of a publisher's reports share makes them alike.
+    Pass the text that facts are read from: a disclaimer shared by all of a publisher's reports makes them similar.
     """
     shingles = _shingles(text)
     if not shingles.size:
@@ -49,7 +49,7 @@ def similarity(a: bytes, b: bytes) -> float:
     """Estimate the share of shingles that two texts have in common (Jaccard), 0 … 1, standard error at most 0.045.
 
     Raises:
-        ValueError: one of them is no signature of this version.
+        ValueError: one of them is not a signature of this version.
     """
     if not a or not b:
         return 0.0
@@ -57,23 +57,23 @@ def similarity(a: bytes, b: bytes) -> float:
 
 
 class DuplicateIndex:
-    """Documents by signature, to find the near-duplicates of another.
+    """Index of document signatures, queried for near-duplicates.
 
-    A pair of copies is found when the later of the two is asked about, whichever that is, so the pairs do not depend on
-    the order in which documents come. Who of a family is the witness is the view's choice, by day.
+    A pair is found when the second of the two is queried, so the pairs do not depend on document order. The view
+    chooses which copy counts as the source, by day.
     """
 
-    def __init__(self, least: float = SAME) -> None:
-        self._least = least
+    def __init__(self, threshold: float = SAME) -> None:
+        self._threshold = threshold
         self._signatures: dict[str, bytes] = {}
         self._bands: defaultdict[bytes, set[str]] = defaultdict(set)
 
     def __len__(self) -> int:
-        """Count the documents."""
+        """Return the number of documents."""
         return len(self._signatures)
 
     def add(self, document: str, signature: bytes) -> None:
-        """Enter a document, or replace its signature.
+        """Add a document, or replace its signature.
 
         Raises:
             ValueError: not a signature of this version.
@@ -87,7 +87,7 @@ class DuplicateIndex:
             self._bands[band].add(document)
 
     def remove(self, document: str) -> None:
-        """Take a document out; nothing happens when it is not in."""
+        """Remove a document, if present."""
         signature = self._signatures.pop(document, b"")
         for band in _bands(signature):
             self._bands[band].discard(document)
@@ -95,13 +95,15 @@ class DuplicateIndex:
                 del self._bands[band]
 
     def copies(self, signature: bytes) -> list[str]:
-        """Return the ids of the documents that say nearly the same, sorted."""
+        """Return the ids of near-duplicate documents, sorted."""
         candidates = sorted({document for band in _bands(signature) for document in self._bands.get(band, ())})
-        return [document for document in candidates if similarity(signature, self._signatures[document]) >= self._least]
+        return [
+            document for document in candidates if similarity(signature, self._signatures[document]) >= self._threshold
+        ]
 
 
 def _shingles(text: str) -> NDArray[np.uint64]:
-    """Hash every shingle of a text; one that comes twice has the same minimum."""
+    """Hash every shingle of a text; repeated ones do not change the minima."""
     codes = code_points(letters_of(text.lower()))
     return hash_grams(codes, min(_SHINGLE, codes.size)) if codes.size else codes
 
@@ -109,11 +111,11 @@ def _shingles(text: str) -> NDArray[np.uint64]:
 def _values(signature: bytes) -> NDArray[np.uint32]:
     values = np.frombuffer(signature, dtype="<u4")
     if values.size != _PERMUTATIONS:
-        raise ValueError(f"a signature of {values.size} values where {_PERMUTATIONS} are known")
+        raise ValueError(f"signature has {values.size} values, expected {_PERMUTATIONS}")
     return values
 
 
 def _bands(signature: bytes) -> list[bytes]:
-    """Return each band's values with the band's number, so that bands never meet one another."""
+    """Return each band's values prefixed with its number, so that different bands never match."""
     width = _ROWS * 4
     return [at.to_bytes(2, "little") + signature[at : at + width] for at in range(0, len(signature), width)]

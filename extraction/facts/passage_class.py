@@ -1,6 +1,6 @@
-"""What a passage is worth to a reader: a class by its words, the facts read from it, and the passages before it.
+"""Classify passages by their wording, the facts read from them, and the passages before them.
 
-The first rule that holds decides. Copies among documents are no matter of one passage: `Reading.copies` tells them.
+The first rule that matches decides. Duplicates across documents are recorded in `Reading.copies`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 from extraction.certainty.cues import CUES
 from extraction.certainty.modality import is_risk_heading
 from extraction.documents.cleaning import line_reason
-from extraction.text.pattern_set import Alternatives
-from extraction.text.regex_prefilter import Prefiltered
 from extraction.text.similarity import letters_of
 from kg.model import ChunkKind, Modality, ValueClass
+from kg.text.pattern_set import Alternatives
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kg.model import Chunk, Fact
 
-# Connectives that only ever join a cause to its effect; looser ones (推动, 影响) count where a causal fact was read.
+# Connectives that always join a cause to its effect; looser ones (推动, 影响) count only with a causal fact.
 _CAUSE = re.compile(
     "导致|使得|致使|主要系|主因|归因于|由于|源于(?<![起来]源于)(?!自)|缘于|受益于|受惠于|得益于|受累于|受制于|拖累|传导至"
 )
@@ -36,20 +36,20 @@ _RISK_LEAD = re.compile(r"(?:[一二三四五六七八九十\d]{1,2}[、.]\s*)?(
 _NUMBER = Prefiltered(
     r"[-+＋－]?\d[\d,.:/\-~～]*\s*(?:%|％|pct|bp|[万亿千百]{0,2}(?:元|吨|股|台|套|辆|件|倍|人|户|家)?)[EAF]?|[|\s]"
 )
-_NUMBERS_ALONE = 0.6  # share of a text's characters that are numbers, units and table rules
+_NUMBERS_ALONE = 0.6  # fraction of a text's characters that are numbers, units and table rules
 _SHINGLE = 5  # characters
-_SAME_PASSAGE = 0.8  # share of a passage's shingles that one earlier passage holds
-_SHORTEST_COPY = 40  # characters; below, likeness is chance
+_SAME_PASSAGE = 0.8  # fraction of a passage's shingles that one earlier passage contains
+_MIN_COPY = 40  # characters; similarity of shorter passages is chance
 _FIGURE = re.compile(r"\d[\d.,]*")
 
 
 def with_classes(chunks: Sequence[Chunk], facts: Iterable[Fact]) -> list[Chunk]:
     """Return the passages of one document in order, each with its class."""
-    said = _facts_by_chunk(chunks, facts)
-    told = _repeated(chunks)
+    grouped = _facts_by_chunk(chunks, facts)
+    repeated = _repeated(chunks)
     return [
         replace(chunk, value_class=class_of(chunk, held, repeated=again))
-        for chunk, held, again in zip(chunks, said, told, strict=True)
+        for chunk, held, again in zip(chunks, grouped, repeated, strict=True)
     ]
 
 
@@ -58,7 +58,7 @@ def class_of(chunk: Chunk, facts: Sequence[Fact], *, repeated: bool = False) -> 
 
     Args:
         chunk: the passage.
-        facts: those with evidence inside it.
+        facts: those with evidence in it.
         repeated: an earlier passage of the document says nearly the same.
     """
     measured = any(fact.value is not None for fact in facts)
@@ -81,27 +81,27 @@ def _names_cause(text: str) -> bool:
 
 
 def is_boilerplate(chunk: Chunk) -> bool:
-    """Whether nothing but notices, contacts or the usual list of risks stands in the passage."""
+    """Return whether the passage contains only notices, contacts or the usual list of risks."""
     lines = [line for line in chunk.text.split("\n") if line.strip()]
     if all(line_reason(line) for line in lines):
         return True
     risks = any(is_risk_heading(heading) for heading in chunk.heading) or _RISK_LEAD.match(chunk.text) is not None
-    # A risk that is explained (because, so many percent) is worth reading; a list of names of risks is not.
+    # A risk with a cause or a number is worth reading; a list of risk names is not.
     return risks and not (_names_cause(chunk.text) or re.search(r"\d", chunk.text))
 
 
 def is_bare_numbers(text: str) -> bool:
-    """Whether most of the text is numbers: a table's body, the scale of an axis."""
+    """Return whether most of the text is numbers, as in a table body or the scale of an axis."""
     held = sum(len(match[0]) for match in _NUMBER.finditer(text))
     return bool(re.search(r"\d", text)) and held >= _NUMBERS_ALONE * max(len(text), 1)
 
 
 def _repeated(chunks: Sequence[Chunk]) -> list[bool]:
-    """Tell for each passage whether one before it holds nearly all of its shingles (containment, Broder 1997).
+    """Return for each passage whether an earlier one contains nearly all of its shingles (containment, Broder 1997).
 
-    And all of its figures: the same sentence with another week's prices is news.
+    All of its figures must be contained too: the same sentence with another week's prices is new.
     """
-    told: set[str] = set()
+    seen: set[str] = set()
     held: list[tuple[set[str], set[str]]] = []
     repeated = []
     for chunk in chunks:
@@ -109,21 +109,21 @@ def _repeated(chunks: Sequence[Chunk]) -> list[bool]:
         figures = set(_FIGURE.findall(chunk.text))
         shingles = {plain[at : at + _SHINGLE] for at in range(len(plain) - _SHINGLE + 1)}
         least = _SAME_PASSAGE * len(shingles)
-        # what all before hold together is seldom enough, and then none holds it alone
+        # cheap test first: if all earlier passages together lack the shingles, none alone contains them
         again = (
-            len(plain) >= _SHORTEST_COPY
-            and len(shingles & told) >= least
+            len(plain) >= _MIN_COPY
+            and len(shingles & seen) >= least
             and any(figures <= numbers and len(shingles & others) >= least for others, numbers in held)
         )
         repeated.append(again)
         if not again:
             held.append((shingles, figures))
-            told |= shingles
+            seen |= shingles
     return repeated
 
 
 def _facts_by_chunk(chunks: Sequence[Chunk], facts: Iterable[Fact]) -> list[list[Fact]]:
-    """Give each passage the facts whose evidence begins in it; passages are in order and do not overlap."""
+    """Return each passage's facts, those whose evidence begins in it; passages are ordered and disjoint."""
     starts = [chunk.start for chunk in chunks]
     held: list[list[Fact]] = [[] for _ in chunks]
     for fact in facts:

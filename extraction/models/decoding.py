@@ -1,4 +1,4 @@
-"""The scores of a unit become pairs of spans that an edge may join."""
+"""Decode the scores of a unit into pairs of spans that may be joined by an edge."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_SPAN_FLOOR, _FLOOR = -4.0, -4.0  # scores below which neither a span nor a pair is looked at
-_MOST_SPANS = 48
+_SPAN_FLOOR, _FLOOR = -4.0, -4.0  # minimum scores of candidate spans and pairs
+_MAX_SPANS = 48
 _LONGEST_SPAN = 24  # tokens
 _SUBJECT, _OBJECT, _SCOPE = range(len(ROLES))
 _EDGE, _SCOPED = range(len(LINKS))
@@ -22,14 +22,14 @@ _SPAN_WEIGHT = 0.25
 
 
 def pairs_of(scores: Floats) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Read the pairs of a unit.
+    """Return the candidate pairs of a unit.
 
     Args:
-        scores: (pointers, tokens, tokens), as the network makes them.
+        scores: (pointers, tokens, tokens), the output of the network.
 
     Returns:
         (pairs, 4) first and last token of subject and object, and (pairs, 4) scores of subject, object, first tokens
-        and last tokens; above 0 means wanted.
+        and last tokens; scores above 0 are predictions.
     """
     subjects, objects = _spans(scores[_SUBJECT], _SPAN_FLOOR), _spans(scores[_OBJECT], _SPAN_FLOOR)
     first = scores[len(ROLES) + _EDGE][np.ix_(subjects[:, 0], objects[:, 0])]
@@ -44,7 +44,7 @@ def pairs_of(scores: Floats) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 
 def scope_of(scores: Floats, core: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the span of the scope that a name's core is joined to, which stands apart from it, or None."""
+    """Return the span of the scope linked to a name's core and separate from it, or None."""
     scopes = _spans(scores[_SCOPE], 0.0)
     if not len(scopes):
         return None
@@ -56,11 +56,11 @@ def scope_of(scores: Floats, core: tuple[int, int]) -> tuple[int, int] | None:
 
 
 def _spans(scores: Floats, floor: float) -> NDArray[np.int64]:
-    """Return the (first, last) tokens of the best spans above a floor, best first; begin and end mark are none."""
+    """Return (first, last) tokens of the best spans above a floor, best first, without the begin and end markers."""
     tokens = scores.shape[0]
-    place = np.arange(tokens)
-    far = place[None] - place[:, None]
-    fits = (far >= 0) & (far < _LONGEST_SPAN) & (place > 0)[:, None] & (place < tokens - 1)[None]
+    position = np.arange(tokens)
+    distance = position[None] - position[:, None]
+    fits = (distance >= 0) & (distance < _LONGEST_SPAN) & (position > 0)[:, None] & (position < tokens - 1)[None]
     found = np.argwhere(fits & (scores > floor))
-    order = np.argsort(-scores[found[:, 0], found[:, 1]], kind="stable")[:_MOST_SPANS]
+    order = np.argsort(-scores[found[:, 0], found[:, 1]], kind="stable")[:_MAX_SPANS]
     return found[order]

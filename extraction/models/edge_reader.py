@@ -1,4 +1,4 @@
-"""Relations that the edge model reads, as claims: each span becomes a linked name or a typed entity of its own."""
+"""Turn edges of the edge model into claims: each span becomes a linked name or a new typed entity."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _NO_NAME = re.compile(
     r"|^[（()）]+|[（(][^）)]*$|^[^（(]*[）)]"
 )
 _BRACKET = re.compile(r"[（(][^（()）]*[）)]$")
-_TRADE = re.compile(r"(?:板块|行业|产业链|产业|赛道|概念股|概念|领域)+$")
+_INDUSTRY_SUFFIX = re.compile(r"(?:板块|行业|产业链|产业|赛道|概念股|概念|领域)+$")
 _COMPANY_TAIL = re.compile(r"(?:等|公司|集团|股份|控股|科技|等公司|等企业|\s|-[A-Z]+|[（(][\w.:： ]+[）)])*")
 _OWNER_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME, Kind.REGION, Kind.COMPANY})
-_MOST_CLAIMS = 40  # of a sentence: more is a model run wild
+_MAX_CLAIMS = 40  # per sentence, as a safeguard against a misbehaving model
 
 
 class EdgeEnd(Struct, frozen=True):
-    """One end of an edge: who it is, and the line and the span that name it."""
+    """One end of an edge: its entity, and the line and span that name it."""
 
     ref: EntityMention
     line: int
@@ -46,14 +46,14 @@ class EdgeEnd(Struct, frozen=True):
 
 
 class EdgeReader:
-    """The claim reader of the edge model; holds no state between documents."""
+    """Claim reader of the edge model; keeps no state between documents."""
 
-    def __init__(self, model: EdgeModel, lexicon: Lexicon, *, least: float) -> None:
-        self._model, self._lexicon, self._least = model, lexicon, least
+    def __init__(self, model: EdgeModel, lexicon: Lexicon, *, min_confidence: float) -> None:
+        self._model, self._lexicon, self._min_confidence = model, lexicon, min_confidence
         self.version = f"edges@{model.version}"
 
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
-        """Yield the claims of a document, each pair of entities once a relation: where it is surest."""
+        """Yield the claims of a document; each triple once, where its confidence is highest."""
         found: list[tuple[Claim, AnnotatedSentence]] = []
         for unit in units_of(document.document.title, document.lines):
             found += self._claims(unit, document)
@@ -63,23 +63,23 @@ class EdgeReader:
         for claim, annotated in found:
             key = (claim.subject.entity, claim.relation, claim.object.entity)
             count = per_sentence.get(annotated.sentence.start, 0)
-            if key not in kept and count < _MOST_CLAIMS:
+            if key not in kept and count < _MAX_CLAIMS:
                 kept[key] = claim, annotated
                 per_sentence[annotated.sentence.start] = count + 1
         yield from sorted(kept.values(), key=lambda row: (row[1].sentence.start, row[0].start, row[0].end))
 
     def _claims(self, unit: Unit, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
-        for edge in self._model.read(unit, least=self._least):
+        for edge in self._model.read(unit, min_confidence=self._min_confidence):
             subject = self._end(unit, edge.subject, edge.subject_scope, edge.subject_kind, document)
             object_ = self._end(unit, edge.object, edge.object_scope, edge.object_kind, document)
             if subject is None or object_ is None or subject.ref.entity == object_.ref.entity:
                 continue
-            joined = self._allowed(edge, subject, object_)
-            if joined is not None:
-                yield self._claim(edge, *joined, document)
+            ends = self._allowed(edge, subject, object_)
+            if ends is not None:
+                yield self._claim(edge, *ends, document)
 
     def _allowed(self, edge: Edge, subject: EdgeEnd, object_: EdgeEnd) -> tuple[EdgeEnd, EdgeEnd] | None:
-        """Return the ends with kinds that the relation allows, or None where linked names do not fit."""
+        """Return the ends with kinds that the relation allows, or None if the kinds of linked names do not fit."""
         relation = vocabulary()[edge.relation]
         if relation.allows(subject.ref.kind, object_.ref.kind):
             return subject, object_
@@ -90,7 +90,7 @@ class EdgeReader:
         return None
 
     def _kinds(self, ref: EntityMention) -> list[Kind]:
-        """Return the kinds that a name may take: a listed company or a gazetteer name has one."""
+        """Return the possible kinds of a name; listed companies and gazetteer names have one."""
         if ref.entity.startswith("sec:") or ref.about or ref.name in self._lexicon.terms:
             return [ref.kind]
         return self._model.kind_of(ref.name)
@@ -115,10 +115,10 @@ class EdgeReader:
         if not _SHORTEST <= len(name) <= _LONGEST or _NO_NAME.search(name) or self._lexicon.is_bare(name):
             return None
         inside = [ref for ref in names if ref.start >= start and ref.end <= end] if not before else []
-        return EdgeEnd(self._open(name, start, end, inside, kind), line, start, end)
+        return EdgeEnd(self._new_entity(name, start, end, inside, kind), line, start, end)
 
     def _known(self, text: str, names: Sequence[EntityMention], start: int, end: int) -> EntityMention | None:
-        """Return the linked name that a span is, up to an ending like 等 or 公司 or a code in brackets."""
+        """Return the linked name of a span, ignoring a suffix such as 等 or 公司 or a code in brackets."""
         for ref in names:
             if ref.start == start and ref.end == end:
                 return ref
@@ -133,8 +133,10 @@ class EdgeReader:
             return None
         return EntityMention(term.entity, term.kind, term.name, start, end, term.about, 0.9, term.owner)
 
-    def _open(self, name: str, start: int, end: int, inside: Sequence[EntityMention], kind: Kind) -> EntityMention:
-        """Make an entity of a name that nothing knows; a measure is about what it is the measure of."""
+    def _new_entity(
+        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kind: Kind
+    ) -> EntityMention:
+        """Return a new entity for an unknown name; an indicator is anchored to its owner."""
         name = without_trade(normal_spelling(name))
         head = self._lexicon.measure_of(name)
         if head is not None:
@@ -162,12 +164,12 @@ class EdgeReader:
     def _claim(
         self, edge: Edge, subject: EdgeEnd, object_: EdgeEnd, document: AnnotatedDocument
     ) -> tuple[Claim, AnnotatedSentence]:
-        """State the edge in the sentence that holds it: the later one of its ends."""
+        """Return the edge as a claim of the sentence that contains the later one of its ends."""
         line = max(subject.line, object_.line)
         annotated = document.sentence(max(line, 0))
         ends = [each for each in (subject, object_) if each.line == line]
         causal = edge.relation == "affects"
-        said = (("cause_direction", edge.cause), ("effect_direction", edge.effect)) if causal else ()
+        directions = (("cause_direction", edge.cause), ("effect_direction", edge.effect)) if causal else ()
         return Claim(
             relation=edge.relation,
             subject=_in_sentence(subject, line),
@@ -176,7 +178,7 @@ class EdgeReader:
             end=max(each.end for each in ends) if line != TITLE else 0,
             pattern=edge.relation,
             sign=_SIGN[edge.cause] * _SIGN[edge.effect] if causal else 0,
-            qualifiers=said,
+            qualifiers=directions,
             confidence=edge.probability,
             modality=edge.modality,
             polarity=Polarity.NEGATIVE if edge.negative else Polarity.POSITIVE,
@@ -199,7 +201,7 @@ def _scope_text(unit: Unit, scope: Span, document: AnnotatedDocument) -> str:
 
 
 def normal_spelling(name: str) -> str:
-    """Return a name without quotes, a bracket at its end and inner blanks between Chinese characters.
+    """Return a name without quotes, a final bracket and spaces next to Chinese characters.
 
     >>> normal_spelling("“人形机器人” 概念（A股）")
     '人形机器人概念'
@@ -209,12 +211,12 @@ def normal_spelling(name: str) -> str:
 
 
 def without_trade(name: str) -> str:
-    """Return a name without the word that makes a trade of it: 银行板块 is 银行, AI算力产业链 is AI算力.
+    """Return a name without a suffix for an industry: 银行 for 银行板块, AI算力 for AI算力产业链.
 
     >>> without_trade("银行板块"), without_trade("行业")
     ('银行', '行业')
     """
-    stem = _TRADE.sub("", name)
+    stem = _INDUSTRY_SUFFIX.sub("", name)
     return stem if len(stem) >= _SHORTEST else name
 
 
@@ -239,7 +241,7 @@ def _as_kind(end: EdgeEnd, kind: Kind) -> EdgeEnd:
 
 
 def _in_sentence(end: EdgeEnd, line: int) -> EntityMention:
-    """Return the reference with its place in the sentence, or as one that stands above it."""
+    """Return the mention with its offsets in the sentence, or without offsets if it is in another line."""
     ref = end.ref
     start, stop = (end.start, end.end) if end.line == line and line != TITLE else (-1, -1)
     return EntityMention(ref.entity, ref.kind, ref.name, start, stop, ref.about, ref.score, ref.owner, -1)

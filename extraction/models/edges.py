@@ -1,7 +1,7 @@
-"""The shipped edge model at work: a unit of text in, relations with calibrated probabilities out.
+"""Run the edge model: read relations with calibrated probabilities from a unit of text.
 
-It runs in ONNX Runtime on one thread, one unit at a time, so that the answer for a unit depends on nothing else.
-Weights, tokenizer and calibration lie in `extraction/models/data`; docs/edge-model.md is the model card.
+It runs in ONNX Runtime on one thread, one unit at a time, so that results do not depend on batching. Weights, tokenizer
+and calibration are in `extraction/models/data`; docs/edge-model.md is the model card.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _FILES = ("edges.onnx", "edges.npz", "edges.spm", "edges.json")
 _LONGEST = 300  # tokens of a unit
-_SHORTEST = 6  # characters; less says nothing
+_SHORTEST = 6  # characters; shorter units contain no relation
 _RELATIONS_OF = {group: tuple(map(RELATIONS.index, relations)) for group, relations in GROUPS.items()}
 
 Span = tuple[int, int]
@@ -49,8 +49,8 @@ Span = tuple[int, int]
 class Edge(Struct, frozen=True):
     """A relation between two spans of a unit's text.
 
-    A scope is the span of a first half of the name that stands apart; `probability` is calibrated, so that of edges at
-    0.8 about 80 % are right.
+    A scope is the first part of a name if it is separate from the rest; `probability` is calibrated: of edges at 0.8,
+    about 80 % are right.
     """
 
     subject: Span
@@ -68,10 +68,10 @@ class Edge(Struct, frozen=True):
 
 
 class EdgeModel:
-    """Reads units; safe to call from several threads."""
+    """Reads edges from units; thread-safe."""
 
     def __init__(self, folder: Traversable) -> None:
-        import onnxruntime  # noqa: PLC0415 -- a third of a second that questions do not need
+        import onnxruntime  # noqa: PLC0415 -- takes 0.3 s, which queries do not need
         import sentencepiece  # noqa: PLC0415
 
         content = {name: (folder / name).read_bytes() for name in _FILES}
@@ -92,10 +92,10 @@ class EdgeModel:
     @staticmethod
     @cache
     def named(name: str) -> EdgeModel | None:
-        """Return the model that a setting names: `shipped`, `off` (None), or the folder of one that was trained.
+        """Return the model for a setting: `shipped`, `off` (None), or the folder of a trained model.
 
         Raises:
-            KgError: the folder does not hold a model.
+            KgError: the folder does not contain a model.
         """
         if name == "off":
             return None
@@ -104,8 +104,8 @@ class EdgeModel:
             raise KgError(f"edge_model: {name} has no {missing[0]}; name a folder that `liantu train edges` wrote")
         return EdgeModel(folder)
 
-    def read(self, unit: Unit, *, least: float) -> list[Edge]:
-        """Return the edges of a unit that are at least so probable, the most probable first."""
+    def read(self, unit: Unit, *, min_confidence: float) -> list[Edge]:
+        """Return the edges of a unit with at least this probability, most probable first."""
         if len(unit.text) - unit.body < _SHORTEST:
             return []
         text = unit.text.translate(SPELLED)
@@ -118,14 +118,18 @@ class EdgeModel:
         ends_of, spans = pairs_of(scores[0])
         if not len(ends_of):
             return []
-        said = self._said(ends_of, states[0])
+        attributes = self._attributes(ends_of, states[0])
         low, high = ATTRIBUTES["group"]
-        groups = said[:, low : high - 1].argmax(axis=1)
+        groups = attributes[:, low : high - 1].argmax(axis=1)
         weights = self._calibration[groups]
-        probable = 1 / (
-            1 + np.exp(-((weights[:, :-1] * features_of(spans, said[:, low:high])).sum(axis=1) + weights[:, -1]))
+        probability = 1 / (
+            1 + np.exp(-((weights[:, :-1] * features_of(spans, attributes[:, low:high])).sum(axis=1) + weights[:, -1]))
         )
-        chosen = _apart(ends_of, groups, sorted(np.flatnonzero(probable >= least), key=lambda at: (-probable[at], at)))
+        chosen = _without_overlaps(
+            ends_of,
+            groups,
+            sorted(np.flatnonzero(probability >= min_confidence), key=lambda at: (-probability[at], at)),
+        )
 
         def place(first: int, last: int) -> Span:
             start = starts[first - 1]
@@ -139,39 +143,39 @@ class EdgeModel:
             Edge(
                 place(*ends_of[at, :2]),
                 place(*ends_of[at, 2:]),
-                probability=round(float(probable[at]), 3),
+                probability=round(float(probability[at]), 3),
                 subject_scope=scope(*ends_of[at, :2]),
                 object_scope=scope(*ends_of[at, 2:]),
-                **_said_of(GROUP_NAMES[groups[at]], said[at]),
+                **_decoded(GROUP_NAMES[groups[at]], attributes[at]),
             )
             for at in chosen
         ]
 
     def kind_of(self, name: str) -> list[Kind]:
-        """Return the kinds that a name may be of, the likeliest first: by the name alone, so that documents agree."""
+        """Return the kinds of a name, likeliest first; they depend on the name only, so that documents agree."""
         scores = np.sum([self._kind_weights[slot] for slot in name_features(name, len(self._kind_weights))], axis=0)
         return [Kind(KINDS[at]) for at in np.argsort(-scores, kind="stable")]
 
-    def _said(self, ends: NDArray[np.int64], states: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return (pairs, attributes) as `Network.pair_attributes` does."""
+    def _attributes(self, ends: NDArray[np.int64], states: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return (pairs, attributes) as `EdgeNetwork.pair_attributes` does."""
         first, first_offset, distance, second, second_offset = self._pair
         sums = np.concatenate([np.zeros_like(states[:1]), states.cumsum(axis=0)])
         low = np.minimum(ends[:, 1], ends[:, 3]) + 1
         high = np.maximum(np.maximum(ends[:, 0], ends[:, 2]), low)
         between = (sums[high] - sums[low]) / np.maximum(high - low, 1)[:, None]
         seen = np.hstack([states[ends].reshape(len(ends), -1), between])
-        far = ends[:, 2] - ends[:, 0]
+        offset = ends[:, 2] - ends[:, 0]
         farthest = len(distance) // 2
-        steps = np.minimum((np.log2(np.abs(far) + np.float32(1)) * 2).astype(np.int64), farthest)
-        hidden = np.maximum(seen @ first + first_offset + distance[steps * np.sign(far) + farthest], 0)
-        said: NDArray[np.float32] = hidden @ second + second_offset
-        return said
+        steps = np.minimum((np.log2(np.abs(offset) + np.float32(1)) * 2).astype(np.int64), farthest)
+        hidden = np.maximum(seen @ first + first_offset + distance[steps * np.sign(offset) + farthest], 0)
+        attributes: NDArray[np.float32] = hidden @ second + second_offset
+        return attributes
 
 
 def features_of(spans: NDArray[np.float64], groups: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return (pairs, features) that calibration weighs.
+    """Return the (pairs, features) that calibration weighs.
 
-    The link's two scores, the lesser of them, how far the spans fall short, and by how much the best group beats none.
+    They are the link's two scores, their minimum, the span scores up to 2, and the margin of the best group over none.
     """
     subject, object_, first, last = spans.T
     best = groups[:, :-1].max(axis=1) - groups[:, -1]
@@ -181,7 +185,7 @@ def features_of(spans: NDArray[np.float64], groups: NDArray[np.float32]) -> NDAr
 
 
 def token_spans(pieces: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return where the pieces of a text start and end in it; the first letter of the first is a dummy blank."""
+    """Return the offsets where the pieces of a text start and end; the first piece begins with a dummy space."""
     starts, ends, at = [], [], -1
     for piece in pieces:
         starts.append(max(0, at))
@@ -191,15 +195,15 @@ def token_spans(pieces: Sequence[str]) -> tuple[list[int], list[int]]:
 
 
 def name_features(name: str, slots: int) -> list[int]:
-    """Return the slots of a name's character n-grams, hashed; those at its end count apart."""
+    """Return the hashed slots of a name's character n-grams; final n-grams have slots of their own."""
     name = f"^{name[-12:]}$"
     grams = {name[at : at + size] for size in (1, 2, 3) for at in range(len(name) - size + 1)}
     grams |= {f"${name[-size - 1 : -1]}" for size in (1, 2, 3)}
     return sorted({int.from_bytes(sha256(gram.encode()).digest()[:4], "big") % slots for gram in grams})
 
 
-def _apart(ends: NDArray[np.int64], groups: NDArray[np.int64], order: Sequence[int]) -> list[int]:
-    """Keep of pairs of a group whose spans overlap at both ends the most probable: 协鑫, not 协鑫、通威 as well."""
+def _without_overlaps(ends: NDArray[np.int64], groups: NDArray[np.int64], order: Sequence[int]) -> list[int]:
+    """Of pairs of one group that overlap at both ends, keep the most probable: 协鑫, without 协鑫、通威."""
     kept: list[int] = []
     for at in order:
         low, high = ends[at, ::2], ends[at, 1::2]
@@ -210,7 +214,7 @@ def _apart(ends: NDArray[np.int64], groups: NDArray[np.int64], order: Sequence[i
     return kept
 
 
-def _said_of(group: str, logits: NDArray[np.float32]) -> dict[str, Any]:
+def _decoded(group: str, logits: NDArray[np.float32]) -> dict[str, Any]:
     def best(name: str, among: Sequence[int] | None = None) -> int:
         low, high = ATTRIBUTES[name]
         return max(among if among is not None else range(high - low), key=lambda at: float(logits[low + at]))

@@ -1,4 +1,4 @@
-"""What the edge model tells apart, in the order of its outputs; shared by training and reading."""
+"""Labels of the edge model in the order of its outputs, shared by training and inference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROUPS = {
 GROUP_NAMES = tuple(GROUPS)
 GROUP_OF = {relation: group for group, relations in GROUPS.items() for relation in relations}
 RELATIONS = tuple(GROUP_OF)
-LINKS = ("edge", "scope")  # what joins two spans: an edge of any group, or a name's scope to its core
+LINKS = ("edge", "scope")  # links between two spans: an edge of any group, or from a name's scope to its core
 DIRECTIONS = ("up", "down", "none")
 MODALITIES = ("asserted", "forecast", "planned", "conditional", "rumoured")
 KINDS = (
@@ -23,11 +23,11 @@ KINDS = (
     "theme", "indicator", "event", "policy", "region",
 )  # fmt: skip
 
-#: The slices of the attribute head's output: what is said of a pair of spans once it is found.
+#: Slices of the attribute head's output, which classifies a pair of spans.
 ATTRIBUTES: dict[str, tuple[int, int]] = {}
 _at = 0
 for _name, _size in (
-    ("group", len(GROUP_NAMES) + 1),  # the last: no edge at all
+    ("group", len(GROUP_NAMES) + 1),  # the last: no edge
     ("relation", len(RELATIONS)),
     ("cause", len(DIRECTIONS)),
     ("effect", len(DIRECTIONS)),
@@ -42,5 +42,5 @@ WIDTH = _at
 
 _MARKS = "，。：；！？（）、“”‘’《》【】「」『』"
 _PLAIN = ",。:;!?()、\"\"''《》【】「」『』"
-#: Characters written as the encoder's vocabulary has them, one for one.
+#: Replaces characters by their spelling in the encoder's vocabulary, one to one.
 SPELLED = str.maketrans(_MARKS + "▸\t\n", _PLAIN + "»  ")

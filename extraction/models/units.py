@@ -1,7 +1,7 @@
-"""What the edge model reads at once: a few sentences under the title, headings and labels that they stand below.
+"""Build the inputs of the edge model: a few sentences with the title, headings and labels above them.
 
-Every second relation of a research note has an argument in a heading or a label, so a unit is one sequence
-「title ▸ heading ▸ label ▸ sentences」 and a span of it may lie in any part.
+Half of the relations in research notes have an argument in a heading or a label, so a unit is one sequence
+「title ▸ heading ▸ label ▸ sentences」, and a span may be in any part of it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from kg.model import Block, Document
 
 JOINT = "▸"
-TITLE = -1  # the line number of the document's title, which is no line of its text
-_PACKED = 130  # characters of sentences that are read together
+TITLE = -1  # line number of the document's title, which is not a line of its text
+_PACKED = 130  # characters of the sentences of one unit
 _LONGEST = 220  # characters of a sentence; a longer one is cut at a comma
-_LEAD_IN, _TITLE = 80, 24  # characters of a line that introduces others, of one that names them
-_CLAUSE_REACH = 50  # characters of the clause before that are context
+_LEAD_IN, _TITLE = 80, 24  # characters of a line that introduces others, and of a title
+_CLAUSE_REACH = 50  # characters of the preceding clause that are context
 _LABEL = re.compile(r"[^：。；，]{2,24}(?=：)")
 _NUMBERING = re.compile(
     r"(?:第?[一二三四五六七八九十]+[、.章节部分]|[（(][一二三四五六七八九十\d]+[）)]|\d+(?:\.\d+)*[.、)）]?(?![\d年月%]))\s*"
@@ -36,7 +36,7 @@ _TABLE_NUMBERS = re.compile(r"[\d.,%+\-/ |元亿万倍年月日xX~()（）]+")
 
 
 class TextLine(Struct, frozen=True):
-    """A sentence, the block it stands in, and whether it opens that block."""
+    """A sentence, its block, and whether it is the first of the block."""
 
     sentence: Sentence
     block: Block
@@ -44,7 +44,7 @@ class TextLine(Struct, frozen=True):
 
 
 class UnitPiece(Struct, frozen=True):
-    """`unit.text[at : at + end - start]` is `text[start:end]` of a line, or of the title."""
+    """A part of a unit: `unit.text[at : at + end - start]` is `text[start:end]` of a line or the title."""
 
     line: int
     start: int
@@ -53,14 +53,14 @@ class UnitPiece(Struct, frozen=True):
 
 
 class Unit(Struct, frozen=True):
-    """One input of the model; `text[body:]` is its own sentences, what stands before is context."""
+    """One input of the model; `text[body:]` holds its own sentences, the rest is context."""
 
     text: str
     body: int
     pieces: tuple[UnitPiece, ...]
 
     def locate(self, start: int, end: int) -> tuple[int, int, int] | None:
-        """Return (line, start, end) of a span, or None where it runs across two lines."""
+        """Return (line, start, end) of a span, or None if it crosses lines."""
         for piece in self.pieces:
             if piece.at <= start and end <= piece.at + piece.end - piece.start:
                 return piece.line, piece.start + start - piece.at, piece.start + end - piece.at
@@ -68,7 +68,7 @@ class Unit(Struct, frozen=True):
 
 
 def lines_of(document: Document) -> list[TextLine]:
-    """Cut a document's blocks into sentences, in order; a table's rows are lines."""
+    """Split a document's blocks into sentences, in order; each table row is a line."""
     out: list[TextLine] = []
     for block in document.blocks:
         spans = _rows(document.text, block) if block.kind == BlockKind.TABLE else [(block.start, block.end)]
@@ -79,7 +79,7 @@ def lines_of(document: Document) -> list[TextLine]:
 
 
 def _rows(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield the head of a table and the rows that say something in words."""
+    """Yield the header of a table and the rows that contain words."""
     start = block.start
     for number, row in enumerate(text[block.start : block.end].split("\n")):
         if number == 0 or len(_TABLE_NUMBERS.sub("", row)) >= len(row) * 0.5:
@@ -88,7 +88,7 @@ def _rows(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 
 def units_of(title: str, lines: Sequence[TextLine]) -> list[Unit]:
-    """Pack the lines of a document into units, each line into one at least; headings are units as well."""
+    """Pack the lines of a document into units; each line is in at least one, and headings are units too."""
     around = _Around(title)
     out: list[Unit] = []
     at = 0
@@ -107,7 +107,7 @@ def units_of(title: str, lines: Sequence[TextLine]) -> list[Unit]:
 
 
 class _Around:
-    """The headings, list parents and lead-ins that hold at a place of a document."""
+    """The headings, list parents and lead-ins that apply at a position of a document."""
 
     def __init__(self, title: str) -> None:
         text = normalise(title)
@@ -119,7 +119,7 @@ class _Around:
         self.lead_in: tuple[int, int, int] | None = None
 
     def context(self, block: Block) -> list[tuple[int, int, int]]:
-        """Return the slices (line, start, end) that stand above a block."""
+        """Return the slices (line, start, end) that are the context of a block."""
         headings = [piece for level, piece in sorted(self.headings.items())]
         if block.kind == BlockKind.HEADING:
             return [*self.title, *[p for level, p in sorted(self.headings.items()) if level < block.level][-1:]]
@@ -131,7 +131,7 @@ class _Around:
         return above
 
     def below(self, lines: Sequence[TextLine], at: int, stop: int) -> None:
-        """Take in what a block says of those after it."""
+        """Update the context with a block that may introduce those after it."""
         text, block = lines[at].sentence.text, lines[at].block
         self.texts[at] = text
         if block.kind == BlockKind.HEADING:
@@ -159,7 +159,7 @@ def _is_title(text: str) -> bool:
 
 
 def _tidy(text: str, longest: int) -> tuple[int, int]:
-    """Return where a heading begins behind its numbering and where it ends before its colon."""
+    """Return the start of a heading after its numbering and its end before the colon."""
     match = _NUMBERING.match(text)
     start = match.end() if match and match.end() < len(text) else 0
     end = len(text.rstrip("：: "))
@@ -167,7 +167,7 @@ def _tidy(text: str, longest: int) -> tuple[int, int]:
 
 
 def _block_units(lines: Sequence[TextLine], at: int, stop: int, around: _Around) -> Iterator[Unit]:
-    """Pack a block's sentences; from the second unit on its label and the clause before are context as well."""
+    """Pack a block's sentences; from the second unit on, its label and the preceding clause are context too."""
     above = context = around.context(lines[at].block)
     label = _LABEL.match(lines[at].sentence.text)
     packed: list[tuple[int, int, int]] = []
@@ -186,7 +186,7 @@ def _block_units(lines: Sequence[TextLine], at: int, stop: int, around: _Around)
 
 
 def _last_clause(text: str, start: int, end: int) -> int:
-    """Return where the last clause of text[start:end] begins, not too far back."""
+    """Return the start of the last clause of text[start:end], at most `_CLAUSE_REACH` back."""
     clauses = [match.end() for match in _CLAUSE.finditer(text, start, max(start, end - 1))]
     return max([start, end - _CLAUSE_REACH, *clauses[-1:]])
 
@@ -215,7 +215,7 @@ def _unit(
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:
-    """Cut a sentence that is too long at its commas."""
+    """Split a sentence that is too long at its commas."""
     start = 0
     while len(text) - start > _LONGEST:
         stop = (
@@ -228,7 +228,7 @@ def _cut(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _table_units(lines: Sequence[TextLine], at: int, stop: int, around: _Around) -> Iterator[Unit]:
-    """A unit for each row that says something in words, below the table's head."""
+    """Yield one unit per row, with the table's header as context."""
     context = around.context(lines[at].block)
     head = (at, 0, min(60, len(lines[at].sentence.text)))
     for line in range(at + 1, stop):

@@ -1,10 +1,10 @@
-"""A bidirectional LSTM with a CRF on top, in NumPy alone, laid out for speed on one core.
+"""Run a BiLSTM-CRF tagger in NumPy, optimised for one core.
 
 LSTM: Hochreiter & Schmidhuber 1997 with PyTorch's gate order (i, f, g, o); CRF: Lafferty et al. 2001, decoded by
-Viterbi. Huang et al. 2015 put the two together. Three things make it fast. Sentences are packed by time step, longest
-first, so nothing is padded or masked and no result depends on a neighbour. Both directions run in one stacked product,
-the reverse one on its own flipped order. And all gates pass one tanh, since sigmoid(x) = (1 + tanh(x / 2)) / 2: the
-halves are folded into the weights once, when the network is built.
+Viterbi; the combination: Huang et al. 2015. Three optimisations: (1) sentences are packed by time step, longest first,
+so there is no padding or masking and results do not depend on the batch; (2) both directions run in one stacked matrix
+product, the reverse one in flipped order; (3) all gates share one tanh, since sigmoid(x) = (1 + tanh(x / 2)) / 2, with
+the factors of 1/2 folded into the weights when the network is built.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 _DIRECTIONS = ("", "_reverse")
 _GATES = 4
-# i, f and o are sigmoids and want half of their input; g is a tanh and wants it whole
+# i, f and o are sigmoids and take half of their input; g is a tanh and takes all of it
 _GATE_SCALE = np.array([0.5, 0.5, 1.0, 0.5], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class _Packing:
-    """Where each token of a batch stands: tokens in order of (time step, sentence), sentences longest first."""
+    """Token layout of a batch: ordered by (time step, sentence), longest sentence first."""
 
     lengths: Whole
-    active: Whole  # per step: how many sentences have a token there
-    starts: Whole  # per step: its first token
+    active: Whole  # per step: number of sentences with a token
+    starts: Whole  # per step: index of its first token
     flip: Whole  # token at position p -> token at position length - 1 - p of the same sentence
 
     @classmethod
@@ -47,23 +47,23 @@ class _Packing:
 
 
 class BiLstmCrf:
-    """Embedding, two bidirectional LSTM layers, a linear layer and a CRF, from PyTorch's named arrays.
+    """Embedding, two bidirectional LSTM layers, a linear layer and a CRF, built from PyTorch arrays.
 
     Args:
-        arrays: `embedding.weight`, `lstm.*`, `fc.*` and `crf.*` as torch.nn and pytorch-crf name them, float32.
+        arrays: float32 `embedding.weight`, `lstm.*`, `fc.*` and `crf.*`, named as in torch.nn and pytorch-crf.
 
     Raises:
         KeyError: an array is missing.
-        ValueError: shapes do not fit together.
+        ValueError: shapes are inconsistent.
     """
 
     def __init__(self, arrays: Mapping[str, Floats]) -> None:
         self.hidden = arrays["lstm.weight_hh_l0"].shape[1]
         first, bias = self._input(arrays, 0)
-        # the first layer's input product is the same for every occurrence of a character: a table, (gate, dir, V, H)
+        # the first layer's input product depends only on the character: precompute it as (gate, dir, V, H)
         self._table = np.ascontiguousarray(arrays["embedding.weight"] @ first + bias[..., None, :])
         self._input_1, self._bias_1 = self._input(arrays, 1)
-        self._input_1 *= np.float32(0.5)  # the layer below hands up 2h
+        self._input_1 *= np.float32(0.5)  # the lower layer outputs 2h
         self._recurrent = [self._hidden(arrays, layer) for layer in (0, 1)]
         self._emit = np.ascontiguousarray(arrays["fc.weight"].T) * np.float32(0.5)
         self._emit_bias = arrays["fc.bias"]
@@ -72,12 +72,12 @@ class BiLstmCrf:
 
     @property
     def vocabulary(self) -> int:
-        """How many character ids the network knows."""
+        """Number of character ids."""
         return int(self._table.shape[2])
 
     @property
     def tags(self) -> int:
-        """How many tags it gives."""
+        """Number of tags."""
         return int(self._start.size)
 
     def tag(self, sentences: Sequence[Whole]) -> list[Whole]:
@@ -106,10 +106,10 @@ class BiLstmCrf:
 
     def _layer(self, inputs: Floats, packing: _Packing, recurrent: Floats) -> Floats:
         """Run both directions of one layer over `inputs` (gate, dir, token, H); return 2h as (dir, token, H)."""
-        most = int(packing.active[0])
+        batch_size = int(packing.active[0])
         out = np.empty(inputs.shape[1:], dtype=np.float32)
-        cell = np.zeros((2, most, self.hidden), dtype=np.float32)
-        before = np.zeros((2, most, self.hidden), dtype=np.float32)
+        cell = np.zeros((2, batch_size, self.hidden), dtype=np.float32)
+        before = np.zeros((2, batch_size, self.hidden), dtype=np.float32)
         half = np.float32(0.5)
         for step, count in enumerate(packing.active.tolist()):
             begin = int(packing.starts[step])
@@ -131,9 +131,9 @@ class BiLstmCrf:
         return out
 
     def _viterbi(self, emissions: Floats, packing: _Packing) -> Whole:
-        """Return the best paths, (step, sentence).
+        """Return the best paths as (step, sentence).
 
-        Forward only the maxima are kept; which predecessor gave them is asked on the way back, for one tag per
+        The forward pass stores only the maxima; predecessors are recomputed while backtracking, for one tag per
         sentence instead of all.
         """
         scores = emissions  # overwritten with the best score of a path that ends here
@@ -145,18 +145,18 @@ class BiLstmCrf:
             best = (before[:, :, None] + self._transitions).max(axis=1)
             scores[spans[step]] += best
         paths = np.zeros((len(spans), int(packing.active[0])), dtype=np.int64)
-        onward = 0
+        continuing = 0
         for step in range(len(spans) - 1, -1, -1):
             here, count = scores[spans[step]], int(packing.active[step])
-            paths[step, onward:count] = (here[onward:] + self._end).argmax(axis=1)
-            if onward:
-                follow = self._transitions.T[paths[step + 1, :onward]]
-                paths[step, :onward] = (here[:onward] + follow).argmax(axis=1)
-            onward = count
+            paths[step, continuing:count] = (here[continuing:] + self._end).argmax(axis=1)
+            if continuing:
+                follow = self._transitions.T[paths[step + 1, :continuing]]
+                paths[step, :continuing] = (here[:continuing] + follow).argmax(axis=1)
+            continuing = count
         return paths
 
     def _input(self, arrays: Mapping[str, Floats], layer: int) -> tuple[Floats, Floats]:
-        """Return the input weights (gate, dir, in, H) and both biases together (gate, dir, H)."""
+        """Return the input weights (gate, dir, in, H) and the sum of both biases (gate, dir, H)."""
         weights = np.stack([self._gates(arrays[f"lstm.weight_ih_l{layer}{way}"]) for way in _DIRECTIONS], axis=1)
         biases = np.stack(
             [
@@ -173,7 +173,7 @@ class BiLstmCrf:
         return np.ascontiguousarray(np.stack(ways, axis=1) * np.float32(0.5))
 
     def _gates(self, rows: Floats) -> Floats:
-        """Cut (4H, n) into gates, each transposed to (n, H) and scaled for the common tanh."""
+        """Split (4H, n) into gates, each transposed to (n, H) and scaled for the shared tanh."""
         split = rows.reshape(_GATES, self.hidden, -1).transpose(0, 2, 1) * _GATE_SCALE[:, None, None]
         gates: Floats = np.ascontiguousarray(split, dtype=np.float32)
         return gates

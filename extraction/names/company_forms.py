@@ -1,7 +1,7 @@
-"""Companies that no list knows, found by their form: a legal form, a trading mark, a brand before a trade word.
+"""Find unlisted companies by the form of their name: legal form, trading mark, or brand plus industry word.
 
-What the NER model calls an organisation is a hint, not a verdict: `国内龙头企业` is one to it. A name is kept when a
-part of it is proper, that is, no dictionary word of a trade or a function.
+ORG spans of the NER model are only hints, since it also tags phrases such as `国内龙头企业`. A name is kept if part
+of it is a proper name, i.e. not a generic dictionary word.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import rjieba
 import yaml
 
-from extraction.text.regex_prefilter import Prefiltered
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from extraction.names.ner import Span
 
-    _Token = tuple[str, int, int]  # a word with its place
+    _Token = tuple[str, int, int]  # word, start, end
 
-_LONGEST = 36  # characters of a full legal name; Chinese registrars allow more, texts shorten before
+_MAX_LENGTH = 36  # characters of a full legal name; registrars allow more, but texts use shorter forms
 _LEGAL = Prefiltered(
     r"(?:股份)?有限(?:责任)?公司|[（(]有限合伙[）)]|合伙企业(?:[（(]有限合伙[）)])?|(?:控股)?集团(?:公司)?|总公司|公司"
 )
@@ -37,13 +37,13 @@ _ENGLISH = re.compile(
     r"\b(?i:CO\.?,? ?LTD|(?:PTE|PTY|PVT)\.? ?LTD|CORPORATION|COMPANY|LIMITED|LTD|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG"
     r"|S\.A)(?![A-Za-z0-9])\.?"
 )
-_MARK = re.compile("S|PT|退")  # one of these is in every match
-_ENGLISH_FORM = re.compile(r"LTD|CORPORATION|COMPANY|LIMITED|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG|S\.A")  # so is of these
+_MARK = re.compile("S|PT|退")  # every match contains one of these
+_ENGLISH_FORM = re.compile(r"LTD|CORPORATION|COMPANY|LIMITED|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG|S\.A")  # likewise
 _NAME_CHAR = re.compile(r"[一-鿿A-Za-z0-9·&（）()-]")
 _FORM = re.compile(
     r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
 )
-_NO_NAME = re.compile(r"[A-Z0-9&/-]{1,5}|\d.*|.*(?:[一-鿿] [A-Za-z0-9]|[A-Za-z0-9/] [一-鿿]).*")
+_NOT_A_NAME = re.compile(r"[A-Z0-9&/-]{1,5}|\d.*|.*(?:[一-鿿] [A-Za-z0-9]|[A-Za-z0-9/] [一-鿿]).*")
 _LATIN = re.compile(r"[A-Za-z0-9]")
 _BRACKETED = re.compile(r"[（(][^（()）]{1,12}[）)]")
 _PART = re.compile(
@@ -55,7 +55,7 @@ _PART = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Firm:
-    """A company's name at text[start:end]; `sure` where its form alone says so."""
+    """A company name at text[start:end]; `sure` if its form alone identifies it."""
 
     start: int
     end: int
@@ -64,7 +64,7 @@ class Firm:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The tables of lexicon/firms.yaml."""
+    """Word lists of lexicon/firms.yaml."""
 
     stops: frozenset[str]
     generic: frozenset[str]
@@ -72,14 +72,19 @@ class _Words:
 
 
 def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
-    """Return company names of a sentence, left to right without overlap, the longer where two overlap.
+    """Return the company names of a sentence in text order; of overlapping names, keep sure ones, then the longest.
 
     Args:
         text: one sentence.
-        spans: what the NER model found in it.
+        spans: NER spans of the sentence.
     """
-    bodies = [(span.start, span.end) for span in spans if span.label == "ORG"]
-    found = [*_marked(text), *_english(text), *_legal(text, bodies), *_named(text, bodies)]
+    organisations = [(span.start, span.end) for span in spans if span.label == "ORG"]
+    found = [
+        *_find_marked(text),
+        *_find_english(text),
+        *_find_legal(text, organisations),
+        *_find_tagged(text, organisations),
+    ]
     if not found:
         return []
     kept: list[Firm] = []
@@ -89,93 +94,93 @@ def find_firms(text: str, spans: Sequence[Span] = ()) -> list[Firm]:
     return sorted(kept, key=lambda each: each.start)
 
 
-def _marked(text: str) -> Iterator[Firm]:
-    """Names with a trading mark; the exchange leaves two characters of most, three where they are one word."""
+def _find_marked(text: str) -> Iterator[Firm]:
+    """Yield names with a trading mark; most keep two characters, three if those are one word."""
     if not _MARK.search(text):
         return
     for match in _MARKED.finditer(text):
         start, end = match.span()
         at = match.start("marked")
-        if at >= 0 and match.end("marked") - at == 3:  # noqa: PLR2004 - a third character that may belong to the text
+        if at >= 0 and match.end("marked") - at == 3:  # noqa: PLR2004 - the third character may not be part of the name
             edges = {end for _, _, end in _tokens(text)}
             end = at + 2 if at + 2 in edges or at + 3 not in edges else at + 3
         yield Firm(start, end, sure=True)
 
 
-def _english(text: str) -> Iterator[Firm]:
-    """Latin names with a legal form; at least one word stands before it."""
+def _find_english(text: str) -> Iterator[Firm]:
+    """Yield Latin names of at least one word plus a legal form."""
     if not _ENGLISH_FORM.search(text.upper()):
         return
     for match in _ENGLISH.finditer(text):
         yield Firm(match.start(), match.end(), sure=True)
 
 
-def _legal(text: str, bodies: Sequence[tuple[int, int]]) -> Iterator[Firm]:
-    """Names that end in a legal form, read back to where they begin.
+def _find_legal(text: str, organisations: Sequence[tuple[int, int]]) -> Iterator[Firm]:
+    """Yield names that end in a legal form, searching backwards for their start.
 
-    有限公司 stands only in names; before 公司 alone there may be anything, so there the model has to agree.
+    有限公司 occurs only in names; 公司 alone also follows other words, so it requires a matching NER span.
     """
-    begins = {end: start for start, end in bodies}
+    begins = {end: start for start, end in organisations}
     for match in _LEGAL.finditer(text):
         limited = "有限" in match[0]
         if not limited and match.end() not in begins:
             continue
         tokens = _tokens(text)
         if any(start < match.start() and end == match.end() and word in _words().stops for word, start, end in tokens):
-            continue  # 子公司, 分公司: no form but a word
-        start = max(_begin(text, tokens, match.start()), begins.get(match.end(), 0))
+            continue  # 子公司, 分公司: a common noun, not a legal form
+        start = max(_name_start(text, tokens, match.start()), begins.get(match.end(), 0))
         if start < match.start() and is_proper(text[start : match.start()]):
             yield Firm(start, match.end(), sure=limited)
 
 
 @lru_cache(maxsize=64)
 def _tokens(text: str) -> tuple[_Token, ...]:
-    """Cut a sentence into words; asked for only where one holds a mark or a form of a firm, which most do not."""
+    """Segment a sentence into words; called only for sentences with a trading mark, legal form or ORG span."""
     return tuple((word, start, end) for word, start, end in rjieba.tokenize(text, "default", hmm=False))
 
 
-def _begin(text: str, tokens: Sequence[_Token], at: int) -> int:
-    """Where the name that goes on at `at` begins: behind a mark, a function word or a verb."""
+def _name_start(text: str, tokens: Sequence[_Token], at: int) -> int:
+    """Return the start of the name that continues at `at`: after punctuation, a function word or a verb."""
     begin = at
     words = _words()
     for word, start, end in reversed(tokens):
         if start >= at:
             continue
-        if end < begin or word in words.stops or at - start > _LONGEST or not all(map(_NAME_CHAR.match, word)):
+        if end < begin or word in words.stops or at - start > _MAX_LENGTH or not all(map(_NAME_CHAR.match, word)):
             break
         begin = start
     while begin < at and text[begin] in "）)·-&":
         begin += 1
-    return _balanced(text, begin, at)
+    return _skip_open_bracket(text, begin, at)
 
 
-def _balanced(text: str, begin: int, at: int) -> int:
-    """Move the beginning behind a bracket that is closed before or not at all within the name."""
+def _skip_open_bracket(text: str, begin: int, at: int) -> int:
+    """Return the start of a name moved past any unbalanced bracket."""
     rest = _BRACKETED.sub(lambda match: "\0" * len(match[0]), text[begin:at])
     place = max(rest.rfind(mark) for mark in "（）()")
     return begin + place + 1
 
 
-def _named(text: str, bodies: Sequence[tuple[int, int]]) -> Iterator[Firm]:
-    """Names the model found, without what belongs to the company (子公司, 董事会) and without mere words."""
-    if not bodies:
+def _find_tagged(text: str, organisations: Sequence[tuple[int, int]]) -> Iterator[Firm]:
+    """Yield ORG names without dependent parts (子公司, 董事会), skipping common words."""
+    if not organisations:
         return
     tokens = _tokens(text)
     known = {(start, end) for _, start, end in tokens}
-    for begin, stop in bodies:
+    for begin, stop in organisations:
         part = _PART.match(text[begin:stop])
         end = begin + part.end("whole") if part else stop
-        start = _behind_stop(text, tokens, begin, end)
+        start = _start_after_stop(text, tokens, begin, end)
         if (start, end) in known and not _is_unknown_word(text[start:end]):
             continue
-        if _NO_NAME.fullmatch(text, start, end):  # an abbreviation is a thing more often than a company
+        if _NOT_A_NAME.fullmatch(text, start, end):  # abbreviations are rarely companies
             continue
-        if end - start > 2 and is_proper(text[start:end]):  # noqa: PLR2004 - two characters are a word more often
+        if end - start > 2 and is_proper(text[start:end]):  # noqa: PLR2004 - two characters are usually a common word
             yield Firm(start, end)
 
 
-def _behind_stop(text: str, tokens: Sequence[_Token], start: int, end: int) -> int:
-    """Where a name begins that the model has run into the words before it: 受理债权人国厚资产, 力 雅戈尔."""
+def _start_after_stop(text: str, tokens: Sequence[_Token], start: int, end: int) -> int:
+    """Return the start of a name whose span includes preceding words: 受理债权人国厚资产, 力 雅戈尔."""
     stops = _words().stops
     for word, first, last in tokens:
         if start <= first < end and last < end - 1 and len(word) > 1 and word in stops:
@@ -185,12 +190,12 @@ def _behind_stop(text: str, tokens: Sequence[_Token], start: int, end: int) -> i
 
 
 def has_form(name: str) -> bool:
-    """Whether a name's end says that it is a company's: facts are told of 瑞阳化工, not of 赤峰瑞阳."""
+    """Whether the form of a name marks a company: 瑞阳化工 does, 赤峰瑞阳 does not."""
     return bool(_FORM.search(name) or _MARKED.match(name) or name.isascii())
 
 
 def is_proper(name: str) -> bool:
-    """Whether some part of a name is a name: 华辉环保 is, 龙头企业 and 房地产公司 are not."""
+    """Whether a name has a proper-name part: 华辉环保 does, 龙头企业 and 房地产公司 do not."""
     words = _words()
     if name.endswith(words.never_ends) or name in words.generic:
         return False
@@ -199,7 +204,7 @@ def is_proper(name: str) -> bool:
 
 
 def _is_unknown_word(word: str) -> bool:
-    return bool(_LATIN.match(word)) or len(word) > 4  # noqa: PLR2004 - long dictionary words are names of bodies
+    return bool(_LATIN.match(word)) or len(word) > 4  # noqa: PLR2004 - long dictionary words are organisation names
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Names without a securities code: the typed gazetteer, compound indicators, and what the NER model adds."""
+"""Match names without a securities code: the typed gazetteer and compound indicators."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ _FILES = (
     "companies",
 )
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
-_ALWAYS_WHOLE = (
-    3  # names of at least this many characters are trusted to be words; shorter ones must fall on word edges
-)
+_MIN_UNCHECKED_LENGTH = 3  # characters; shorter names must coincide with word boundaries
 _BRIDGE = re.compile(
     r"(?:行业|板块|产业链|产业|产品|市场|业务|环节|领域|现货|期货)?(?:等)?(?:的)?"
     r"(?:整体|平均|总体|终端|国内|全球|市场|现货|综合|单位|新增|累计|年|月度|年度|社会|总|传统|采购|相关|消费|配套|下游|主要){0,2}"
@@ -46,16 +44,16 @@ _OPENING = re.compile(
 )
 _LIST_MARKS, _MARK = ("、", "："), re.compile("[，。；！？]")
 _FUNCTION_WORDS = "系受因由以对使令据与和及的了于为是在从向将把被"
-_PRICE_GOES_ON = ("格", "差", "值", "位", "款", "钱")
+_PRICE_CONTINUATIONS = ("格", "差", "值", "位", "款", "钱")
 _LATIN, _LETTER = re.compile(r"[A-Za-z0-9]"), re.compile(r"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One gazetteer entry; `units` are the kinds of unit an indicator is measured in (currency, percent, price …).
+    """One gazetteer entry; `units` are the unit types of an indicator (currency, percent, price …).
 
-    `about` is the entity it belongs to by definition and `owner` that one's name: a product's industry, an event's
-    product.
+    `about` is the id of the entity it belongs to by definition, and `owner` that entity's name: a product's industry,
+    an event's product.
     """
 
     name: str
@@ -68,20 +66,20 @@ class Term:
 
     @property
     def entity(self) -> str:
-        """The typed id."""
+        """Typed entity id."""
         return entity_id(self.kind, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class IndicatorHead:
-    """The second half of a compound indicator: 价格 in 碳酸锂价格."""
+    """The head of a compound indicator: 价格 in 碳酸锂价格."""
 
     name: str
     units: tuple[str, ...] = ()
 
 
 class GazetteerMatch(Struct, frozen=True):
-    """A gazetteer match in a text; a `weak` one is a word that also means something else (铁, 支付, PC)."""
+    """A gazetteer match in a text; `weak` marks ambiguous words (铁, 支付, PC)."""
 
     start: int
     end: int
@@ -91,10 +89,10 @@ class GazetteerMatch(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Gazetteer:
-    """The tables of extraction/lexicon/ by spelling.
+    """The tables of extraction/lexicon/, keyed by spelling.
 
-    `industries` are the trades that share a name with a product, chosen where one of `industry_suffixes` follows;
-    `never` are no names at all, `weak` words are names only with support.
+    `industries` are selected over other terms of the same spelling where one of `industry_suffixes` follows; `never`
+    words are not names, `weak` words are names only with supporting context.
     """
 
     terms: Mapping[str, Term]
@@ -107,7 +105,7 @@ class Gazetteer:
 
 
 class Lexicon:
-    """All gazetteer names in one automaton (daachorse, leftmost-longest)."""
+    """Gazetteer lookup by a single automaton (daachorse, leftmost-longest)."""
 
     def __init__(self, gazetteer: Gazetteer) -> None:
         self.terms, self.heads = gazetteer.terms, gazetteer.heads
@@ -118,33 +116,32 @@ class Lexicon:
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
             self._spellings, daachorse.MATCH_KIND_LEFTMOST_LONGEST
         )
-        self._head_re = _any_of(gazetteer.heads)
-        self._short_re = _any_of(gazetteer.short_forms)
-        self._suffix_re = _any_of(gazetteer.industry_suffixes)
+        self._head_re = _any_of_pattern(gazetteer.heads)
+        self._short_re = _any_of_pattern(gazetteer.short_forms)
+        self._suffix_re = _any_of_pattern(gazetteer.industry_suffixes)
 
     def find(self, text: str) -> list[GazetteerMatch]:
-        """Return the gazetteer names in a normalised sentence, on word edges where the name is short."""
+        """Return the gazetteer matches in a normalised sentence; short names must coincide with word boundaries."""
         found = []
         for start, end, index in self._automaton.find(text):
             spelling = self._spellings[index]
-            if _cuts_latin(text, start, end):
+            if _splits_latin_word(text, start, end):
                 continue
-            if len(spelling) < _ALWAYS_WHOLE:
+            if len(spelling) < _MIN_UNCHECKED_LENGTH:
                 edges = word_edges(text)
-                begins = start in edges or text[start - 1] in _FUNCTION_WORDS  # 主要系硅料 is cut 系硅料
-                ends = end in edges or self._head_re.match(text, end)  # 黄金市场均价 is cut 黄金市场
+                begins = start in edges or text[start - 1] in _FUNCTION_WORDS  # 主要系硅料 is segmented as 系硅料
+                ends = end in edges or self._head_re.match(text, end)  # 黄金市场均价 is segmented as 黄金市场
                 if not (begins and ends):
                     continue
             term = self.terms[spelling]
-            if spelling in self._industries and self._suffix_re.match(
-                text, end
-            ):  # 光伏玻璃行业 is the trade, not the glass
+            # 光伏玻璃行业 is the industry, not the product
+            if spelling in self._industries and self._suffix_re.match(text, end):
                 term = self._industries[spelling]
             found.append(GazetteerMatch(start, end, term, self._is_weak(text, start, end, spelling)))
         return found
 
     def _is_weak(self, text: str, start: int, end: int, spelling: str) -> bool:
-        """Whether a doubtful word stands alone: no 行业 or indicator behind it, in no list, leading nothing in."""
+        """Whether an ambiguous word lacks supporting context: a following 行业, indicator or colon, or a list."""
         if spelling not in self._weak:
             return False
         supported = (
@@ -153,7 +150,7 @@ class Lexicon:
         return not (supported or (start > 0 and text[start - 1] == "、"))
 
     def compound(self, text: str, base: EntityMention) -> EntityMention | None:
-        """Return the compound indicator that begins with `base`, or None: 碳酸锂 + 价格, 铜 + 价."""
+        """Return the compound indicator that starts with `base`, or None: 碳酸锂 + 价格, 铜 + 价."""
         if base.kind not in _COMPOUND_KINDS:
             return None
         bridge = _BRIDGE.match(text, base.end)
@@ -163,7 +160,7 @@ class Lexicon:
         return indicator_of(base, self.heads[match[0]].name, start=base.start, end=match.end())
 
     def head_behind(self, text: str, end: int) -> tuple[int, int, str] | None:
-        """Return the indicator head right behind a name, as (start, end, canonical head): 成本 in 比亚迪成本."""
+        """Return the indicator head that follows a name, as (start, end, canonical head): 成本 in 比亚迪成本."""
         bridge = _BRIDGE.match(text, end)
         match = self._head_re.match(text, bridge.end() if bridge else end)
         if match is None or _continues(text, match.end()):
@@ -171,19 +168,19 @@ class Lexicon:
         return match.start(), match.end(), self.heads[match[0]].name
 
     def bare_heads(self, text: str) -> list[tuple[int, int, str]]:
-        """Return the indicator heads that open the first clause or the one behind a lead-in: (start, end, head).
+        """Return the indicator heads that open the first clause or the one after a lead-in: (start, end, head).
 
-        Further on in a sentence another subject may have taken over.
+        Later clauses are skipped, since their subject may differ.
         """
         found = []
-        for match in self._head_re.finditer(text, 0, _first_clause(text)):
+        for match in self._head_re.finditer(text, 0, _first_clause_end(text)):
             alone = _OPENING.fullmatch(text, text.rfind("：", 0, match.start()) + 1, match.start())
             if alone and not _continues(text, match.end()):
                 found.append((match.start(), match.end(), self.heads[match[0]].name))
         return found
 
     def measure_of(self, name: str) -> tuple[str, str] | None:
-        """Split the name of a factor into its owner and its measure's canonical name: 猪肉均价 → 猪肉, 价格."""
+        """Split a factor name into owner and canonical measure name, or return None: 猪肉均价 → 猪肉, 价格."""
         for cut in range(2, len(name)):
             head = self.heads.get(name[cut:])
             if head is not None:
@@ -191,23 +188,23 @@ class Lexicon:
         return None
 
     def trade(self, name: str) -> Term | None:
-        """Return the gazetteer's trade of a name, else whatever else it knows by it."""
+        """Return the industry of this name, else any other term of this name."""
         return self._industries.get(name) or self.terms.get(name)
 
     def is_bare(self, name: str) -> bool:
-        """Whether a word names nothing by itself: 公司, or 价格 without what it is the price of."""
+        """Whether a word names no entity by itself: 公司, or 价格 without an owner."""
         return name in self.never or (name in self.heads and name not in self.terms)
 
     def without_heads(self, text: str) -> str:
-        """Return a text with every indicator head taken out: what is left of a lead-in names its subject."""
+        """Return the text without indicator heads; the remainder of a lead-in names its subject."""
         return self._head_re.sub("", text)
 
     def short_compounds(self, text: str) -> list[EntityMention]:
-        """Return the compound indicators written as one word: 铜价, 猪价, 油价."""
+        """Return the compound indicators written as a single word: 铜价, 猪价, 油价."""
         found = []
         for match in self._short_re.finditer(text):
-            if match.start() not in word_edges(text) or text[match.end() : match.end() + 1] in _PRICE_GOES_ON:
-                continue  # no 水价 in 胶水价格, no 铜价 in 铜价格
+            if match.start() not in word_edges(text) or text[match.end() : match.end() + 1] in _PRICE_CONTINUATIONS:
+                continue  # skip 水价 in 胶水价格 and 铜价 in 铜价格
             product, head = self.short_forms[match[0]]
             term = self.terms.get(product)
             owner = EntityMention(
@@ -218,7 +215,7 @@ class Lexicon:
 
 
 def indicator_of(owner: EntityMention, head: str, *, start: int, end: int) -> EntityMention:
-    """Return the compound indicator of an owner: 碳酸锂 + 价格."""
+    """Build the compound indicator of an owner: 碳酸锂 + 价格."""
     name = f"{owner.name}{head}"
     return EntityMention(
         entity_id(Kind.INDICATOR, name),
@@ -233,26 +230,26 @@ def indicator_of(owner: EntityMention, head: str, *, start: int, end: int) -> En
     )
 
 
-def _first_clause(text: str) -> int:
-    """Return where the first clause ends, the lead-in not counted."""
+def _first_clause_end(text: str) -> int:
+    """Return the end of the first clause after any lead-in."""
     lead = text.find("：")
     match = _MARK.search(text, lead + 1)
     return match.start() if match else len(text)
 
 
-def _any_of(words: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that matches any of the words, the longest first; nothing when there are none."""
+def _any_of_pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that matches any of the words, longest first, or nothing if there are none."""
     return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))) or r"(?!)")
 
 
-@lru_cache(maxsize=64)  # a sentence is asked about more than once
+@lru_cache(maxsize=64)  # called several times per sentence
 def word_edges(text: str) -> frozenset[int]:
-    """Return the offsets at which rjieba begins or ends a word."""
+    """Return the word boundaries of rjieba's segmentation, as offsets."""
     return frozenset({0, *accumulate(map(len, rjieba.cut(text)))})
 
 
-def _cuts_latin(text: str, start: int, end: int) -> bool:
-    """Whether a Latin name stands inside a longer Latin word: no 「AI」 in 「AIDS」."""
+def _splits_latin_word(text: str, start: int, end: int) -> bool:
+    """Whether a match is only part of a longer Latin word: 「AI」 in 「AIDS」."""
     if not (text[start].isascii() or text[end - 1].isascii()):
         return False
     before = start > 0 and _LATIN.match(text, start) and _LETTER.match(text, start - 1)
@@ -261,17 +258,17 @@ def _cuts_latin(text: str, start: int, end: int) -> bool:
 
 
 def _continues(text: str, end: int) -> bool:
-    """Whether the head is only the beginning of another word: 需求侧, 收入国家, 产能利用率 when the head is 产能."""
+    """Whether the head is only a prefix of another word: 需求侧, 收入国家."""
     return text[end : end + 1] in ("侧", "端", "方", "者", "国", "商", "链", "型", "弹")
 
 
 @cache
 def shipped_lexicon() -> Lexicon:
-    """Return the gazetteer that ships with Liantu."""
+    """Return the lexicon that ships with Liantu."""
     return Lexicon(shipped_gazetteer())
 
 
-_WAYS_TO_SELL = frozenset({"零售", "批发"})  # 零售销量 is no figure of the retail trade
+_SALES_CHANNELS = frozenset({"零售", "批发"})  # 零售销量 does not measure the retail industry
 
 
 @cache
@@ -293,7 +290,7 @@ def shipped_gazetteer() -> Gazetteer:
                 industries[spelling] = term
             if spelling not in never and (spelling not in terms or preferred.get(spelling) == term.kind):
                 terms[spelling] = term
-    terms = {spelling: _anchored(term, terms) for spelling, term in terms.items()}
+    terms = {spelling: _with_owner(term, terms) for spelling, term in terms.items()}
     heads, shorts = _heads(tables["indicator_heads"])
     weak = frozenset(stop["ambiguous_alone"])
     return Gazetteer(terms, heads, shorts, industries, never, weak, stop["industry_suffixes"])
@@ -308,7 +305,7 @@ def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term
             kind=kind,
             units=_as_tuple(units),
             basis=entry.get("basis", ""),
-            about=_anchor(kind, entry),
+            about=_owner_id(kind, entry),
             owner=entry.get("product", entry.get("industry", entry.get("parent", ""))),
             macro=macro,
         )
@@ -334,19 +331,19 @@ def _as_tuple(units: str | Sequence[str]) -> tuple[str, ...]:
     return (units,) if isinstance(units, str) else tuple(units)
 
 
-def _anchored(term: Term, terms: Mapping[str, Term]) -> Term:
-    """Return an indicator with its owner where its name begins with one: 能繁母猪存栏量 is about 能繁母猪."""
+def _with_owner(term: Term, terms: Mapping[str, Term]) -> Term:
+    """Return the term, with an owner if it is an indicator whose name starts with one: 能繁母猪存栏量 → 能繁母猪."""
     if term.kind != Kind.INDICATOR or term.about or term.macro:
         return term
     for size in range(len(term.name) - 1, 1, -1):
         owner = terms.get(term.name[:size])
-        if owner and owner.kind in (Kind.PRODUCT, Kind.INDUSTRY) and term.name[:size] not in _WAYS_TO_SELL:
+        if owner and owner.kind in (Kind.PRODUCT, Kind.INDUSTRY) and term.name[:size] not in _SALES_CHANNELS:
             return replace(term, about=owner.entity, owner=owner.name)
     return term
 
 
-def _anchor(kind: Kind, entry: Mapping[str, Any]) -> str:
-    """Return what an entry belongs to by definition: an indicator's product, a product's trade, a trade's parent."""
+def _owner_id(kind: Kind, entry: Mapping[str, Any]) -> str:
+    """Return the id of the owner (an indicator's product, a product's industry, an industry's parent), or ""."""
     if "product" in entry:
         return entity_id(Kind.PRODUCT, entry["product"])
     for key in ("industry", "parent"):

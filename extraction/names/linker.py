@@ -1,4 +1,4 @@
-"""Names in sentences: securities by the resolver, the rest by gazetteer, compounds and the NER model."""
+"""Link entity mentions in sentences: securities by the resolver, others by gazetteer, compounds and the NER model."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from kg.model import Document
     from kg.securities.resolver import Resolution, Resolver
 
-_LINKED, _LISTED, _GUESSED = 0, 1, 2  # whose word counts when two names overlap equally
+_LINKED, _LISTED, _GUESSED = 0, 1, 2  # precedence between overlapping names of equal length
 _PRICE_MOVES = frozenset({"涨价", "降价"})
 _NER_SCORE = 0.8
-_WEAK_SCORE, _SHORTEST_WEAK = 0.8, 2
-_SHORTEST_GUESS = 2
+_WEAK_SCORE, _MIN_WEAK_LENGTH = 0.8, 2
+_MIN_GUESS_LENGTH = 2
 _PERSON = re.compile(r"[\u4e00-\u9fff]{2,4}|[\u4e00-\u9fff]{1,8}(?:·[\u4e00-\u9fff]{1,8}){1,3}")
 _NOT_PRODUCT = re.compile(
     r"^(?:产品|公司|项目|业务|系统|平台|技术|设备|材料|产能|板块|行业|市场|.)$|[，。：；（）\d]|产业|公司|行业"
@@ -39,21 +39,21 @@ _NOT_PRODUCT = re.compile(
 
 
 class Linker:
-    """Finds and identifies every name of a document, sentence by sentence."""
+    """Find and identify every name of a document, one sentence at a time."""
 
     def __init__(self, resolver: Resolver, lexicon: Lexicon, ner: Ner | None) -> None:
         self._resolver, self._lexicon, self._ner = resolver, lexicon, ner
 
     def link(self, document: Document, sentences: Sequence[Sentence]) -> list[list[EntityMention]]:
-        """Return the names of each sentence, in order of place, without overlap; offsets are the sentence's own."""
+        """Return the mentions of each sentence in text order, without overlap; offsets are relative to the sentence."""
         return self.read(document.text, document.published_on, sentences, codes=document.codes)[1]
 
     def read(
         self, text: str, day: date, sentences: Sequence[Sentence], *, codes: Sequence[str] = ()
     ) -> tuple[list[Resolution], list[list[EntityMention]]]:
-        """Return all companies of a text with their candidates, and the names of each sentence as `link` does.
+        """Return all companies of a text with their candidates, and the mentions of each sentence as in `link`.
 
-        A company that no list knows is an `unknown` resolution with a typed id and no code.
+        An unlisted company is an `unknown` resolution with a typed id and no code.
         """
         spans = self._ner.find([sentence.text for sentence in sentences]) if self._ner else [[] for _ in sentences]
         firms = [
@@ -69,76 +69,77 @@ class Linker:
         for sentence, named in zip(sentences, spans, strict=True):
             while at < len(resolutions) and resolutions[at].start < sentence.start:
                 at += 1
-            linked.append(self._names(text, sentence, named, _companies(sentence, resolutions, at)))
+            linked.append(self._mentions(text, sentence, named, _companies(sentence, resolutions, at)))
         return resolutions, linked
 
-    def _names(
+    def _mentions(
         self, text: str, sentence: Sentence, named: Sequence[Span], companies: _Companies
     ) -> list[EntityMention]:
-        """Weigh the companies of a sentence against what the gazetteer and the model found in it."""
+        """Combine the companies of a sentence with gazetteer matches and NER spans."""
         found = list(companies.refs)
         found += [
-            (ref, _LISTED) for hit in self._lexicon.find(sentence.text) if (ref := _listed(hit, sentence.text, text))
+            (ref, _LISTED)
+            for hit in self._lexicon.find(sentence.text)
+            if (ref := _gazetteer_mention(hit, sentence.text, text))
         ]
         found += [(ref, _LISTED) for ref in self._lexicon.short_compounds(sentence.text)]
         found += [(ref, _GUESSED) for span in named if (ref := self._guess(sentence.text, span))]
         if not found:
             return []
-        found = _outside_firms(found)
-        return self._compounds(sentence.text, _without_overlap(found, companies.doubtful))
+        found = _drop_inside_firms(found)
+        return self._extend_compounds(sentence.text, _without_overlap(found, companies.doubtful))
 
     def _guess(self, text: str, span: Span) -> EntityMention | None:
-        """Turn a span of the NER model into a product or a person, or nothing when its form speaks against it."""
+        """Return a NER span as a product or person mention, or None if its form rules that out."""
         name, kind = text[span.start : span.end], KIND_OF_LABEL.get(span.label)
-        if kind not in (Kind.PRODUCT, Kind.PERSON) or len(name) < _SHORTEST_GUESS or name in self._lexicon.never:
+        if kind not in (Kind.PRODUCT, Kind.PERSON) or len(name) < _MIN_GUESS_LENGTH or name in self._lexicon.never:
             return None
         if _NOT_PRODUCT.search(name) if kind == Kind.PRODUCT else not _PERSON.fullmatch(name):
             return None
         return EntityMention(entity_id(kind, name), kind, name, span.start, span.end, score=_NER_SCORE)
 
-    def _compounds(self, text: str, refs: list[EntityMention]) -> list[EntityMention]:
-        """Widen 碳酸锂 to 碳酸锂价格 where an indicator head follows, and drop what the widened name swallows."""
-        out: list[EntityMention] = []
+    def _extend_compounds(self, text: str, refs: list[EntityMention]) -> list[EntityMention]:
+        """Extend 碳酸锂 to 碳酸锂价格 where an indicator head follows, dropping mentions inside the extended name."""
+        mentions: list[EntityMention] = []
         for ref in refs:
-            if out and ref.start < out[-1].end:
+            if mentions and ref.start < mentions[-1].end:
                 continue
             if (
                 ref.kind == Kind.EVENT
                 and ref.name in _PRICE_MOVES
-                and out
-                and out[-1].kind == Kind.PRODUCT
-                and out[-1].end == ref.start
+                and mentions
+                and mentions[-1].kind == Kind.PRODUCT
+                and mentions[-1].end == ref.start
             ):
-                out[-1] = indicator_of(
-                    out[-1], "价格", start=out[-1].start, end=out[-1].end
-                )  # 碳酸锂涨价: the word stays as the direction
+                # 碳酸锂涨价: the event word gives the direction
+                mentions[-1] = indicator_of(mentions[-1], "价格", start=mentions[-1].start, end=mentions[-1].end)
                 continue
-            wider = self._lexicon.compound(text, ref) if ref.kind != Kind.COMPANY else None
-            out.append(wider or ref)
+            extended = self._lexicon.compound(text, ref) if ref.kind != Kind.COMPANY else None
+            mentions.append(extended or ref)
             if ref.kind == Kind.COMPANY and (head := self._lexicon.head_behind(text, ref.end)):
-                start, end, name = head  # 比亚迪成本: the company stays, its indicator stands beside it
+                start, end, name = head  # 比亚迪成本: keep the company, add its indicator
                 if not any(start < other.end and other.start < end for other in refs):
-                    out.append(EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end))
-        return out
+                    mentions.append(EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end))
+        return mentions
 
 
 class _Companies(Struct, frozen=True):
-    """The companies of one sentence with whose word they are, and the doubtful names that must not be guessed at."""
+    """Company mentions of one sentence with their origin, and spans of doubtful names that must not be guessed."""
 
     refs: Sequence[tuple[EntityMention, int]]
     doubtful: list[tuple[int, int]]
 
 
 def _companies(sentence: Sentence, resolutions: Sequence[Resolution], at: int) -> _Companies:
-    """Return the companies of a sentence: linked securities, and firms that no list knows."""
+    """Return the companies of a sentence: linked securities and unlisted companies."""
     refs, doubtful = [], []
-    for place in range(at, len(resolutions)):
-        resolution = resolutions[place]
+    for index in range(at, len(resolutions)):
+        resolution = resolutions[index]
         if resolution.start >= sentence.end:
             break
         start, end = bisect_left(sentence.offsets, resolution.start), bisect_left(sentence.offsets, resolution.end)
         if sentence.text.startswith("指数", end):
-            doubtful.append((start, end))  # 中信银行指数 is a house's index of banks, not the bank's
+            doubtful.append((start, end))  # 中信银行指数 is an index of banks published by 中信, not the bank
         elif resolution.entity_id is None:
             doubtful.append((start, end))
         elif resolution.status == "linked" or has_form(resolution.text):
@@ -149,21 +150,21 @@ def _companies(sentence: Sentence, resolutions: Sequence[Resolution], at: int) -
     return _Companies(refs, doubtful)
 
 
-def _listed(hit: GazetteerMatch, sentence: str, document: str) -> EntityMention | None:
-    """Turn a gazetteer match into a reference; a doubtful word counts less, and not at all when it is hardly a name."""
+def _gazetteer_mention(hit: GazetteerMatch, sentence: str, document: str) -> EntityMention | None:
+    """Return a gazetteer match as a mention; weak words get a lower score, or None if they are unlikely to be names."""
     term = hit.term
     if hit.weak and (
-        hit.end - hit.start < _SHORTEST_WEAK or term.kind not in (Kind.PRODUCT, Kind.INDUSTRY) or term.name.isascii()
+        hit.end - hit.start < _MIN_WEAK_LENGTH or term.kind not in (Kind.PRODUCT, Kind.INDUSTRY) or term.name.isascii()
     ):
         return None
     if hit.weak and sentence[hit.start : hit.end] != term.name and term.name[:2] not in document:
-        return None  # 组件 is 光伏组件 only where 光伏 is spoken of
+        return None  # 组件 means 光伏组件 only in documents that mention 光伏
     score = _WEAK_SCORE if hit.weak else 1.0
     return EntityMention(term.entity, term.kind, term.name, hit.start, hit.end, term.about, score, term.owner)
 
 
-def _outside_firms(found: list[tuple[EntityMention, int]]) -> list[tuple[EntityMention, int]]:
-    """Drop gazetteer words inside the name of an unlisted firm: no trade 科技 in 力成科技."""
+def _drop_inside_firms(found: list[tuple[EntityMention, int]]) -> list[tuple[EntityMention, int]]:
+    """Drop gazetteer matches inside the name of an unlisted company: 科技 in 力成科技 is not an industry."""
     firms = [ref for ref, origin in found if origin == _GUESSED and ref.kind == Kind.COMPANY]
     if not firms:
         return found
@@ -178,9 +179,9 @@ def _outside_firms(found: list[tuple[EntityMention, int]]) -> list[tuple[EntityM
 
 
 def _without_overlap(found: list[tuple[EntityMention, int]], doubtful: list[tuple[int, int]]) -> list[EntityMention]:
-    """Keep the longest name at each place; at equal length a security goes before the gazetteer, that before a guess.
+    """Keep the longest of overlapping names; at equal length, securities before gazetteer matches before guesses.
 
-    What lies inside a doubtful security's name is dropped: no product 黄金 in 湖南黄金, whoever that may be.
+    Names inside a doubtful security name are dropped: 黄金 in 湖南黄金 is not a product.
     """
     if doubtful:
         found = [
@@ -188,9 +189,9 @@ def _without_overlap(found: list[tuple[EntityMention, int]], doubtful: list[tupl
             for ref, origin in found
             if origin == _LINKED or not any(_inside(ref, span, whole=origin == _GUESSED) for span in doubtful)
         ]
-    found = sorted(found, key=_place)
+    found = sorted(found, key=_start_of)
     if all(before.end <= behind.start for (before, _), (behind, _) in pairwise(found)):
-        return [ref for ref, _ in found]  # as nearly always
+        return [ref for ref, _ in found]  # the common case
     kept: list[EntityMention] = []
     for ref, _ in sorted(found, key=_precedence):
         if not any(other.start < ref.end and ref.start < other.end for other in kept):
@@ -198,7 +199,7 @@ def _without_overlap(found: list[tuple[EntityMention, int]], doubtful: list[tupl
     return sorted(kept, key=lambda ref: ref.start)
 
 
-def _place(item: tuple[EntityMention, int]) -> int:
+def _start_of(item: tuple[EntityMention, int]) -> int:
     return item[0].start
 
 
@@ -208,6 +209,6 @@ def _precedence(item: tuple[EntityMention, int]) -> tuple[bool, int, int, int]:
 
 
 def _inside(ref: EntityMention, span: tuple[int, int], *, whole: bool) -> bool:
-    """Whether a name lies in a span; the whole span counts only where `whole` is set."""
+    """Whether a name is inside a span; the full span itself counts only if `whole` is set."""
     within = span[0] <= ref.start and ref.end <= span[1]
     return within and (whole or ref.end - ref.start < span[1] - span[0])

@@ -1,11 +1,11 @@
-"""The user's own names and synonyms over the shipped gazetteer: one YAML file, named by the setting `names`.
+"""Extend the shipped gazetteer with the user's names and synonyms from the YAML file in setting `names`.
 
     company:
       某某新材料有限公司: [某某新材, 某新]
     product:
       锂电池: [锂离子电池, 锂离子蓄电池]
 
-Kind, then canonical name, then its other spellings. A name the gazetteer knows keeps what it knows of it.
+The structure is kind → canonical name → other spellings. A name already in the gazetteer keeps its attributes.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_SHORTEST = 2
+_MIN_LENGTH = 2
 
 
 @cache
 def lexicon_with(names: Path | None) -> Lexicon:
-    """Return the shipped gazetteer, with the user's names laid over it where there are any.
+    """Return the shipped gazetteer, extended with the user's names if a file is given.
 
     Raises:
-        SettingsError: the file cannot be read, or a line of it is not kind → name → spellings.
+        SettingsError: the file cannot be read, or an entry is not kind → name → spellings.
     """
     if names is None:
         return shipped_lexicon()
@@ -52,24 +52,26 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
         raise SettingsError("names", f"{path} cannot be read: {fault}".replace("\n", " ")) from fault
     if not isinstance(table, dict):
-        raise SettingsError("names", f"{path} is no table of kind → name → spellings")
+        raise SettingsError("names", f"{path} must be a mapping of kind → name → spellings")
     return table
 
 
 def _terms(table: dict[str, Any], known: Any) -> Iterator[tuple[str, Term]]:
     for kind_name, entries in table.items():
         if kind_name not in set(Kind):
-            raise SettingsError("names", f"{kind_name!r} is no kind of entity; the kinds are {', '.join(Kind)}")
+            raise SettingsError("names", f"{kind_name!r} is not an entity kind; use one of {', '.join(Kind)}")
         if not isinstance(entries, dict):
-            raise SettingsError("names", f"below {kind_name} there must be name: [spelling, …]")
+            raise SettingsError("names", f"entries under {kind_name} must have the form name: [spelling, …]")
         for name, spellings in entries.items():
             others = spellings or []
             if not isinstance(others, list) or not all(isinstance(each, str) for each in (name, *others)):
-                raise SettingsError("names", f"{kind_name}: {name!r}: give a list of spellings, or []")
+                raise SettingsError("names", f"{kind_name}: {name!r}: spellings must be a list of strings, or []")
             term = known.get(name)
             if term is None or term.kind != kind_name:
                 term = Term(name, Kind(kind_name))
             for spelling in (name, *others):
-                if len(spelling) < _SHORTEST:
-                    raise SettingsError("names", f"{kind_name}: {spelling!r} is too short to be looked for")
+                if len(spelling) < _MIN_LENGTH:
+                    raise SettingsError(
+                        "names", f"{kind_name}: {spelling!r} is too short; use at least {_MIN_LENGTH} characters"
+                    )
                 yield simplified(spelling), term

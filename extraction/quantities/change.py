@@ -1,4 +1,4 @@
-"""Whether a number is a level or a change, of which kind and which way: 同比下滑12.3% is a yoy change of −12.3."""
+"""Classify a number as a level or a change, with kind and direction: 同比下滑12.3% is a yoy change of −12.3."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 from msgspec import Struct
 
-from extraction.text.regex_prefilter import Prefiltered, first_letters
+from kg.text.regex_prefilter import Prefiltered, first_letters
 
-# kind, pattern, example; the one that stands last before the number decides
+# kind, pattern, example; the last one before the number decides
 KINDS = (
     ("cagr", "CAGR|[Cc]agr|复合年?均?增长率?|复合(?:年增|增速)|年均?复合|年均增长率?|年[均化]增速", "CAGR=4.5%"),
     ("wow", "周环比|周度环比|较上周|比上周|环比上周|周同比|[Ww][Oo][Ww]|周(?=涨|跌|升|降|$)", "周环比-1.2%"),
@@ -45,8 +45,8 @@ _DOWN = frozenset(DOWN)
 _ABOUT = "了|约|近|超过|超|逾|幅度|幅|大约|不到|不足|最高|最多|至多|至少|分别|均|各|仅|再|将近|接近|高达|多达"
 _FILLER = f"(?:{_ABOUT}|有望|累计|平均|或| )"
 _LOOSE = f"(?:{_ABOUT}|达到|达|为|在|[=:： （])"
-_NO_VERB = f"(?={first_letters(_WORDS)})(?<!新)(?!(?<=涨)跌)"  # 新增 is a thing, 涨跌幅 has no direction
-# A verb may stand right before the number; before a percentage also with 达 or 为, never with 至: that is a level.
+_NO_VERB = f"(?={first_letters(_WORDS)})(?<!新)(?!(?<=涨)跌)"  # 新增 is a noun, 涨跌幅 has no direction
+# A verb may directly precede the number; before a percentage also with 达 or 为, but not with 至, which marks a level.
 _VERB = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_FILLER}{{0,4}}$")
 _VERB_LOOSE = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_LOOSE}{{0,4}}$")
 _NOUN = re.compile(f"(?P<word>{_NOUNS}){_LOOSE}{{0,4}}$")
@@ -60,29 +60,29 @@ _AFTER_KIND = re.compile(
 )
 _STEPS = {"月": "mom", "周": "wow"}
 _AFTER_STEP = re.compile(" ?(月|周)环比")
-_BEHIND = re.compile("跑输|低于|落后|少于")
+_LESS_THAN = re.compile("跑输|低于|落后|少于")
 _LEVEL = re.compile("(?:为|是|至|到|达|达到|在|约为|约)(?:约|近)?$")
 _FROM = re.compile("(?:从|由|自)[^，。；]{0,8}$")
 _TO = re.compile("[^，。；]{0,8}(?:至|到|→)(?:约|近|了)?$")
 _LOSS = re.compile("(?:利润|净利)[^，。；]{0,4}(?<!净)亏损(?:额|了|约|近|为|达)?$")
 _MONTHLY = re.compile("[周月季]|Q[1-4]|[1-4]Q|[12]H|H[12]|半年")
 _BREAK = re.compile("[，,；;。！？!?|]")
-_WINDOW = 30  # characters; no direction word governs a number further off within its clause
+_WINDOW = 30  # characters before a number in which direction words apply
 
 DIFFERENCES = frozenset({"pct", "bp"})
 
 
 class ChangeKind(Struct, frozen=True):
-    """What stands around a number: the kind of change ("" for a level) and its sign."""
+    """The kind of change of a number ("" for a level) and its sign."""
 
     kind: str = ""
     sign: int = 1
-    base: str = ""  # the kind that a level is the base of: 环比5月的0.55元下降15%
-    start: bool = False  # 从5%提升至8%: the first of two levels, which the second follows
+    base: str = ""  # the kind of change whose base this level is: 环比5月的0.55元下降15%
+    start: bool = False  # the first of two levels: 从5%提升至8%
 
 
 class Place(Struct, frozen=True):
-    """A number in its sentence: its own sign ("", "+", "-"), its unit, and where the number before it ended."""
+    """A number in its sentence: its sign ("", "+", "-"), its unit, and the end of the preceding number (`floor`)."""
 
     start: int
     end: int
@@ -92,16 +92,16 @@ class Place(Struct, frozen=True):
 
 
 def read_change(text: str, place: Place) -> ChangeKind:
-    """Decide kind and direction from the words of the clause to the left, then those right behind."""
+    """Return kind and direction by the words of the clause before the number, then by those right after it."""
     left = _left(text, place)
     kind = _kind(left, text[: place.start])
     if place.sign:
-        behind = _AFTER_STEP.match(text, place.end) if place.unit == "%" else None
-        return _signed(left, place, _STEPS[behind[1]] if behind else kind)
+        suffix = _AFTER_STEP.match(text, place.end) if place.unit == "%" else None
+        return _signed(left, place, _STEPS[suffix[1]] if suffix else kind)
     if direction := _direction(left, place.unit):
         return ChangeKind("change" if kind in {"", "share"} else kind, direction)
     if place.unit == "pct":
-        return ChangeKind("change" if kind in {"", "share"} else kind, -1 if _BEHIND.search(left) else 1)
+        return ChangeKind("change" if kind in {"", "share"} else kind, -1 if _LESS_THAN.search(left) else 1)
     return _plain(text, place, left, kind)
 
 
@@ -119,7 +119,7 @@ def _kind(left: str, before: str) -> str:
 
 
 def _step(before: str) -> str:
-    """环比 compares with the step that the sentence speaks in: week, month or quarter."""
+    """Return the kind of 环比 by the last interval before it: week, month or quarter."""
     last = ""
     for match in _MONTHLY.finditer(before[-120:]):
         last = match[0]
@@ -135,7 +135,7 @@ def _direction(left: str, unit: str) -> int:
 
 
 def _signed(left: str, place: Place, kind: str) -> ChangeKind:
-    """+5% is a change; -5% is one unless it is said to be the level (利润率为-5%); money is one only when compared."""
+    """Classify a signed number: +5% is a change, -5% too unless it is a level (利润率为-5%), money only if compared."""
     if kind and kind != "share":
         return ChangeKind(kind)
     if place.sign == "+" or place.unit in DIFFERENCES:
@@ -158,13 +158,13 @@ def _plain(text: str, place: Place, left: str, kind: str) -> ChangeKind:
             named = {"同比": "yoy", "环比": "qoq", "": ""}.get(after["kind"] or "", "cagr")
             falling = after["word"] in _DOWN or after["word"] in DOWN_NOUNS
             return ChangeKind(named or (kind if kind not in {"", "share"} else "change"), -1 if falling else 1)
-        behind = _AFTER_KIND.match(text, place.end)
-        if behind:
-            return ChangeKind(behind["kind"].lower())
+        suffix = _AFTER_KIND.match(text, place.end)
+        if suffix:
+            return ChangeKind(suffix["kind"].lower())
         return ChangeKind("" if kind == "change" else kind, 1, start=start)
     return ChangeKind("", -1 if _LOSS.search(left) else 1, kind if kind != "share" else "", start=start)
 
 
 def follows(text: str, begin: int, end: int) -> bool:
-    """Whether the words between two levels say that one became the other (提升至)."""
+    """Whether the words between two levels say that the first became the second (提升至)."""
     return bool(_TO.fullmatch(text[begin:end]))

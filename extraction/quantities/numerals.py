@@ -1,4 +1,4 @@
-"""Quantities written in characters: 三家, 近三成, 半数, 三分之一, 百亿元, 翻倍."""
+"""Read quantities written in characters: 三家, 近三成, 半数, 三分之一, 百亿元, 翻倍."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Raw(Struct, frozen=True):
-    """A number as read, before the words around them are looked at."""
+    """A number as matched, before the words around it are considered."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class Raw(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class NumeralForm:
-    """A way of writing a number in characters; its main group bears its name."""
+    """A notation for numbers in characters; the main group of its pattern is called `name`."""
 
     name: str
     pattern: str
@@ -61,7 +61,7 @@ def _double(match: re.Match[str]) -> Raw:
 
 
 def _counted(match: re.Match[str]) -> Raw | None:
-    """三家 counts; 一家 is an article and 百家 a figure of speech."""
+    """Read 三家 as a count, but not 一家 (an article) or 百家 (a figure of speech)."""
     count, unit = match["counted"], match["counted_unit"]
     if (count == "一" and unit != "倍") or count in {"百", "千", "万"}:
         return None
@@ -116,5 +116,5 @@ WORD = f"(?=[{_CHINESE}半过翻])(?:" + "|".join(word.pattern for word in WORDS
 
 
 def read_word(match: re.Match[str]) -> Raw | None:
-    """Read the word that a scan with `WORD` has found."""
+    """Read a match of `WORD`."""
     return next(word for word in WORDS if match[word.name] is not None).read(match)

@@ -1,6 +1,6 @@
-"""Numbers with their units, scales, ranges and directions, from one sentence of a Chinese report.
+"""Read numbers with units, scales, ranges and directions from a sentence of a Chinese report.
 
-A bare number is no quantity: years, codes (600519), models (4680电池, H20) and ratios (3:2) yield nothing.
+A bare number is not a quantity: years, codes (600519), models (4680电池, H20) and ratios (3:2) yield nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from extraction.quantities.change import ChangeKind, Place, follows, read_change
 from extraction.quantities.numerals import WORD, Raw, read_word
 from extraction.quantities.units import NUMBER, SCALE, SCALES, UNIT, fold_unit
-from extraction.text.regex_prefilter import Prefiltered
 from kg.model import Problem
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ _HEADING = re.compile(r"\d{1,2}")
 _CLOCK = 25  # 15点 is an hour, 3500点 an index
 _SPANS = {"个月", "天", "小时"}
 _SPAN_BEFORE = {"前", "近", "来", "去"}  # 前4个月 and 未来12个月 are dates
-_INDIVISIBLE = {"千", "百"}  # 3千 alone is no number that a report writes
+_NEEDS_UNIT = {"千", "百"}  # reports never write 3千 alone
 
 
 def scan(text: str) -> Iterator[Raw]:
@@ -68,11 +68,11 @@ def scan(text: str) -> Iterator[Raw]:
 
 
 def _read_digits(text: str, start: int) -> list[Raw]:
-    if _named(text, start):
+    if _is_part_of_name(text, start):
         return []
     single = _FIRST.match(text, start)
     assert single is not None
-    joint = _JOINT.match(text, single.end())  # most numbers stand alone, and need not be read as two or as many
+    joint = _JOINT.match(text, single.end())  # fast path: most numbers are neither range nor list
     if joint and joint["to"] and (ranged := _RANGE.match(text, start)) and (item := _ranged(text, ranged)):
         return [item]
     listed = joint and joint["with"] and not single["unit"]
@@ -82,8 +82,8 @@ def _read_digits(text: str, start: int) -> list[Raw]:
     return [item] if item else []
 
 
-def _named(text: str, start: int) -> bool:
-    """Whether the digits belong to a name: ZG006, IL-17, 第3家; PE25倍 and CAGR13% do not."""
+def _is_part_of_name(text: str, start: int) -> bool:
+    """Whether the digits are part of a name: in ZG006, IL-17 and 第3家, but not in PE25倍 and CAGR13%."""
     before = text[start - 1] if start else ""
     if before == "第":
         return True
@@ -100,7 +100,7 @@ def _ranged(text: str, match: re.Match[str]) -> Raw | None:
         return None
     sign = _sign_before(text, match.start())
     low, high = _value(match["n"]), _value(match["n2"])
-    same_scale = not scale and not unit and low < high  # 8000-1万元 starts in 元, 3-5万元 in 万元
+    same_scale = not scale and not unit and low < high  # 3-5万元 is 3万 to 5万, but 8000-1万元 is 8000 to 1万
     low *= _factor(scale) if scale else _factor(scale2) if same_scale else 1.0
     high *= _factor(scale2)
     low, high = (-low if sign == "-" else low), (-high if (match["sign2"] or " ")[0] in "-−" else high)
@@ -123,7 +123,7 @@ def _single(text: str, match: re.Match[str]) -> Raw | None:
     sign = _sign_before(text, match.start())
     start = match.start() - len(sign)
     money = "" if unit else _currency(text, start)
-    if not (unit or money) and (not scale or scale in _INDIVISIBLE or scale.lower() == "k"):
+    if not (unit or money) and (not scale or scale in _NEEDS_UNIT or scale.lower() == "k"):
         return None
     number = _value(match["n"])
     if unit == "点" and number < _CLOCK and not scale:
@@ -136,7 +136,7 @@ def _single(text: str, match: re.Match[str]) -> Raw | None:
 
 
 def _shared(text: str, match: re.Match[str]) -> list[Raw]:
-    """9.45/10.3/11.2亿元: the last item lends its scale and unit to those before it."""
+    """Read 9.45/10.3/11.2亿元, where all items take the scale and unit of the last one."""
     end = match.start("unit") if match["unit"] else match.end()
     parts = list(_PARTS.finditer(text, match.start(), end))
     unit, scale = fold_unit(match["unit"] or ""), (parts[-1]["scale"] or "").strip()
@@ -156,7 +156,7 @@ def _shared(text: str, match: re.Match[str]) -> list[Raw]:
 
 
 def _is_list(text: str, match: re.Match[str]) -> bool:
-    """A slash, 分别, decimals or three items make a list; 1、2亿元 at the start of a line is a numbered heading."""
+    """Whether this is a list, by slash, 分别, decimals or three items; 1、2亿元 may start a numbered heading."""
     if match.start() == 0 and _HEADING.match(text) and "、" in match[0][:3]:
         return False
     several = "/" in match[0] or "." in match[0] or match[0].count("、") > 1
@@ -164,7 +164,7 @@ def _is_list(text: str, match: re.Match[str]) -> bool:
 
 
 def _sign_before(text: str, start: int) -> str:
-    """Return the sign right before a number with its blank; a dash behind a letter, digit or unit is none."""
+    """Return the sign before a number with its space; a dash after a letter, digit or unit is not a sign."""
     blank = 1 if start > 1 and text[start - 1] == " " else 0
     at = start - 1 - blank
     if at < 0 or text[at] not in "+-−":
@@ -206,15 +206,15 @@ class Quantity(Struct, frozen=True):
     """A number as stated: `sentence[start:end] == text`.
 
     Args:
-        start: offset of the number, its sign included.
-        end: offset behind the unit.
+        start: offset of the number, including its sign.
+        end: offset after the unit.
         text: the stated characters.
-        number: in base units with the direction folded in: 9.45亿元 is 9.45e8, 34% is 34.0, 下滑12.3% is -12.3.
-        unit: 元, %, pct (percentage points), bp, 吨, 元/吨, …; "" when only a scale was said.
+        number: in base units, signed by direction: 9.45亿元 is 9.45e8, 34% is 34.0, 下滑12.3% is -12.3.
+        unit: 元, %, pct (percentage points), bp, 吨, 元/吨, …; "" if only a scale is stated.
         scale: 亿, 万, … as stated or taken from the end of the list.
         high: upper end of a range, whose lower end is `number`.
-        approx: 约, 近, 超, 左右, 余 stand beside it.
-        change: "" for a level, else yoy, qoq, mom, wow, ytd, cagr, share, or change when the base is not said.
+        approx: whether 约, 近, 超, 左右 or 余 qualifies it.
+        change: "" for a level, else yoy, qoq, mom, wow, ytd, cagr, share, or "change" if the base is not stated.
     """
 
     start: int
@@ -230,7 +230,7 @@ class Quantity(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class QuantityList:
-    """Quantities of one unit told in a row: 9.45/10.3/11.2亿元."""
+    """Quantities of one unit in a row: 9.45/10.3/11.2亿元."""
 
     start: int
     end: int
@@ -254,8 +254,8 @@ def find_quantities(text: str) -> list[Quantity]:
         floor = found[-1].end if found else 0
         change = read_change(text, Place(raw.start + len(raw.sign), raw.end, raw.unit, raw.sign, floor))
         if found:
-            change = _carried(text, found[-1], raw, change, previous)
-        found.append(_finished(text, raw, change))
+            change = _with_inherited_kind(text, found[-1], raw, change, previous)
+        found.append(_to_quantity(text, raw, change))
         previous = change
     return found
 
@@ -265,7 +265,7 @@ def find_lists(text: str, quantities: Sequence[Quantity] | None = None) -> list[
 
     Args:
         text: one normalised sentence.
-        quantities: those of the sentence where they are known; else they are found.
+        quantities: the quantities of the sentence, if known; else they are read from the text.
     """
     lists: list[list[Quantity]] = []
     for item in find_quantities(text) if quantities is None else quantities:
@@ -278,7 +278,7 @@ def find_lists(text: str, quantities: Sequence[Quantity] | None = None) -> list[
 
 
 def align(listed: QuantityList, names: Sequence[Name]) -> list[tuple[Name, Quantity]] | Problem:
-    """Pair a list with the years or names told before it, only when there are as many of the one as of the other."""
+    """Pair a list with the years or names before it, if there are equally many."""
     if len(listed.items) != len(names):
         message = f"{len(names)}个名目对{len(listed.items)}个数"
         return Problem("alignment", message, listed.start, listed.end)
@@ -289,15 +289,15 @@ _BASIS = re.compile("(?P<扣非>扣非|扣除非经常性?)|(?P<归母>归母|�
 
 
 def basis_of(text_before: str) -> str:
-    """Return the basis of profit told last: 扣非, 归母 or ""; 扣非归母净利润 is 扣非."""
+    """Return the last basis of profit in the text: 扣非, 归母 or ""; 扣非归母净利润 is 扣非."""
     found = [match.lastgroup or "" for match in _BASIS.finditer(text_before)]
     if found[-2:] == ["扣非", "归母"] and re.search("扣非后?(?:的)?归母|扣除非经常性?损益[^，。]{0,6}归", text_before):
         return "扣非"
     return found[-1] if found else ""
 
 
-def _carried(text: str, last: Quantity, raw: Raw, change: ChangeKind, previous: ChangeKind) -> ChangeKind:
-    """Later items of a list, and the second of 从A提升至B, take the kind of the first."""
+def _with_inherited_kind(text: str, last: Quantity, raw: Raw, change: ChangeKind, previous: ChangeKind) -> ChangeKind:
+    """Give later items of a list, and the second level of 从A提升至B, the kind of the first."""
     if change.kind == "change" and previous.base and not re.search("[，。；]", text[last.end : raw.start]):
         return replace(change, kind=previous.base)
     if last.unit != raw.unit:
@@ -311,7 +311,7 @@ def _carried(text: str, last: Quantity, raw: Raw, change: ChangeKind, previous: 
     return change
 
 
-def _finished(text: str, raw: Raw, change: ChangeKind) -> Quantity:
+def _to_quantity(text: str, raw: Raw, change: ChangeKind) -> Quantity:
     low, high = raw.number, raw.high
     if change.sign < 0 and not raw.sign:
         low, high = (-low, None) if high is None else (-high, -low)
@@ -321,5 +321,5 @@ def _finished(text: str, raw: Raw, change: ChangeKind) -> Quantity:
 
 
 def _clean(number: float) -> float:
-    """Drop the dust of binary fractions: 2.3 * 1e8 is 229999999.99999997."""
+    """Round off floating-point errors: 2.3 * 1e8 is 229999999.99999997."""
     return float(f"{number:.12g}")

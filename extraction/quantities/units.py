@@ -1,11 +1,11 @@
-"""Scales, units and number words, as tables; every unit folds to one spelling (万辆 → 辆, 个百分点 → pct)."""
+"""Tables of scales, units and number words; each unit is normalised to one spelling (千瓦时 → kWh, 个百分点 → pct)."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from extraction.text.regex_prefilter import first_letters
+from kg.text.regex_prefilter import first_letters
 
 SCALES = {
     "万亿": 1e12, "千亿": 1e11, "百亿": 1e10, "十亿": 1e9, "亿": 1e8, "千万": 1e7, "百万": 1e6, "十万": 1e5, "万": 1e4,
@@ -51,7 +51,7 @@ GOODS = {
     "个月": "个月", "天": "天", "小时": "小时", "分钟": "分钟", "℃": "℃", "重量箱": "重量箱", "套房": "套",
 }  # fmt: skip
 
-# What may stand behind a slash: 元/吨, 万桶/日, GWh/年.
+# Units after a slash: 元/吨, 万桶/日, GWh/年.
 PER = [
     "金属吨", "吨", "千克", "公斤", "kg", "克", "g", "桶", "平方米", "平米", "㎡", "立方米", "方", "kWh", "KWh",
     "Wh", "kW", "W", "wh", "w", "度", "千瓦时", "千瓦", "瓦", "股", "片", "块", "盎司", "磅", "台", "辆", "套",
@@ -62,7 +62,7 @@ PER = [
     "间夜", "晚", "次", "蒲式耳", "千卡", "重量箱", "重箱", "标箱", "mL", "dL",
 ]  # fmt: skip
 
-# A unit is none when the next characters make it part of another word.
+# Next characters that make a unit part of another word.
 NOT_BEFORE = {
     "元": "[旦宵素件器组宇月老初气]", "台": "[湾州风积阶式]", "部": "[委门长分署件级]", "家": "[具电庭用族园纺装居]",
     "条": "[款件例]", "项": "目", "点": "[钟半位名击评]", "次": "[新级高日元月年贷]",
@@ -78,7 +78,7 @@ NOT_BEFORE = {
     "块": "[钱]", "套": "[餐利保期]", "根": "[据本]", "小时": "[候工]", "户": "[均用型外储]", "条件": "",
 }  # fmt: skip
 
-# One digit of these in Chinese is too often no count (一家公司, 三元电池, 二次创业).
+# Units accepted after a Chinese numeral; with others it is too often not a count (三元电池, 二次创业).
 CHINESE_COUNTED = [
     "家", "笔", "座", "条", "款", "倍", "台", "辆", "吨", "人", "名", "艘", "架", "只", "例", "件", "项",
     "个百分点", "个基点", "个", "亿元", "万元", "亿美元", "亿港元", "亿欧元",
@@ -106,7 +106,7 @@ _UNIT = (
     f"(?:{_alternatives(RATIOS)}|(?:{_alternatives(MONEY)})(?:/ ?(?:{_PER_WORDS}))?"
     f"|(?:{_alternatives(GOODS)})(?:/ ?(?:{_PER_WORDS}))?| ?(?:percent|GWh|GW|MW|TWh|kWh|tons?)(?![A-Za-z]))"
 )
-UNIT = f"(?={first_letters(_UNIT)}){_UNIT}"  # most of what follows a number begins none
+UNIT = f"(?={first_letters(_UNIT)}){_UNIT}"  # the lookahead rejects most text quickly
 _FOLDED = {**GOODS, **MONEY, **RATIOS, "tons": "吨", "ton": "吨"}
 _FOLDED_PER = {
     "公斤": "kg", "千克": "kg", "平米": "平方米", "㎡": "平方米", "平": "平方米", "千瓦时": "kWh", "度": "kWh",
@@ -119,7 +119,7 @@ _FOLDED_PER = {
 
 @lru_cache(maxsize=1024)
 def fold_unit(text: str) -> str:
-    """Return the one spelling of a unit; "" stays ""."""
+    """Return the normalised spelling of a unit; "" stays ""."""
     unit, slash, per = text.strip().partition("/")
     per = per.strip()
     return _FOLDED.get(unit, unit) + slash + _FOLDED_PER.get(per, per)

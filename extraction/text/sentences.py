@@ -1,7 +1,7 @@
-"""Blocks to sentences: a tidy text for analysis, whose every character remembers its place in the document.
+"""Split blocks into sentences with normalised text, each character mapped to its offset in the document.
 
 Patterns are written against one spelling (half-width digits, no stray blanks, Chinese punctuation); evidence is quoted
-in the source's spelling. Normalisation therefore turns a character into at most one, and `Sentence.offsets` leads back.
+in the source's spelling. Normalisation therefore maps a character to at most one, and `Sentence.offsets` maps back.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from extraction.text.regex_prefilter import Prefiltered
 from kg import simplified
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,12 +29,12 @@ _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _WIDTH = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
 _WIDTH |= {ord(wide): ord(narrow) for wide, narrow in zip("％／＋－．～〜∼−", "%/+-.~~~-", strict=True)}
 _WIDTH |= {ord(blank): ord(" ") for blank in _BLANKS}
-_WIDTH |= simplified.table()  # the patterns and the gazetteer are written in simplified characters
+_WIDTH |= simplified.table()  # patterns and the gazetteer use simplified characters
 
 _CLOSERS = {"（": "）", "(": ")", "【": "】", "[": "]", "「": "」", "『": "』", "《": "》", "“": "”", "‘": "’"}
 _BRACKETS = re.compile(r"[（）()【】\[\]「」『』《》“”‘’\"]")
-_DEEPEST = 32  # brackets within brackets; more are misprints too, and each is looked through at every mark
-_LONGEST_BRACKET = 160  # an opening bracket whose mate is farther off is a misprint, not a reason to swallow a page
+_MAX_OPEN_BRACKETS = 32  # open brackets; more are misprints, and all are scanned at every mark
+_MAX_BRACKET = 160  # characters; an opening bracket whose mate is farther away is a misprint
 
 _ENDING = re.compile(r"[。！？；!?;\n]|\.(?=[\"”’)]?\s+[A-Z\"“(]|[\"”’)]?\s*$)")
 _ABBREVIATION = re.compile(r"\b(?:[A-Za-z]|Inc|Co|Ltd|Corp|No|vs|Mr|Mrs|Ms|Dr|Fig|est|approx|St|cf|al)$")
@@ -43,7 +43,7 @@ _ENTITY = re.compile(r"&#?\w{1,10}$")
 _AFTER_ENDING = re.compile(r"[。！？；!?;]*[”’」』》）)】\]\"]*")
 _WORD = re.compile(r"\w")
 _LIST_LEAD = re.compile(r"\s*(?:[-*+•·●▪◆■□➢►]\s|[（(]?[0-9一二三四五六七八九十]{1,3}[)）.、．])")
-_LONGEST = 2000  # characters; no sentence that is one is longer, and what reads sentences may be slow on longer ones
+_MAX_SENTENCE = 2000  # characters; no real sentence is longer, and sentence readers may be slow on longer text
 _FULL_LINE = 20  # characters; a shorter line without an end mark is a label or a title, not a wrapped line
 
 _MARKUP = re.compile(rf"[`{_INVISIBLE}]|\*(?:[`{_INVISIBLE}]*\*)+")
@@ -53,20 +53,20 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)(?!,\d)")
 _RANGE_DASH = re.compile(r"(?<=[\d%])( ?)[–—](?= ?\d)")
 _WIDE_OF = str.maketrans(",;:!?()", "，；：！？（）")
 _MARKS = re.compile(rf"[,;:!?](?:(?<=[{_HAN}%)）”’》】」』].)|(?<=[{_HAN}%)）”’》】」』] .)|(?= ?[{_HAN}“‘《【「『]))")
-_ANY_HAN = re.compile(f"[{_HAN}]")
+_HAN_CHAR = re.compile(f"[{_HAN}]")
 _PARENTHESIS = re.compile(r"[()（）]")
 _TIGHT = rf"{_HAN}{_WIDE_MARKS}\u3040-\u30ff/<>=≤≥~"
 _LOOSE = Prefiltered(
     rf"(?<=[{_TIGHT}(\[]) +| +(?=[{_TIGHT},.;:!?)\]%‰])"
-    # a sign set apart (同比 - 1.3%, 9 月 1 日 - 9 月 5 日) belongs to its number; A - B keeps its blanks
+    # a sign between blanks (同比 - 1.3%, 9 月 1 日 - 9 月 5 日) belongs to its number; A - B keeps its blanks
     rf"|(?<=[\w%)]) (?=[+-] [{_HAN}\d])|(?<= [+-]) (?=[{_HAN}\d])|(?<=[{_HAN}{_WIDE_MARKS}\d%][+-]) (?=[{_HAN}\d])",
 )
 
-_TOUCHED = re.compile(rf"[`*{_INVISIBLE} ,;:!?()–—]")  # a text with none of these is what it should be
+_NEEDS_NORMALISING = re.compile(rf"[`*{_INVISIBLE} ,;:!?()–—]")  # text without any of these is already normalised
 
 
 class Sentence(Struct, frozen=True):
-    """One sentence: `document_text[start:end]` is its source, `text` its normalised form for analysis.
+    """One sentence: `document_text[start:end]` is its source, `text` its normalised form.
 
     `offsets[i]` is the document offset of `text[i]`; the last of its `len(text) + 1` entries is `end`.
     """
@@ -82,11 +82,11 @@ class Sentence(Struct, frozen=True):
 
 
 def split(document_text: str, start: int, end: int) -> list[Sentence]:
-    """Cut a block of a document into sentences at 。！？； and line ends.
+    """Split a block of a document into sentences at 。！？； and line ends.
 
-    Not inside brackets or quotes, nor after a number's point. A printed line that runs on into the next is no end.
-    The sentences are disjoint, in order, without blanks around, and cover all text; what is mere markup (`**`) joins
-    its neighbour, and a block of nothing else has no sentences.
+    Marks inside brackets or quotes, a list number's point, and the break of a wrapped line do not end a sentence.
+    Sentences are disjoint, in order, stripped, and cover all text; pure markup (`**`) joins its neighbour, and a block
+    of nothing else has no sentences.
 
     Args:
         document_text: the stored text that offsets point into.
@@ -96,25 +96,25 @@ def split(document_text: str, start: int, end: int) -> list[Sentence]:
     return list(_split(document_text, start, end))
 
 
-@lru_cache(maxsize=2048)  # blocks of a few documents: facts and passages are cut from the same ones
+@lru_cache(maxsize=2048)  # blocks of a few documents: facts and passages use the same ones
 def _split(document_text: str, start: int, end: int) -> tuple[Sentence, ...]:
     block = document_text[start:end]
     spans: list[tuple[int, int]] = []
-    for piece_start, piece_end in pairwise((0, *_cuts(block), len(block))):
+    for piece_start, piece_end in pairwise((0, *_sentence_ends(block), len(block))):
         tight = _strip(block, piece_start, piece_end)
         if tight is None:
             continue
         if spans and (_is_markup(block, tight) or _is_markup(block, spans[-1])):
             tight = (spans.pop()[0], tight[1])
-        spans += _parts(block, *tight)
+        spans += _split_overlong(block, *tight)
     return tuple(_sentence(block, span, start) for span in spans if not _is_markup(block, span))
 
 
-def _parts(block: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut what is too long for a sentence (a table without bars, a text without marks) at a comma or blank."""
-    while end - start > _LONGEST:
-        comma = max(block.rfind(mark, start + _LONGEST // 2, start + _LONGEST) for mark in "，、, |\t")
-        stop = comma + 1 if comma > 0 else start + _LONGEST
+def _split_overlong(block: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Split an overlong sentence (a table without bars, text without marks) at a comma or blank."""
+    while end - start > _MAX_SENTENCE:
+        comma = max(block.rfind(mark, start + _MAX_SENTENCE // 2, start + _MAX_SENTENCE) for mark in "，、, |\t")
+        stop = comma + 1 if comma > 0 else start + _MAX_SENTENCE
         if piece := _strip(block, start, stop):
             yield piece
         start = stop
@@ -123,7 +123,7 @@ def _parts(block: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def normalise(text: str) -> str:
-    """Return the spelling that patterns are written against; doing it twice changes nothing.
+    """Return the spelling that patterns are written against; idempotent.
 
     >>> normalise("营收 1,234.5 亿元,布油 70 – 75 美元 / 桶(Q1),买入 PD-L1/4-1BB **双抗**")
     '营收1234.5亿元，布油70-75美元/桶（Q1），买入PD-L1/4-1BB双抗'
@@ -132,7 +132,7 @@ def normalise(text: str) -> str:
 
 
 def behind_last(marks: str, text: str, before: int) -> int:
-    """Return where the text goes on behind the last of some marks in text[:before]; 0 where none of them stands.
+    """Return the offset after the last of `marks` in text[:before], 0 if there is none.
 
     >>> behind_last("，。", "营收增长，净利润下降", 7)
     5
@@ -150,8 +150,8 @@ def _is_markup(block: str, span: tuple[int, int]) -> bool:
     return _WORD.search(block, *span) is None and not normalise(block[span[0] : span[1]])
 
 
-def _cuts(block: str) -> Iterator[int]:
-    """Yield the offsets in `block` where one sentence ends, in order."""
+def _sentence_ends(block: str) -> Iterator[int]:
+    """Yield the offsets in `block` where a sentence ends, in order."""
     closed = _bracketed(block)
     begin = at = nearest = 0
     while match := _ENDING.search(block, at):
@@ -160,18 +160,18 @@ def _cuts(block: str) -> Iterator[int]:
             nearest += 1
         inside = nearest < len(closed) and closed[nearest][0] < place
         if mark == "\n":
-            cut = None if _runs_on(block, place) else at
+            cut = None if _is_wrapped(block, place) else at
         elif (inside and not (mark == "。" and closed[nearest][1] == place + 1)) or _is_false_end(block, begin, place):
             cut = None
         else:
-            cut = _after(block, begin, at)
+            cut = _skip_closing_marks(block, begin, at)
         if cut is not None:
             yield cut
             begin = at = cut
 
 
-def _after(block: str, begin: int, at: int) -> int:
-    """Take closing marks along, and the ** that closes what this sentence opened."""
+def _skip_closing_marks(block: str, begin: int, at: int) -> int:
+    """Return the offset after closing marks and after a ** that was opened in this sentence."""
     match = _AFTER_ENDING.match(block, at)
     at = match.end() if match else at
     if block.startswith("**", at) and block.count("**", begin, at) % 2:
@@ -186,17 +186,17 @@ def _is_false_end(block: str, begin: int, place: int) -> bool:
         return _ABBREVIATION.search(word) is not None or _ENUMERATION.fullmatch(block, begin, place) is not None
     if mark == ";":
         return _ENTITY.search(block[max(begin, place - 12) : place]) is not None
-    # Yahoo!, ?id=5 and 3!2 stand inside words
+    # inside a word: Yahoo!, ?id=5, 3!2
     return mark in "!?" and block[place + 1 : place + 2].isascii() and block[place + 1 : place + 2].isalnum()
 
 
 def _bracketed(block: str) -> list[tuple[int, int]]:
-    """Find the outermost bracketed stretches as (opening, closing) offsets; misprinted brackets count for nothing."""
+    """Return the outermost bracketed spans as (opening, closing) offsets, ignoring misprinted brackets."""
     pairs: list[tuple[int, int]] = []
     open_at: list[tuple[str, int]] = []
     for match in _BRACKETS.finditer(block):
         mark, place = match[0], match.start()
-        while open_at and place - open_at[-1][1] > _LONGEST_BRACKET:
+        while open_at and place - open_at[-1][1] > _MAX_BRACKET:
             open_at.pop()
         waiting = [closer for closer, _ in open_at]
         if mark in waiting or (mark in ")）" and waiting and waiting[-1] in ")）"):
@@ -207,7 +207,7 @@ def _bracketed(block: str) -> list[tuple[int, int]]:
             _add_pair(pairs, opened, place)
         elif mark in _CLOSERS or mark == '"':
             open_at.append((_CLOSERS.get(mark, mark), place))
-            del open_at[:-_DEEPEST]
+            del open_at[:-_MAX_OPEN_BRACKETS]
     return pairs
 
 
@@ -217,10 +217,10 @@ def _add_pair(pairs: list[tuple[int, int]], opened: int, closed: int) -> None:
     pairs.append((opened, closed))
 
 
-def _runs_on(block: str, place: int) -> bool:
-    """Say whether the line that ends at `place` was only wrapped by the printer.
+def _is_wrapped(block: str, place: int) -> bool:
+    """Return whether the line that ends at `place` is wrapped, so that its sentence continues.
 
-    A wrapped line is full, ends without an end mark, and what follows is no list item and not clearly wider.
+    A wrapped line is full and has no end mark, and the next line is not a list item and not clearly wider.
     """
     line = block[block.rfind("\n", 0, place) + 1 : place].strip()
     stop = block.find("\n", place + 1)
@@ -234,18 +234,18 @@ def _runs_on(block: str, place: int) -> bool:
 def _sentence(block: str, span: tuple[int, int], base: int) -> Sentence:
     text, kept = _normalise(block[span[0] : span[1]])
     start, end = base + span[0], base + span[1]
-    same = len(text) == end - start  # nothing was taken out: a range costs nothing
+    same = len(text) == end - start  # nothing was deleted, so a range will do
     return Sentence(start, end, text, range(start, end + 1) if same else (*map(start.__add__, kept), end))
 
 
 def _normalise(raw: str) -> tuple[str, Sequence[int]]:
     """Return the normalised text and, for each of its characters, the offset in `raw`.
 
-    Deletions that can bring marks together come first, decisions look through one blank, blanks go last: that order
-    makes a second pass find nothing.
+    Deletions that can bring marks together come first, rules look past one blank, and blanks are deleted last: this
+    order makes normalisation idempotent.
     """
     text = raw.translate(_WIDTH)
-    if not _TOUCHED.search(text):
+    if not _NEEDS_NORMALISING.search(text):
         return text, range(len(text))
     places: Sequence[int] = range(len(raw))
     text, places = _delete(text, places, _spans(_MARKUP, text))
@@ -278,7 +278,7 @@ def _thousands(text: str) -> list[tuple[int, int]]:
 
 
 def _widen_parentheses(text: str) -> str:
-    """Make both parentheses of a pair full-width where one touches Chinese, so that pairs stay pairs."""
+    """Make both parentheses of a pair full-width if one touches Chinese, so that pairs keep matching."""
     chars: list[str] = []
     open_at: list[int] = []
     for match in _PARENTHESIS.finditer(text):
@@ -294,7 +294,7 @@ def _widen_parentheses(text: str) -> str:
 
 def _touches_han(text: str, at: int) -> bool:
     before, after = text[max(0, at - 2) : at].rstrip(" "), text[at + 1 : at + 3].lstrip(" ")
-    return _ANY_HAN.match(before[-1:]) is not None or _ANY_HAN.match(after) is not None
+    return _HAN_CHAR.match(before[-1:]) is not None or _HAN_CHAR.match(after) is not None
 
 
 def _delete(text: str, places: Sequence[int], spans: list[tuple[int, int]]) -> tuple[str, Sequence[int]]:

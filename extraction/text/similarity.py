@@ -1,6 +1,6 @@
-"""How alike sentences are, by their characters: the floor that is always there, without any model.
+"""Measure sentence similarity by character n-grams, the baseline that needs no model.
 
-Characters, not words: Chinese needs no segmenter for this, and two sentences on 碳酸锂价格 share the grams that matter.
+Characters, not words: Chinese needs no segmenter for this, and two sentences on 碳酸锂价格 share the relevant n-grams.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GRAM_SIZES = (1, 2, 3)
-_DIGITS = str.maketrans("123456789", "000000000")  # 12% and 34% are alike; which number it is says nothing of the theme
+_DIGITS = str.maketrans("123456789", "000000000")  # 12% and 34% are alike: the number says nothing about the theme
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceVectors:
-    """TF-IDF rows of one document's sentences, unit length, sparse: row i owns entries `starts[i] : starts[i + 1]`.
+    """Sparse TF-IDF rows of one document's sentences, of unit length; row i owns entries `starts[i] : starts[i + 1]`.
 
-    Grams that occur in one sentence only count for its length but are not stored: they meet no other row.
+    Grams that occur in only one sentence count for its length but are not stored, since they match no other row.
     """
 
     starts: NDArray[np.int64]
@@ -31,29 +31,29 @@ class SentenceVectors:
     weights: NDArray[np.float32]
 
     def cosine(self, start: int, stop: int) -> NDArray[np.float32]:
-        """Return the cosine of each of the sentences [start, stop) with each, 0 … 1, shape (stop-start, stop-start).
+        """Return the pairwise cosines of the sentences [start, stop), 0 … 1, shape (stop-start, stop-start).
 
-        The diagonal is what the shared grams alone give, so it is at most 1.
+        The diagonal counts only shared grams, so it is at most 1.
         """
         first, last = self.starts[start], self.starts[stop]
         columns = self.columns[first:last]
-        met = np.zeros(columns.max(initial=-1) + 1, dtype=bool)
-        met[columns] = True
-        place = met.cumsum() - 1  # of each gram among those that these sentences hold
+        present = np.zeros(columns.max(initial=-1) + 1, dtype=bool)
+        present[columns] = True
+        place = present.cumsum() - 1  # dense column of each gram in these sentences
         counts = np.diff(self.starts[start : stop + 1])
-        dense = np.zeros((stop - start, np.count_nonzero(met)), dtype=np.float32)
+        dense = np.zeros((stop - start, np.count_nonzero(present)), dtype=np.float32)
         dense[np.repeat(np.arange(stop - start), counts), place[columns]] = self.weights[first:last]
         product = dense @ dense.T
-        # four digits, so that a BLAS that sums in another order gives the same chunks
+        # rounded to four digits so that BLAS summation order does not change the chunks
         rounded: NDArray[np.float32] = np.round(product, 4)
         return rounded
 
 
 def vectorise(texts: Sequence[str]) -> SentenceVectors:
-    """Weigh the character 1- to 3-grams of a document's sentences.
+    """Compute TF-IDF vectors over the character 1- to 3-grams of a document's sentences.
 
     Weights are (1 + log tf) · log((1 + n) / df) with the document's own sentences as the collection (Salton & Buckley
-    1988), so what the whole document is about ties no two of its sentences together.
+    1988), so the topic of the whole document links no two of its sentences.
     """
     rows, grams = _grams([fold(text) for text in texts])
     _, column = np.unique(grams, return_inverse=True)
@@ -71,12 +71,12 @@ def vectorise(texts: Sequence[str]) -> SentenceVectors:
 
 
 def fold(text: str) -> str:
-    """Keep what tells themes apart: letters and characters in lower case, digits all alike, no punctuation."""
+    """Reduce text to what distinguishes themes: lower-case letters, all digits alike, no punctuation."""
     return letters_of(text.lower()).translate(_DIGITS)
 
 
 def letters_of(text: str) -> str:
-    """Return a text without its punctuation and blanks."""
+    """Return a text without punctuation and blanks."""
     return "".join(filter(str.isalnum, text))
 
 
@@ -86,7 +86,7 @@ def code_points(text: str) -> NDArray[np.uint64]:
 
 
 def hash_grams(codes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
-    """Hash every run of `size` code points to 64 bits, the same on every machine (SplitMix64's mixing, Steele 2014)."""
+    """Hash every run of `size` code points to 64 bits, machine-independent (SplitMix64 mixing, Steele 2014)."""
     count = max(codes.size - size + 1, 0)
     state = np.full(count, size, dtype=np.uint64)
     for place in range(size):
@@ -96,7 +96,7 @@ def hash_grams(codes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
 
 
 def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread every bit of a 64-bit number over all of them (SplitMix64's finaliser)."""
+    """Mix the bits of each 64-bit number (SplitMix64 finaliser)."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: NDArray[np.uint64] = state ^ (state >> np.uint64(31))
@@ -104,7 +104,7 @@ def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _grams(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return every gram's sentence and hash; no gram spans two sentences."""
+    """Return the sentence index and hash of every gram; no gram spans two sentences."""
     codes = code_points("".join(texts))
     owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     rows, grams = [], []

@@ -1,6 +1,6 @@
-"""What is fitted beside the network: how probable a candidate is, and which kind of thing a name names.
+"""Fit the two logistic regressions besides the network: the probability of a candidate, and the kind of a name.
 
-Both are logistic regressions. The first is fitted on notes that the network was not trained on.
+The first is fitted on notes that the network was not trained on.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KIND_SLOTS = 1 << 14
-_ALIKE = 0.6
+_MIN_OVERLAP = 0.6
 
 
 def matched(found: Sequence[dict[str, Any]], gold: Sequence[dict[str, Any]]) -> list[bool]:
-    """Say of a note's candidates, best first, which of them an annotated edge answers; each edge answers one."""
+    """Return which of a note's candidates, best first, match an annotated edge; each edge matches at most one."""
     wanted = [(GROUP_OF[edge["r"]], fold(edge["s"]), fold(edge["o"])) for edge in gold if edge["r"] in GROUP_OF]
     out = []
     for each in found:
@@ -43,7 +43,7 @@ def matched(found: Sequence[dict[str, Any]], gold: Sequence[dict[str, Any]]) -> 
 
 
 def alike(left: str, right: str) -> bool:
-    """Whether two folded names may name one thing: one holds the other, up to twice as long, or their pairs overlap."""
+    """Whether two folded names may denote the same thing: one contains the other, or their character pairs overlap."""
     if not set(left) & set(right):
         return False
     short, long = sorted((left, right), key=len)
@@ -52,16 +52,16 @@ def alike(left: str, right: str) -> bool:
     if len(short) < 3:  # noqa: PLR2004 -- two characters overlap too easily
         return False
     pairs = [Counter(name[at : at + 2] for at in range(len(name) - 1)) for name in (left, right)]
-    return 2 * sum((pairs[0] & pairs[1]).values()) / sum(map(len, (left, right)), -2) >= _ALIKE
+    return 2 * sum((pairs[0] & pairs[1]).values()) / sum(map(len, (left, right)), -2) >= _MIN_OVERLAP
 
 
 def fit_probability(features: NDArray[np.float64], groups: Sequence[int], right: Sequence[bool]) -> list[list[float]]:
-    """Fit what turns a candidate's features into a probability; return a row of weights and an offset for each group.
+    """Fit probabilities of candidates; return one row of weights and an offset per group.
 
     Args:
-        features: (candidates, features) as `edges.features_of` makes them.
+        features: (candidates, features), the output of `edges.features_of`.
         groups: the group of each candidate.
-        right: whether an annotated edge answers it.
+        right: whether each candidate matches an annotated edge.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 -- the extra `train`
 
@@ -75,7 +75,7 @@ def fit_probability(features: NDArray[np.float64], groups: Sequence[int], right:
 
 
 def fit_kinds(names: Iterable[tuple[str, str]]) -> NDArray[np.float16]:
-    """Fit the kind of a name by its characters; return (KIND_SLOTS, kinds) weights."""
+    """Fit the kind of a name on its characters; return (KIND_SLOTS, kinds) weights."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415 -- the extra `train`
     from sklearn.linear_model import SGDClassifier  # noqa: PLC0415
 
@@ -84,9 +84,9 @@ def fit_kinds(names: Iterable[tuple[str, str]]) -> NDArray[np.float16]:
     rows = np.repeat(np.arange(len(slots)), [len(each) for each in slots])
     columns = np.concatenate([np.array(each) for each in slots])
     matrix = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(slots), KIND_SLOTS))
-    goal = [KINDS.index(kind) for (_, kind), _ in counted]
+    labels = [KINDS.index(kind) for (_, kind), _ in counted]
     model = SGDClassifier(loss="log_loss", alpha=3e-6, max_iter=20, tol=None, random_state=1, average=True)
-    model.fit(matrix, goal, sample_weight=[min(count, 5) for _, count in counted])
+    model.fit(matrix, labels, sample_weight=[min(count, 5) for _, count in counted])
     weights = np.full((KIND_SLOTS, len(KINDS)), 0.0)
     weights[:, model.classes_] = model.coef_.T
     return weights.astype(np.float16)

@@ -1,4 +1,4 @@
-"""`liantu train edges`: the shipped model, made anew."""
+"""Define the command `liantu train edges`, which trains the edge model."""
 
 from __future__ import annotations
 

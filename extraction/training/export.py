@@ -1,4 +1,4 @@
-"""A trained network as the files that `extraction.models.edges` reads: ONNX with 8-bit weights, arrays, tokenizer."""
+"""Export a trained network to the files of `extraction.models.edges`: ONNX with 8-bit weights, arrays, tokenizer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from extraction.training.pretrained import Base
 
 
-class _Reader(nn.Module):
+class _InferenceNetwork(nn.Module):
     """The network from embedded words to scores and states."""
 
     def __init__(self, net: EdgeNetwork) -> None:
@@ -36,8 +36,8 @@ class _Reader(nn.Module):
 def write(net: EdgeNetwork, base: Base, folder: Path, *, calibration: Any, kinds: NDArray[np.float16]) -> None:
     """Write the files of a model into a folder.
 
-    The weights have seven bits, not eight: processors without VNNI add products of eight in sixteen bits, which would
-    overflow there and make the same text read differently on another machine.
+    Weights use seven bits of their eight: without VNNI, processors sum 8-bit products in 16 bits, which may overflow
+    and give other results than on other machines.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 -- the extra `train`
 
@@ -53,7 +53,7 @@ def write(net: EdgeNetwork, base: Base, folder: Path, *, calibration: Any, kinds
             "states": {1: "tokens"},
         }
         torch.onnx.export(
-            _Reader(net), sample, str(plain), input_names=["words", "own"], output_names=["scores", "states"],
+            _InferenceNetwork(net), sample, str(plain), input_names=["words", "own"], output_names=["scores", "states"],
             dynamic_axes=axes, opset_version=17, dynamo=False,
         )  # fmt: skip
         quantize_dynamic(
@@ -68,7 +68,8 @@ def write(net: EdgeNetwork, base: Base, folder: Path, *, calibration: Any, kinds
         words=np.round(base.words / scales[:, None]).astype(np.int8), scales=scales.astype(np.float32),
         places=base.places.astype(half), distance=net.distance.weight.detach().numpy().astype(half),
         w1=net.pair.weight.detach().numpy().T.astype(half), b1=net.pair.bias.detach().numpy().astype(half),
-        w2=net.said.weight.detach().numpy().T.astype(half), b2=net.said.bias.detach().numpy().astype(half), kinds=kinds,
+        w2=net.attributes.weight.detach().numpy().T.astype(half),
+        b2=net.attributes.bias.detach().numpy().astype(half), kinds=kinds,
     )  # fmt: skip
     (folder / "edges.spm").write_bytes(base.tokenizer)
     (folder / "edges.json").write_text(json.dumps({"calibration": calibration}) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Training of the edge model: `liantu train edges` runs what is here, and the shipped weights were made by it."""
+"""Train the edge model: tokenized examples, losses and the training loop."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from extraction.training.gold import Example
 
 LONGEST_SPAN = 24  # tokens
-_BLANKED = 0.06  # the share of tokens that training hides
-_HARMLESS = -8.0  # the score below which nothing needs to be refused
-_SPANS, _WRONG = 16, 24  # of a text: likely spans of a role, and unlikely pairs of them that training learns to refuse
+_TOKEN_DROPOUT = 0.06  # share of tokens that training masks
+_MIN_NEGATIVE = -8.0  # pairs with a lower score are not used as negatives
+_SPANS, _NEGATIVES = 16, 24  # per text: best spans of a role, and hard negative pairs of them
 
 
 class Item:
-    """An example as tokens, with its goals as sparse places."""
+    """An example as tokens, with its targets as sparse positions."""
 
     def __init__(self, example: Example, tokenizer: sentencepiece.SentencePieceProcessor) -> None:
         text = example.unit.text.translate(SPELLED)
@@ -48,15 +48,15 @@ class Item:
         self.starts, self.ends = token_spans(pieces)
         self.ids = [1, *tokenizer.encode(text, out_type=int)[:300], 2]
         self.own = [0, *(int(start >= example.unit.body) for start in self.starts), 0]
-        self.states = torch.empty(0)  # below the trained layers, once they are known
+        self.states = torch.empty(0)  # output of the frozen layers, set by `cache_lower`
         self.wanted: set[tuple[int, int, int]] = set()
         self.ignored: set[tuple[int, int, int]] = set()
-        self.doubtful: set[tuple[int, int, int, int]] = set()  # pairs that are neither right nor wrong
+        self.doubtful: set[tuple[int, int, int, int]] = set()  # pairs that are neither positives nor negatives
         self.pairs: list[tuple[tuple[int, int, int, int], dict[str, int]]] = []
         self._label()
 
     def tokens(self, span: tuple[int, int]) -> tuple[int, int] | None:
-        """Return the first and the last token (from 1, behind the begin mark) of a span of characters."""
+        """Return the first and the last token of a span of characters; token 0 is the begin marker."""
         first = next((k for k, end in enumerate(self.ends) if end > span[0]), None)
         last = next((k for k in reversed(range(len(self.starts))) if self.starts[k] < span[1]), None)
         if first is None or last is None or not 0 <= last - first < LONGEST_SPAN:
@@ -99,7 +99,7 @@ class Item:
             self.pairs.append(((*subject, *object_), goals))
 
     def _mark_everywhere(self, edge: Any) -> None:
-        """The same words elsewhere in the unit are neither right nor wrong: one place of a name is annotated."""
+        """Ignore other occurrences of the same names in the unit, since only one of each is annotated."""
         text = self.example.unit.text
         ends = []
         for span in (edge.subject, edge.object):
@@ -128,7 +128,7 @@ def make_items(examples: Sequence[Example], tokenizer: bytes) -> list[Item]:
 
 
 def cache_lower(net: EdgeNetwork, items: Sequence[Item], device: str = "cpu") -> None:
-    """Compute the states below the trained layers once."""
+    """Compute and store the output of the frozen layers."""
     order = sorted(items, key=lambda item: len(item.ids))
     net.eval()
     with torch.no_grad():
@@ -154,13 +154,13 @@ def _padded(batch: Sequence[Item]) -> tuple[torch.Tensor, torch.Tensor, torch.Te
 
 
 def _states(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the last states of a batch in float32 and which tokens are real."""
+    """Return the last states of a batch, and a mask of the tokens that are not padding."""
     _, own, padding = _padded(batch)
     states = torch.zeros((*own.shape, batch[0].states.shape[-1]), dtype=torch.bfloat16)
     for row, item in enumerate(batch):
         states[row, : len(item.ids)] = item.states
     if net.training:
-        states *= torch.rand(own.shape)[..., None] > _BLANKED
+        states *= torch.rand(own.shape)[..., None] > _TOKEN_DROPOUT
     padding = padding.to(device)
     with torch.autocast(device, dtype=torch.bfloat16):
         last = net.upper_states(states.to(device), own.to(device), padding.to(torch.bfloat16))
@@ -168,11 +168,11 @@ def _states(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[torch
 
 
 def allowed(real: torch.Tensor) -> torch.Tensor:
-    """Return (texts, POINTERS, tokens, tokens): spans run forward and are short; links join any two real tokens."""
+    """Return a (texts, POINTERS, tokens, tokens) mask: spans run forward and are short, links join any real tokens."""
     texts, tokens = real.shape
     place = torch.arange(tokens, device=real.device)
-    far = place[None] - place[:, None]
-    span = (far >= 0) & (far < LONGEST_SPAN)
+    distance = place[None] - place[:, None]
+    span = (distance >= 0) & (distance < LONGEST_SPAN)
     both = real[:, :, None] & real[:, None, :] & (place > 0)[None, :, None] & (place > 0)[None, None, :]
     out = both[:, None].expand(texts, POINTERS, tokens, tokens).clone()
     out[:, : len(ROLES)] &= span
@@ -180,7 +180,7 @@ def allowed(real: torch.Tensor) -> torch.Tensor:
 
 
 def scores_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the last states of a batch and its scores, in float32."""
+    """Return the last states and the scores of a batch in float32."""
     last, _ = _states(net, batch, device)
     with torch.autocast(device, dtype=torch.bfloat16):
         scores = net.scores(last)
@@ -188,7 +188,7 @@ def scores_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[tor
 
 
 def loss_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> torch.Tensor:
-    """Return the loss of a batch: spans and links, then what is said of pairs, right ones and likely wrong ones."""
+    """Return the loss of a batch: spans and links, then attributes of gold pairs and hard negatives."""
     last, real = _states(net, batch, device)
     with torch.autocast(device, dtype=torch.bfloat16):
         scores = net.scores(last)
@@ -202,24 +202,24 @@ def loss_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> torch.Tenso
     loss = multilabel_loss(scores, wanted.to(device), (ignored.to(device) | ~allowed(real))).sum(-1).mean()
     pairs = [(row, *ends) for row, item in enumerate(batch) for ends, _ in item.pairs]
     goals = [goal for item in batch for _, goal in item.pairs]
-    wrong = wrong_pairs(scores.detach(), real, batch)
-    goals += [{"group": len(GROUP_NAMES)}] * len(wrong)
+    negatives = hard_negatives(scores.detach(), real, batch)
+    goals += [{"group": len(GROUP_NAMES)}] * len(negatives)
     if goals:
-        said = net.pair_attributes(last.float(), torch.tensor([*pairs, *wrong], device=device))
+        attributes = net.pair_attributes(last.float(), torch.tensor([*pairs, *negatives], device=device))
         for name, (low, high) in ATTRIBUTES.items():
             goal = torch.tensor([each.get(name, -100) for each in goals], device=device)
             if (goal >= 0).any():
                 weight = 1.0 if name == "group" else 0.5
                 loss = loss + weight * F.cross_entropy(
-                    said[:, low:high], goal, ignore_index=-100, reduction="sum"
+                    attributes[:, low:high], goal, ignore_index=-100, reduction="sum"
                 ) / len(batch)
     return loss
 
 
-def wrong_pairs(
+def hard_negatives(
     scores: torch.Tensor, real: torch.Tensor, batch: Sequence[Item]
 ) -> list[tuple[int, int, int, int, int]]:
-    """Return the likeliest pairs of a batch that are no edges, as (text, first and last token of either span)."""
+    """Return the best-scored pairs of a batch that are not edges, as (text, first and last token of either span)."""
     texts, _, tokens, _ = scores.shape
     spans = scores[:, :2].masked_fill(~allowed(real)[:, :2], NEVER).flatten(2)
     best = spans.topk(min(_SPANS, spans.shape[-1]), -1)
@@ -228,7 +228,7 @@ def wrong_pairs(
     link = scores[rows, len(ROLES), first[:, 0, :, None], first[:, 1, None, :]]
     link = link + scores[rows, len(ROLES) + len(LINKS), last[:, 0, :, None], last[:, 1, None, :]]
     link = link + best.values[:, 0, :, None].clamp(max=0) + best.values[:, 1, None, :].clamp(max=0)
-    top = link.flatten(1).topk(min(2 * _WRONG, link[0].numel()), -1)
+    top = link.flatten(1).topk(min(2 * _NEGATIVES, link[0].numel()), -1)
     out = []
     wide = best.indices.shape[-1]
     for row, item in enumerate(batch):
@@ -242,7 +242,7 @@ def wrong_pairs(
                 int(first[row, 1, right]),
                 int(last[row, 1, right]),
             )
-            if value < _HARMLESS or kept == _WRONG:
+            if value < _MIN_NEGATIVE or kept == _NEGATIVES:
                 break
             if ends not in known and (ends[1] < ends[2] or ends[3] < ends[0]):
                 out.append((row, *ends))
@@ -257,7 +257,7 @@ def _flat(places: set[tuple[int, int, int]], tokens: int) -> torch.Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How long and how fast: `tokens` of a batch, learning rates, and the share of units without edges in an epoch."""
+    """Hyperparameters: `tokens` per batch, learning rates, and the share of units without edges used per epoch."""
 
     epochs: int
     tokens: int = 1600
@@ -271,21 +271,21 @@ def fit(
     net: EdgeNetwork, items: Sequence[Item], schedule: Schedule, *, device: str, log: Callable[[str], None]
 ) -> dict[str, torch.Tensor]:
     """Train; return the mean of the weights over the last part of the run (Izmailov et al. 2018), by name."""
-    chance = random.Random(schedule.seed)  # noqa: S311 -- a shuffle, no secret
+    rng = random.Random(schedule.seed)  # noqa: S311 -- for shuffling, not for security
     torch.manual_seed(schedule.seed)
     encoder = [*net.upper.parameters()]
-    held = {id(part) for part in encoder}
-    heads = [part for part in net.parameters() if part.requires_grad and id(part) not in held]
+    encoder_ids = {id(part) for part in encoder}
+    heads = [part for part in net.parameters() if part.requires_grad and id(part) not in encoder_ids]
     optimizer = torch.optim.AdamW(
         [{"params": encoder, "lr": schedule.rate}, {"params": heads, "lr": schedule.head_rate}], weight_decay=0.01
     )
     rates = [group["lr"] for group in optimizer.param_groups]
-    total, done, began = 0, 0, time.monotonic()
+    total, done, started = 0, 0, time.monotonic()
     mean: dict[str, torch.Tensor] = {}
     for epoch in range(schedule.epochs):
         net.train()
-        chosen = [item for item in items if item.wanted or chance.random() < schedule.empty]
-        batches = list(_batches(chosen, schedule.tokens, chance))
+        chosen = [item for item in items if item.wanted or rng.random() < schedule.empty]
+        batches = list(_batches(chosen, schedule.tokens, rng))
         total = total or len(batches) * schedule.epochs
         losses = 0.0
         for batch in batches:
@@ -301,7 +301,7 @@ def fit(
             losses += loss.item()
             if done > 0.6 * total:
                 _average(mean, net, 0.995)
-        spent = time.monotonic() - began
+        spent = time.monotonic() - started
         log(f"epoch {epoch + 1}: {len(batches)} batches, loss {losses / len(batches):.3f}, {spent:.0f} s")
     return mean
 
@@ -313,13 +313,13 @@ def _average(mean: dict[str, torch.Tensor], net: EdgeNetwork, keep: float) -> No
             mean[name] = value.clone() if name not in mean else mean[name].mul_(keep).add_(value, alpha=1 - keep)
 
 
-def _batches(items: list[Item], tokens: int, chance: random.Random) -> Iterator[list[Item]]:
-    """Batches of about as many tokens, of texts of about a length, in a random order."""
-    order = sorted(items, key=lambda item: len(item.ids) + chance.random() * 20)
+def _batches(items: list[Item], tokens: int, rng: random.Random) -> Iterator[list[Item]]:
+    """Yield batches of similar numbers of tokens, each of texts of similar length, in random order."""
+    order = sorted(items, key=lambda item: len(item.ids) + rng.random() * 20)
     out: list[list[Item]] = [[]]
     for item in order:
         if out[-1] and (len(out[-1]) + 1) * max(len(item.ids), *(len(each.ids) for each in out[-1])) > tokens:
             out.append([])
         out[-1].append(item)
-    chance.shuffle(out)
+    rng.shuffle(out)
     yield from out

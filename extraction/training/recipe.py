@@ -1,4 +1,4 @@
-"""How the shipped edge model was made, from annotated notes to its files; `liantu train edges` runs it."""
+"""Train the shipped edge model, from annotated notes to its files; run by `liantu train edges`."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from extraction.training.pretrained import Base
 
 LAYERS, FROZEN = 8, 4
-_WEIGHED = 6  # candidates of a note that calibrate, for each of its edges; the rest are hardly ever right
+_CANDIDATES_PER_EDGE = 6  # best candidates of a note used for calibration; further ones are hardly ever right
 
 Note = tuple[list["Example"], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What to train on and how.
+    """Training data and options.
 
-    `annotations` and `calibrate` are JSONL files of notes, `texts` the folders that hold their texts as id.md; the
-    network is trained on the former and its probabilities are fitted on the latter. `vocabulary` are further folders
-    of texts whose words the tokenizer keeps.
+    `annotations` and `calibrate` are JSONL files of notes: the network is trained on the former, and its probabilities
+    are fitted on the latter. `texts` are the folders with their texts as id.md, `vocabulary` further folders of texts
+    whose words the tokenizer keeps.
     """
 
     annotations: Sequence[Path]
@@ -56,19 +56,19 @@ def train(recipe: Recipe, log: Callable[[str], None]) -> None:
     """Train, calibrate and write a model.
 
     Raises:
-        KgError: a note stands on both sides, a text is missing, or the network has learnt nothing.
+        KgError: a note is in both sets, a text is missing, or no prediction on the calibration notes is right.
     """
-    notes, held = (
+    notes, held_out = (
         [note for file in files for note in read_notes(file, recipe.texts) if note[0]]
         for files in (recipe.annotations, recipe.calibrate)
     )
-    if both := {examples[0].note for examples, _ in notes} & {examples[0].note for examples, _ in held}:
-        raise KgError(f"note {min(both)} is in ANNOTATIONS and in --calibrate: leave it out of one")
+    if both := {examples[0].note for examples, _ in notes} & {examples[0].note for examples, _ in held_out}:
+        raise KgError(f"note {min(both)} is in both ANNOTATIONS and --calibrate: remove it from one")
     base = pretrained.build(_words(recipe), LAYERS)
-    log(f"{len(notes)} notes to train on, {len(held)} to calibrate on; {len(base.words)} pieces")
+    log(f"{len(notes)} notes to train on, {len(held_out)} to calibrate on; {len(base.words)} pieces")
     net = fitted(notes, base, recipe, log=log)
     kinds = calibration.fit_kinds((edge[end], edge[f"{end}k"]) for _, edges in notes for edge in edges for end in "so")
-    export.write(net, base, recipe.out, calibration=calibrated(net, base, held), kinds=kinds)
+    export.write(net, base, recipe.out, calibration=calibrated(net, base, held_out), kinds=kinds)
 
 
 def _words(recipe: Recipe) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _words(recipe: Recipe) -> Iterator[str]:
 
 
 def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, *, log: Callable[[str], None]) -> EdgeNetwork:
-    """Train a network on notes; its weights are the mean over the end of the run."""
+    """Train a network on notes; its weights are averaged over the end of the run."""
     torch.manual_seed(recipe.seed)
     items = training.make_items([example for examples, _ in notes for example in examples], base.tokenizer)
     net = EdgeNetwork(base, frozen=FROZEN)
@@ -93,26 +93,26 @@ def fitted(notes: Sequence[Note], base: Base, recipe: Recipe, *, log: Callable[[
 
 
 def calibrated(net: EdgeNetwork, base: Base, notes: Sequence[Note]) -> list[list[float]]:
-    """Fit probabilities on notes that a network was not trained on.
+    """Fit probabilities on notes that the network was not trained on.
 
     Raises:
-        KgError: the network has learnt nothing.
+        KgError: no prediction on the notes is right.
     """
     features, groups, right = [], [], []
     for examples, gold in notes:
-        found = list(_found(net, training.make_items(examples, base.tokenizer)))
-        found.sort(key=lambda row: -float(row["features"][[2, 5]].sum()))
-        del found[_WEIGHED * max(len(gold), 1) :]
-        for each, answered in zip(found, calibration.matched(found, gold), strict=True):
+        candidates = list(_candidates(net, training.make_items(examples, base.tokenizer)))
+        candidates.sort(key=lambda row: -float(row["features"][[2, 5]].sum()))
+        del candidates[_CANDIDATES_PER_EDGE * max(len(gold), 1) :]
+        for each, is_right in zip(candidates, calibration.matched(candidates, gold), strict=True):
             features.append(each["features"])
             groups.append(each["number"])
-            right.append(answered)
+            right.append(is_right)
     if not any(right):
-        raise KgError("nothing that was read of the held-out notes is right: train on more notes, or for longer")
+        raise KgError("no prediction on the calibration notes is right: train on more notes or for more epochs")
     return calibration.fit_probability(np.array(features), groups, right)
 
 
-def _found(net: EdgeNetwork, items: Sequence[training.Item]) -> Iterator[dict[str, Any]]:
+def _candidates(net: EdgeNetwork, items: Sequence[training.Item]) -> Iterator[dict[str, Any]]:
     training.cache_lower(net, items)
     low, high = ATTRIBUTES["group"]
     net.eval()
@@ -123,9 +123,9 @@ def _found(net: EdgeNetwork, items: Sequence[training.Item]) -> Iterator[dict[st
             if not len(ends):
                 continue
             rows = torch.from_numpy(np.pad(ends, ((0, 0), (1, 0))))
-            said = net.pair_attributes(states, rows)[:, low:high].numpy()
+            logits = net.pair_attributes(states, rows)[:, low:high].numpy()
         name = cache(partial(_name, item, scores[0].numpy()))
-        for pair, row, number in zip(ends, features_of(spans, said), said[:, :-1].argmax(axis=1), strict=True):
+        for pair, row, number in zip(ends, features_of(spans, logits), logits[:, :-1].argmax(axis=1), strict=True):
             yield {
                 "subject": fold(name(*map(int, pair[:2]))),
                 "object": fold(name(*map(int, pair[2:]))),

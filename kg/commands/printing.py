@@ -33,7 +33,32 @@ _LINKS = 24
 _PATHS = 12
 _AFFECTED = 20
 _AGAINST = 3
-_DOORS = {"graph": "图谱", "words": "原文检索", "nothing": "无"}
+_ASK = {
+    "zh": {
+        "question": "问：",
+        "understood": "理解为：",
+        "as_of": "截至 {day}",
+        "corrected": "「{written}」按「{meant}」理解",
+        "answered": "答：",
+        "partial": "没有找到直接的答案；相关原文：",
+        "not_found": "未找到相关信息。",
+        "ambiguous": "这个名称可以指几家公司，请写明是哪一家：",
+        "near": "相近的名称：{names}",
+        "covered": "库中文档的日期：{first} 至 {last}",
+    },
+    "en": {
+        "question": "Question: ",
+        "understood": "Understood as: ",
+        "as_of": "as of {day}",
+        "corrected": "read {written} as {meant}",
+        "answered": "Answer:",
+        "partial": "No direct answer found; related passages:",
+        "not_found": "Nothing found.",
+        "ambiguous": "This name may mean several companies; say which:",
+        "near": "Similar names: {names}",
+        "covered": "Documents in this base: {first} to {last}",
+    },
+}
 _ARROWS = {1: "↑", -1: "↓", 0: "↕"}
 
 
@@ -156,13 +181,27 @@ def print_passages(_: QuerySession, found: Sequence[Passage]) -> None:
         click.echo(f"  {passage.chunk.text}")
 
 
-def print_ask(_: QuerySession, answer: AskAnswer) -> None:
-    """Print an answer, the door it came through, and its citations."""
-    click.echo(f"问：{answer.question}")
-    click.echo(f"答（来自{_DOORS[answer.door]}）：")
-    for line in answer.lines:
-        click.echo(f"{'  ' * line.indent}{line.text}")
-        _print_citations(line.citations, indent=2 * line.indent + 4)
+def print_ask(session: QuerySession, answer: AskAnswer) -> None:
+    """Print an answer with what was understood and its citations; or what the base has instead."""
+    words = _ASK[session.lang]
+    asked = answer.understood
+    said = [*(label(entity) for entity in asked.entities), *([str(asked.period)] if asked.period else [])]
+    if asked.as_of:
+        said.append(words["as_of"].format(day=asked.as_of))
+    said += [words["corrected"].format(written=written, meant=meant) for written, meant in asked.corrections]
+    click.echo(f"{words['question']}{answer.question}")
+    if said:
+        click.echo(f"{words['understood']}{' · '.join(said)}")
+    click.echo(words[answer.status])
+    for line in (*answer.lines, *answer.passages):
+        quoted = line.source == "text"
+        if not quoted or not line.citations or line.text != line.citations[0].quote:
+            click.echo(f"{'  ' * line.indent}{line.text}")
+        _print_citations(line.citations, indent=2 * line.indent + 4, quoted=not quoted)
+    if answer.near:
+        click.echo(words["near"].format(names="、".join(answer.near)))
+    if answer.covered:
+        click.echo(words["covered"].format(first=answer.covered[0], last=answer.covered[1]))
 
 
 def label(entity: Entity) -> str:
@@ -210,10 +249,10 @@ def _print_against(session: QuerySession, link: Link) -> None:
         _print_citations(session.citations([fact], 1), indent=8)
 
 
-def _print_citations(citations: Iterable[Citation], indent: int = 6) -> None:
+def _print_citations(citations: Iterable[Citation], indent: int = 6, *, quoted: bool = True) -> None:
     for citation in citations:
         quote = citation.quote.replace("\n", " ")
-        quote = quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE]}…"
+        quote = quote if len(quote) <= _QUOTE or not quoted else f"{quote[:_QUOTE]}…"
         page = f" 第{citation.page}页" if citation.page else ""
         speaker = citation.speaker or citation.publisher
         click.echo(f"{' ' * indent}「{quote}」—— {citation.title}，{speaker}，{citation.published_on}{page}")

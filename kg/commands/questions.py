@@ -34,19 +34,25 @@ def _question(command: Callable[..., Any]) -> Callable[..., Any]:
     return view_options(confidence_option(json_option(lang_option(command))))
 
 
-def _answered(ask: Callable[[QuerySession], Any], show: Callable[[QuerySession, Any], None], **options: Any) -> None:
-    """Open the base, ask, and print the answer as text or JSON."""
+def _answered(
+    ask: Callable[[QuerySession], Any],
+    show: Callable[[QuerySession, Any], None],
+    *,
+    out: Callable[[Any], Any] = plain,
+    **options: Any,
+) -> Any:
+    """Open the base, ask, print the answer as text or (by `out`) as JSON, and return it."""
     with opened(options["kb"], options["as_of"]) as view:
         session = QuerySession(view, lang=options["lang"], min_confidence=options["min_confidence"])
         answer = ask(session)
         if options["as_json"]:
-            click.echo(json.dumps(plain(answer), ensure_ascii=False, indent=2))
+            click.echo(json.dumps(out(answer), ensure_ascii=False, indent=2))
         else:
             show(session, answer)
             if session.below:
-                click.echo(
-                    f"（另有 {session.below} 条把握低于 {session.min_confidence:g} 的事实未用；--min-confidence 0 全用）"
-                )
+                left = f"另有 {session.below} 条把握低于 {session.min_confidence:g} 的事实未用"
+                click.echo(f"（{left}；--min-confidence 0 全用）")
+    return answer
 
 
 @click.command()
@@ -139,6 +145,9 @@ def passages(query: str, limit: int, **options: Any) -> None:
 @_question
 def ask(question: str, **options: Any) -> None:
     """提问：用一句话提问，回答附出处。"""
-    from kg.query.answer import ask as answer  # noqa: PLC0415 -- imported when called
+    from kg.query.ask.answer import ask as answer  # noqa: PLC0415 -- imported when called
+    from kg.query.ask.wire import answer_out  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda session: answer(session, question), print_ask, **options)
+    found = _answered(lambda session: answer(session, question), print_ask, out=answer_out, **options)
+    if found.status == "not_found":
+        raise SystemExit(1)

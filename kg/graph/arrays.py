@@ -1,7 +1,7 @@
-"""Named arrays in one file: written whole or not at all, mapped and not read, and never trusted when torn or foreign.
+"""Memory-mapped files of named arrays, written atomically and verified by checksum.
 
 Layout: magic, length of the header (8 bytes), header as JSON (key, arrays, checksum of the data), then the arrays, each
-on a multiple of 64 bytes. The file appears under its name by a rename after it has reached the disk.
+on a multiple of 64 bytes. The file is synced under a temporary name, then renamed.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAGIC = b"LTARRAY1"
-_ALIGNED = 64
+_ALIGNMENT = 64
 _BLOCK = 1 << 24
 _HEAD = len(_MAGIC) + 8
 
 
 def save(path: Path, key: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
-    """Write a file; False when the folder does not let us, or the disk is full: then there is none, or the old one.
+    """Write a file atomically; return False when the folder is not writable or the disk is full.
 
     Args:
-        path: where; a file there is replaced.
-        key: what the arrays were made from, as JSON knows it; `load` asks for the same.
+        path: target; an existing file is replaced, or kept when writing fails.
+        key: what the arrays were built from, JSON-serialisable; `load` must be given an equal key.
         arrays: one-dimensional arrays by name.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -38,19 +38,19 @@ def save(path: Path, key: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
         path.parent.mkdir(exist_ok=True)
         _sweep(path.parent)
         with temporary.open("wb") as file:
-            places, checksum, offset = [], 0, 0
+            layout, checksum, offset = [], 0, 0
             for name, array in arrays.items():
                 data = np.ascontiguousarray(array).view(np.uint8).reshape(-1).data
-                checksum = _checked(data, checksum)
-                places.append([name, array.dtype.str, len(array), offset])
-                offset += -(-len(data) // _ALIGNED) * _ALIGNED
-            header = json.dumps({"key": key, "arrays": places, "checksum": checksum, "bytes": offset}).encode()
-            header += b" " * (-(_HEAD + len(header)) % _ALIGNED)
+                checksum = _update_checksum(data, checksum)
+                layout.append([name, array.dtype.str, len(array), offset])
+                offset += -(-len(data) // _ALIGNMENT) * _ALIGNMENT
+            header = json.dumps({"key": key, "arrays": layout, "checksum": checksum, "bytes": offset}).encode()
+            header += b" " * (-(_HEAD + len(header)) % _ALIGNMENT)
             file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
             for array in arrays.values():
                 data = np.ascontiguousarray(array).view(np.uint8).reshape(-1).data
                 file.write(data)
-                file.write(b"\0" * (-len(data) % _ALIGNED))
+                file.write(b"\0" * (-len(data) % _ALIGNMENT))
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -61,11 +61,11 @@ def save(path: Path, key: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what processes left half-written when they were killed."""
-    for left in folder.glob("*.new"):
-        owner = left.suffixes[-2].lstrip(".") if len(left.suffixes) > 1 else ""
+    """Remove temporary files of processes that no longer run."""
+    for leftover in folder.glob("*.new"):
+        owner = leftover.suffixes[-2].lstrip(".") if len(leftover.suffixes) > 1 else ""
         if owner.isdigit() and not _alive(int(owner)):
-            left.unlink(missing_ok=True)
+            leftover.unlink(missing_ok=True)
 
 
 def _alive(process: int) -> bool:
@@ -79,7 +79,7 @@ def _alive(process: int) -> bool:
 
 
 def load(path: Path, key: Mapping[str, Any]) -> dict[str, NDArray[Any]] | None:
-    """Map a file's arrays; None when there is none, it was made from something else, or it is damaged."""
+    """Map the arrays of a file; return None when it is missing, damaged, or has another key."""
     try:
         mapped = np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError):  # ValueError: an empty file cannot be mapped
@@ -95,13 +95,13 @@ def load(path: Path, key: Mapping[str, Any]) -> dict[str, NDArray[Any]] | None:
         part = data[offset : offset + length * kind.itemsize]
         if kind.hasobject or len(part) != length * kind.itemsize:
             return None
-        checksum = _checked(part.data, checksum)
+        checksum = _update_checksum(part.data, checksum)
         found[name] = np.asarray(part).view(kind)
     return found if checksum == header["checksum"] else None
 
 
 def key_of(path: Path) -> dict[str, Any] | None:
-    """Return the key that a file was written with; None when there is no such file."""
+    """Return the key stored in a file, or None when it cannot be read."""
     try:
         with path.open("rb") as file:
             start = file.read(_HEAD)
@@ -123,11 +123,11 @@ def _header(mapped: NDArray[np.uint8]) -> dict[str, Any] | None:
         header: dict[str, Any] = json.loads(mapped[_HEAD : _HEAD + min(length, _BLOCK)].tobytes())
     except ValueError:
         return None
-    whole = isinstance(header, dict) and _HEAD + length + header.get("bytes", -1) == len(mapped)
-    return header if whole else None
+    is_complete = isinstance(header, dict) and _HEAD + length + header.get("bytes", -1) == len(mapped)
+    return header if is_complete else None
 
 
-def _checked(data: memoryview, checksum: int) -> int:
+def _update_checksum(data: memoryview, checksum: int) -> int:
     for start in range(0, len(data), _BLOCK):
         checksum = zlib.crc32(data[start : start + _BLOCK], checksum)
     return checksum

@@ -1,10 +1,9 @@
-"""Compiled graphs kept: in memory for the next question, and beside the base for the next process.
+"""Cache of compiled graphs, in memory and in memory-mapped files beside the base.
 
-Beside a base `KB` lies the folder `KB-snapshot`: the table of all facts (kg/store/columns.py), and the graph of a few
-views of it, as files that every process maps. They are made from one state of the base. After a commit nothing of this
-is made anew: what the commits since have touched is asked for again and laid over (kg/graph/patch.py), until it is so
-much that a new table is cheaper. A small base is compiled in memory and leaves no files; so does one in a folder that
-cannot be written to. Deleting the folder is harmless.
+The folder `KB-snapshot` beside a base `KB` holds the table of all facts (kg/store/columns.py) and the graphs of a few
+views, all built from one state of the base. After a commit they are not rebuilt: the facts touched since are read again
+and applied as a patch (kg/graph/patch.py), until there are so many that a new table is cheaper. A small base, or one in
+a read-only folder, is compiled in memory and leaves no files. Deleting the folder is harmless.
 """
 
 from __future__ import annotations
@@ -43,163 +42,167 @@ if TYPE_CHECKING:
 
 _FORMAT = 2
 _WORTH_A_FILE = 20_000  # facts
-_PATCHED_AT_MOST = 20_000  # facts; above, and above a twentieth of all, a new table is read
+_MAX_PATCH = 20_000  # facts; beyond this or a twentieth of all facts, read a new table
 _LEAST_PATCH = 1_000
 _GRAPHS, _TABLES, _VIEW_FILES = 8, 2, 8
 _NOTHING = Touched(frozenset(), frozenset())
 
 
-class _Kept:
-    """The last few of something that is costly to make."""
+class _LruCache:
+    """A thread-safe LRU cache."""
 
-    def __init__(self, room: int) -> None:
-        self._room = room
+    def __init__(self, size: int) -> None:
+        self._size = size
         self._found: OrderedDict[object, Any] = OrderedDict()
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
     def get(self, key: object) -> Any:
-        with self._guard:
+        with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)
             return self._found.get(key)
 
     def put(self, key: object, made: T) -> T:
-        with self._guard:
+        with self._lock:
             self._found[key] = made
             self._found.move_to_end(key)
-            while len(self._found) > self._room:
+            while len(self._found) > self._size:
                 self._found.popitem(last=False)
         return made
 
     def clear(self) -> None:
-        with self._guard:
+        with self._lock:
             self._found.clear()
 
 
-_graphs, _tables = _Kept(_GRAPHS), _Kept(_TABLES)
+_graphs, _tables = _LruCache(_GRAPHS), _LruCache(_TABLES)
 
 
 def forget() -> None:
-    """Drop what is kept in memory; files stay, as for another process."""
+    """Clear the in-memory caches; files are kept."""
     _graphs.clear()
     _tables.clear()
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """A table, the state of the base it was read from, and whether it lies in a file."""
+class _CachedTable:
+    """A table, the state of the base it was read from, and whether it is stored in a file."""
 
     table: FactTable
     state: State
-    filed: bool
+    on_disk: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _GraphRequest:
     """One request for a graph."""
 
     view: View
     source: TableSource
-    words: Vocabulary
-    spelled: str
-    sight: VisibleBounds
+    vocabulary: Vocabulary
+    vocabulary_hash: str
+    bounds: VisibleBounds
 
     @property
     def folder(self) -> Path:
-        """Where files go."""
+        """The folder of the cache files."""
         return Path(f"{self.source.path}-snapshot")
 
     def key(self, state: State) -> tuple[object, ...]:
-        """What the graph depends on."""
-        return str(self.source.path), state, self.spelled, self.sight
+        """Return the in-memory cache key of the graph."""
+        return str(self.source.path), state, self.vocabulary_hash, self.bounds
 
     def header(self, state: State) -> dict[str, Any]:
-        """What a file must have been made from."""
-        return {"format": _FORMAT, "revision": state.revision, "stamp": state.stamp, "vocabulary": self.spelled}
+        """Return the key that a valid cache file must have."""
+        return {"format": _FORMAT, "revision": state.revision, "stamp": state.stamp, "vocabulary": self.vocabulary_hash}
 
 
-def parts_of(view: View, words: Vocabulary) -> Parts:
-    """Return the compiled graph of a view."""
+def parts_of(view: View, vocabulary: Vocabulary) -> Parts:
+    """Return the compiled graph of a view, from the cache where possible."""
     source = getattr(view, "source", None)
     if not isinstance(source, TableSource):
-        return compiled(view, words)
+        return compiled(view, vocabulary)
     day = None if view.as_of is None else view.as_of.toordinal()
     read = None if view.known_at is None else microseconds(view.known_at)
-    asked = _Asked(view, source, words, _spelled(words), VisibleBounds(day, read, source.period))
+    request = _GraphRequest(
+        view, source, vocabulary, _hash_vocabulary(vocabulary), VisibleBounds(day, read, source.period)
+    )
     with source.reading() as reader:
         state = reader.state()
-        found: Parts | None = _graphs.get(asked.key(state))
+        found: Parts | None = _graphs.get(request.key(state))
         if found is not None:
             return found
-        held, touched = _table(asked, reader, state)
-    changed = _changed_entities(asked, held, touched)
-    made = _graph(asked, held) if changed is None else _laid_over(asked, held, touched, changed)
-    return _graphs.put(asked.key(state), made)
+        cached, touched = _table(request, reader, state)
+    changed = _changed_entities(request, cached, touched)
+    made = _graph(request, cached) if changed is None else _apply_changes(request, cached, touched, changed)
+    return _graphs.put(request.key(state), made)
 
 
-def _spelled(words: Vocabulary) -> str:
-    """Hash what of a vocabulary a compiled graph depends on."""
+def _hash_vocabulary(vocabulary: Vocabulary) -> str:
+    """Hash the parts of a vocabulary that a compiled graph depends on."""
     return digest(
-        f"{name} {r.cardinality} {r.one_per} {r.half_life} {r.weight!r}" for name, r in words.relations.items()
+        f"{name} {r.cardinality} {r.one_per} {r.half_life} {r.weight!r}" for name, r in vocabulary.relations.items()
     )
 
 
-def _table(asked: _Asked, reader: Reader, state: State) -> tuple[_Held, Touched]:
-    """Return a table of the base, and what has been touched since it was read."""
-    place = str(asked.source.path), asked.spelled
-    held: _Held | None = _tables.get(place)
-    for known in (held, _filed(asked)):
+def _table(request: _GraphRequest, reader: Reader, state: State) -> tuple[_CachedTable, Touched]:
+    """Return a table of the base and what was touched since it was read."""
+    place = str(request.source.path), request.vocabulary_hash
+    cached: _CachedTable | None = _tables.get(place)
+    for known in (cached, _load_table(request)):
         if known is None:
             continue
-        touched = _NOTHING if known.state == state else reader.touched(known.state, asked.words)
-        few = max(_LEAST_PATCH, min(len(known.table.fact_id) // 20, _PATCHED_AT_MOST))
-        if touched is not None and len(touched.facts) <= few:
+        touched = _NOTHING if known.state == state else reader.touched(known.state, request.vocabulary)
+        limit = max(_LEAST_PATCH, min(len(known.table.fact_id) // 20, _MAX_PATCH))
+        if touched is not None and len(touched.facts) <= limit:
             return _tables.put(place, known), touched
-    table = reader.table(asked.words)
-    filed = len(table.fact_id) >= _WORTH_A_FILE and arrays.save(
-        asked.folder / "table", asked.header(state), {f.name: getattr(table, f.name) for f in fields(FactTable)}
+    table = reader.table(request.vocabulary)
+    on_disk = len(table.fact_id) >= _WORTH_A_FILE and arrays.save(
+        request.folder / "table", request.header(state), {f.name: getattr(table, f.name) for f in fields(FactTable)}
     )
-    return _tables.put(place, _Held(table, state, filed)), _NOTHING
+    return _tables.put(place, _CachedTable(table, state, on_disk)), _NOTHING
 
 
-def _filed(asked: _Asked) -> _Held | None:
-    """Map the table that lies beside the base, when it was made with this vocabulary."""
-    path = asked.folder / "table"
+def _load_table(request: _GraphRequest) -> _CachedTable | None:
+    """Map the table file beside the base, if it was built with this vocabulary."""
+    path = request.folder / "table"
     key = arrays.key_of(path)
     if key is None:
         return None
     state = State(int(key.get("revision", -1)), str(key.get("stamp", "")))
-    found = arrays.load(path, asked.header(state))
+    found = arrays.load(path, request.header(state))
     if found is None or found.keys() != {field.name for field in fields(FactTable)}:
         return None
-    return _Held(FactTable(**found), state, filed=True)
+    return _CachedTable(FactTable(**found), state, on_disk=True)
 
 
-def _graph(asked: _Asked, held: _Held) -> Parts:
-    """Return the graph of a view as the table has it."""
-    key = ("as the table has it", asked.key(held.state))
+def _graph(request: _GraphRequest, cached: _CachedTable) -> Parts:
+    """Return the graph of a view at the state of the table."""
+    key = ("table state", request.key(cached.state))
     found: Parts | None = _graphs.get(key)
     if found is not None:
         return found
-    bounded = asked.sight.read is not None or asked.sight.period is not None
-    path = asked.folder / f"view-{asked.view.as_of or 'latest'}"
-    if held.filed and not bounded:
-        mapped = arrays.load(path, asked.header(held.state))
+    bounded = request.bounds.read is not None or request.bounds.period is not None
+    path = request.folder / f"view-{request.view.as_of or 'latest'}"
+    if cached.on_disk and not bounded:
+        mapped = arrays.load(path, request.header(cached.state))
         if mapped is not None:
-            return _graphs.put(key, _unpacked(mapped, held.table))
-    made = _derived(asked, held.table)
-    if held.filed and not bounded and arrays.save(path, asked.header(held.state), _packed(made)):
-        _drop_old(asked.folder)
+            return _graphs.put(key, _unpack(mapped, cached.table))
+    made = _derived(request, cached.table)
+    if cached.on_disk and not bounded and arrays.save(path, request.header(cached.state), _pack(made)):
+        _drop_old(request.folder)
     return _graphs.put(key, made)
 
 
-def _derived(asked: _Asked, table: FactTable, *, without: NDArray[np.int64] | None = None, least_day: int = 0) -> Parts:
-    nodes = visible_nodes(table, asked.sight)
-    live = live_facts(table, asked.sight, asked.words, without=without, least_day=least_day)
-    return _put_together(nodes, live, table, len(asked.words.relations))
+def _derived(
+    request: _GraphRequest, table: FactTable, *, without: NDArray[np.int64] | None = None, least_day: int = 0
+) -> Parts:
+    nodes = visible_nodes(table, request.bounds)
+    live = live_facts(table, request.bounds, request.vocabulary, without=without, least_day=least_day)
+    return _build_parts(nodes, live, table, len(request.vocabulary.relations))
 
 
-def _put_together(nodes: Nodes, live: Live, table: FactTable, relations: int) -> Parts:
+def _build_parts(nodes: Nodes, live: Live, table: FactTable, relations: int) -> Parts:
     edges, out, back = table_edges(table, nodes, live, relations=relations)
     return Parts(
         as_of=date.fromordinal(live.day) if live.day else None,
@@ -215,11 +218,11 @@ def _put_together(nodes: Nodes, live: Live, table: FactTable, relations: int) ->
 
 
 def _entity_ids(table: FactTable, rows: NDArray[np.int32]) -> Texts:
-    every = Texts(table.entity_texts, table.entity_ends)
-    return every if len(rows) == len(every) else every.picked(rows)
+    all_ids = Texts(table.entity_texts, table.entity_ends)
+    return all_ids if len(rows) == len(all_ids) else all_ids.picked(rows)
 
 
-def _packed(parts: Parts) -> dict[str, NDArray[Any]]:
+def _pack(parts: Parts) -> dict[str, NDArray[Any]]:
     ids, none = parts.entity_ids, np.empty(0, dtype=np.int32)
     return {
         "edges": parts.rows.records.view(f"V{parts.rows.records.itemsize}"),
@@ -233,7 +236,7 @@ def _packed(parts: Parts) -> dict[str, NDArray[Any]]:
     }
 
 
-def _unpacked(found: Mapping[str, NDArray[Any]], table: FactTable) -> Parts:
+def _unpack(found: Mapping[str, NDArray[Any]], table: FactTable) -> Parts:
     day = int(found["day"][0])
     return Parts(
         as_of=date.fromordinal(day) if day else None,
@@ -249,58 +252,62 @@ def _unpacked(found: Mapping[str, NDArray[Any]], table: FactTable) -> Parts:
 
 
 def _drop_old(folder: Path) -> None:
-    """Keep the files of the views that were compiled last."""
+    """Delete all but the most recently compiled view files."""
     try:
         files = sorted(folder.glob("view-*[!w]"), key=lambda path: (path.stat().st_mtime_ns, path.name))
         for path in files[:-_VIEW_FILES]:
             path.unlink(missing_ok=True)
     except OSError:
-        return  # another process tidies up at the same time
+        return  # another process is deleting the same files
 
 
-# ── what changed since ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── changes since the table was read ───────────────────────────────────────────────────────────────────────────────
 
 
-def _changed_entities(asked: _Asked, held: _Held, touched: Touched) -> dict[str, Entity | None] | None:
-    """Return the entities that may look different from the table; None when nothing at all does."""
-    judged = asked.source.judged
+def _changed_entities(
+    request: _GraphRequest, cached: _CachedTable, touched: Touched
+) -> dict[str, Entity | None] | None:
+    """Return the entities that may differ from the table, or None when nothing changed."""
+    judged = request.source.judged
     if not touched.facts and not touched.entities and not judged:
         return None
     names = set(touched.entities) | set(judged)
     if judged:
-        names |= _about(held.table, judged)
-    found = {name: asked.view.entity(name) for name in sorted(names)}
+        names |= _entities_about(cached.table, judged)
+    found = {name: request.view.entity(name) for name in sorted(names)}
     known = {name: entity if entity and entity.id == name else None for name, entity in found.items()}
-    # One that goes by another's name stands under that.
+    # A merged entity is listed under the id it was merged into.
     return known | {entity.id: entity for entity in found.values() if entity and entity.id not in known}
 
 
-def _about(table: FactTable, judged: frozenset[str]) -> set[str]:
-    """Return the entities of the table that are about a judged one."""
+def _entities_about(table: FactTable, judged: frozenset[str]) -> set[str]:
+    """Return the entities of the table that are about a judged entity."""
     ids = Texts(table.entity_texts, table.entity_ends)
     nodes = _found(ids, judged)
     return {ids[row] for row in set(table.profile_entity[np.isin(table.profile_about, nodes)].tolist())}
 
 
-def _laid_over(asked: _Asked, held: _Held, touched: Touched, entities: dict[str, Entity | None]) -> Parts:
-    """Return the graph of a view with what changed laid over what the table has."""
-    table, judged = held.table, asked.source.judged
-    facts = list(asked.view.facts(ids=touched.facts | asked.source.judged_facts))
-    rows = _rows_of(table, touched.facts | asked.source.judged_facts)
+def _apply_changes(
+    request: _GraphRequest, cached: _CachedTable, touched: Touched, entities: dict[str, Entity | None]
+) -> Parts:
+    """Return the graph of a view: the table's graph with all later changes applied."""
+    table, judged = cached.table, request.source.judged
+    facts = list(request.view.facts(ids=touched.facts | request.source.judged_facts))
+    rows = _rows_of(table, touched.facts | request.source.judged_facts)
     if judged:
         nodes = _found(Texts(table.entity_texts, table.entity_ends), judged)
         rows = np.union1d(rows, np.flatnonzero(np.isin(table.source, nodes) | np.isin(table.target, nodes)))
-    base = _graph(asked, held)
+    base = _graph(request, cached)
     newest = max((fact.last_published_on.toordinal() for fact in facts), default=0)
-    if asked.view.as_of is None and _moves(table, rows, base.as_of, newest):
-        base = _derived(asked, table, without=rows, least_day=newest)
+    if request.view.as_of is None and _day_changes(table, rows, base.as_of, newest):
+        base = _derived(request, table, without=rows, least_day=newest)
     lost = np.zeros(len(table.fact_id), dtype=np.bool_)
     lost[rows] = True
-    return patched(base, Changed(lost[base.edges.fact], facts, entities), asked.words)
+    return patched(base, Changed(lost[base.edges.fact], facts, entities), request.vocabulary)
 
 
-def _moves(table: FactTable, rows: NDArray[np.int64], day: date | None, newest: int) -> bool:
-    """Whether the day that weights fade to is another one now."""
+def _day_changes(table: FactTable, rows: NDArray[np.int64], day: date | None, newest: int) -> bool:
+    """Whether the reference day for fading has changed."""
     before = day.toordinal() if day else 0
     if newest >= before:
         return newest > before
@@ -312,7 +319,7 @@ def _moves(table: FactTable, rows: NDArray[np.int64], day: date | None, newest: 
 
 
 def _rows_of(table: FactTable, ids: frozenset[str]) -> NDArray[np.int64]:
-    """Return the rows of the facts that the table has."""
+    """Return the rows of those facts that are in the table."""
     if not ids or not len(table.fact_id):
         return np.empty(0, dtype=np.int64)
     wanted = np.array(sorted(identity.encode() for identity in ids), dtype=np.bytes_)
@@ -322,6 +329,6 @@ def _rows_of(table: FactTable, ids: frozenset[str]) -> NDArray[np.int64]:
 
 
 def _found(ids: Texts, names: frozenset[str]) -> NDArray[np.int32]:
-    """Return the positions of the names that are there."""
+    """Return the positions of those names that exist."""
     places = ((bisect_left(ids, name), name) for name in sorted(names))
     return np.array([place for place, name in places if place < len(ids) and ids[place] == name], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""The arrays that a snapshot is made of."""
+"""The arrays of a snapshot: ids, kinds, edges and buckets of edges."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     Passes = Callable[[NDArray[np.integer]], NDArray[np.bool_]]
 
 _KINDS = tuple(Kind)
-_WIDER = 4
+_GROWTH = 4
 _NONE = np.zeros(1, dtype=np.int64)
-_AT_ONCE = 4096  # edges: to look at so many costs less than to look twice
-_GREATEST = {np.dtype(kind).char: int(np.iinfo(kind).max) for kind in (np.int32, np.int64, np.intc, np.longlong)}
+_AT_ONCE = 4096  # edges; filtering this many at once is cheaper than filtering in two steps
+_MAX_KEY = {np.dtype(kind).char: int(np.iinfo(kind).max) for kind in (np.int32, np.int64, np.intc, np.longlong)}
 
 
 class Ids(Sequence[str]):
-    """Ids as one array of bytes, and some that came later: a million in 37 MB, a third of what strings would take."""
+    """Ids as one byte array plus a few later ones; a million take 37 MB, a third of what strings would take."""
 
     def __init__(self, array: NDArray[np.bytes_], later: Sequence[str] = ()) -> None:
         self.array, self.later = array, later
 
     @staticmethod
     def of(ids: Sequence[str]) -> Ids:
-        """Lay ids out."""
+        """Build from strings."""
         return Ids(np.array([identity.encode() for identity in ids], dtype=np.bytes_))
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class Ids(Sequence[str]):
 
 
 class Kinds(Sequence[Kind]):
-    """The kind of each node, a byte each."""
+    """The kind of each node, one byte each."""
 
     def __init__(self, codes: NDArray[np.int8]) -> None:
         self.codes = codes
@@ -91,19 +91,19 @@ class Kinds(Sequence[Kind]):
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Some edges, one row each; `source` and `target` are the fact's subject and object, whichever way one walks.
+    """Some edges, one row each; `source` and `target` are always the fact's subject and object.
 
     Attributes:
         source: nodes, positions in `Snapshot.entity_ids`.
         target: nodes.
         relation: positions in `Snapshot.relation_names`.
         sign: +1, −1 or 0.
-        weight: how much the fact counts, above 0 (kg/graph/weights.py).
-        start: first day of the effective validity as `date.toordinal()`; int32's least where it is open.
-        end: the day after its last; int32's greatest where it is open.
-        published: the day a visible document first said it.
-        cause: the direction of the cause that an `affects` fact states: 1 up, −1 down, 0 none.
-        effect: the same of its effect.
+        weight: weight of the fact, above 0 (kg/graph/weights.py).
+        start: first day of the effective validity as `date.toordinal()`; the int32 minimum where it is open.
+        end: the day after the last day; the int32 maximum where it is open.
+        published: day of the first visible document that states the fact.
+        cause: direction of the cause of an `affects` fact: 1 up, −1 down, 0 none.
+        effect: direction of its effect, likewise.
         fact: positions in `Snapshot.fact_ids`.
     """
 
@@ -123,12 +123,12 @@ class Edges:
         return len(self.fact)
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Edges:
-        """Return these rows only."""
+        """Return the edges of these rows."""
         places = rows.nonzero()[0] if rows.dtype == np.bool_ else rows
         return Edges(*[column.take(places) for column in _columns(self)])
 
     def joined(self, other: Edges) -> Edges:
-        """Return these rows, then the others."""
+        """Return these edges followed by the others."""
         return Edges(*[np.concatenate([getattr(self, name), getattr(other, name)]) for name in Edges.__slots__])
 
 
@@ -137,11 +137,11 @@ _columns = attrgetter(*Edges.__slots__)
 
 @dataclass(frozen=True, slots=True)
 class EdgeRows:
-    """All edges of a graph, one record of 36 bytes each, so that what a walk finds comes in one piece of memory.
+    """All edges of a graph as records of 36 bytes, so that a traversal reads contiguous memory.
 
     Attributes:
-        records: shape (edges,), fields as `Edges` has them.
-        columns: the same memory, column by column; not contiguous.
+        records: shape (edges,), with the fields of `Edges`.
+        columns: strided column views of the same memory.
     """
 
     records: NDArray[np.void]
@@ -149,7 +149,7 @@ class EdgeRows:
 
     @staticmethod
     def of(edges: Edges) -> EdgeRows:
-        """Lay edges out as records."""
+        """Convert columns to records."""
         records = np.zeros(len(edges), dtype=_RECORD)
         for name in Edges.__slots__:
             records[name] = getattr(edges, name)
@@ -157,17 +157,17 @@ class EdgeRows:
 
     @staticmethod
     def mapped(data: NDArray[np.void]) -> EdgeRows:
-        """Take records that lie in a file."""
+        """Wrap memory-mapped records."""
         records = data.view(_RECORD)
         return EdgeRows(records, _fields(records))
 
     def take(self, rows: NDArray[np.integer]) -> Edges:
-        """Return some edges."""
-        return _Taken(self.records.take(rows))
+        """Return the edges of these rows."""
+        return _LazyEdges(self.records.take(rows))
 
 
-class _Taken(Edges):
-    """Some records, told as columns when asked: to set out all eleven costs a short walk a fifth of its time."""
+class _LazyEdges(Edges):
+    """Edges whose columns are built on first use: building all eleven takes a fifth of a short traversal."""
 
     __slots__ = ("_records",)
 
@@ -175,7 +175,7 @@ class _Taken(Edges):
         object.__setattr__(self, "_records", records)
 
     def __getattr__(self, name: str) -> NDArray[Any]:
-        """Find a column that was not asked for before."""
+        """Build and keep a column on first use."""
         if name not in Edges.__slots__:
             raise AttributeError(name)
         column = self._records[name]
@@ -186,7 +186,7 @@ class _Taken(Edges):
         return len(self._records)
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Edges:
-        return _Taken(self._records[rows])
+        return _LazyEdges(self._records[rows])
 
 
 def _fields(records: NDArray[np.void]) -> Edges:
@@ -199,53 +199,53 @@ _RECORD = np.dtype([(name, _TYPES.get(name, np.int32)) for name in Edges.__slots
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """Where the edges of a node and relation lie: `keys` is sorted, node × number of relations + relation."""
+    """Index of edges by node and relation: `keys` is sorted, node × number of relations + relation."""
 
     keys: NDArray[np.integer]
-    rows: NDArray[np.int32] | None  # None: the edges lie in the order of the keys
+    rows: NDArray[np.int32] | None  # None: the edges are in the order of the keys
 
     def strongest(self, wanted: NDArray[np.int64], limit: int, passes: Passes | None = None) -> NDArray[np.integer]:
-        """Return the rows of the first `limit` edges of each bucket; with `passes`, of those that it lets through.
+        """Return the rows of the first `limit` edges of each bucket, or of those that pass the filter.
 
         Args:
-            wanted: sorted keys, that of each bucket followed by the next greater one.
-            limit: edges a bucket.
-            passes: which rows count.
+            wanted: sorted keys; the key of each bucket is followed by the next greater key.
+            limit: edges per bucket.
+            passes: filter on rows.
         """
         first, last = self.bounds(wanted)
         if passes is None:
             last = np.minimum(last, first + max(limit, 0))
             return self._window(last, counts := last - first, counts.cumsum())
-        return self._passing(first, last, limit, passes=passes)
+        return self._filter(first, last, limit, passes=passes)
 
     def _window(self, last: NDArray[np.intp], counts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.integer]:
-        """Return the rows of each bucket's edges that end before `last`; `ends` are the sums of their counts."""
+        """Return the rows of each bucket up to `last`; `ends` are cumulative counts."""
         places: NDArray[np.integer] = (last - ends).repeat(counts)
         places += np.arange(len(places))
         return places if self.rows is None else self.rows.take(places)
 
-    def _passing(
+    def _filter(
         self, first: NDArray[np.intp], last: NDArray[np.intp], limit: int, *, passes: Passes
     ) -> NDArray[np.integer]:
-        """Return the first edges of each bucket that pass: few are looked at all at once."""
+        """Return the first edges of each bucket that pass the filter."""
         sizes = last - first
         ends = sizes.cumsum()
         if len(ends) and ends[-1] > _AT_ONCE:
-            return self._searched(first, last, limit, passes=passes)
+            return self._search_in_steps(first, last, limit, passes=passes)
         every = self._window(last, sizes, ends)
-        through = passes(every)
-        rows: NDArray[np.integer] = every[through]
+        passed_rows = passes(every)
+        rows: NDArray[np.integer] = every[passed_rows]
         if len(rows) <= limit or int(np.maximum.reduce(sizes, initial=0)) <= limit:
-            return rows  # nothing to cut: most nodes have few edges of a relation
-        passed = np.concatenate((_NONE, through.cumsum()))
-        through &= passed[1:] - passed[ends - sizes].repeat(sizes) <= limit
-        strongest: NDArray[np.integer] = every[through]
+            return rows  # nothing to cut off: most nodes have few edges per relation
+        passed = np.concatenate((_NONE, passed_rows.cumsum()))
+        passed_rows &= passed[1:] - passed[ends - sizes].repeat(sizes) <= limit
+        strongest: NDArray[np.integer] = every[passed_rows]
         return strongest
 
-    def _searched(
+    def _search_in_steps(
         self, first: NDArray[np.intp], last: NDArray[np.intp], limit: int, *, passes: Passes
     ) -> NDArray[np.integer]:
-        """Look at a few edges of each bucket, then at ever more of those that have not given enough."""
+        """Filter a few edges of each bucket, then ever wider windows of the buckets that still lack edges."""
         open_ = np.flatnonzero((last > first) & (limit > 0))
         first, found = first.copy(), np.zeros(len(first), dtype=np.int64)
         width = 2 * limit
@@ -255,8 +255,8 @@ class Buckets:
             counts = np.minimum(last[open_] - first[open_], width)
             rows = self._window(first[open_] + counts, counts, counts.cumsum())
             owner = np.repeat(open_, counts)
-            through = passes(rows)
-            rows, owner = rows[through], owner[through]
+            passed_rows = passes(rows)
+            rows, owner = rows[passed_rows], owner[passed_rows]
             begins = np.searchsorted(owner, open_)
             within = np.arange(len(owner)) - np.repeat(begins, np.diff(np.append(begins, len(owner))))
             chosen = within < limit - found[owner]
@@ -265,7 +265,7 @@ class Buckets:
             found += np.bincount(owner[chosen], minlength=len(found))
             first[open_] += counts
             open_ = open_[(found[open_] < limit) & (first[open_] < last[open_])]
-            width *= _WIDER
+            width *= _GROWTH
         if len(kept) == 1:
             return kept[0]
         if not kept:
@@ -273,10 +273,10 @@ class Buckets:
         return np.concatenate(kept)[np.argsort(np.concatenate(owners), kind="stable")]
 
     def bounds(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return where each bucket begins and ends."""
-        # In the keys' own type: with a wider one NumPy would copy all keys at every call. The greatest is never a key.
-        greatest = _GREATEST[self.keys.dtype.char]
-        if len(wanted) and wanted[-1] > greatest:
-            wanted = np.minimum(wanted, greatest)
+        """Return the first and last position of each bucket."""
+        # Use the dtype of the keys: a wider one makes NumPy copy all keys. The maximum of the dtype is never a key.
+        max_key = _MAX_KEY[self.keys.dtype.char]
+        if len(wanted) and wanted[-1] > max_key:
+            wanted = np.minimum(wanted, max_key)
         found = self.keys.searchsorted(wanted.astype(self.keys.dtype))
         return found[::2], found[1::2]

@@ -1,4 +1,4 @@
-"""Lays the facts of a view out as arrays: from its records, or from the table of a base."""
+"""Build edge arrays and buckets from the facts of a view or from the table of a base."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _COLUMNS = ("source", "target", "relation", "sign", "start", "end", "published",
 def read_edges(
     facts: Iterable[Fact], vocabulary: Vocabulary, nodes: Mapping[str, int], *, as_of: date | None, first: int = 0
 ) -> tuple[date | None, list[str], Edges, NDArray[np.int64]]:
-    """Lay out the live, positive ones of some facts.
+    """Build edges from the live, positive facts.
 
     Args:
-        facts: by id, superseding judged.
-        vocabulary: relations are numbered in its order; a fact of a relation it lacks is left out.
+        facts: sorted by id, superseding already applied.
+        vocabulary: numbers the relations; facts of unknown relations are skipped.
         nodes: entity ids to numbers.
-        as_of: the day weights fade to; without it, the latest day anything was published: never the clock.
+        as_of: reference day for fading; default is the latest publication day, never the current date.
         first: the position of the first fact among all ids.
 
     Returns:
-        The day, the facts' ids, the edges sorted for walking out, and for each edge its rank by fact id.
+        The reference day, the fact ids, the edges sorted for outward traversal, and the rank of each edge by fact id.
     """
     relations = {name: number for number, name in enumerate(vocabulary.relations)}
     ids: list[str] = []
     strengths = array("d")
-    cells = array("i")  # row by row; a list of tuples would keep the garbage collector busy
+    cells = array("i")  # row by row; a list of tuples would load the garbage collector
     last = 0
     for fact in facts:
-        said_last = fact.last_published_on
-        last = max(last, said_last.toordinal())
+        last_published = fact.last_published_on
+        last = max(last, last_published.toordinal())
         if fact.superseded_by or fact.polarity is Polarity.NEGATIVE or fact.relation not in relations:
             continue
         if fact.subject not in nodes or fact.object not in nodes:
@@ -57,15 +57,15 @@ def read_edges(
         ids.append(fact.id)
         strengths.append(strength(fact, vocabulary))
         cells.extend((nodes[fact.subject], nodes[fact.object], relations[fact.relation], fact.sign))
-        cells.extend(_days(fact, said_last))
+        cells.extend(_days(fact, last_published))
         cells.extend(_directions(fact))
     table = dict(zip(_COLUMNS, np.array(cells, dtype=np.int32).reshape(-1, len(_COLUMNS)).T, strict=True))
-    faded_to = as_of or (date.fromordinal(last) if last else None)
-    age = (faded_to.toordinal() if faded_to else 0) - table["fresh"]
+    reference_day = as_of or (date.fromordinal(last) if last else None)
+    age = (reference_day.toordinal() if reference_day else 0) - table["fresh"]
     weight = faded(
         np.array(strengths, dtype=np.float64), age, table["relation"].astype(np.int16), vocabulary=vocabulary
     )
-    # Facts come by id and lexsort is stable, so equal weights stay in the order of ids.
+    # Facts are sorted by id and lexsort is stable, so equal weights stay in the order of ids.
     by_id = np.lexsort((-weight, table["relation"], table["source"]))
     edges = Edges(
         source=table["source"][by_id],
@@ -80,31 +80,32 @@ def read_edges(
         effect=table["effect"][by_id].astype(np.int8),
         fact=np.arange(first, first + len(ids), dtype=np.int32),
     )
-    return faded_to, [ids[row] for row in by_id.tolist()], edges, by_id
+    return reference_day, [ids[row] for row in by_id.tolist()], edges, by_id
 
 
-def _days(fact: Fact, said_last: date) -> tuple[int, int, int, int]:
+def _days(fact: Fact, last_published: date) -> tuple[int, int, int, int]:
     """Return the effective validity, the first day of publication, and the day from which the fact fades."""
-    valid, said_first = fact.valid, fact.published_on.toordinal()
+    valid, first_published = fact.valid, fact.published_on.toordinal()
     if valid is None:
-        return said_first, OPEN_END, said_first, said_last.toordinal()
+        return first_published, OPEN_END, first_published, last_published.toordinal()
     start = OPEN_START if valid.start is None else valid.start.toordinal()
     end = OPEN_END if valid.end is None else valid.end.toordinal()
-    return start, end, said_first, fresh_until(fact).toordinal()
+    return start, end, first_published, fresh_until(fact).toordinal()
 
 
 def _directions(fact: Fact) -> tuple[int, int]:
     """Return the stated directions of cause and effect."""
     if not fact.qualifiers:
         return 0, 0
-    said = dict(fact.qualifiers)
-    return _DIRECTIONS.get(said.get("cause_direction", ""), 0), _DIRECTIONS.get(said.get("effect_direction", ""), 0)
+    qualifiers = dict(fact.qualifiers)
+    cause, effect = (qualifiers.get(name, "") for name in ("cause_direction", "effect_direction"))
+    return _DIRECTIONS.get(cause, 0), _DIRECTIONS.get(effect, 0)
 
 
 def table_edges(table: FactTable, nodes: Nodes, live: Live, *, relations: int) -> tuple[Edges, Buckets, Buckets]:
-    """Lay out the live facts of a table: edges, their buckets by source and by target.
+    """Build edges from the live facts of a table, with buckets by source and by target.
 
-    Rows of a table are sorted by node, relation and id already, so only weights within a bucket are left to sort.
+    Table rows are already sorted by node, relation and id, so only weights within a bucket need sorting.
     """
     node = np.full(len(table.entity_ends) - 1, -1, dtype=np.int32)
     node[nodes.rows] = np.arange(len(nodes.rows), dtype=np.int32)
@@ -136,21 +137,21 @@ def table_edges(table: FactTable, nodes: Nodes, live: Live, *, relations: int) -
 
 
 def _by_weight(node: NDArray[np.int32], relation: NDArray[np.int16], weight: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Sort rows that lie by node and relation by falling weight within; equal weights stay in their order."""
+    """Order rows within each (node, relation) group by descending weight, stably."""
     begins = np.ones(len(node), dtype=np.bool_)
     begins[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
     bucket = np.cumsum(begins, dtype=np.int64)
-    # The bits of a float that is not negative sort like the number: one integer key instead of two.
+    # The bits of a non-negative float sort like the number, so one integer key is enough.
     falling = np.int64(np.iinfo(np.uint32).max) - weight.view(np.uint32).astype(np.int64)
     order = np.arange(len(node), dtype=np.int64)
-    alone = begins & np.append(begins[1:], True)
-    several = np.flatnonzero(~alone)
-    order[several] = several[np.argsort((bucket[several] << 32) + falling[several], kind="stable")]
+    single = begins & np.append(begins[1:], True)
+    multiple = np.flatnonzero(~single)
+    order[multiple] = multiple[np.argsort((bucket[multiple] << 32) + falling[multiple], kind="stable")]
     return order
 
 
 def outward(edges: Edges, relations: int) -> Buckets:
-    """Return the buckets of edges by source; the edges lie in that order already."""
+    """Return the buckets of edges by source; the edges are already in that order."""
     return Buckets(_keys(edges.source, edges.relation, relations), None)
 
 
@@ -161,9 +162,9 @@ def inward(edges: Edges, relations: int, by_id: NDArray[np.int64]) -> Buckets:
 
 
 def anchored(about: NDArray[np.int32]) -> Buckets:
-    """Return, as buckets by the node that is spoken of, the nodes that are about it."""
-    speaking = np.flatnonzero(about >= 0).astype(np.int32)
-    rows = speaking[np.argsort(about[speaking], kind="stable")]
+    """Return buckets that map each node to the nodes that are about it."""
+    dependents = np.flatnonzero(about >= 0).astype(np.int32)
+    rows = dependents[np.argsort(about[dependents], kind="stable")]
     return Buckets(about[rows], rows)
 
 

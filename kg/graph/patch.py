@@ -1,8 +1,8 @@
-"""What a snapshot is put together from, and how a few changed facts are laid over it.
+"""The arrays of a compiled graph, and patches that apply a few changed facts to it.
 
-A patch leaves the arrays of the base as they are, mapped and shared: edges that changed are marked as gone, what they
-are now stands in a few rows of its own, and nodes are renumbered by two small maps, so that a node is still a position
-among the sorted ids of visible entities. Answers are those of a snapshot compiled anew.
+A patch leaves the mapped, shared arrays of the base untouched. Changed edges are marked as gone and replaced by a few
+separate rows; two small maps renumber the nodes, so that a node is still a position among the sorted ids of visible
+entities. Results equal those of a newly compiled snapshot.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _CODES = {kind: code for code, kind in enumerate(Kind)}
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """What became of a compiled graph since.
+    """Changes relative to a compiled base graph.
 
     Attributes:
-        base_of: for each node the one it was in the base, or −1.
-        now_of: for each node of the base the one it is, or −1.
-        gone: which edges of the base no longer count, shape (edges of the base,).
-        edges: what counts instead, in today's nodes.
+        base_of: for each current node its number in the base, or −1.
+        now_of: for each base node its current number, or −1.
+        gone: mask of base edges that are removed or replaced, shape (base edges,).
+        edges: new edges, in current node numbers.
         outward: buckets of `edges` by source.
         inward: buckets of `edges` by target.
-        touched: for walks out and for walks in, which nodes have other edges than in the base.
-        moves: whether any node has another number than in the base.
+        touched: masks of nodes whose outgoing or incoming edges differ from the base.
+        moves: whether any node number differs from the base.
     """
 
     base_of: NDArray[np.int32]
@@ -58,7 +58,7 @@ class Patch:
     moves: bool
 
     def moved(self, edges: Edges) -> Edges:
-        """Return edges of the base in today's nodes."""
+        """Return base edges in current node numbers."""
         if not self.moves:
             return edges
         others = (getattr(edges, name) for name in Edges.__slots__[2:])
@@ -73,7 +73,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The arrays of a compiled graph; `kg.graph.snapshot.Snapshot` says what they mean."""
+    """The arrays of a compiled graph, described in `kg.graph.snapshot.Snapshot`."""
 
     as_of: date | None
     entity_ids: Texts
@@ -93,7 +93,7 @@ class Parts:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays but the ids'."""
+        """Bytes of all arrays except the ids."""
         own = self.rows.records.nbytes + buckets_bytes(self.outward, self.inward, self.anchored)
         return own + self.about.nbytes + self.kinds.codes.nbytes + (self.patch.nbytes if self.patch else 0)
 
@@ -104,17 +104,17 @@ class Parts:
 
 
 def edges_bytes(edges: Edges) -> int:
-    """Return the bytes of edges."""
+    """Return the size of edges in bytes."""
     return sum(getattr(edges, field.name).nbytes for field in fields(edges))
 
 
 def buckets_bytes(*several: Buckets) -> int:
-    """Return the bytes of buckets."""
+    """Return the size of buckets in bytes."""
     return sum(b.keys.nbytes + (0 if b.rows is None else b.rows.nbytes) for b in several)
 
 
 def compiled(view: View, vocabulary: Vocabulary) -> Parts:
-    """Read a view once, fact by fact: the way for a store that cannot give its table."""
+    """Compile a view fact by fact, for stores that cannot supply a table."""
     entities = list(view.entities())
     nodes = {entity.id: node for node, entity in enumerate(entities)}
     as_of, ids, edges, by_id = read_edges(view.facts(), vocabulary, nodes, as_of=view.as_of)
@@ -134,7 +134,7 @@ def compiled(view: View, vocabulary: Vocabulary) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What differs from a compiled graph: `facts` are all that count now, by id; entities that are gone map to None."""
+    """Differences from a compiled graph: current `facts` by id; removed entities map to None."""
 
     gone: NDArray[np.bool_]
     facts: list[Fact]
@@ -142,8 +142,8 @@ class Changed:
 
 
 def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
-    """Lay what changed over a compiled graph that has no patch yet."""
-    entity_ids, base_of, now_of = _renumbered(parts.entity_ids, changed.entities)
+    """Apply changes to a compiled graph that has no patch yet."""
+    entity_ids, base_of, now_of = _renumber(parts.entity_ids, changed.entities)
     nodes = _positions(entity_ids, changed)
     known = base_of >= 0
     codes = np.zeros(len(base_of), dtype=np.int8)
@@ -158,10 +158,10 @@ def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
     first = len(parts.fact_ids.array)
     _, ids, edges, by_id = read_edges(changed.facts, vocabulary, nodes, as_of=parts.as_of, first=first)
     width = len(vocabulary.relations)
-    lost = parts.rows.take(changed.gone.nonzero()[0])
+    removed = parts.rows.take(changed.gone.nonzero()[0])
     touched = (
-        _touched(base_of, edges.source, now_of[lost.source]),
-        _touched(base_of, edges.target, now_of[lost.target]),
+        _touched(base_of, edges.source, now_of[removed.source]),
+        _touched(base_of, edges.target, now_of[removed.target]),
     )
     moves = len(base_of) != len(now_of) or bool((base_of != np.arange(len(base_of))).any())
     return replace(
@@ -177,36 +177,36 @@ def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
     )
 
 
-def _touched(base_of: NDArray[np.int32], added: NDArray[np.int32], lost: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which nodes are new, have an edge more, or an edge less."""
+def _touched(base_of: NDArray[np.int32], added: NDArray[np.int32], removed: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return the mask of nodes that are new or have gained or lost an edge."""
     found: NDArray[np.bool_] = base_of < 0
     found[added] = True
-    found[lost[lost >= 0]] = True
+    found[removed[removed >= 0]] = True
     return found
 
 
 def strongest(
     parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: EdgeWindow
 ) -> Edges:
-    """Return the strongest edges of each bucket: by node, relation, falling weight and fact id.
+    """Return the strongest edges of each bucket, sorted by node, relation, descending weight and fact id.
 
     Args:
         parts: the graph.
-        nodes: sorted, each once.
-        numbers: relations as positions, sorted, each followed by the next greater number.
-        out: from subjects to objects, or back.
-        limit: how many to keep per node and relation.
-        within: what must hold of the edges that count.
+        nodes: sorted and unique.
+        numbers: sorted relation numbers, each followed by the next greater number.
+        out: from subjects to objects if true, else the reverse.
+        limit: edges per node and relation.
+        within: filter on the edges.
     """
     patch = parts.patch
     if patch is None:
-        return _of_base(parts, nodes, numbers, out=out, limit=limit, within=within)
+        return _strongest_in_base(parts, nodes, numbers, out=out, limit=limit, within=within)
     touched = patch.touched[0 if out else 1][nodes]
     if not touched.any():
         base = nodes if not patch.moves else patch.base_of[nodes].astype(np.int64)
-        return patch.moved(_of_base(parts, base, numbers, out=out, limit=limit, within=within))
+        return patch.moved(_strongest_in_base(parts, base, numbers, out=out, limit=limit, within=within))
     if touched.all():
-        return _of_both(parts, nodes, numbers, out=out, limit=limit, within=within)
+        return _strongest_in_both(parts, nodes, numbers, out=out, limit=limit, within=within)
     same, other = (
         strongest(parts, some, numbers, out=out, limit=limit, within=within)
         for some in (nodes[~touched], nodes[touched])
@@ -215,42 +215,42 @@ def strongest(
     return joined.take((joined.source if out else joined.target).argsort(kind="stable"))
 
 
-def _of_base(
+def _strongest_in_base(
     parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: EdgeWindow
 ) -> Edges:
-    wanted = _wanted(nodes, numbers, within.relations)
+    wanted = _bucket_keys(nodes, numbers, within.relations)
     buckets = parts.outward if out else parts.inward
     return parts.rows.take(buckets.strongest(wanted, limit, within.passes(parts.edges)))
 
 
-def _of_both(
+def _strongest_in_both(
     parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: EdgeWindow
 ) -> Edges:
     patch = cast("Patch", parts.patch)
     buckets = parts.outward if out else parts.inward
     base = patch.base_of[nodes].astype(np.int64)
-    wanted = _wanted(base[base >= 0], numbers, within.relations)
+    wanted = _bucket_keys(base[base >= 0], numbers, within.relations)
     found = patch.moved(parts.rows.take(buckets.strongest(wanted, limit, within.passes(parts.edges, patch.gone))))
-    wanted = _wanted(nodes, numbers, within.relations)
-    later = (patch.outward if out else patch.inward).strongest(wanted, limit, within.passes(patch.edges))
-    joined = found.joined(patch.edges.take(later))
+    wanted = _bucket_keys(nodes, numbers, within.relations)
+    added_rows = (patch.outward if out else patch.inward).strongest(wanted, limit, within.passes(patch.edges))
+    joined = found.joined(patch.edges.take(added_rows))
     node = joined.source if out else joined.target
-    by_bucket = joined.take(order := _in_order(parts.fact_ids, joined, node))
-    return by_bucket.take(_first_of_buckets(node[order], by_bucket.relation, limit))
+    by_bucket = joined.take(order := _sort_order(parts.fact_ids, joined, node))
+    return by_bucket.take(_within_limit(node[order], by_bucket.relation, limit))
 
 
 def all_edges(parts: Parts) -> Edges:
-    """Return all edges, by source, relation, falling weight and fact id."""
+    """Return all edges, sorted by source, relation, descending weight and fact id."""
     if parts.patch is None:
         return parts.edges
     joined = parts.patch.moved(parts.rows.take((~parts.patch.gone).nonzero()[0])).joined(parts.patch.edges)
-    return joined.take(_in_order(parts.fact_ids, joined, joined.source))
+    return joined.take(_sort_order(parts.fact_ids, joined, joined.source))
 
 
 class EdgeWindow(NamedTuple):
-    """Which edges count: those whose effective validity has a day in [start, end), published by `published`.
+    """Filter for edges whose effective validity overlaps [start, end) and that were published by `published`.
 
-    `relations` is how many relations the vocabulary has; None bounds nothing.
+    `relations` is the number of relations in the vocabulary; a bound of None does not apply.
     """
 
     relations: int
@@ -259,7 +259,7 @@ class EdgeWindow(NamedTuple):
     published: int | None = None
 
     def passes(self, edges: Edges, gone: NDArray[np.bool_] | None = None) -> Passes | None:
-        """Return the test for rows of `edges`, or None when all count."""
+        """Return the filter on rows of `edges`, or None when every row passes."""
         bounds: list[tuple[NDArray[Any], np.ufunc, NDArray[Any]]] = []
         if self.end is not None:
             bounds.append((edges.start, np.less, _number(self.end)))
@@ -268,16 +268,16 @@ class EdgeWindow(NamedTuple):
         if self.published is not None:
             bounds.append((edges.published, np.less_equal, _number(self.published)))
         if gone is not None:
-            bounds.append((gone, np.equal, _STANDS))
+            bounds.append((gone, np.equal, _KEPT))
         return partial(_within, bounds) if bounds else None
 
 
-_STANDS = np.zeros((), dtype=np.bool_)
+_KEPT = np.zeros((), dtype=np.bool_)
 
 
 @lru_cache(maxsize=256)
 def _number(value: int) -> NDArray[np.int32]:
-    """Return a number as NumPy has it: to turn it into one at each comparison costs more than to compare."""
+    """Return a NumPy scalar, cached because the conversion costs more than the comparison."""
     return np.array(value, dtype=np.int32)
 
 
@@ -291,12 +291,12 @@ def _within(
     return kept
 
 
-def _wanted(nodes: NDArray[np.int64], numbers: NDArray[np.int64], relations: int) -> NDArray[np.int64]:
+def _bucket_keys(nodes: NDArray[np.int64], numbers: NDArray[np.int64], relations: int) -> NDArray[np.int64]:
     wanted: NDArray[np.int64] = np.add.outer(nodes * _number(relations), numbers).ravel()
     return wanted
 
 
-def _in_order(ids: Ids, edges: Edges, node: NDArray[np.int32]) -> NDArray[np.int64]:
+def _sort_order(ids: Ids, edges: Edges, node: NDArray[np.int32]) -> NDArray[np.int64]:
     order: NDArray[np.int64] = np.lexsort((-edges.weight, edges.relation, node))
     node, relation, weight = node[order], edges.relation[order], edges.weight[order]
     tied = (node[1:] == node[:-1]) & (relation[1:] == relation[:-1]) & (weight[1:] == weight[:-1])
@@ -308,7 +308,7 @@ def _in_order(ids: Ids, edges: Edges, node: NDArray[np.int32]) -> NDArray[np.int
     return order
 
 
-def _first_of_buckets(node: NDArray[np.int32], relation: NDArray[np.int16], limit: int) -> NDArray[np.bool_]:
+def _within_limit(node: NDArray[np.int32], relation: NDArray[np.int16], limit: int) -> NDArray[np.bool_]:
     begins = np.ones(len(node), dtype=np.bool_)
     begins[1:] = (node[1:] != node[:-1]) | (relation[1:] != relation[:-1])
     places = np.arange(len(node))
@@ -316,10 +316,8 @@ def _first_of_buckets(node: NDArray[np.int32], relation: NDArray[np.int16], limi
     return within
 
 
-def _renumbered(
-    ids: Texts, entities: Mapping[str, Entity | None]
-) -> tuple[Texts, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the sorted ids as they are now, for each the node it was, and for each old node the one it is."""
+def _renumber(ids: Texts, entities: Mapping[str, Entity | None]) -> tuple[Texts, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the current sorted ids, the old number of each node, and the new number of each old node."""
     kept = np.ones(len(ids), dtype=np.bool_)
     fresh: list[str] = []
     for identity in sorted(entities):
@@ -344,7 +342,7 @@ def _renumbered(
 
 
 def _positions(ids: Texts, changed: Changed) -> dict[str, int]:
-    """Return the nodes of all entities that the changes name."""
+    """Return the nodes of all entities in the changes."""
     named = {end for fact in changed.facts for end in (fact.subject, fact.object)} | set(changed.entities)
     named |= {entity.about for entity in changed.entities.values() if entity}
     found: dict[str, int] = {}
@@ -356,7 +354,7 @@ def _positions(ids: Texts, changed: Changed) -> dict[str, int]:
 
 
 def degree(parts: Parts, node: int, relations: int) -> int:
-    """Return how many edges leave or reach a node."""
+    """Return the number of edges at a node, in both directions."""
     patch = parts.patch
     if patch is None:
         return sum(len(_edges_at(buckets, node, relations)) for buckets in (parts.outward, parts.inward))

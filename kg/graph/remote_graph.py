@@ -1,7 +1,7 @@
-"""A graph whose edges stay on the server: each hop asks for the edges it walks, and gets those a snapshot would give.
+"""A graph whose edges stay on the server; each expansion fetches the same edges that a snapshot would return.
 
-Entities are read once, because a node is a position among their sorted ids; of facts only what was walked is held, a
-bucket (node and relation) at a time, so that asking again costs no round trip.
+Entities are read once, because a node is a position among their sorted ids. Edges are fetched and cached per bucket
+(node and relation), so that a repeated request needs no round trip.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ Bucket = tuple[str, int, int]  # direction, node, relation
 
 
 @runtime_checkable
-class Serving(Protocol):
-    """A view whose store can walk by itself."""
+class HopView(Protocol):
+    """A view whose store can expand edges itself."""
 
     def hops(self) -> Hops | None:
-        """Return the way to walk, or None when the view must be compiled."""
+        """Return the expansion interface, or None when the view must be compiled."""
 
 
 def served_graph(view: View, vocabulary: Vocabulary) -> ServedGraph | None:
-    """Return the graph of a view that its store can walk, else None: then it is compiled to a snapshot."""
-    hops = view.hops() if isinstance(view, Serving) else None
+    """Return a server-side graph of a view, or None when the view must be compiled to a snapshot."""
+    hops = view.hops() if isinstance(view, HopView) else None
     return None if hops is None else ServedGraph(view, hops, vocabulary)
 
 
 class ServedGraph:
-    """What `kg.graph.snapshot.Snapshot` tells, told by the server; see there for each call."""
+    """The interface of `kg.graph.snapshot.Snapshot`, answered by the server."""
 
     def __init__(self, view: View, hops: Hops, vocabulary: Vocabulary) -> None:
         self._view, self._hops, self._vocabulary = view, hops, vocabulary
@@ -63,7 +63,7 @@ class ServedGraph:
         self.entity_ids: Sequence[str] = tuple(entity.id for entity in entities)
         self.kinds: Sequence[Kind] = tuple(entity.kind for entity in entities)
         nodes = {identity: node for node, identity in enumerate(self.entity_ids)}
-        # What is about nothing is about no node, even where a document brought an entity without an id.
+        # An empty `about` means no node, even if a document contains an entity with an empty id.
         about = (nodes.get(entity.about, -1) if entity.about else -1 for entity in entities)
         self.about = np.fromiter(about, dtype=np.int32, count=len(entities))
         self.fact_ids = _FactIds()
@@ -73,11 +73,11 @@ class ServedGraph:
 
     @cached_property
     def as_of(self) -> date | None:
-        """The day that weights have faded to; None when nothing is visible."""
+        """The reference day for fading; None when nothing is visible."""
         return self._view.as_of or self._hops.last_said()
 
     def index_of(self, entity_id: str) -> int | None:
-        """Return the node of an entity, or None when the view does not know it."""
+        """Return the node of an entity, or None when it is not in the view."""
         place = bisect_left(self.entity_ids, entity_id)
         found = place < len(self.entity_ids) and self.entity_ids[place] == entity_id
         return place if found else None
@@ -92,15 +92,15 @@ class ServedGraph:
         during: Period | None = None,
         published_by: date | None = None,
     ) -> Edges:
-        """Return the strongest edges that leave a frontier (`out`) or reach it (`in`): at most one round trip."""
+        """Return the strongest edges that leave a frontier (`out`) or reach it (`in`), in at most one round trip."""
         names = set(relations)
         numbers = [number for number, name in enumerate(self.relation_names) if name in names]
         nodes = np.unique(np.asarray(frontier, dtype=np.int64)).tolist()
         wanted = [(direction, node, number) for node in nodes for number in numbers]
         if during is None and published_by is None:
-            self._fetch([bucket for bucket in wanted if not self._holds(bucket, limit_per_node)], limit_per_node)
+            self._fetch([bucket for bucket in wanted if not self._is_cached(bucket, limit_per_node)], limit_per_node)
             return _cut([self._buckets[bucket][1] for bucket in wanted], limit_per_node)
-        found = self._asked(wanted, limit_per_node, HopWindow(during, published_by))
+        found = self._request(wanted, limit_per_node, HopWindow(during, published_by))
         return _cut([found[bucket] for bucket in wanted], limit_per_node)
 
     def facts_of(self, edges: Edges) -> list[str]:
@@ -119,21 +119,21 @@ class ServedGraph:
         return nodes
 
     def degree(self, node: int) -> int:
-        """Return how many edges leave or reach a node."""
+        """Return the number of edges at a node, in both directions."""
         if node not in self._degrees:
             self._degrees[node] = self._hops.degree(self.entity_ids[node])
         return self._degrees[node]
 
-    def _holds(self, bucket: Bucket, limit: int) -> bool:
-        """Whether a bucket was fetched to that depth; one that came shorter than asked is whole."""
+    def _is_cached(self, bucket: Bucket, limit: int) -> bool:
+        """Whether a bucket was fetched to this depth; one shorter than requested is complete."""
         depth, edges = self._buckets.get(bucket, (-1, None))
         return depth >= limit or (edges is not None and len(edges) < depth)
 
     def _fetch(self, wanted: Sequence[Bucket], limit: int) -> None:
-        self._buckets |= {bucket: (limit, edges) for bucket, edges in self._asked(wanted, limit, HopWindow()).items()}
+        self._buckets |= {bucket: (limit, edges) for bucket, edges in self._request(wanted, limit, HopWindow()).items()}
 
-    def _asked(self, wanted: Sequence[Bucket], limit: int, within: HopWindow) -> dict[Bucket, Edges]:
-        """Ask for buckets of one direction in one call; the answer may hold more of them than were wanted."""
+    def _request(self, wanted: Sequence[Bucket], limit: int, within: HopWindow) -> dict[Bucket, Edges]:
+        """Fetch buckets of one direction in one call."""
         rows: dict[Bucket, list[Hop]] = defaultdict(list)
         if wanted and self.as_of is not None and limit > 0:
             direction = wanted[0][0]
@@ -150,14 +150,14 @@ class ServedGraph:
                 node = self.index_of(hop.subject if direction == "out" else hop.object)
                 if node is not None:
                     rows[direction, node, number[hop.relation]].append(hop)
-        return {bucket: self._edges(rows[bucket]) if bucket in rows else _NOTHING for bucket in wanted}
+        return {bucket: self._edges(rows[bucket]) if bucket in rows else _EMPTY for bucket in wanted}
 
     def _edges(self, hops: Sequence[Hop]) -> Edges:
-        """Lay hops of one bucket out as a snapshot has them: by falling weight and fact id."""
+        """Convert hops of one bucket to edges in snapshot order: descending weight, then fact id."""
         known = [(hop, source, target) for hop in hops for source, target in self._ends(hop)]
         relation = np.array([self.relation_names.index(hop.relation) for hop, *_ in known], dtype=np.int16)
-        today = self.as_of.toordinal() if self.as_of else 0
-        age = np.array([today - hop.fresh.toordinal() for hop, *_ in known], dtype=np.int64)
+        reference = self.as_of.toordinal() if self.as_of else 0
+        age = np.array([reference - hop.fresh.toordinal() for hop, *_ in known], dtype=np.int64)
         weight = faded(np.array([hop.strength for hop, *_ in known]), age, relation, vocabulary=self._vocabulary)
         order = sorted(range(len(known)), key=lambda row: (-weight[row], known[row][0].fact))
         days = np.array([_days(hop) for hop, *_ in known], dtype=np.int64).reshape(-1, 3)
@@ -180,20 +180,20 @@ class ServedGraph:
         return _with_facts(edges, codes).take(np.array(order, dtype=np.int64))
 
     def _ends(self, hop: Hop) -> list[tuple[int, int]]:
-        """Return the nodes of an edge, none when a document that names them was written after they were read."""
+        """Return the nodes of an edge; empty when it comes from a document newer than the entities read."""
         source, target = self.index_of(hop.subject), self.index_of(hop.object)
         return [] if source is None or target is None else [(source, target)]
 
 
 class _FactIds:
-    """Facts by their code: where the edge stands among all edges that weigh the same, said without knowing them."""
+    """Fact ids by code; codes sort like fact positions in a snapshot without knowing all facts."""
 
     def __getitem__(self, code: int) -> str:
         return (int(code) % (1 << 8 * _ID_BYTES)).to_bytes(_ID_BYTES, "big").rstrip(b"\0").decode()
 
 
 def _code(source: int, relation: int, fact: str) -> int:
-    """Return a number that sorts as (source, relation, fact id) does, and gives the id back."""
+    """Return a number that sorts like (source, relation, fact id) and encodes the fact id."""
     return (source << 16 | relation) << 8 * _ID_BYTES | int.from_bytes(fact.encode().ljust(_ID_BYTES, b"\0"), "big")
 
 
@@ -206,19 +206,19 @@ def _with_facts(edges: Edges, codes: Sequence[int]) -> Edges:
 def _cut(buckets: Iterable[Edges], limit: int) -> Edges:
     filled = [edges for edges in buckets if len(edges)]
     if not filled:
-        return _NOTHING
+        return _EMPTY
     return Edges(*(np.concatenate([getattr(edges, name)[:limit] for edges in filled]) for name in Edges.__slots__))
 
 
 def _days(hop: Hop) -> tuple[int, int, int]:
-    said = hop.published.toordinal()
+    published = hop.published.toordinal()
     if hop.valid is None:
-        return said, OPEN_END, said
+        return published, OPEN_END, published
     start, end = hop.valid
-    return OPEN_START if start is None else start.toordinal(), OPEN_END if end is None else end.toordinal(), said
+    return OPEN_START if start is None else start.toordinal(), OPEN_END if end is None else end.toordinal(), published
 
 
-_NOTHING = Edges(
+_EMPTY = Edges(
     source=np.zeros(0, dtype=np.int32),
     target=np.zeros(0, dtype=np.int32),
     relation=np.zeros(0, dtype=np.int16),

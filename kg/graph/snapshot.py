@@ -1,8 +1,8 @@
-"""A view compiled to arrays: `expand` is the one primitive by which anything walks the graph (DESIGN §6).
+"""A view compiled to arrays; `expand` is the only primitive for traversing the graph (DESIGN §6).
 
-An edge is one live, positive fact. Edges lie sorted by (subject, relation, weight falling, fact id), so the strongest k
-of a node and relation are the first k of a bucket, and a hop is a handful of array operations whatever the size of the
-graph; a permutation serves the other direction. Facts are held as ids only: ask the view for more.
+An edge is one live, positive fact. Edges are sorted by (subject, relation, descending weight, fact id), so the
+strongest k edges of a node and relation are the first k of a bucket, and a hop is a few array operations for a graph of
+any size; a permutation serves the opposite direction. Only the ids of facts are stored; read the facts from the view.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Direction = Literal["out", "in"]
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The live graph of one view; it never changes. Compile it once per view and store revision.
+    """The immutable live graph of one view. Compile it once per view and store revision.
 
     Attributes:
         relation_names: all relations of the vocabulary, in its order.
@@ -50,20 +50,20 @@ class Snapshot:
 
     @staticmethod
     def compile(view: View, vocabulary: Vocabulary) -> Snapshot:
-        """Lay the live facts of a view out for walking; what was compiled before is used again (kg/graph/cache.py).
+        """Compile the live facts of a view, or reuse a cached graph (kg/graph/cache.py).
 
-        Superseded and negated facts carry no walk; the view still tells of them.
+        Superseded and negated facts are excluded; the view still returns them.
         """
         return Snapshot(tuple(vocabulary.relations), parts_of(view, vocabulary))
 
     @property
     def as_of(self) -> date | None:
-        """The day that weights have faded to; None when nothing is visible."""
+        """The reference day for fading; None when nothing is visible."""
         return self.parts.as_of
 
     @property
     def entity_ids(self) -> Texts:
-        """All visible entities, sorted; a node is a position in it."""
+        """Sorted ids of all visible entities; a node is a position in it."""
         return self.parts.entity_ids
 
     @property
@@ -82,7 +82,7 @@ class Snapshot:
         return self.parts.about
 
     def index_of(self, entity_id: str) -> int | None:
-        """Return the node of an entity, or None when the view does not know it."""
+        """Return the node of an entity, or None when it is not in the view."""
         place = bisect_left(self.entity_ids, entity_id)
         found = place < len(self.entity_ids) and self.entity_ids[place] == entity_id
         return place if found else None
@@ -99,19 +99,19 @@ class Snapshot:
     ) -> Edges:
         """Return the strongest edges that leave the nodes of a frontier (`out`) or reach them (`in`).
 
-        A symmetric relation is stored once, from the smaller id to the larger: ask for both directions.
+        A symmetric relation is stored once, from the smaller id to the larger; expand both directions.
 
         Args:
-            frontier: nodes; one given twice counts once.
-            relations: names; one that the vocabulary does not hold finds nothing.
-            direction: from subjects to objects, or back.
-            limit_per_node: how many edges to keep per node *and relation*: the strongest, ties by fact id.
-            during: keep only edges whose effective validity has a day in this period.
-            published_by: keep only edges whose fact was first said on this day or before; weights and superseding
-                stay those of the snapshot's own day, so this is no view of that day.
+            frontier: nodes; duplicates are ignored.
+            relations: names; unknown ones are ignored.
+            direction: from subjects to objects (`out`), or the reverse.
+            limit_per_node: edges per node *and relation*: the strongest, ties by fact id.
+            during: keep only edges whose effective validity overlaps this period.
+            published_by: keep only edges whose fact was first published by this day; weights and superseding stay
+                those of the snapshot's own day, so the result is not a view as of that day.
 
         Returns:
-            Edges by frontier node, relation in the order of the vocabulary, and falling weight.
+            Edges sorted by frontier node, relation in vocabulary order, and descending weight.
         """
         within = EdgeWindow(
             len(self.relation_names),
@@ -126,7 +126,7 @@ class Snapshot:
         return strongest(self.parts, nodes, wanted, out=direction == "out", limit=limit_per_node, within=within)
 
     def edges(self) -> Edges:
-        """Return all edges, by source, relation and falling weight."""
+        """Return all edges, sorted by source, relation and descending weight."""
         return all_edges(self.parts)
 
     def facts_of(self, edges: Edges) -> list[str]:
@@ -145,12 +145,12 @@ class Snapshot:
         return nodes
 
     def degree(self, node: int) -> int:
-        """Return how many edges leave or reach a node."""
+        """Return the number of edges at a node, in both directions."""
         return degree(self.parts, node, len(self.relation_names))
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays but the ids', which are `ids_nbytes`."""
+        """Bytes of all arrays except the ids (`ids_nbytes`)."""
         return self.parts.nbytes
 
     @property
@@ -161,6 +161,6 @@ class Snapshot:
 
 @lru_cache(maxsize=256)
 def _numbers(relation_names: tuple[str, ...], wanted: frozenset[str]) -> NDArray[np.int64]:
-    """Return the places of some relations, each followed by the next: where its bucket begins and where it ends."""
+    """Return relation numbers, each followed by the next number: the bounds of its bucket."""
     numbers = [number for number, name in enumerate(relation_names) if name in wanted]
     return np.array([end for number in numbers for end in (number, number + 1)], dtype=np.int64)

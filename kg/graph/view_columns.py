@@ -1,7 +1,7 @@
-"""From the table of a base to the graph of one view, all facts at once.
+"""Compute the nodes and live facts of one view from the columns of a base.
 
-Applies the rules of kg/store/rules/superseding.py and kg/store/rules/merging.py to columns instead of single facts;
-tests/properties/ holds the two to the same answers.
+Applies the rules of kg/store/rules/superseding.py and kg/store/rules/merging.py to whole columns; tests/properties/
+checks that both give the same results.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NO_DAY = -1
 
 @dataclass(frozen=True, slots=True)
 class VisibleBounds:
-    """What a view may see: ordinals and microseconds, None for no bound; `period` keeps what holds on a day of it."""
+    """Bounds of a view: day ordinal, microseconds, and a period that facts must overlap; None means unbounded."""
 
     day: int | None
     read: int | None
@@ -41,7 +41,7 @@ class Nodes:
 
     Attributes:
         rows: their rows in the table, sorted.
-        kinds: position in `kg.model.Kind`.
+        kinds: positions in `kg.model.Kind`.
         about: the node each is about, or −1.
     """
 
@@ -52,15 +52,15 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The facts that carry a walk, by their rows in the table: visible, positive, not closed.
+    """The traversable facts (visible, positive, not superseded) by their rows in the table.
 
     Attributes:
-        rows: sorted, so by (subject, relation, id).
-        weight: faded to `day`.
+        rows: sorted, and so by (subject, relation, id).
+        weight: weight faded to `day`.
         start: first day of the effective validity.
-        end: the day after its last.
-        published: the day it was first said.
-        day: the latest day on which any visible fact was said, or what was asked for; 0 where nothing is visible.
+        end: the day after its last day.
+        published: day of first publication.
+        day: the day of the view, else the latest publication day of a visible fact; 0 when nothing is visible.
     """
 
     rows: NDArray[np.int64]
@@ -72,12 +72,12 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """By fact: its visible days, best confidence and witnesses; by evidence: whether and when it is seen."""
+class _Visibility:
+    """Per fact: first and last visible day, best confidence, witnesses; per evidence: visible day or `_NO_DAY`."""
 
     first: NDArray[np.int32]
     last: NDArray[np.int32]
-    sure: NDArray[np.float64]
+    confidence: NDArray[np.float64]
     witnesses: NDArray[np.int64]
     days: NDArray[np.int32]
 
@@ -92,7 +92,7 @@ def visible_nodes(table: FactTable, sight: VisibleBounds) -> Nodes:
     if len(filled):
         first[filled] = np.minimum.reduceat(order[table.seen_in], table.profile_ends[:-1][filled])
     seen = np.flatnonzero(first < never)
-    # Who describes comes before who implies, then the first to say so (kg/store/rules/merging.py, unite_entity).
+    # Descriptions precede implied entities, then the earliest document wins (kg/store/rules/merging.py, unite_entity).
     by_entity = seen[
         np.lexsort((table.profile_rank[seen], first[seen], table.profile_implied[seen], table.profile_entity[seen]))
     ]
@@ -103,8 +103,8 @@ def visible_nodes(table: FactTable, sight: VisibleBounds) -> Nodes:
     node[rows] = np.arange(len(rows), dtype=np.int32)
     about = np.full(len(rows), -1, dtype=np.int32)
     anchored = by_entity[table.profile_about[by_entity] >= 0]
-    whose, which = np.unique(table.profile_entity[anchored], return_index=True)
-    about[node[whose]] = node[table.profile_about[anchored[which]]]
+    owners, first_rows = np.unique(table.profile_entity[anchored], return_index=True)
+    about[node[owners]] = node[table.profile_about[anchored[first_rows]]]
     return Nodes(rows, table.profile_kind[by_entity[begins]], about)
 
 
@@ -116,32 +116,32 @@ def live_facts(
     without: NDArray[np.int64] | None = None,
     least_day: int = 0,
 ) -> Live:
-    """Return the facts that carry a walk.
+    """Return the traversable facts.
 
     Args:
-        table: the base.
-        sight: what may be seen; without a day, weights fade to the latest day of any visible fact.
-        words: the vocabulary the table was read with.
-        without: rows to leave out, as if nobody had said them.
-        least_day: weights fade to this day at least.
+        table: columns of the base.
+        sight: bounds of the view; without a day, weights fade to the latest day of any visible fact.
+        words: vocabulary that the table was read with.
+        without: rows to exclude.
+        least_day: earliest reference day for fading.
     """
-    said = _said(table, sight, without)
-    positive = (said.last != _NO_DAY) & (table.negative == 0)
-    closed = _closed(table, said, positive, words)
+    visible = _visibility(table, sight, without)
+    positive = (visible.last != _NO_DAY) & (table.negative == 0)
+    closed = _closed(table, visible, positive, words)
     stated = table.stated != 0
-    start = np.where(stated, table.start, said.first)
+    start = np.where(stated, table.start, visible.first)
     end = np.where(stated, table.end, np.int32(OPEN_END))
-    inside = said.last != _NO_DAY
+    inside = visible.last != _NO_DAY
     if sight.period is not None:
         low = OPEN_START if sight.period.start is None else sight.period.start.toordinal()
         high = OPEN_END if sight.period.end is None else sight.period.end.toordinal()
         inside &= (start < high) & (low < end)
-    newest = int(said.last[inside].max(initial=0))
+    newest = int(visible.last[inside].max(initial=0))
     day = max(newest, least_day) if sight.day is None else sight.day
     rows = np.flatnonzero(positive & inside & ~closed & (table.relation >= 0))
-    fresh = np.where(end[rows] == OPEN_END, said.last[rows], np.maximum(end[rows], said.last[rows]))
-    weight = faded(_strength(table, said, rows, words), day - fresh, table.relation[rows], vocabulary=words)
-    return Live(rows, weight, start[rows], end[rows], said.first[rows], day)
+    fresh = np.where(end[rows] == OPEN_END, visible.last[rows], np.maximum(end[rows], visible.last[rows]))
+    weight = faded(_strength(table, visible, rows, words), day - fresh, table.relation[rows], vocabulary=words)
+    return Live(rows, weight, start[rows], end[rows], visible.first[rows], day)
 
 
 def _documents(table: FactTable, sight: VisibleBounds) -> NDArray[np.bool_]:
@@ -153,7 +153,7 @@ def _documents(table: FactTable, sight: VisibleBounds) -> NDArray[np.bool_]:
     return seen
 
 
-def _said(table: FactTable, sight: VisibleBounds, without: NDArray[np.int64] | None) -> _Said:
+def _visibility(table: FactTable, sight: VisibleBounds, without: NDArray[np.int64] | None) -> _Visibility:
     facts = len(table.fact_id)
     documents = _documents(table, sight)
     day = np.where(documents, table.document_day, np.int32(_NO_DAY))
@@ -163,13 +163,13 @@ def _said(table: FactTable, sight: VisibleBounds, without: NDArray[np.int64] | N
     if without is not None and len(without):
         days[_evidence_of(table, without)] = _NO_DAY
     starts = table.evidence_ends[:-1]
-    if len(days) == facts:  # one witness each: nothing to put together
-        sure = np.where(days == _NO_DAY, 0.0, table.confidences[table.evidence_sure])
-        return _Said(days, days, sure, (days != _NO_DAY).astype(np.int64), days)
+    if len(days) == facts:  # one piece of evidence per fact: nothing to aggregate
+        confidence = np.where(days == _NO_DAY, 0.0, table.confidences[table.evidence_sure])
+        return _Visibility(days, days, confidence, (days != _NO_DAY).astype(np.int64), days)
     last = np.maximum.reduceat(days, starts)
     first = np.minimum.reduceat(np.where(days == _NO_DAY, np.int32(OPEN_END), days), starts)
-    sure = np.maximum.reduceat(np.where(days == _NO_DAY, 0.0, table.confidences[table.evidence_sure]), starts)
-    return _Said(first, last, sure, _witnesses(table, documents, days), days)
+    confidence = np.maximum.reduceat(np.where(days == _NO_DAY, 0.0, table.confidences[table.evidence_sure]), starts)
+    return _Visibility(first, last, confidence, _witnesses(table, documents, days), days)
 
 
 def _evidence_of(table: FactTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -179,7 +179,7 @@ def _evidence_of(table: FactTable, rows: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 def _witnesses(table: FactTable, documents: NDArray[np.bool_], days: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Count distinct families of the visible evidence of each fact."""
+    """Count the distinct near-duplicate families in the visible evidence of each fact."""
     counts = np.diff(table.evidence_ends)
     witnesses = np.ones(len(counts), dtype=np.int64)
     several = np.flatnonzero(counts > 1)
@@ -193,7 +193,7 @@ def _witnesses(table: FactTable, documents: NDArray[np.bool_], days: NDArray[np.
 
 
 def _families(table: FactTable, documents: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return for each document the first of its family; only links between visible documents count."""
+    """Return for each document the first of its near-duplicate family, using only links between visible documents."""
     head = np.arange(len(documents), dtype=np.int64)
     links = np.stack([table.copy_one, table.copy_other], axis=1)
     for one, other in links[documents[links].all(axis=1)].tolist():
@@ -209,75 +209,82 @@ def _families(table: FactTable, documents: NDArray[np.bool_]) -> NDArray[np.int6
     return head
 
 
-def _closed(table: FactTable, said: _Said, positive: NDArray[np.bool_], words: Vocabulary) -> NDArray[np.bool_]:
-    """Return which facts a later one has closed (DESIGN §4)."""
+def _closed(
+    table: FactTable, visible: _Visibility, positive: NDArray[np.bool_], words: Vocabulary
+) -> NDArray[np.bool_]:
+    """Return the mask of facts superseded by a later one (DESIGN §4)."""
     bound = np.array([name in SPEAKER_BOUND for name in words.relations], dtype=np.bool_)
     closed = np.zeros(len(positive), dtype=np.bool_)
     rivals = np.flatnonzero((table.place >= 0) & positive)
-    spoken = bound[table.relation[rivals]]
-    free = rivals[~spoken]
+    by_speaker = bound[table.relation[rivals]]
+    unbound = rivals[~by_speaker]
     latest = np.full(int(table.place.max(initial=-1)) + 1, _NO_DAY, dtype=np.int32)
-    np.maximum.at(latest, table.place[free], said.last[free])
-    closed[free] = latest[table.place[free]] > said.last[free]
+    np.maximum.at(latest, table.place[unbound], visible.last[unbound])
+    closed[unbound] = latest[table.place[unbound]] > visible.last[unbound]
     pairs = np.stack([table.denied, table.denial], axis=1).astype(np.int64)
-    pairs = pairs[(said.last[pairs] != _NO_DAY).all(axis=1)]
+    pairs = pairs[(visible.last[pairs] != _NO_DAY).all(axis=1)]
     outright = pairs[~bound[table.relation[pairs[:, 0]]]]
-    closed[outright[said.last[outright[:, 1]] > said.last[outright[:, 0]], 0]] = True
-    _close_by_speakers(table, said, (rivals[spoken], pairs[bound[table.relation[pairs[:, 0]]]]), closed)
+    closed[outright[visible.last[outright[:, 1]] > visible.last[outright[:, 0]], 0]] = True
+    _close_by_speakers(table, visible, (rivals[by_speaker], pairs[bound[table.relation[pairs[:, 0]]]]), closed)
     return closed
 
 
 def _close_by_speakers(
-    table: FactTable, said: _Said, rivals: tuple[NDArray[np.int64], NDArray[np.int64]], closed: NDArray[np.bool_]
+    table: FactTable,
+    visible: _Visibility,
+    rivals: tuple[NDArray[np.int64], NDArray[np.int64]],
+    closed: NDArray[np.bool_],
 ) -> None:
-    """Close the facts whose every speaker has said something newer in the same place, or denied them since."""
-    mine, pairs = rivals
-    facts = np.union1d(mine, pairs[:, 0]) if len(pairs) else mine
+    """Mark facts as closed when each speaker has since replaced or denied them."""
+    own, pairs = rivals
+    facts = np.union1d(own, pairs[:, 0]) if len(pairs) else own
     if not len(facts):
         return
-    fact, speaker, day = _by_speaker(table, said, facts)
+    fact, speaker, day = _by_speaker(table, visible, facts)
     speakers = int(table.evidence_speaker.max(initial=0)) + 1
-    # What each speaker said last in a place: by the fact itself too, which is never later than itself.
+    # Latest day of each speaker in each place; it includes the fact itself, which is never later than itself.
     places = table.place[fact].astype(np.int64)
     shared = places >= 0
     keys, inverse = np.unique(places[shared] * speakers + speaker[shared], return_inverse=True)
     latest = np.full(len(keys), _NO_DAY, dtype=np.int64)
     np.maximum.at(latest, inverse, day[shared])
-    moved = np.zeros(len(fact), dtype=np.bool_)
-    moved[shared] = latest[inverse] > day[shared]
+    replaced = np.zeros(len(fact), dtype=np.bool_)
+    replaced[shared] = latest[inverse] > day[shared]
     if len(pairs):
-        denying = _by_speaker(table, said, np.unique(pairs[:, 1]))
-        said_on = {(int(f), int(s)): int(d) for f, s, d in zip(*denying, strict=True)}
-        against: dict[int, list[int]] = {}
+        denying = _by_speaker(table, visible, np.unique(pairs[:, 1]))
+        denied_on = {(int(f), int(s)): int(d) for f, s, d in zip(*denying, strict=True)}
+        denials: dict[int, list[int]] = {}
         for one, other in pairs.tolist():
-            against.setdefault(one, []).append(other)
+            denials.setdefault(one, []).append(other)
         for place in np.flatnonzero(np.isin(fact, pairs[:, 0])).tolist():
-            days = (said_on.get((other, int(speaker[place])), _NO_DAY) for other in against[int(fact[place])])
-            moved[place] |= max(days) > day[place]
-    moved &= speaker != 0  # an unnamed speaker is nobody in particular
-    unmoved = np.unique(fact[~moved])
-    closed[np.setdiff1d(fact, unmoved)] = True
+            days = (denied_on.get((other, int(speaker[place])), _NO_DAY) for other in denials[int(fact[place])])
+            replaced[place] |= max(days) > day[place]
+    replaced &= speaker != 0  # speaker 0 is unnamed and may be anyone
+    still_held = np.unique(fact[~replaced])
+    closed[np.setdiff1d(fact, still_held)] = True
 
 
 def _by_speaker(
-    table: FactTable, said: _Said, facts: NDArray[np.int64]
+    table: FactTable, visible: _Visibility, facts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return (fact, speaker, the last visible day on which he said it), one row for each."""
+    """Return (fact, speaker, last visible day), one row per fact and speaker."""
     places = _evidence_of(table, facts)
-    held = np.repeat(facts, np.diff(table.evidence_ends)[facts])
-    seen = said.days[places] != _NO_DAY
-    places, held = places[seen], held[seen]
-    speaker, day = table.evidence_speaker[places].astype(np.int64), said.days[places].astype(np.int64)
-    order = np.lexsort((-day, speaker, held))
-    held, speaker, day = held[order], speaker[order], day[order]
-    first = np.ones(len(held), dtype=np.bool_)
-    first[1:] = (held[1:] != held[:-1]) | (speaker[1:] != speaker[:-1])
-    return held[first], speaker[first], day[first]
+    fact = np.repeat(facts, np.diff(table.evidence_ends)[facts])
+    seen = visible.days[places] != _NO_DAY
+    places, fact = places[seen], fact[seen]
+    speaker, day = table.evidence_speaker[places].astype(np.int64), visible.days[places].astype(np.int64)
+    order = np.lexsort((-day, speaker, fact))
+    fact, speaker, day = fact[order], speaker[order], day[order]
+    first = np.ones(len(fact), dtype=np.bool_)
+    first[1:] = (fact[1:] != fact[:-1]) | (speaker[1:] != speaker[:-1])
+    return fact[first], speaker[first], day[first]
 
 
-def _strength(table: FactTable, said: _Said, rows: NDArray[np.int64], words: Vocabulary) -> NDArray[np.float64]:
-    """Return what each fact counts while it is fresh, as kg/graph/weights.py has it."""
+def _strength(
+    table: FactTable, visible: _Visibility, rows: NDArray[np.int64], words: Vocabulary
+) -> NDArray[np.float64]:
+    """Return the weight of each fact while fresh, as in kg/graph/weights.py."""
     relation = np.array([item.weight for item in words.relations.values()])[table.relation[rows]]
     certainty = np.array([MODALITY_FACTORS[modality] for modality in Modality])[table.modality[rows]]
-    strength: NDArray[np.float64] = said.witnesses[rows] * said.sure[rows] * relation * certainty
+    strength: NDArray[np.float64] = visible.witnesses[rows] * visible.confidence[rows] * relation * certainty
     return strength

@@ -1,4 +1,4 @@
-"""How much one fact counts in traversal and themes."""
+"""Weights of facts in traversal and themes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from kg.model import Fact
     from kg.relations import Vocabulary
 
-# What is asserted counts in full; the less certain the source is, the less its word carries. A judgement, not a
-# measurement: a beam search needs only the order.
+# The less certain the source, the lower the factor. Set by judgement, not measured: a beam search needs only the order.
 MODALITY_FACTORS: Mapping[Modality, float] = {
     Modality.ASSERTED: 1.0,
     Modality.FORECAST: 0.7,
@@ -29,13 +28,13 @@ MODALITY_FACTORS: Mapping[Modality, float] = {
 
 
 def strength(fact: Fact, vocabulary: Vocabulary) -> float:
-    """Return witnesses × confidence × relation weight × modality factor: the weight while a fact is fresh."""
+    """Return witnesses × confidence × relation weight × modality factor, the weight of a fresh fact."""
     weight = vocabulary[fact.relation].weight
     return fact.witnesses * fact.confidence * weight * MODALITY_FACTORS[fact.modality]
 
 
 def fresh_until(fact: Fact) -> date:
-    """Return the day from which a fact fades: when it was last said, or when its stated period has passed."""
+    """Return the day from which a fact fades: its last publication or the end of its stated period, if later."""
     last = fact.last_published_on
     end = fact.valid.end if fact.valid else None
     return last if end is None else max(last, end)
@@ -44,13 +43,13 @@ def fresh_until(fact: Fact) -> date:
 def faded(
     strengths: NDArray[np.float64], age: NDArray[np.integer], relation: NDArray[np.int16], *, vocabulary: Vocabulary
 ) -> NDArray[np.float32]:
-    """Return strengths halved once per half-life of their relation.
+    """Return strengths after exponential decay by the half-life of their relation.
 
     Args:
-        strengths: weights while fresh, shape (n,).
-        age: days since each began to fade; one that has not begun is at most 0.
-        relation: positions in the vocabulary.
-        vocabulary: says the half-lives.
+        strengths: weights of fresh facts, shape (n,).
+        age: days since fading began, shape (n,); at most 0 when it has not begun.
+        relation: positions in the vocabulary, shape (n,).
+        vocabulary: provides the half-lives.
     """
     half_lives = np.array([item.half_life for item in vocabulary.relations.values()], dtype=np.float64)
     weights: NDArray[np.float32] = (strengths * 0.5 ** (np.maximum(age, 0) / half_lives[relation])).astype(np.float32)

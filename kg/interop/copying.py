@@ -1,4 +1,4 @@
-"""One store into another, whole, resumable, and compared afterwards."""
+"""Copy one store into another, resumably, and verify the copy."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _COUNTED = ("documents", "chunks", "mentions", "entities", "facts", "evidence", 
 
 
 class CopyDiffers(StoreError):
-    """A copy that is not what it was made from."""
+    """A copy that differs from its source."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"the copy differs: {what}; copy into a new knowledge base, or remove what is not in the source"
+            f"the copy differs: {what}; copy into a new knowledge base, or remove from it what is not in the source"
         )
 
 
 @dataclass(slots=True)
 class Copied:
-    """How many documents were written, and how many were there from before."""
+    """Counts of documents written and of documents already present."""
 
     written: int = 0
     known: int = 0
 
 
 def copy(source: Store, target: Store, *, progress: Callable[[int], None] = lambda _: None) -> Copied:
-    """Copy documents, judgements and runs; a document that is there already is not written again.
+    """Copy documents, judgements and runs; documents already in the target are skipped.
 
     Args:
-        source: read in one pass; when it is written to meanwhile, a second run takes what is new.
-        target: empty, or left behind by an earlier run.
-        progress: is told after each document how many are done.
+        source: read in one pass; run again to copy what was written in the meantime.
+        target: empty, or the result of an earlier run.
+        progress: called after each document with the number done.
     """
     done = Copied()
     view = source.view()
@@ -58,15 +58,15 @@ def copy(source: Store, target: Store, *, progress: Callable[[int], None] = lamb
         for judgement in view.judgements():
             if judgement.id not in known:
                 writer.judge(judgement)
-        there = list(target.view().runs())
+        published = list(target.view().runs())
         runs = list(view.runs())
-        for run in runs if there != runs else ():
+        for run in runs if published != runs else ():
             writer.publish(run)
     return done
 
 
 def verify(source: Store, target: Store) -> str:
-    """Compare counts, and hashes of every document, judgement and run; return the hash of it all.
+    """Compare counts and the hashes of every document, judgement and run; return the overall hash.
 
     Raises:
         CopyDiffers: naming the first difference.
@@ -88,12 +88,12 @@ def verify(source: Store, target: Store) -> str:
 
 
 def _published(store: Store) -> list[str]:
-    """Return the instants at which weekly runs were published, which a dump leaves out and a copy keeps."""
+    """Return the publication times of weekly runs, which a dump omits and a copy keeps."""
     return [str(run.recorded_at) for run in store.view().runs()]
 
 
 def _hash(reading: Reading | None) -> str:
-    """Hash a document with the instants of reading, which a dump leaves out and a copy keeps."""
+    """Hash a document with its recording times, which a dump omits and a copy keeps."""
     if reading is None:
         return ""
     instants = [str(item.recorded_at) for fact in reading.facts for item in fact.evidence]

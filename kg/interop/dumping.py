@@ -1,9 +1,8 @@
-"""The logical content of a store as sorted JSON lines: equal content, equal bytes, whichever store holds it.
+"""Dump the logical content of a store as sorted JSON lines; equal content gives equal bytes in every store.
 
-Documents come by day and id, each followed by its passages, mentions, described entities and facts; then judgements,
-then weekly runs, then a last line that tells how many there were, by which half a dump is known. When a document was
-read, or a run published, is no content and left out; when a judgement was written down is. docs/store.md lists the
-fields of every line.
+Documents are sorted by day and id, each followed by its passages, mentions, described entities and facts; then come
+judgements, weekly runs, and an end line with the line count, which reveals a truncated dump. The recording times of
+documents and runs are omitted; those of judgements are content and kept. docs/store.md lists the fields of every line.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ if TYPE_CHECKING:
     from kg.model import Document, Fact, Reading
     from kg.store.port import Store
 
-FORMAT = 2  # 1 has no last line
+FORMAT = 2  # format 1 has no end line
 
 
 class StoreChanged(StoreError):
-    """A knowledge base that was written to while it was dumped."""
+    """A knowledge base was written to during a dump."""
 
     def __init__(self) -> None:
-        super().__init__("the knowledge base was written to meanwhile; dump it again while nobody writes")
+        super().__init__("the knowledge base changed during the dump; dump it again when no process is writing")
 
 
 def dump(store: Store) -> Iterator[str]:
-    """Yield the lines of a dump, each with its newline.
+    """Yield the lines of a dump, with newlines.
 
     Raises:
-        StoreChanged: in place of the last line, when what was yielded may be of several states.
+        StoreChanged: instead of the end line, when the lines may come from different states.
     """
     revision = store.revision()
     yield _line("base", format=FORMAT)
@@ -52,7 +51,7 @@ def dump(store: Store) -> Iterator[str]:
 def _documents(store: Store) -> Iterator[str]:
     for head in list(store.view().documents()):
         reading = store.reading(head.id)
-        if reading is not None:  # removed while we were writing
+        if reading is not None:  # removed during the dump
             yield from document_lines(reading)
 
 

@@ -1,4 +1,4 @@
-"""A dump back into a store, line by line; what is damaged is said and everything else is kept."""
+"""Restore a dump into a store line by line; damaged lines are reported and skipped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FAULTS = (ValueError, KeyError, TypeError, IndexError, AttributeError, Overflow
 
 @dataclass(slots=True)
 class Restored:
-    """How much a dump brought: documents that were new or known, lines of the end, lines refused."""
+    """Counts of a restore: new documents, documents already present, judgements, runs and refused lines."""
 
     documents: int = 0
     known: int = 0
@@ -36,7 +36,7 @@ class Restored:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenDocument:
     """A document whose lines are being read."""
 
     where: str
@@ -50,45 +50,45 @@ class _Open:
 
 
 class Restorer:
-    """Takes the lines of one dump into one store."""
+    """Restores the lines of one dump into one store."""
 
     def __init__(
         self, store: Store, writer: Writer, *, name: str, recorded_at: datetime, refuse: Callable[[RefusedRow], None]
     ) -> None:
         self._store, self._writer = store, writer
         self._name, self._recorded_at, self._refuse = name, recorded_at, refuse
-        self._open: _Open | None = None
-        self._end: int | None = None  # lines before the last one, as it tells
+        self._open: _OpenDocument | None = None
+        self._end: int | None = None  # number of lines according to the end line
         self.done = Restored()
 
     def take(self, lines: Iterable[tuple[int, str]]) -> Restored:
-        """Take numbered lines.
+        """Restore numbered lines.
 
         Raises:
-            DocumentError: when the first line is not that of a dump this version knows; when the last one is missing,
-                and then the document before it, of which lines may be missing too, is left out.
+            DocumentError: when the first line is not a supported dump header; or when the end line is missing, in which
+                case the last, possibly incomplete document is not stored.
         """
         numbered = iter(lines)
-        whole = self._check_head(next(numbered, (0, ""))) == 1
-        count = 0  # lines before the present one
+        has_end_line = self._check_head(next(numbered, (0, ""))) != 1
+        count = 0  # lines before the current one
         for number, line in numbered:
             count += 1
             where = f"{self._name}:{number}"
             try:
-                self._taken(where, _read(line))
+                self._take_record(where, _read(line))
             except _FAULTS as error:
-                self._refused(where, f"not a line of a dump ({type(error).__name__}: {error})")
+                self._reject(where, f"not a line of a dump ({type(error).__name__}: {error})")
             except JudgementRefused as error:
-                self._refused(where, str(error))
-        if self._end is None and not whole:
-            raise DocumentError(self._name, "ends before its last line", "bring the whole file; what is here stays")
+                self._reject(where, str(error))
+        if self._end is None and has_end_line:
+            raise DocumentError(self._name, "truncated: no end line", "use the complete file; restored data is kept")
         self._close()
         if self._end not in {None, count}:
-            self._refused(self._name, f"{count} lines, where {self._end} were written and the last")
+            self._reject(self._name, f"{count} lines before the end line, expected {self._end}")
         return self.done
 
     def _check_head(self, first: tuple[int, str]) -> int:
-        """Return the format that the first line tells."""
+        """Return the format stated in the first line."""
         try:
             head = _read(first[1])
             found = head["format"] if head["type"] == "base" else None
@@ -96,10 +96,10 @@ class Restorer:
             found = None
         if not isinstance(found, int) or not 1 <= found <= FORMAT:
             cause = "not a dump" if found is None else f"a dump of format {found}, this version reads {FORMAT}"
-            raise DocumentError(self._name, cause, "make one with `liantu dump`, or name the layout with --format")
+            raise DocumentError(self._name, cause, "create one with `liantu dump`, or set the layout with --format")
         return found
 
-    def _taken(self, where: str, record: dict[str, Any]) -> None:
+    def _take_record(self, where: str, record: dict[str, Any]) -> None:
         kind = record["type"]
         if kind == "document":
             self._close()
@@ -111,71 +111,71 @@ class Restorer:
             self._close()
             run = codec.run_in(_text(record))
             _string(run.id)
-            self.done.runs += self._published(run)
+            self.done.runs += self._publish(run)
         elif kind == "end":
             self._close()
             self._end = int(record["lines"])
         elif self._open is None:
-            raise ValueError(f"a {kind} without its document")
+            raise ValueError(f"{kind} line without a document line")
         else:
             _add(self._open, record, self._recorded_at)
 
     def _close(self) -> None:
-        """Write the document whose lines have ended."""
-        whole, self._open = self._open, None
-        if whole is None:
+        """Write the current document, whose lines are complete."""
+        current, self._open = self._open, None
+        if current is None:
             return
         reading = Reading(
-            document=whole.document,
-            chunks=tuple(whole.chunks),
-            mentions=tuple(whole.mentions),
-            entities=tuple(whole.entities),
-            facts=tuple(whole.facts),
-            problems=whole.problems,
-            copies=whole.copies,
+            document=current.document,
+            chunks=tuple(current.chunks),
+            mentions=tuple(current.mentions),
+            entities=tuple(current.entities),
+            facts=tuple(current.facts),
+            problems=current.problems,
+            copies=current.copies,
             recorded_at=self._recorded_at,
         )
         try:
             new = self._writer.write(reading)
         except ValueError as error:
-            self._refused(whole.where, str(error))
+            self._reject(current.where, str(error))
             return
         self.done.documents += new
         self.done.known += not new
 
-    def _published(self, run: Run) -> bool:
-        """Publish a weekly run, unless it is the one that is seen of its day: that keeps its instant."""
+    def _publish(self, run: Run) -> bool:
+        """Publish a weekly run unless the store already has it for that day, with its own recording time."""
         seen = self._store.view(as_of=run.as_of).run()
         new = seen is None or replace(seen, recorded_at=None) != run
         if new:
             self._writer.publish(replace(run, recorded_at=self._recorded_at))
         return new
 
-    def _refused(self, where: str, why: str) -> None:
+    def _reject(self, where: str, why: str) -> None:
         self.done.refused += 1
         self._refuse(RefusedRow(where, why))
 
 
 def restore(store: Store, lines: Iterator[tuple[int, str]], **about: Any) -> Restored:
-    """Take a dump into a store; documents that are there already stay as they are."""
+    """Restore a dump into a store; documents already present are unchanged."""
     with store.writer() as writer:
         return Restorer(store, writer, **about).take(lines)
 
 
 def _read(line: str) -> Any:
-    """Read a line of JSON; NaN and Infinity, which Python knows and JSON does not, are refused."""
-    return json.loads(line, parse_constant=_no_number)
+    """Parse a line of JSON; reject NaN and Infinity, which Python accepts but JSON does not."""
+    return json.loads(line, parse_constant=_reject_constant)
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a valid JSON number")
 
 
 def _text(record: dict[str, Any]) -> str:
     return codec.dump(record["record"])
 
 
-def _document(where: str, record: dict[str, Any]) -> _Open:
+def _document(where: str, record: dict[str, Any]) -> _OpenDocument:
     document = Document(
         id=_string(record["id"]),
         title=_string(record["title"]),
@@ -198,28 +198,28 @@ def _document(where: str, record: dict[str, Any]) -> _Open:
         signature=bytes.fromhex(record["signature"]),
     )
     problems = tuple(Problem(*problem) for problem in record["problems"])
-    return _Open(where, document, tuple(map(_string, record["copies"])), problems)
+    return _OpenDocument(where, document, tuple(map(_string, record["copies"])), problems)
 
 
-def _add(whole: _Open, record: dict[str, Any], recorded_at: datetime) -> None:
-    document = whole.document
+def _add(current: _OpenDocument, record: dict[str, Any], recorded_at: datetime) -> None:
+    document = current.document
     match record["type"]:
         case "chunk":
             chunk = codec.chunk_in(_string(record["id"]), document.id, _text(record))
-            _check(chunk.id == chunk_id(document.id, chunk.start, chunk.end), "its id is not that of its place")
-            _check(chunk.text == document.text[chunk.start : chunk.end], "its text does not stand there")
-            whole.chunks.append(chunk)
+            _check(chunk.id == chunk_id(document.id, chunk.start, chunk.end), "id does not match the position")
+            _check(chunk.text == document.text[chunk.start : chunk.end], "text does not match the document")
+            current.chunks.append(chunk)
         case "mention":
             mention = codec.mention_in(_text(record))
-            _check(mention.text == document.text[mention.start : mention.end], "its text does not stand there")
-            whole.mentions.append(mention)
+            _check(mention.text == document.text[mention.start : mention.end], "text does not match the document")
+            current.mentions.append(mention)
         case "entity":
-            said = [record[name] for name in ("kind", "name", "aliases", "codes", "about")]
-            whole.entities.append(codec.entity_in(_string(record["id"]), codec.dump(said)))
+            fields = [record[name] for name in ("kind", "name", "aliases", "codes", "about")]
+            current.entities.append(codec.entity_in(_string(record["id"]), codec.dump(fields)))
         case "fact":
-            whole.facts.append(_fact(document, record, recorded_at))
+            current.facts.append(_fact(document, record, recorded_at))
         case kind:
-            raise ValueError(f"no line is called {kind!r}")
+            raise ValueError(f"unknown line type {kind!r}")
 
 
 def _fact(document: Document, record: dict[str, Any], recorded_at: datetime) -> Fact:
@@ -243,16 +243,16 @@ def _fact(document: Document, record: dict[str, Any], recorded_at: datetime) -> 
         )
     _check(bool(evidence), "no evidence")
     fact = codec.claim_in(_string(record["id"]), ends, codec.dump(record["claim"]), evidence=tuple(evidence))
-    _check(fact.id == fact_id(fact), "its id is not that of its claim")
+    _check(fact.id == fact_id(fact), "id does not match the claim")
     return fact
 
 
-def _check(holds: bool, otherwise: str) -> None:
+def _check(holds: bool, message: str) -> None:
     if not holds:
-        raise ValueError(otherwise)
+        raise ValueError(message)
 
 
 def _string(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a string")
     return value

@@ -1,6 +1,6 @@
-"""Any endpoint that speaks the OpenAI chat wire, POST {url}/chat/completions: vLLM, llama.cpp, Ollama, clouds.
+"""Client for OpenAI-compatible chat endpoints (POST {url}/chat/completions): vLLM, llama.cpp, Ollama, clouds.
 
-httpx is an optional extra (`pip install 'liantu[llm]'`): without a model Liantu needs no HTTP client.
+httpx is an optional dependency (`pip install 'liantu[llm]'`), needed only to use a model.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 _TRIES = 4
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds
-_BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-_LARGEST_REPLY = 1 << 20  # bytes; an endpoint that sends more is not answering this question
+_RETRY_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+_LARGEST_REPLY = 1 << 20  # bytes; a larger reply cannot be valid
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is: the address up to and with /v1, the model's name, a key if one is needed, seconds to wait."""
+    """Base URL including /v1, model name, optional API key, and timeout in seconds."""
 
     url: str
     model: str
@@ -36,10 +36,10 @@ class Endpoint:
 
 
 class OpenAiCompatible:
-    """A model behind an endpoint; a request that meets a busy server is asked again, later each time."""
+    """A model behind an endpoint; retries with exponential backoff when the server is busy."""
 
     def __init__(self, endpoint: Endpoint, *, pause: Callable[[float], None] = time.sleep) -> None:
-        self._endpoint, self._pause = endpoint, pause
+        self._endpoint, self._sleep = endpoint, pause
         http = _httpx(endpoint.url)
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         try:
@@ -48,7 +48,7 @@ class OpenAiCompatible:
             )
             http.URL(endpoint.url)
         except (http.InvalidURL, UnicodeEncodeError) as error:
-            raise ModelError(endpoint.url, f"address or key cannot be used: {error}") from error
+            raise ModelError(endpoint.url, f"invalid address or key: {error}") from error
         self._failures = (http.HTTPError, http.InvalidURL)
 
     @property
@@ -60,18 +60,18 @@ class OpenAiCompatible:
         """Return the reply.
 
         Raises:
-            ModelError: after four tries, or at once when the endpoint refuses.
+            ModelError: after four attempts, or at once when the endpoint refuses the request.
         """
         cause = ""
         for attempt in range(_TRIES):
             if attempt:
-                self._pause(min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE))
+                self._sleep(min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE))
             try:
-                response = self._asked(request)
+                response = self._post(request)
             except self._failures as error:
-                cause = f"no answer: {error or type(error).__name__}"
+                cause = f"no response: {error or type(error).__name__}"
                 continue
-            if response.status_code not in _BUSY:
+            if response.status_code not in _RETRY_STATUS:
                 return self._read(response)
             cause = f"busy: status {response.status_code}"
         raise ModelError(self._endpoint.url, f"{cause} ({_TRIES} tries)")
@@ -80,32 +80,32 @@ class OpenAiCompatible:
         """Close the connections."""
         self._client.close()
 
-    def _asked(self, request: Request) -> httpx.Response:
+    def _post(self, request: Request) -> httpx.Response:
         body = {
             "model": self.name,
             "messages": [{"role": role, "content": content} for role, content in request.messages],
             "temperature": request.temperature,
             "max_tokens": request.most_tokens,
         }
-        # A gateway that knows the header answers a repeated request without a second run of the model.
+        # Gateways that support this header answer a repeated request without running the model again.
         headers = {"Idempotency-Key": request_key(self.name, request)}
         return self._client.post(f"{self._endpoint.url.rstrip('/')}/chat/completions", json=body, headers=headers)
 
     def _read(self, response: httpx.Response) -> Reply:
         if response.status_code != 200:  # noqa: PLR2004 -- OK
-            said = response.text[:200].replace("\n", " ")
-            raise ModelError(self._endpoint.url, f"refused with status {response.status_code}: {said}")
+            detail = response.text[:200].replace("\n", " ")
+            raise ModelError(self._endpoint.url, f"refused with status {response.status_code}: {detail}")
         if len(response.content) > _LARGEST_REPLY:
-            raise ModelError(self._endpoint.url, f"a reply of {len(response.content):,} bytes")
+            raise ModelError(self._endpoint.url, f"the reply is too large: {len(response.content):,} bytes")
         try:
             data = response.json()
             text = data["choices"][0]["message"]["content"]
         except (ValueError, KeyError, IndexError, TypeError) as error:
-            raise ModelError(self._endpoint.url, "the reply is no chat completion") from error
-        return Reply(str(text or ""), *_counted(data))
+            raise ModelError(self._endpoint.url, "the reply is not a chat completion") from error
+        return Reply(str(text or ""), *_token_counts(data))
 
 
-def _counted(data: Mapping[str, Any]) -> tuple[int, int]:
+def _token_counts(data: Mapping[str, Any]) -> tuple[int, int]:
     usage = data.get("usage")
     counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(usage, dict) else []
     prompt, reply = [count if isinstance(count, int) else 0 for count in counts] or [0, 0]
@@ -116,4 +116,4 @@ def _httpx(url: str) -> Any:
     try:
         return import_module("httpx")
     except ModuleNotFoundError as error:
-        raise ModelError(url, "an HTTP client is missing; install it with `pip install 'liantu[llm]'`") from error
+        raise ModelError(url, "httpx is not installed; run `pip install 'liantu[llm]'`") from error

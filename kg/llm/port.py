@@ -1,4 +1,4 @@
-"""What a language model is here: a callable from messages to text; who answers, over what wire, is not its affair."""
+"""Interface of a language model: messages in, text out. Provider and transport are left to implementations."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Protocol
 from kg.errors import KgError
 from kg.ids import digest
 
-_WIDE_FROM = 0x2E80  # CJK and beyond: about a token a character with every tokenizer in use
+_WIDE_FROM = 0x2E80  # CJK and beyond: about one token per character with common tokenizers
 _NARROW_PER_TOKEN = 3
 
 
 class ModelError(KgError):
-    """A model that does not answer, or not in words that can be used."""
+    """A model that does not respond, or whose reply is unusable."""
 
     def __init__(self, where: str, cause: str) -> None:
         super().__init__(f"model {where}: {cause}")
@@ -21,7 +21,7 @@ class ModelError(KgError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model: `messages` are (role, content), `most_tokens` bounds the reply."""
+    """A request to a model: `messages` are (role, content), `most_tokens` limits the reply."""
 
     messages: tuple[tuple[str, str], ...]
     most_tokens: int = 1024
@@ -29,13 +29,13 @@ class Request:
 
     @property
     def tokens(self) -> int:
-        """What it will cost to ask, estimated, without the reply."""
+        """Estimated prompt tokens."""
         return sum(tokens(content) + 4 for _, content in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer and what it cost, as the endpoint counted it (0 when it did not)."""
+    """A reply with its token counts as reported by the endpoint (0 if not reported)."""
 
     text: str
     prompt_tokens: int = 0
@@ -43,28 +43,28 @@ class Reply:
 
 
 class Model(Protocol):
-    """Something that answers; safe to call from several threads."""
+    """A language model; implementations are thread-safe."""
 
     @property
     def name(self) -> str:
-        """The model's name: with the request it decides the reply."""
+        """The model name, part of the request key."""
 
     def complete(self, request: Request) -> Reply:
         """Return the reply.
 
         Raises:
-            ModelError: when there is none after the retries.
+            ModelError: when there is no reply after the retries.
         """
 
 
 def request_key(name: str, request: Request) -> str:
-    """Return the hash of all that decides a reply: the same key is never paid for twice."""
+    """Hash everything that determines a reply, for caching."""
     parts = [name, str(request.most_tokens), f"{request.temperature:g}"]
     return "request:" + digest((*parts, *(text for message in request.messages for text in message)))
 
 
 def tokens(text: str) -> int:
-    """Return an upper estimate of a text's tokens, the same for every model.
+    """Return an upper estimate of the tokens of a text, independent of the model.
 
     >>> tokens("碳酸锂"), tokens("lithium"), tokens("")
     (3, 3, 0)

@@ -1,4 +1,4 @@
-"""Replies kept in a file: what was answered once is never asked again, after a crash as little as in a test."""
+"""Cache of replies on disk, so that a prompt is never sent twice, even after a crash."""
 
 from __future__ import annotations
 
@@ -16,54 +16,54 @@ if TYPE_CHECKING:
 
 
 class Replay:
-    """A model before which a file of replies stands: one JSON object a line, synced to the disk before it is used.
+    """A model with a reply cache: one JSON array per line, synced to disk before the reply is returned.
 
-    A line cut off by a kill is passed over, its request asked again. Without a model behind it only the file answers.
+    A truncated line is ignored and its request sent again. Without a wrapped model only cached requests are answered.
     """
 
     def __init__(self, path: Path, model: Model | None = None, *, name: str = "") -> None:
         self.path, self.calls = path, 0
         self._model, self._name = model, name
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._replies = _read(path)
 
     @property
     def name(self) -> str:
-        """The name of the model behind, or the one given."""
+        """The name of the wrapped model, or the given name."""
         return self._model.name if self._model else self._name
 
     def known(self, request: Request) -> bool:
-        """Whether the file holds the reply."""
+        """Whether the reply is cached."""
         return request_key(self.name, request) in self._replies
 
     def complete(self, request: Request) -> Reply:
-        """Return the kept reply, or ask, keep and return.
+        """Return the cached reply, or request it from the model and cache it.
 
         Raises:
-            ModelError: when it is not kept and nobody is behind, or the model fails.
+            ModelError: when it is not cached and there is no model, or the model fails.
         """
         key = request_key(self.name, request)
-        with self._guard:
+        with self._lock:
             if key in self._replies:
                 return self._replies[key]
         if self._model is None:
-            raise ModelError(self.name, f"{self.path} holds no reply to this request")
+            raise ModelError(self.name, f"{self.path} has no reply to this request")
         reply = self._model.complete(request)
-        with self._guard:
-            self._keep(key, reply)
+        with self._lock:
+            self._store(key, reply)
         return reply
 
-    def _keep(self, key: str, reply: Reply) -> None:
+    def _store(self, key: str, reply: Reply) -> None:
         line = json.dumps([key, reply.text, reply.prompt_tokens, reply.reply_tokens], ensure_ascii=False)
         try:
             with self.path.open("a+b") as file:
-                # A torn last line must not swallow this one.
-                torn = file.tell() and (file.seek(-1, os.SEEK_END), file.read(1) != b"\n")[1]
-                file.write(("\n" if torn else "").encode() + line.encode("utf-8", "replace") + b"\n")
+                # Start a new line if the last one is truncated.
+                truncated = file.tell() and (file.seek(-1, os.SEEK_END), file.read(1) != b"\n")[1]
+                file.write(("\n" if truncated else "").encode() + line.encode("utf-8", "replace") + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise ModelError(self.name, f"its reply cannot be kept in {self.path}: {error.strerror}") from error
+            raise ModelError(self.name, f"cannot write the reply to {self.path}: {error.strerror}") from error
         self._replies[key] = reply
         self.calls += 1
 
@@ -74,7 +74,7 @@ def _read(path: Path) -> dict[str, Reply]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise ModelError(str(path), f"kept replies cannot be read: {error.strerror}") from error
+        raise ModelError(str(path), f"cannot read cached replies: {error.strerror}") from error
     found: dict[str, Reply] = {}
     for line in lines:
         try:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kg.model import Chunk, Community, Entity, Fact
+    from kg.query.ask.understand import Understood
     from kg.query.themes.biography import Biography
 
 
@@ -166,20 +167,33 @@ class ThemeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AskAnswer:
-    """A routed answer: `door` says how it was found (graph, words, nothing); every line carries its citations."""
+    """The answer to a question in words.
+
+    `status` is answered, partial (related passages only), not_found or ambiguous (the lines are what a short name may
+    mean). `as_of` is the day of the view that answered, `near` are similar names of the base and `covered` the days of
+    its documents, both given where nothing was found.
+    """
 
     question: str
-    route: str
-    door: str
+    status: str
+    understood: Understood
     topic: str
     lines: tuple[AnswerLine, ...]
-    graph: Subgraph
+    passages: tuple[AnswerLine, ...] = ()
+    graph: Subgraph = Subgraph()
+    as_of: date | None = None
+    near: tuple[str, ...] = ()
+    covered: tuple[date, date] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """One sentence of an answer and what it rests on; indented lines belong to the line above."""
+    """One sentence of an answer and what it rests on: a fact of the graph, or (`source` text) the sentence itself.
+
+    Indented lines belong to the line above.
+    """
 
     text: str
     citations: tuple[Citation, ...] = ()
     indent: int = 0
+    source: str = "graph"

@@ -15,7 +15,7 @@ _QUOTE = 160
 _QUERY = 1000  # characters of a query that are looked for
 _LOOKED_AT = 3  # times as many by words as are wanted, for the class to choose from
 # What a passage's fit is multiplied with: close enough for words to decide, far enough to part those that fit alike.
-_WORTH = {
+WORTH = {
     ValueClass.CAUSAL: 1.15,
     ValueClass.FORECAST: 1.1,
     ValueClass.MEASURED: 1.05,
@@ -41,7 +41,7 @@ def passages(view: View, query: str, *, limit: int = 10) -> list[Passage]:
     """
     wanted = [term for term in terms(query[:_QUERY]) if term not in _EMPTY]
     by_words = view.search(" ".join(wanted), _LOOKED_AT * limit) if wanted else []
-    weighed = [(chunk, score * _WORTH[chunk.value_class]) for chunk, score in by_words]
+    weighed = [(chunk, score * WORTH[chunk.value_class]) for chunk, score in by_words]
     found = sorted(weighed, key=lambda each: -each[1])[: max(limit, 0)]  # stable: equals stay as the store ranks them
     documents = {head.id: head for head in view.documents({chunk.document for chunk, _ in found})}
     return [

@@ -45,7 +45,7 @@ def candidates(session: QuerySession, text: str) -> list[Entity]:
     ):
         found = session.view.named(spelling)
         if found:
-            return sorted(found, key=lambda entity: (-_degree(session, entity), entity.id))
+            return sorted(found, key=lambda entity: (-degree_of(session, entity), entity.id))
     return []
 
 
@@ -81,7 +81,7 @@ def names_in(session: QuerySession, question: str) -> list[Named]:
             continue
         found = session.view.named(text[start:end])
         if found:
-            taken.append(Named(start, end, min(found, key=lambda entity: (-_degree(session, entity), entity.id))))
+            taken.append(Named(start, end, min(found, key=lambda entity: (-degree_of(session, entity), entity.id))))
     return sorted(taken, key=lambda named: named.start)
 
 
@@ -98,6 +98,7 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
                 yield start, end
 
 
-def _degree(session: QuerySession, entity: Entity) -> int:
+def degree_of(session: QuerySession, entity: Entity) -> int:
+    """Return how many edges touch an entity."""
     index = session.index(entity.id)
     return 0 if index is None else session.graph.degree(index)

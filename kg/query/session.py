@@ -20,6 +20,7 @@ from kg.store.rules.contradiction import contradicting, opposing, rivals_share_o
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from datetime import date
 
     from kg.graph.edges import Edges
     from kg.graph.remote_graph import ServedGraph
@@ -60,6 +61,10 @@ class QuerySession:
         self._entities: dict[str, Entity | None] = {}
         self._documents: dict[str, DocumentHead] = {}
         self._facts: dict[Triple, list[Fact]] = {}
+
+    def earlier(self, as_of: date) -> QuerySession:
+        """Return a session on the same state of the base as of a day."""
+        return QuerySession(self.view.until(as_of), lang=self.lang, min_confidence=self.min_confidence)
 
     @cached_property
     def graph(self) -> Snapshot | ServedGraph:

@@ -1,4 +1,4 @@
-"""Securities codes in every common spelling, and codes in running text."""
+"""Parse securities codes in every common spelling and find them in running text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HONGKONG_DIGITS = 5
 
 @dataclass(frozen=True, slots=True, order=True)
 class Code:
-    """One listing's code: the number as its exchange writes it, and the exchange (SH SZ BJ HK US KS T TW ...).
+    """The code of a listing: the number as written by its exchange, and the exchange (SH SZ BJ HK US KS T TW ...).
 
     >>> str(Code("600519", "SH"))
     '600519.SH'
@@ -34,10 +34,10 @@ class Code:
 
 
 def parse_code(text: str) -> Code | None:
-    """Read one code in any common spelling; None when the text is none.
+    """Parse a code in any common spelling; return None for other text.
 
-    A bare `700` is no code, a bare `00700` is one of Hong Kong, bare capitals are a US ticker: whether a bare
-    spelling is meant as a code only its context can say (`is_bare`).
+    A bare `700` is not a code, a bare `00700` is a Hong Kong code, and bare capitals are a US ticker. Whether a bare
+    spelling is meant as a code depends on its context (see `is_bare`).
 
     >>> [str(parse_code(text)) for text in ("600519", "sh.600519", "00700", "700 HK", "AAPL.O", "005930.KS")]
     ['600519.SH', '600519.SH', '00700.HK', '00700.HK', 'AAPL.US', '005930.KS']
@@ -60,7 +60,7 @@ def parse_code(text: str) -> Code | None:
 
 
 def is_bare(text: str) -> bool:
-    """Whether the spelling names no exchange, so that only its context makes it a code.
+    """Whether the spelling names no exchange, so that its context decides whether it is a code.
 
     >>> is_bare("600519"), is_bare("AAPL"), is_bare("600519.SH")
     (True, True, False)
@@ -69,7 +69,7 @@ def is_bare(text: str) -> bool:
 
 
 def spellings(code: Code) -> tuple[str, ...]:
-    """Every common way to write a code, the bare ones last; all but the shortest bare numbers parse back to it.
+    """Return every common spelling of a code, bare ones last; all but the shortest bare numbers parse back to it.
 
     >>> spellings(Code("00700", "HK"))
     ('00700.HK', '0700.HK', '700.HK', '00700 HK', '0700 HK', '700 HK', 'HK00700', 'HK0700', '00700')
@@ -91,7 +91,7 @@ def spellings(code: Code) -> tuple[str, ...]:
 
 
 def board(code: Code) -> str:
-    """The board of a mainland code (主板 创业板 科创板 北交所 B股); other exchanges give their own mark.
+    """Return the board of a mainland code (主板 创业板 科创板 北交所 B股), or the exchange of any other code.
 
     >>> board(Code("688981", "SH"))
     '科创板'
@@ -124,23 +124,23 @@ _IN_TEXT = re.compile(
     re.VERBOSE,
 )
 
-# Digits begin a code where five of them end a word, or where letters follow behind a point or blank.
-_MAY_BEGIN = re.compile(
+# Digits may start a code when at least five end the word, or when letters follow a point or space.
+_POSSIBLE_START = re.compile(
     r"[0-9][0-9A-Za-z]*+(?:(?<=[0-9]{5})|(?=\s?[.．]\s?[A-Za-z]|\s[A-Z]))|[A-Za-z纳纽][0-9A-Za-z]*+"
 )
 
 
 def find_codes(text: str) -> list[tuple[int, int, Code]]:
-    """All codes in running text with their places, left to right.
+    """Return all codes in running text with their offsets, left to right.
 
-    A spelling that names its exchange counts anywhere. A bare number counts only inside brackets right behind a name,
-    or behind 代码：, never in plain text, where it is an amount.
+    A spelling that names its exchange counts anywhere. A bare number counts only in brackets directly after a name, or
+    after 代码：; in plain text it is an amount.
 
     >>> [str(code) for _, _, code in find_codes("宁德时代（300750.SZ）、天赐材料（002709），产量600000吨")]
     ['300750.SZ', '002709.SZ']
     """
     found = []
-    for match in _spelled(text):
+    for match in _possible_codes(text):
         spelling = match[0].strip()
         if match.lastgroup == "usa":
             spelling = re.sub(r"^(?:NASDAQ|NYSE|Nasdaq|纳斯达克|纽交所)\s?[:：]\s?", "", spelling)
@@ -152,13 +152,13 @@ def find_codes(text: str) -> list[tuple[int, int, Code]]:
     return found
 
 
-def _spelled(text: str) -> Iterator[re.Match[str]]:
-    """Yield what looks like a code; nearly all of a text is passed over, for none begins with a Chinese character."""
+def _possible_codes(text: str) -> Iterator[re.Match[str]]:
+    """Yield possible codes; most text is skipped, because no code starts with a Chinese character."""
     end = 0
-    for run in _MAY_BEGIN.finditer(text):
+    for run in _POSSIBLE_START.finditer(text):
         start = run.start()
-        blank = text[start - 1 : start].isspace()  # one may stand behind a bracket
-        match = (_IN_TEXT.match(text, start - 1) if blank else None) or _IN_TEXT.match(text, start)
+        after_space = text[start - 1 : start].isspace()  # a space may follow an opening bracket
+        match = (_IN_TEXT.match(text, start - 1) if after_space else None) or _IN_TEXT.match(text, start)
         if match and start >= end:
             yield match
             end = match.end()
@@ -174,7 +174,7 @@ def _parse_bare_number(plain: str) -> Code | None:
 
 
 def _validate_usa(plain: str) -> str:
-    """Small letters are words, not tickers, unless a market is named."""
+    """Validate a US code; lower-case letters without a market are words, not tickers."""
     if plain.islower() and plain.isalpha():
         raise InvalidCode(plain, "a bare ticker is written in capitals")
     return usa.validate(plain)

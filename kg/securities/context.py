@@ -1,4 +1,4 @@
-"""What a document says around its names: codes, brackets, its own short forms, words, enumerations."""
+"""Context of names in a document: codes, brackets, defined short forms, word boundaries, enumerations."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from kg.securities.records import Issuer
 
 _BRACKET = re.compile(r"[*_\s”\"』」]*[（(\[【]([^（()）\[\]【】\n]{1,40})[)）\]】]")
-_CELL_BEHIND = re.compile(r"[*\s]*\|[*\s]*(\d{4,6}|[A-Z]{1,5})(?:\.[A-Z]{1,2})?[*\s]*\|")
+_CELL_AFTER = re.compile(r"[*\s]*\|[*\s]*(\d{4,6}|[A-Z]{1,5})(?:\.[A-Z]{1,2})?[*\s]*\|")
 _CELL_BEFORE = re.compile(r"(\d{4,6}|(?<![A-Za-z])[A-Z]{1,5})(?:\.[A-Z]{1,2})?[*\s]*\|[*\s]*$")
 _CELL_REACH = 24
-_TAUGHT = re.compile(r"(?:以下简称|下称|简称)[:：为]?\s*[“\"「『‘]?([一-鿿A-Za-z0-9]{2,10})[”\"」』’)）]")
+_DEFINED = re.compile(r"(?:以下简称|下称|简称)[:：为]?\s*[“\"「『‘]?([一-鿿A-Za-z0-9]{2,10})[”\"」』’)）]")
 _BEFORE_BRACKET = re.compile(r"(?:^|[\s*、，,。；;：:|])([一-鿿A-Za-z][一-鿿A-Za-z0-9·-]{1,9})\**\s?[（(]$")
 _LINE_END = re.compile("\n")
 _TICKER = re.compile(r"[A-Z]{1,5}|\d{4,6}")
-_LISTED = re.compile(r"[*_”“\"\s]*(?:[（(][^（()）\n]{0,30}[)）])?[*_”“\"\s]*(?:、|/|和|与|及|以及|，|,)[*_”“\"\s]*")
+_LIST_MARK = re.compile(r"[*_”“\"\s]*(?:[（(][^（()）\n]{0,30}[)）])?[*_”“\"\s]*(?:、|/|和|与|及|以及|，|,)[*_”“\"\s]*")
 _PRONOUNS = frozenset({"公司", "本公司", "集团", "本集团", "发行人", "上市公司", "标的公司", "甲方", "乙方"})
 _COUNTRY_BEFORE = frozenset("我中全各美多外两三四五六七八九十")
-_TAUGHT_REACH = 60  # characters between a name and the short form it is given
+_DEFINITION_REACH = 60  # characters between a name and the definition of its short form
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The bracket right behind a name: the codes in it, and what may be a bare ticker or number."""
+    """The bracket directly after a name: its codes and possible bare tickers or numbers."""
 
     codes: tuple[Code, ...]
     bare: frozenset[str]
@@ -44,7 +44,7 @@ class Bracket:
 
 
 class ScannedText:
-    """One text with everything the features ask about it, read once."""
+    """A text with everything the features need, computed once."""
 
     def __init__(self, text: str, master: Master, *, subjects: Iterable[str] = ()) -> None:
         self.text = text
@@ -53,10 +53,10 @@ class ScannedText:
         self.subjects = frozenset(issuer.id for code in subjects if (issuer := master.by_code(code)))
         self._master = master
         self._lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text) + 1]
-        self._edges: dict[int, frozenset[int]] = {}  # of words, by the number of their line
+        self._edges: dict[int, frozenset[int]] = {}  # word boundaries by line number
 
     def _is_edge(self, place: int) -> bool:
-        """Whether a word begins or ends at a place; only lines with names in them are cut into words."""
+        """Whether a word starts or ends at a position; lines are segmented on first use."""
         line = bisect_right(self._lines, place) - 1
         if line not in self._edges:
             words = rjieba.cut(self.text[slice(*self._lines[line : line + 2])], hmm=False)
@@ -64,18 +64,18 @@ class ScannedText:
         return place in self._edges[line]
 
     def cuts_word(self, start: int, end: int) -> bool:
-        """Whether a longer dictionary word reaches across either end (国新能源 in 中国新能源)."""
+        """Whether a longer dictionary word crosses either end (国新能源 in 中国新能源)."""
         return self.starts_inside_word(start) or not self._is_edge(end)
 
     def starts_inside_word(self, start: int) -> bool:
-        """Whether a longer word reaches into the mention from before it."""
-        # 我国航企: a segmenter takes 国航 for the word, but 国 belongs to what stands before it.
+        """Whether a longer word crosses the start of the mention."""
+        # 我国航企: a segmenter finds the word 国航, but 国 belongs to the preceding character.
         return not self._is_edge(start) or (
             self.text.startswith("国", start) and self.text[start - 1 : start] in _COUNTRY_BEFORE
         )
 
     def bracket_behind(self, end: int) -> Bracket | None:
-        """The bracket right behind a place, if it holds a code or what may be one."""
+        """Return the bracket directly after a position, if any."""
         match = _BRACKET.match(self.text, end)
         if match is None:
             return None
@@ -84,34 +84,34 @@ class ScannedText:
         return Bracket(codes, frozenset(_TICKER.findall(match[1])), match.end())
 
     def cell_beside(self, start: int, end: int) -> Bracket | None:
-        """A table cell beside the name that may hold its code; it can only speak for an issuer, never against one."""
+        """Return the adjacent table cell that may hold the code of a name; it can only support an issuer."""
         reach = max(0, start - _CELL_REACH)
         before = _CELL_BEFORE.search(self.text, reach, start) if self.text.find("|", reach, start) >= 0 else None
-        match = before or _CELL_BEHIND.match(self.text, end)
+        match = before or _CELL_AFTER.match(self.text, end)
         return Bracket((), frozenset({match[1]}), end) if match else None
 
     def issuers_by_code(self) -> frozenset[str]:
-        """Issuers whose codes stand anywhere in the text."""
+        """Return the issuers whose codes occur anywhere in the text."""
         return frozenset(issuer.id for _, _, code in self.codes if (issuer := self._master.by_code(str(code))))
 
     def taught_names(self, hits: Sequence[Hit]) -> dict[str, Issuer]:
-        """Short forms the document introduces itself (下称“X”, X（300750.SZ）), with the issuer they stand for."""
-        taught: dict[str, Issuer] = {}
+        """Return short forms defined in the document (下称“X”, X（300750.SZ）), with their issuers."""
+        defined: dict[str, Issuer] = {}
         for start, _, code in self.codes:
             before = _BEFORE_BRACKET.search(self.text, max(0, start - 16), start)
             issuer = self._master.by_code(str(code))
-            # A name the master knows needs no teaching, and a common word must not be taught by one code behind it.
+            # Skip names in the master: they need no definition, and one code must not redefine a common word.
             if before and issuer and not self._master.entries(before[1]):
-                taught[name_key(before[1])] = issuer
+                defined[name_key(before[1])] = issuer
         ends = [hit.end for hit in hits]
-        for match in _TAUGHT.finditer(self.text):
+        for match in _DEFINED.finditer(self.text):
             last = bisect_right(ends, match.start())
-            nearest = [hit for hit in hits[max(0, last - 1) : last] if match.start() - hit.end < _TAUGHT_REACH]
+            nearest = [hit for hit in hits[max(0, last - 1) : last] if match.start() - hit.end < _DEFINITION_REACH]
             owners = {issuer.id: issuer for hit in nearest for issuer, _ in self._master.entries(hit.name_key)}
             if match[1] not in _PRONOUNS and len(owners) == 1:
-                taught[name_key(match[1])] = next(iter(owners.values()))
-        return taught
+                defined[name_key(match[1])] = next(iter(owners.values()))
+        return defined
 
     def are_enumerated(self, end: int, start: int) -> bool:
-        """Whether only a list mark stands between two names (A、B; A（600519）和B)."""
-        return _LISTED.fullmatch(self.text, end, start) is not None
+        """Whether two names are separated only by a list mark (A、B; A（600519）和B)."""
+        return _LIST_MARK.fullmatch(self.text, end, start) is not None

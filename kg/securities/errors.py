@@ -1,9 +1,9 @@
-"""What can go wrong with codes and masters.
+"""Exceptions for securities codes and masters.
 
 KgError
 └── SecuritiesError
-    ├── InvalidCode      a code that is not one, with the reason
-    └── MasterFault      a row of a securities master that cannot be read, with file and line
+    ├── InvalidCode      an invalid code, with the reason
+    └── MasterFault      an unreadable row of a securities master, with file and line
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from kg.errors import KgError
 
 
 class SecuritiesError(KgError):
-    """Anything wrong with securities codes or the securities master."""
+    """Base class for errors in securities codes or the securities master."""
 
 
 class InvalidCode(SecuritiesError):
@@ -25,7 +25,7 @@ class InvalidCode(SecuritiesError):
 
 
 class MasterFault(SecuritiesError):
-    """A row of a securities master that cannot be read."""
+    """An unreadable row of a securities master."""
 
     def __init__(self, source: str, line: int, reason: str) -> None:
         self.source = source

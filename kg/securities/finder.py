@@ -1,7 +1,7 @@
-"""Finds every name of the master in a text in one pass.
+"""Find every name of the master in a text in one pass.
 
-The text is never rewritten: half- and full-width spellings, capitals and the padding of exchange lists are further
-patterns of the automaton, so places are places in the original text. Automaton: daachorse, a double-array Aho-Corasick
+The text is not normalised: half- and full-width spellings, capitals and the padding of exchange lists are separate
+patterns of the automaton, so offsets refer to the original text. Automaton: daachorse, a double-array Aho-Corasick
 (Kanda et al., Engineering Faster Double-Array Aho-Corasick Automata, 2023), leftmost-longest.
 """
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 _SHORTEST = 2
-_SHORTEST_SMALL = 5  # English names of fewer letters are words or abbreviations when written small
+_SHORTEST_LOWER = 5  # shorter English names are words or abbreviations in lower case
 _PADDED = 3
 _SEAM = re.compile(r"(?<=[一-鿿])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[一-鿿])")  # 三星 SDI
 _CHINESE = re.compile(r"[一-鿿]")
 
 
 class Hit(NamedTuple):
-    """A name at text[start:end]; `name_key` is what the master looks it up by."""
+    """A name at text[start:end] and its lookup key in the master."""
 
     start: int
     end: int
@@ -37,19 +37,19 @@ class Hit(NamedTuple):
 
 
 class NameFinder:
-    """All names of a master, compiled."""
+    """Aho-Corasick automaton over all names of a master."""
 
     def __init__(self, master: Master, extra_names: Iterable[str] = ()) -> None:
         """Compile the names.
 
         Args:
-            master: its names of all times are looked for; which of them counts on a day the resolver says.
-            extra_names: further names to be found, such as a user's list of unlisted companies.
+            master: source of names, past and present; the resolver decides which apply on a day.
+            extra_names: additional names, such as a user's list of unlisted companies.
         """
         patterns: dict[str, str] = {}
         for text in (*master.all_names(), *extra_names):
             key = name_key(text)
-            for spelling in _spellings(simplified(text), small=master.word_kind(text) is None):
+            for spelling in _spellings(simplified(text), allow_lower=master.word_kind(text) is None):
                 if len(spelling) >= _SHORTEST:
                     patterns.setdefault(spelling, key)
         self._patterns = list(patterns)
@@ -61,13 +61,13 @@ class NameFinder:
 
     @property
     def patterns(self) -> list[str]:
-        """Every spelling looked for."""
+        """All search patterns."""
         return list(self._patterns)
 
     def find(self, text: str) -> list[Hit]:
-        """Names in a simplified text, left to right, the longest where several begin at one place, without overlaps.
+        """Return non-overlapping names in a simplified text, left to right, leftmost-longest.
 
-        Offsets are code points. A name that begins or ends with a Latin letter or digit must not touch another there.
+        Offsets are code points. A name that starts or ends with a Latin letter or digit must not touch another one.
         """
         keys, edges = self._keys, self._edges
         return [
@@ -77,12 +77,12 @@ class NameFinder:
         ]
 
 
-def _spellings(text: str, *, small: bool) -> Iterator[str]:
-    """The ways one name is written."""
+def _spellings(text: str, *, allow_lower: bool) -> Iterator[str]:
+    """Yield the spellings of a name."""
     yield text
     if not _CHINESE.search(text):
         yield text.upper()
-        if small and len(text) >= _SHORTEST_SMALL:
+        if allow_lower and len(text) >= _SHORTEST_LOWER:
             yield text.lower()
         return
     if any(char.isascii() for char in text):
@@ -94,7 +94,7 @@ def _spellings(text: str, *, small: bool) -> Iterator[str]:
 
 
 def _latin_edges(pattern: str) -> int:
-    """Bit 1: the pattern begins with a Latin letter or digit; bit 2: it ends with one."""
+    """Return bit flags: 1 if the pattern starts with a Latin letter or digit, 2 if it ends with one."""
     return (pattern[0].isascii() and pattern[0].isalnum()) + 2 * (pattern[-1].isascii() and pattern[-1].isalnum())
 
 

@@ -1,8 +1,8 @@
-"""Whether two names may be one company's: legal forms, short forms, initials, one brand. Proposed, never merged.
+"""Similarity of two company names by legal form, short form and brand; used for proposals, never for merging.
 
-Chinese companies are shortened by leaving out characters, in order and from the left of each word: 上港集团 is
-上海国际港务（集团）股份有限公司, 重百 重庆百货大楼. A group, its listed arm and its subsidiaries share a brand and are
-different companies, so one brand alone makes the weakest proposal.
+Chinese company names are abbreviated by keeping characters in order, from the start of each word: 上港集团 is
+上海国际港务（集团）股份有限公司, 重百 is 重庆百货大楼. A group, its listed company and its subsidiaries share a
+brand but are different companies, so a shared brand alone is the weakest match.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ _TRADE = re.compile(
     r"|家居|汽车|车业|客车|电池|半导体|通信|通讯|互联网|网络|网|在线|软件|信息|数据|数码|智能|机器人|自动化|系统|平台|租赁|担保|金融|银行|证券|保险|基金|信托|期货|资产|资管"
     r"|资本|投资|创投|财务|财险|寿险|人寿|管理|经营|开发|发展|销售|营销|服务|国际|环球|全球|企业|事业|中国|亚洲|亚太|亚太区|亚太地区|大中华区|器材|用品|产品|生态|环保|环境|水务|燃气|单车|出行|专车|外卖|支付|果汁|国酒|控股)+$"
 )
-_INITIALS_LONGEST = 6
 _SHORTEST = 2
 
 
 class Likeness(NamedTuple):
-    """How alike two names are, 0 … 1, and why; the reasons are told in docs/identity.md."""
+    """Similarity of two names, 0 … 1, and the reason; docs/identity.md describes the reasons."""
 
     score: float
     reason: str
@@ -44,7 +43,7 @@ NONE = Likeness(0.0, "")
 
 @lru_cache(maxsize=65536)
 def without_form(name: str) -> str:
-    """The name without brackets and legal form; the name itself where that is all there is.
+    """Return the name without brackets and legal form, or the whole name if nothing else remains.
 
     >>> without_form("上海国际港务（集团）股份有限公司"), without_form("海尔集团")
     ('上海国际港务', '海尔')
@@ -56,7 +55,7 @@ def without_form(name: str) -> str:
 
 @lru_cache(maxsize=65536)
 def brand(name: str) -> str:
-    """What is left without places and trades: the part that tells one company family from another.
+    """Return the name without places and trades: the part that identifies a company family.
 
     >>> brand("深圳市大疆创新科技有限公司"), brand("蒙牛乳业"), brand("中国平安")
     ('大疆创新', '蒙牛', '平安')
@@ -70,10 +69,9 @@ def brand(name: str) -> str:
 
 
 def likeness(one: str, other: str) -> Likeness:
-    """Whether two names may be one company's.
+    """Score whether two names may belong to one company.
 
-    Symmetric. 1.0 is the same name, at least 0.8 differs by legal form or place alone, 0.7 is a short form of it,
-    0.5 shares the brand.
+    Symmetric. 1.0: same name; 0.8 and above: only legal form or place differ; 0.7: short form; 0.5: same brand.
 
     >>> likeness("华为技术有限公司", "华为技术")
     Likeness(score=0.9, reason='legal_form')
@@ -100,7 +98,7 @@ def likeness(one: str, other: str) -> Likeness:
 
 
 def is_short_form(short: str, long: str) -> bool:
-    """Whether characters of the longer name, in order, spell the shorter one, beginning at a word's beginning.
+    """Whether the shorter name is a subsequence of the longer one, from its start or after the place name.
 
     >>> is_short_form("上港", "上海国际港务"), is_short_form("招行", "中国招标")
     (True, False)
@@ -121,5 +119,5 @@ def _placeless(bare: str) -> str:
 
 
 def _is_group(key: str) -> bool:
-    """Whether the name is a group's: 集团, and not a listed 集团股份."""
+    """Whether the name is that of a group (集团), not of a listed 集团股份."""
     return "集团" in key and "股份" not in key

@@ -1,4 +1,4 @@
-"""The securities master: which issuer bore which name and which code on which day."""
+"""The securities master: issuers with their dated names and codes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Master:
-    """Issuers by id, by code and by name; never changed after it is built."""
+    """Immutable index of issuers by id, code and name."""
 
     def __init__(self, issuers: Iterable[Issuer], words: Mapping[str, str] | None = None) -> None:
         self.faults: tuple[MasterFault, ...] = ()
@@ -35,16 +35,16 @@ class Master:
 
     @classmethod
     def load(cls, path: Path | None = None, *, namechange: Path | None = None) -> Master:
-        """The shipped master, with the user's own laid over it where a path is given.
+        """Load the shipped master, overlaid with the user's own if a path is given.
 
         Args:
             path: a CSV or JSONL file (see `kg.securities.lists.imports`).
-            namechange: dated short-name history as JSON, as Tushare's `namechange` table is dumped by pandas.
+            namechange: dated short-name history as JSON, in the format of a pandas dump of Tushare's `namechange`.
 
-        MasterRows of the user's file that cannot be read are skipped and listed in `faults`.
+        Unreadable rows of the user's file are skipped and listed in `faults`.
 
         Raises:
-            MasterFault: the file as a whole is no master.
+            MasterFault: the file as a whole is not a master.
         """
         rows = read_shipped()
         if path is not None:
@@ -53,7 +53,7 @@ class Master:
 
     @classmethod
     def from_rows(cls, rows: MasterRows) -> Master:
-        """Join the codes of one issuer and build the master."""
+        """Group codes by issuer and build the master."""
         members: dict[str, list[str]] = {}
         for code in dict.fromkeys([*rows.listings, *rows.names]):
             members.setdefault(_primary(code, rows.primaries), []).append(code)
@@ -68,11 +68,11 @@ class Master:
         return iter(self._issuers.values())
 
     def issuer(self, entity_id: str) -> Issuer | None:
-        """The issuer with this id."""
+        """Return the issuer with this id."""
         return self._issuers.get(entity_id)
 
     def by_code(self, code: str) -> Issuer | None:
-        """The issuer of a code in any common spelling, whatever the day: codes are not reused within a market here."""
+        """Return the issuer of a code in any common spelling; needs no day, because codes are not reused."""
         found = self._by_code.get(code)
         if found is not None:
             return found
@@ -80,33 +80,33 @@ class Master:
         return self._by_code.get(str(parsed)) if parsed else None
 
     def by_name(self, text: str, day: date) -> list[Issuer]:
-        """Issuers that bore the name on the day, whatever else it was called before or after."""
+        """Return the issuers that used the name on the day."""
         found = [issuer for issuer, name in self.entries(text) if name.is_live(day)]
         return list({issuer.id: issuer for issuer in found}.values())
 
     def entries(self, text: str) -> list[tuple[Issuer, Name]]:
-        """All issuers that ever bore the name, with the period they bore it."""
+        """Return all issuers that ever used the name, with the dated name."""
         return self._by_key.get(name_key(text), [])
 
     def names_live(self, day: date) -> Iterator[tuple[str, Issuer]]:
-        """Every name in use on the day, in the form names are compared in, with its issuer."""
+        """Yield every normalised name in use on the day, with its issuer."""
         for key, entries in self._by_key.items():
             for issuer in {issuer.id: issuer for issuer, name in entries if name.is_live(day)}.values():
                 yield key, issuer
 
     def all_names(self) -> Iterator[str]:
-        """Every name ever borne, as written, with its variants: what a finder looks for."""
+        """Yield every past and present name as written, with its variants."""
         for issuer in self._issuers.values():
             for name in issuer.names:
                 yield from name_variants(name.text)
 
     def word_kind(self, text: str) -> str | None:
-        """What kind of common word a name is also (word, place, short, english, mild); None for most names."""
+        """Return the kind of common word that a name also is (word, place, short, english, mild), else None."""
         return self._words.get(name_key(text))
 
 
 def _primary(code: str, primaries: Mapping[str, str]) -> str:
-    """Follow second listings to the primary code; a moved B share takes two steps."""
+    """Follow secondary listings to the primary code; a moved B share takes two steps."""
     seen = {code}
     while (owner := primaries.get(code)) is not None and owner not in seen:
         seen.add(owner)
@@ -115,17 +115,17 @@ def _primary(code: str, primaries: Mapping[str, str]) -> str:
 
 
 def _issuer(primary: str, codes: list[str], rows: MasterRows) -> Issuer:
-    """One issuer out of the rows of all its codes, the primary one first."""
+    """Build an issuer from the rows of all its codes, the primary code first."""
     ordered = sorted(codes, key=lambda code: code != primary)
     names = [name for code in ordered for name in rows.names.get(code, ())]
     current = _current_name(rows.names.get(primary) or names, primary)
-    unknown = (Listing(code, code.rpartition(".")[2]) for code in ordered)
-    listings = tuple(rows.listings.get(listing.code, listing) for listing in unknown)
+    defaults = (Listing(code, code.rpartition(".")[2]) for code in ordered)
+    listings = tuple(rows.listings.get(listing.code, listing) for listing in defaults)
     return Issuer(f"sec:{primary}", current, "company", tuple(dict.fromkeys(names)), listings)
 
 
 def _current_name(names: list[Name], primary: str) -> str:
-    """The short name in use today: the latest that has not ended."""
+    """Return the current short name: the latest that has not ended."""
     for kinds in (("short",), ("full", "english"), ("former", "colloquial")):
         current = [name for name in names if name.kind in kinds and name.end is None]
         if current:

@@ -1,4 +1,4 @@
-"""From names in a document to issuers, as of the document's day: linked, ambiguous or unknown, never guessed."""
+"""Resolve names in a document to issuers as of its publication day: linked, ambiguous or unknown."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 Status = Literal["linked", "ambiguous", "unknown"]
 
 _MARK_BEFORE = re.compile(r"(?:\*ST|S\*ST|SST|ST|XD|XR|DR|N)$")
-_MARK_BEHIND = re.compile(r"-(?:SW|UW|UR|W|S|U|B|P|R)(?![A-Za-z])")
-_RETRY_REACH = 16  # characters behind a refused name in which another one may begin
-_SURE_KINDS = (None, "mild")
+_MARK_AFTER = re.compile(r"-(?:SW|UW|UR|W|S|U|B|P|R)(?![A-Za-z])")
+_RETRY_REACH = 16  # characters after a rejected name that are searched for another one
+_RELIABLE_KINDS = (None, "mild")
 
 
 class ScoredIssuer(Struct, frozen=True):
-    """An issuer a mention may be, with the shares its score is made of."""
+    """A candidate issuer of a mention, with the feature values of its score."""
 
     entity_id: str
     code: str
@@ -43,12 +43,12 @@ class ScoredIssuer(Struct, frozen=True):
 
     @property
     def weight(self) -> float:
-        """The sum of the shares, not cut to [0, 1]."""
+        """The sum of the feature values, not clipped to [0, 1]."""
         return round(sum(self.features.values()), 3)
 
 
 class Resolution(Struct, frozen=True):
-    """A mention at text[start:end] and what was made of it."""
+    """A mention at text[start:end] and its resolution."""
 
     start: int
     end: int
@@ -61,50 +61,50 @@ class Resolution(Struct, frozen=True):
 
 
 class Resolver:
-    """Resolves documents against one master."""
+    """Resolves mentions in documents against a master."""
 
     def __init__(self, master: Master, *, finder: NameFinder | None = None) -> None:
         self._master = master
         self._finder = finder or NameFinder(master)
 
     def resolve(self, text: str, day: date, *, subject_codes: Iterable[str] = ()) -> list[Resolution]:
-        """All mentions of listed issuers in a document.
+        """Return all mentions of listed issuers in a document.
 
         Args:
-            text: the whole document; mentions help each other, so a sentence alone resolves worse.
-            day: publication day; names are read as they were borne on it.
-            subject_codes: codes of the issuers the document is about, in any spelling.
+            text: the whole document; mentions support each other, so single sentences resolve worse.
+            day: publication day; names are resolved as used on it.
+            subject_codes: codes of the issuers that the document is about, in any spelling.
 
         Returns:
-            Mentions left to right, without overlaps. Codes that stand alone are mentions too.
+            Non-overlapping mentions, left to right, including codes without a name.
         """
         document = ScannedText(simplified(text), self._master, subjects=subject_codes)
         hits = self._hits(document)
         taught = document.taught_names(hits)
         hits = _with_taught(document.text, hits, taught)
-        reading = _Reading(self._master, document, day, hits, taught)
-        found = [reading.resolve(place) for place in range(len(hits))]
+        context = _DocumentContext(self._master, document, day, hits, taught)
+        found = [context.resolve(place) for place in range(len(hits))]
         found = [
             each for place, each in enumerate(found) if not _repeats(document, each, found[max(0, place - 2) : place])
         ]
-        found = sorted([*found, *self._lone_codes(document, found)], key=lambda each: each.start)
+        found = sorted([*found, *self._codes_without_name(document, found)], key=lambda each: each.start)
         if document.text == text:
             return found
         return [replace(each, text=text[each.start : each.end]) for each in found]
 
     def issuer(self, entity_id: str) -> Issuer | None:
-        """The issuer with this id."""
+        """Return the issuer with this id."""
         return self._master.issuer(entity_id)
 
     def _hits(self, document: ScannedText) -> list[Hit]:
-        """Names as found; where one cuts a longer word, a name that begins inside it gets its chance."""
+        """Return the names found; one that cuts a longer word may be replaced by a name that starts inside it."""
         hits: list[Hit] = []
         end = 0
         for hit in self._finder.find(document.text):
             if hit.start < end:
                 continue
             if document.cuts_word(hit.start, hit.end) and (better := self._begins_inside(document, hit)):
-                hit = better  # noqa: PLW2901 - the one place where the found name is exchanged
+                hit = better  # noqa: PLW2901 - deliberate replacement
             hits.append(hit)
             end = hit.end
         return hits
@@ -116,31 +116,31 @@ class Resolver:
                 return Hit(start + offset, end + offset, key)
         return None
 
-    def _lone_codes(self, document: ScannedText, found: Sequence[Resolution]) -> list[Resolution]:
-        """Codes that no mention stands in front of or holds."""
+    def _codes_without_name(self, document: ScannedText, found: Sequence[Resolution]) -> list[Resolution]:
+        """Return codes that do not belong to a mention."""
         if not document.codes:
             return []
         taken: set[int] = set()
         for mention in found:
             bracket = document.bracket_behind(mention.end)
             taken.update(range(mention.start, bracket.end if bracket else mention.end))
-        lone = []
+        mentions = []
         for start, end, code in document.codes:
             if start in taken:
                 continue
             issuer = self._master.by_code(str(code))
             if issuer is None:
-                lone.append(Resolution(start, end, document.text[start:end], "unknown", None, str(code), 0.0))
+                mentions.append(Resolution(start, end, document.text[start:end], "unknown", None, str(code), 0.0))
                 continue
             candidate = ScoredIssuer(issuer.id, issuer.code, issuer.name, 1.0, {"code_stated": 1.0})
-            lone.append(
+            mentions.append(
                 Resolution(start, end, document.text[start:end], "linked", issuer.id, str(code), 1.0, (candidate,))
             )
-        return lone
+        return mentions
 
 
-class _Reading:
-    """One document's hits seen together: who is surely named, who stands in a row with whom."""
+class _DocumentContext:
+    """All hits of a document, with the context they give each other."""
 
     def __init__(
         self, master: Master, document: ScannedText, day: date, hits: Sequence[Hit], taught: dict[str, Issuer]
@@ -149,28 +149,28 @@ class _Reading:
         self._document = document
         self._day = day
         self._hits = hits
-        self._taught = taught
-        self._entries = [self._borne(hit) for hit in hits]
+        self._defined = taught
+        self._entries = [self._current_entries(hit) for hit in hits]
         self._brackets = [document.bracket_behind(hit.end) or document.cell_beside(hit.start, hit.end) for hit in hits]
-        self._sure = [self._is_sure(place) for place in range(len(hits))]
+        self._reliable = [self._is_reliable(place) for place in range(len(hits))]
         self._named: dict[str, set[str]] = {}
         for place, hit in enumerate(hits):
-            if self._sure[place]:
+            if self._reliable[place]:
                 for issuer, _ in self._entries[place]:
                     self._named.setdefault(issuer.id, set()).add(hit.name_key)
         for entity_id in document.issuers_by_code():
             self._named.setdefault(entity_id, set()).add("")
 
     def resolve(self, place: int) -> Resolution:
-        """Weigh every issuer the mention may be."""
+        """Score every candidate issuer of the mention."""
         hit = self._hits[place]
         best: dict[str, ScoredIssuer] = {}
         for issuer, name in self._options(place):
-            score, shares = weigh(self._case(place, issuer, name))
-            candidate = ScoredIssuer(issuer.id, issuer.code, issuer.name, score, shares)
+            score, values = weigh(self._case(place, issuer, name))
+            candidate = ScoredIssuer(issuer.id, issuer.code, issuer.name, score, values)
             if issuer.id not in best or candidate.weight > best[issuer.id].weight:
                 best[issuer.id] = candidate
-        # Ranked by the uncut sum: two candidates that both reach 1 may still lie far apart.
+        # Rank by the unclipped sum: candidates with a clipped score of 1 may still differ widely.
         ranked = tuple(sorted(best.values(), key=lambda each: (-each.weight, each.entity_id)))
         start, end = _widen(self._document.text, hit)
         surface = self._document.text[start:end]
@@ -181,38 +181,38 @@ class _Reading:
             return Resolution(start, end, surface, "ambiguous", None, None, first.score, ranked)
         return Resolution(start, end, surface, "linked", first.entity_id, first.code, first.score, ranked)
 
-    def _borne(self, hit: Hit) -> list[tuple[Issuer, Name]]:
-        """Issuers of the name; those whose name is yet to come count only where nobody bears it on the day."""
+    def _current_entries(self, hit: Hit) -> list[tuple[Issuer, Name]]:
+        """Return the issuers that use the name on the day, or all issuers of the name if none does."""
         entries = self._master.entries(hit.name_key)
         return [entry for entry in entries if entry[1].is_live(self._day)] or list(entries)
 
-    def _is_sure(self, place: int) -> bool:
-        """A mention fit to speak for others: one issuer, a live name that is no word, no longer name around it."""
+    def _is_reliable(self, place: int) -> bool:
+        """Whether a mention can support others: one issuer, no future name, no common word, no longer name."""
         hit, entries = self._hits[place], self._entries[place]
         if len({issuer.id for issuer, _ in entries}) != 1 or entries[0][1].is_future(self._day):
             return False
-        if self._master.word_kind(hit.name_key) not in _SURE_KINDS:
+        if self._master.word_kind(hit.name_key) not in _RELIABLE_KINDS:
             return False
         issuer, name = entries[0]
         case = self._case(place, issuer, name, alone=True)
         return min(cuts_longer_word(case), inside_longer_name(case)) > -LINKED / 2
 
     def _options(self, place: int) -> list[tuple[Issuer, Name | None]]:
-        """The issuers of the name, of the code behind it and of the document's own short form."""
+        """Return the issuers of the name, of the following code and of a short form defined in the document."""
         hit, bracket = self._hits[place], self._brackets[place]
         options: list[tuple[Issuer, Name | None]] = list(self._master.entries(hit.name_key))
         known = {issuer.id for issuer, _ in options}
-        # SK海力士（000660）: a bare number is read with the name before it, not as the mainland code it also is.
+        # SK海力士（000660）: a bare number belongs to the preceding name, although it is also a mainland code.
         others: list[Issuer | None] = []
         if bracket and not any(self._case(place, issuer, name, alone=True).code_fits for issuer, name in options):
             others += [self._master.by_code(str(code)) for code in bracket.codes]
-        others.append(self._taught.get(hit.name_key))
+        others.append(self._defined.get(hit.name_key))
         options += [(issuer, None) for issuer in others if issuer is not None and issuer.id not in known]
         return options
 
     def _case(self, place: int, issuer: Issuer, name: Name | None, *, alone: bool = False) -> Case:
         hit = self._hits[place]
-        taught = self._taught.get(hit.name_key)
+        taught = self._defined.get(hit.name_key)
         return Case(
             document=self._document,
             start=hit.start,
@@ -232,17 +232,17 @@ class _Reading:
         )
 
     def _company_neighbours(self, place: int) -> int:
-        """How many of the two names beside it stand in one list with it and are surely companies."""
+        """Count the adjacent names (0 to 2) that are in the same list and clearly companies."""
         count = 0
         for left, right in ((place - 1, place), (place, place + 1)):
             other = left if right == place else right
-            if left >= 0 and right < len(self._hits) and self._sure[other]:
+            if left >= 0 and right < len(self._hits) and self._reliable[other]:
                 count += self._document.are_enumerated(self._hits[left].end, self._hits[right].start)
         return count
 
 
 def _repeats(document: ScannedText, mention: Resolution, others: Sequence[Resolution]) -> bool:
-    """Whether the mention is only the ticker in the bracket of another mention of the same issuer (英伟达（NVDA）)."""
+    """Whether the mention is the bracketed ticker of another mention of the same issuer (英伟达（NVDA）)."""
     for other in others:
         if other.entity_id is not None and other.entity_id == mention.entity_id and other.end < mention.start:
             bracket = document.bracket_behind(other.end)
@@ -252,15 +252,15 @@ def _repeats(document: ScannedText, mention: Resolution, others: Sequence[Resolu
 
 
 def _with_taught(text: str, hits: list[Hit], taught: dict[str, Issuer]) -> list[Hit]:
-    """Add the document's own short forms where no name of the master was found."""
+    """Add short forms defined in the document where no name of the master was found."""
     if not taught:
         return hits
     taken = {place for hit in hits for place in range(hit.start, hit.end)}
     added = []
     shorts = list(taught)
-    small = text.lower()
-    automaton = daachorse.CharwiseDoubleArrayAhoCorasick(shorts)  # a text may teach thousands
-    places = automaton.find_overlapping(small if len(small) == len(text) else text)
+    lower = text.lower()
+    automaton = daachorse.CharwiseDoubleArrayAhoCorasick(shorts)  # a text may define thousands
+    places = automaton.find_overlapping(lower if len(lower) == len(text) else text)
     for start, end, index in sorted(places, key=itemgetter(2, 0)):
         if start not in taken and end - 1 not in taken:
             added.append(Hit(start, end, name_key(shorts[index])))
@@ -269,9 +269,9 @@ def _with_taught(text: str, hits: list[Hit], taught: dict[str, Issuer]) -> list[
 
 
 def _widen(text: str, hit: Hit) -> tuple[int, int]:
-    """The mention with its trading marks (*ST, XD) and share class (-W)."""
+    """Return the span of the mention including trading marks (*ST, XD) and share class (-W)."""
     before = _MARK_BEFORE.search(text, max(0, hit.start - 4), hit.start)
     if text[hit.start : hit.start + 2] == "ST" and text[hit.start - 1 : hit.start] == "*":
         return hit.start - 1, hit.end
-    behind = _MARK_BEHIND.match(text, hit.end)
+    behind = _MARK_AFTER.match(text, hit.end)
     return before.start() if before else hit.start, behind.end() if behind else hit.end

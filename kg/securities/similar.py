@@ -1,4 +1,4 @@
-"""Names that are nearly a name of the master: typing errors, homophones, pinyin initials. Proposed, never linked."""
+"""Propose issuers with similar names (typing errors, homophones, pinyin initials); never used for linking."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MAINLAND = frozenset({"SH", "SZ", "BJ"})
 _INITIALS = re.compile(r"[a-z]{3,8}")
 _INITIALS_SCORE = 0.9
 _SHORTEST = 2
-_FIRST_SIEVE = 200  # names kept by spelling and by sound before the two are weighed together
+_PRESELECTION = 200  # names kept by spelling and by sound before the combined score
 
 
 class Proposal(NamedTuple):
-    """An issuer somebody may have meant, with the name that is near, how near it is (0 to 1) and in what way."""
+    """A proposed issuer with the similar name, the similarity (0 to 1) and the reason."""
 
     issuer: Issuer
     name: str
@@ -38,22 +38,22 @@ class Proposal(NamedTuple):
 
 
 class NearNames:
-    """All Chinese names of a master by spelling, sound and initials; the sounds are spelt out at the first question."""
+    """Index of all Chinese names of a master by spelling, pinyin and initials; pinyin is computed on first use."""
 
     def __init__(self, master: Master) -> None:
         self._master = master
 
     def propose(self, text: str, day: date, *, limit: int = 5, cutoff: float = 0.75) -> list[Proposal]:
-        """Issuers whose name on the day is near the text, the nearest first.
+        """Return issuers whose name on the day is similar to the text, best first.
 
-        Half of the score is the likeness of the characters, half that of the pinyin, both without legal forms
-        (normalised indel similarity, as rapidfuzz computes it). `gzmt` finds 贵州茅台 by its initials.
+        The score is the mean of character and pinyin similarity, both without legal forms (normalised indel
+        similarity, computed by rapidfuzz). `gzmt` finds 贵州茅台 by its initials.
 
         Args:
-            text: what somebody wrote.
+            text: user input.
             day: only names in use on it are proposed.
             limit: proposals at most, one per issuer.
-            cutoff: least score.
+            cutoff: minimum score.
         """
         key = name_key(text)
         if _INITIALS.fullmatch(key):
@@ -68,7 +68,7 @@ class NearNames:
         return list(best.values())[:limit]
 
     def related(self, text: str, day: date, *, limit: int = 5) -> list[Proposal]:
-        """Issuers that an unlisted company's name may be another name of, or of whose group it may be.
+        """Return issuers that may be the same company as an unlisted one, or belong to the same group.
 
         Args:
             text: a company's name as written: `上海国际港务（集团）股份有限公司`.
@@ -76,12 +76,12 @@ class NearNames:
             limit: proposals at most, one per issuer.
 
         Returns:
-            Proposals with the reasons of `kg.securities.likeness`, the likest first.
+            Proposals with the reasons of `kg.securities.likeness`, best first.
         """
         if marked := _MARKED.match(text):
             return self._marked(marked["core"], day, limit)
         bare = without_form(text)
-        names = set(self._brands.get(brand(text), ())) | set(self._shortened(bare))
+        names = set(self._brands.get(brand(text), ())) | set(self._short_or_long_forms(bare))
         scored = sorted(((likeness(text, name), name) for name in names), key=lambda each: (-each[0].score, each[1]))
         best: dict[str, Proposal] = {}
         for (score, reason), name in scored:
@@ -91,7 +91,7 @@ class NearNames:
         return list(best.values())[:limit]
 
     def _marked(self, core: str, day: date, limit: int) -> list[Proposal]:
-        """Issuers a trading mark may stand for: of a marked name the exchange leaves two or three characters."""
+        """Return mainland issuers for a marked name, which the exchange truncates to two or three characters."""
         best: dict[str, Proposal] = {}
         for name in sorted(name for name in self._names if core in name):
             for issuer in self._master.by_name(name, day):
@@ -100,16 +100,16 @@ class NearNames:
         return list(best.values())[:limit]
 
     def compare(self, one: str, other: str, day: date) -> Likeness:
-        """Whether two names are one issuer's, or may be one company's, by themselves or through an issuer's names.
+        """Compare two names directly and through the known names of their issuers.
 
         Returns:
-            `same_issuer` where one issuer bears both; else the likeness of the nearest pair, score 0 where none is.
+            `same_issuer` if one issuer has both names; else the highest likeness, with score 0 if there is none.
         """
-        borne = [{issuer.id: issuer for issuer, _ in self._entries(name, day)} for name in (one, other)]
-        if borne[0].keys() & borne[1].keys():
+        issuers_of = [{issuer.id: issuer for issuer, _ in self._entries(name, day)} for name in (one, other)]
+        if issuers_of[0].keys() & issuers_of[1].keys():
             return Likeness(1.0, "same_issuer")
         found = [likeness(one, other)]
-        for name, issuers in ((one, borne[1]), (other, borne[0])):
+        for name, issuers in ((one, issuers_of[1]), (other, issuers_of[0])):
             known = {each.text for issuer in issuers.values() for each in issuer.names}
             found += [likeness(name, text) for text in known]
         return max(found)
@@ -118,9 +118,9 @@ class NearNames:
         entries = self._master.entries(text)
         return [entry for entry in entries if not entry[1].is_future(day)] or entries
 
-    def _shortened(self, bare: str) -> Iterator[str]:
+    def _short_or_long_forms(self, bare: str) -> Iterator[str]:
         for other in (bare, brand(bare)):
-            for known, name in self._openings.get(other[:1], ()):
+            for known, name in self._by_first_character.get(other[:1], ()):
                 if is_short_form(bare, known) or is_short_form(known, other):
                     yield name
 
@@ -132,8 +132,8 @@ class NearNames:
         return found
 
     @cached_property
-    def _openings(self) -> dict[str, list[tuple[str, str]]]:
-        """Names without their form by first character, the place in front counted and not."""
+    def _by_first_character(self) -> dict[str, list[tuple[str, str]]]:
+        """Names without legal form by first character, both with and without a leading place."""
         found: dict[str, list[tuple[str, str]]] = {}
         for name in self._names:
             for known in {without_form(name), brand(name)}:
@@ -141,13 +141,13 @@ class NearNames:
         return found
 
     def _weigh(self, key: str) -> list[tuple[str, float]]:
-        """Names near by characters or by sound, each with the mean of the two likenesses."""
+        """Return names similar in characters or pinyin, with the mean of both similarities."""
         bare = _bare(key)
         if len(bare) < _SHORTEST:
             return []
         sound = _sound(bare)
-        by_look = process.extract(bare, self._bare, scorer=fuzz.ratio, limit=_FIRST_SIEVE)
-        by_sound = process.extract(sound, self._sounds, scorer=fuzz.ratio, limit=_FIRST_SIEVE)
+        by_look = process.extract(bare, self._bare, scorer=fuzz.ratio, limit=_PRESELECTION)
+        by_sound = process.extract(sound, self._sounds, scorer=fuzz.ratio, limit=_PRESELECTION)
         near = {name for _, _, name in (*by_look, *by_sound)}
         return [
             (name, (fuzz.ratio(bare, self._bare[name]) + fuzz.ratio(sound, self._sounds[name])) / 200) for name in near
@@ -171,7 +171,7 @@ class NearNames:
 
 
 def _bare(key: str) -> str:
-    """The name without its legal form, unless that is all there is."""
+    """Return the name without its legal form, or the whole name if nothing else remains."""
     bare = _FORMS.sub("", key)
     return bare if len(bare) >= _SHORTEST else key
 

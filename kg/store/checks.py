@@ -1,4 +1,4 @@
-"""What `liantu check` looks for: a store lists its invariants, each a small function that yields what breaks it."""
+"""Types for `liantu check`: a store lists its invariants and yields their violations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """One thing that is not as it must be."""
+    """One violation of an invariant."""
 
     invariant: str
     message: str
@@ -19,7 +19,7 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """What must hold, in one line."""
+    """A condition that must hold, described in one line."""
 
     name: str
     meaning: str
@@ -27,10 +27,10 @@ class Invariant:
 
 @runtime_checkable
 class Checkable(Protocol):
-    """A store that can look itself over."""
+    """A store that can check its own invariants."""
 
     def invariants(self) -> list[Invariant]:
-        """Return what must hold, in the order in which it is looked at."""
+        """Return the invariants in the order in which they are checked."""
 
     def breaches(self) -> Iterator[Breach]:
-        """Go through all that is broken, in one state of the base; damaged pages end the search."""
+        """Yield all violations in one state of the store; stop early if the file is damaged."""

@@ -1,7 +1,7 @@
-"""Records as JSON and back, for the columns that no query looks into.
+"""Encode records as JSON and decode them, for columns that no query looks into.
 
-Arrays instead of objects, because a record is stored by the hundred thousand.
-A change here is a change of the schema: give kg/store/sqlite/schema.py a step.
+Records are arrays, not objects, to save space: there are hundreds of thousands of them.
+A format change here requires a migration step in kg/store/sqlite/schema.py.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from kg.model import Evidence
 
 
-_UNPAGED = 8  # fields of a head before it told of pages
+_UNPAGED = 8  # fields of a head in older schemas, which have no page offsets
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def dump(data: object) -> str:
-    """Write JSON, equal text for equal data."""
+    """Encode as JSON; equal data gives equal text."""
     return _ENCODER.encode(data)
 
 
@@ -85,7 +85,7 @@ def _day_in(text: str | None) -> date | None:
 
 
 def claim_out(fact: Fact) -> str:
-    """Encode what a fact claims beyond its ends and relation."""
+    """Encode a fact's claim without its ends and relation."""
     return dump(
         [
             fact.sign,
@@ -99,7 +99,7 @@ def claim_out(fact: Fact) -> str:
 
 
 def value_out(value: Value) -> str:
-    """Encode a value as it stands within a claim."""
+    """Encode a value in the format used within a claim."""
     return dump(_value(value))
 
 
@@ -127,25 +127,25 @@ def _claim(text: str) -> tuple[int, Polarity, Modality, Period | None, Value | N
 
 
 def entity_out(entity: Entity) -> str:
-    """Encode what a document says of an entity, its id left out."""
+    """Encode an entity as a document describes it, without its id."""
     aliases = [[alias.name, period_out(alias.period), alias.source] for alias in entity.aliases]
     return dump([entity.kind.value, entity.name, aliases, list(entity.codes), entity.about])
 
 
 def bare_out(kind: Kind, name: str) -> str:
-    """Encode an entity of which nothing but kind and name is known, as `entity_out` does."""
+    """Encode an entity of which only kind and name are known, in the format of `entity_out`."""
     return f'["{kind.value}",{encode_basestring(name)},[],[],""]'
 
 
 def entity_in(identity: str, text: str) -> Entity:
     """Decode an entity."""
     kind, name, aliases, codes, about = json.loads(text)
-    named = tuple(Alias(name, period_in(period), source) for name, period, source in aliases)
-    return Entity(identity, Kind(kind), name, named, tuple(codes), about)
+    decoded = tuple(Alias(name, period_in(period), source) for name, period, source in aliases)
+    return Entity(identity, Kind(kind), name, decoded, tuple(codes), about)
 
 
 def head_out(document: Document) -> str:
-    """Encode a document's head, the columns left out."""
+    """Encode a document's head without the fields that have their own columns."""
     texts = [document.title, document.kind, document.publisher, document.url, document.language]
     lists = [list(each) for each in (document.authors, document.codes, document.tags, document.pages)]
     return dump([*texts, *lists])
@@ -171,13 +171,13 @@ def head_in(identity: str, published_on: date, text: str, *, path: str) -> Docum
 
 
 def paged(head: str, body: str | bytes) -> str:
-    """Return a head of an earlier schema with the pages that only the body told of; any other as it is."""
-    known = json.loads(head)
-    return head if len(known) > _UNPAGED else dump([*known, json.loads(body)[1]])
+    """Add page offsets from the body to a head of an older schema; return any other head unchanged."""
+    fields = json.loads(head)
+    return head if len(fields) > _UNPAGED else dump([*fields, json.loads(body)[1]])
 
 
 def body_out(document: Document, problems: Sequence[Problem]) -> bytes:
-    """Encode a document's text and all that lies along it, in UTF-8."""
+    """Encode a document's text, pages, blocks, removed spans and problems as UTF-8 JSON."""
     blocks = [[block.start, block.end, block.kind.value, block.level, block.html] for block in document.blocks]
     removed = [[item.start, item.end, item.reason] for item in document.removed]
     faults = [[item.kind, item.message, item.start, item.end] for item in problems]
@@ -208,7 +208,7 @@ def body_in(head: DocumentHead, signature: bytes, text: str) -> Document:
 
 
 def chunk_out(chunk: Chunk) -> str:
-    """Encode a passage, its id and document left out."""
+    """Encode a passage without its id and document."""
     place = [chunk.start, chunk.end, chunk.page, chunk.kind.value]
     words = [chunk.text, list(chunk.heading), chunk.meta, chunk.search_text, chunk.html]
     return dump([*place, *words, chunk.value_class.value])
@@ -216,8 +216,8 @@ def chunk_out(chunk: Chunk) -> str:
 
 def chunk_in(identity: str, document: str, text: str) -> Chunk:
     """Decode a passage."""
-    # Dumps and Neo4j bases of before know no class.
-    start, end, page, kind, content, heading, meta, search_text, html, *worth = json.loads(text)
+    # Older dumps and Neo4j databases have no value class.
+    start, end, page, kind, content, heading, meta, search_text, html, *value_class = json.loads(text)
     return Chunk(
         id=identity,
         document=document,
@@ -230,7 +230,7 @@ def chunk_in(identity: str, document: str, text: str) -> Chunk:
         meta=meta,
         search_text=search_text,
         html=html,
-        value_class=ValueClass(worth[0]) if worth else ValueClass.PLAIN,
+        value_class=ValueClass(value_class[0]) if value_class else ValueClass.PLAIN,
     )
 
 
@@ -244,12 +244,14 @@ def mention_out(mention: Mention) -> str:
 def mention_in(text: str) -> Mention:
     """Decode a mention."""
     start, end, name, kind, status, entity, score, candidates = json.loads(text)
-    meant = tuple(Candidate(who, sure, tuple((n, s) for n, s in features)) for who, sure, features in candidates)
-    return Mention(start, end, name, Kind(kind), MentionStatus(status), entity, score, meant)
+    decoded = tuple(
+        Candidate(item, points, tuple((n, s) for n, s in features)) for item, points, features in candidates
+    )
+    return Mention(start, end, name, Kind(kind), MentionStatus(status), entity, score, decoded)
 
 
 def run_out(run: Run) -> str:
-    """Encode what a weekly run says, without the instant of its publishing."""
+    """Encode a weekly run without its publication time."""
     communities = [
         [item.id, item.level, item.parent, list(item.members), _summary_out(item.summary), _lines_out(item.changes)]
         for item in run.communities
@@ -263,21 +265,21 @@ def run_out(run: Run) -> str:
 
 
 def run_in(text: str, recorded_at: datetime | None = None) -> Run:
-    """Decode a weekly run that was published at an instant."""
+    """Decode a weekly run; `recorded_at` is its publication time."""
     identity, as_of, parameters, quality, communities, events = json.loads(text)
     found = tuple(
         Community(item, level, parent, tuple(members), _summary_in(summary), _lines_in(changes))
         for item, level, parent, members, summary, changes in communities
     )
-    turns = tuple(
-        ThemeEvent(LifecycleEvent(turn), theme, level, name, size, *(tuple(ids) for ids in lists))
-        for turn, theme, level, name, size, *lists in events
+    theme_events = tuple(
+        ThemeEvent(LifecycleEvent(event), theme, level, name, size, *(tuple(ids) for ids in lists))
+        for event, theme, level, name, size, *lists in events
     )
-    return Run(identity, date.fromisoformat(as_of), parameters, quality, found, turns, recorded_at)
+    return Run(identity, date.fromisoformat(as_of), parameters, quality, found, theme_events, recorded_at)
 
 
 def judgement_out(judgement: Judgement) -> str:
-    """Encode a judgement, its id left out."""
+    """Encode a judgement without its id."""
     when = [judgement.published_on.isoformat(), judgement.recorded_at.isoformat()]
     what = [judgement.verdict.value, judgement.subject, judgement.object, judgement.name]
     scope = [list(judgement.documents), period_out(judgement.period)]

@@ -1,8 +1,8 @@
-"""All that a base holds for walking, as columns: from it the graph of any view is worked out without asking again.
+"""Columns of a whole store, from which the graph of any view is computed without further queries.
 
-Rows are whole-base: every fact, whatever its day; which of them a view sees, which are closed in it and how many
-witnesses each has there is worked out by kg/graph/view_columns.py. A store that can give a table says so by a view's
-`source`; for others the graph is compiled from `View.facts`.
+Rows cover every fact, whatever its day; kg/graph/view_columns.py computes which facts a view sees, which of them are
+superseded and how many witnesses each has. A store that can provide the table exposes it as a view's `source`; for
+other stores the graph is compiled from `View.facts`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 OPEN_START = int(np.iinfo(np.int32).min)
 OPEN_END = int(np.iinfo(np.int32).max)
-NEVER = int(np.iinfo(np.int64).min)  # an instant that nobody noted: seen by every view
+NEVER = int(np.iinfo(np.int64).min)  # no recording time: visible to every view
 
 
 class Texts(Sequence[str]):
-    """Strings of any length as one run of UTF-8 bytes; `rows` picks and orders some of them."""
+    """Strings of any length in one UTF-8 buffer; `rows` selects and orders a subset."""
 
     def __init__(
         self, content: NDArray[np.uint8], ends: NDArray[np.int64], rows: NDArray[np.int32] | None = None
@@ -38,13 +38,13 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
-        """Lay strings out."""
+        """Pack strings into one buffer."""
         encoded = [text.encode() for text in texts]
         ends = np.cumsum(np.array([0, *map(len, encoded)], dtype=np.int64))
         return Texts(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends)
 
     def picked(self, rows: NDArray[np.int32]) -> Texts:
-        """Return the strings of these rows, in their order."""
+        """Return the strings of these rows, in that order."""
         return Texts(self.content, self.ends, rows if self.rows is None else self.rows[rows])
 
     def __len__(self) -> int:
@@ -75,17 +75,17 @@ class Texts(Sequence[str]):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
+        """Total size of all arrays in bytes."""
         return self.content.nbytes + self.ends.nbytes + (0 if self.rows is None else self.rows.nbytes)
 
 
 @dataclass(frozen=True, slots=True)
 class FactTable:
-    """The columns. Facts are one row an id, sorted by (subject, relation, id); evidence by fact.
+    """The columns. Facts have one row per id, sorted by (subject, relation, id); evidence is grouped by fact.
 
     Attributes:
         document_day: ordinal of the publication day; documents are sorted by (day, id), shape (documents,).
-        document_read: microseconds since 1970 at which it was read, or `NEVER`.
+        document_read: recording time in microseconds since 1970, or `NEVER`.
         copy_one: with `copy_other`, pairs of near-duplicates as document rows.
         copy_other: see `copy_one`.
         entity_texts: bytes of all entity ids, sorted by id.
@@ -96,7 +96,7 @@ class FactTable:
         profile_about: the entity it is about, or −1.
         profile_rank: order of the profiles of one entity that begin on the same day.
         profile_ends: where each profile's rows of `seen_in` end; shape (profiles + 1,).
-        seen_in: documents by profile.
+        seen_in: documents, grouped by profile.
         fact_id: bytes.
         source: subjects.
         target: objects.
@@ -104,12 +104,12 @@ class FactTable:
         sign: +1, −1, 0.
         negative: 1 for a denial.
         modality: position in `kg.model.Modality`.
-        stated: 1 where a period is stated; only then do `start` and `end` count.
+        stated: 1 where a period is stated; otherwise `start` and `end` have no meaning.
         start: its first day, or `OPEN_START`.
         end: the day after its last, or `OPEN_END`.
         cause: stated direction of the cause.
         effect: stated direction of the effect.
-        place: facts that compete for one place (rules/superseding.py) share a number; −1 for a fact without rivals.
+        place: facts that can supersede one another (rules/superseding.py) share a number; −1 for a fact without rivals.
         by_target: fact rows sorted by (object, relation, id).
         by_id: fact rows sorted by id.
         evidence_ends: where each fact's evidence ends; shape (facts + 1,).
@@ -117,9 +117,9 @@ class FactTable:
         evidence_read: position in `instants`.
         evidence_sure: position in `confidences`.
         evidence_speaker: number of the speaker, 0 for an unnamed one.
-        instants: the distinct instants of reading, microseconds since 1970.
+        instants: the distinct recording times, microseconds since 1970.
         confidences: the distinct confidences.
-        denied: with `denial`, pairs of fact rows: an asserted denial and a fact that it speaks of.
+        denied: with `denial`, pairs of fact rows: a fact and an asserted denial of it.
         denial: see `denied`.
     """
 
@@ -164,7 +164,7 @@ class FactTable:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Which content a base has: equal states, equal content."""
+    """Identify the content of a store: equal states mean equal content."""
 
     revision: int
     stamp: str
@@ -172,14 +172,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What may look different in some view since an earlier state, by id; some of it may be gone."""
+    """Ids of what may differ in some view since an earlier state; some may no longer exist."""
 
     facts: frozenset[str]
     entities: frozenset[str]
 
 
 class Reader(Protocol):
-    """One state of a base, for as long as it is open."""
+    """One state of a store, valid while it is open."""
 
     def state(self) -> State:
         """Return the state."""
@@ -188,28 +188,28 @@ class Reader(Protocol):
         """Read all columns."""
 
     def touched(self, since: State, words: Vocabulary) -> Touched | None:
-        """Return what was touched after an earlier state; None when nobody knows any more."""
+        """Return what changed after an earlier state, or None if that is no longer known."""
 
 
 @runtime_checkable
 class TableSource(Protocol):
-    """A base that can give its table."""
+    """A store that can provide its table."""
 
     @property
     def path(self) -> Path:
-        """Where the base lies; what is compiled from it is kept beside."""
+        """The path of the store; graphs compiled from it are kept next to it."""
 
     @property
     def period(self) -> Period | None:
-        """What the view that gave this source keeps to."""
+        """The period to which the view of this source is restricted."""
 
     @property
     def judged(self) -> frozenset[str]:
-        """Entities that judgements make something else of than the table says (kg/store/rules/identities.py)."""
+        """Entities that judgements change, so that the table is wrong about them (kg/store/rules/identities.py)."""
 
     @property
     def judged_facts(self) -> frozenset[str]:
-        """Facts that touch one of them, as they are called now, and facts that compete with these."""
+        """Facts with such an entity at an end, by their current ids, and facts that compete with them."""
 
     def reading(self) -> AbstractContextManager[Reader]:
-        """Open the base as it is now."""
+        """Open the current state."""

@@ -1,6 +1,6 @@
-"""One writer at a time, across processes: `flock` on a file beside the base, freed by the system when a writer dies.
+"""Allow one writer at a time across processes: `flock` on a separate file, released by the system if a writer dies.
 
-The base itself cannot carry the lock: closing any second descriptor of it would drop SQLite's own POSIX locks
+The database file itself cannot be locked: closing a second descriptor of it would drop SQLite's own POSIX locks
 (https://sqlite.org/howtocorrupt.html, 2.2).
 """
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_LONGEST_NOTE = 200  # bytes
+_MAX_HOLDER_BYTES = 200  # bytes
 
 
 @contextmanager
 def writing(base: Path) -> Iterator[None]:
-    """Hold the writer's lock of a base, by whatever link it was reached.
+    """Hold the writer lock of a store; symbolic links to the same file share one lock.
 
     Raises:
         StoreLocked: when another writer holds it.
-        StoreUnusable: when the lock cannot be made, as in a read-only folder.
+        StoreUnusable: when the lock file cannot be created, as in a read-only folder.
     """
     path = Path(f"{os.path.realpath(base)}-lock")
     descriptor = _acquire(path, base)
     try:
         yield
     finally:
-        # While still held: whoever opened the old file meanwhile will see that it has gone, and start anew.
+        # Unlink while the lock is held: a process that has opened the old file will notice and retry.
         path.unlink(missing_ok=True)
         os.close(descriptor)
 
@@ -45,30 +45,30 @@ def _acquire(path: Path, base: Path) -> int:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise StoreUnusable(base, f"no writer's lock can be made beside it ({error.strerror})") from error
+            raise StoreUnusable(base, f"cannot create its writer lock file ({error.strerror})") from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            holder = os.pread(descriptor, _LONGEST_NOTE, 0).decode("utf-8", "replace")
+            holder = os.pread(descriptor, _MAX_HOLDER_BYTES, 0).decode("utf-8", "replace")
             os.close(descriptor)
             raise StoreLocked(base, holder) from error
-        if _is_at(descriptor, path):
-            _sign(descriptor)
+        if _is_file_at(descriptor, path):
+            _write_holder(descriptor)
             return descriptor
         os.close(descriptor)
 
 
-def _sign(descriptor: int) -> None:
-    """Write down who holds the lock for whoever comes second; a full disk must not keep the first from working."""
+def _write_holder(descriptor: int) -> None:
+    """Record the lock holder for error messages; ignore write errors such as a full disk."""
     command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
-    note = f"process {os.getpid()} ({' '.join(command.split())})".encode("utf-8", "replace")[:_LONGEST_NOTE]
+    note = f"process {os.getpid()} ({' '.join(command.split())})".encode("utf-8", "replace")[:_MAX_HOLDER_BYTES]
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, note, 0)
 
 
-def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the locked file is still the one under that name: its last holder may have taken the name away."""
+def _is_file_at(descriptor: int, path: Path) -> bool:
+    """Return whether the locked file is still at `path`: the previous holder may have unlinked it."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

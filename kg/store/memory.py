@@ -1,6 +1,6 @@
-"""The reference store: it keeps readings and works every answer out anew, slowly and obviously.
+"""The in-memory reference store: it computes every result from the readings, simply rather than fast.
 
-tests/contracts/ and tests/properties/ compare the fast stores with it.
+tests/contracts/ and tests/properties/ compare the other stores with it.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ class MemoryStore:
         self._lock = threading.Lock()
 
     def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> MemoryView:
-        """Return the base as it could have been known."""
+        """Return a view of the store."""
         content = (self._readings, self._runs, self._judgements)
         return MemoryView(*content, self._vocabulary, as_of, utc(known_at) if known_at else None)
 
     @contextmanager
     def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[MemoryView]:
-        """Return a view that sees one state of the base."""
+        """Return a view of one fixed state of the store."""
         view = self.view(as_of=as_of, known_at=known_at)
         yield replace(view, _readings=dict(self._readings), _runs=dict(self._runs), _judgements=dict(self._judgements))
 
     @contextmanager
     def writer(self) -> Iterator[MemoryWriter]:
-        """Return the one writer."""
+        """Return the only writer."""
         if not self._lock.acquire(blocking=False):
             raise StoreLocked(Path("memory:"))
         try:
@@ -70,19 +70,19 @@ class MemoryStore:
             self._lock.release()
 
     def has_document(self, document_id: str) -> bool:
-        """Whether the document was written."""
+        """Return whether the document is in the store."""
         return document_id in self._readings
 
     def reading(self, document_id: str) -> Reading | None:
-        """Return what was written of a document."""
+        """Return the stored reading of a document."""
         kept = self._readings.get(document_id)
-        return None if kept is None else _written(kept, self._copies(kept))
+        return None if kept is None else _as_reading(kept, self._copies(kept))
 
     def _copies(self, kept: Prepared) -> tuple[str, ...]:
-        """Return the copies that are there, told by either side."""
-        named = {other for other in kept.copies if other in self._readings}
-        naming = {other for other, reading in self._readings.items() if kept.document.id in reading.copies}
-        return tuple(sorted(named | naming))
+        """Return the stored documents linked as copies, in either direction."""
+        outgoing = {other for other in kept.copies if other in self._readings}
+        incoming = {other for other, reading in self._readings.items() if kept.document.id in reading.copies}
+        return tuple(sorted(outgoing | incoming))
 
     def documents_at(self, path: str) -> dict[str, str]:
         """Return the documents that were read from a file or its lines."""
@@ -90,17 +90,17 @@ class MemoryStore:
         return {document.id: document.path for document in sorted(found, key=lambda d: (d.published_on, d.id))}
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
-        """Go through (document id, signature)."""
+        """Yield pairs of document id and signature."""
         for identity in sorted(self._readings):
             if signature := self._readings[identity].document.signature:
                 yield identity, signature
 
     def revision(self) -> int:
-        """Count the changes."""
+        """Return the number of changes."""
         return self._changes[0]
 
     def stats(self) -> dict[str, int]:
-        """Count what there is."""
+        """Count the stored records."""
         readings = self._readings.values()
         return {
             "documents": len(self._readings),
@@ -114,15 +114,15 @@ class MemoryStore:
         }
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there are no resources to release."""
 
 
 class MemoryWriter:
-    """Changes dictionaries; a reading is one entry, so it is there whole or not at all."""
+    """Writer over dictionaries; each reading is one entry, so writes are atomic."""
 
-    def __init__(self, seen: MemoryView, changes: list[int]) -> None:
-        self._seen, self._changes = seen, changes
-        self._readings, self._runs, self._judgements = seen._readings, seen._runs, seen._judgements  # noqa: SLF001 -- one module, one state
+    def __init__(self, view: MemoryView, changes: list[int]) -> None:
+        self._view, self._changes = view, changes
+        self._readings, self._runs, self._judgements = view._readings, view._runs, view._judgements  # noqa: SLF001 -- same module, shared state
 
     def write(self, reading: Reading) -> bool:
         """Write a document."""
@@ -133,28 +133,28 @@ class MemoryWriter:
         return True
 
     def remove(self, document_id: str) -> bool:
-        """Take a document out."""
+        """Remove a document."""
         if self._readings.pop(document_id, None) is None:
             return False
         self._changes[0] += 1
         return True
 
     def publish(self, run: Run) -> None:
-        """Make a weekly run visible; the latest comes last."""
+        """Publish a weekly run; the last published comes last."""
         self._runs.pop(run.id, None)
         self._runs[run.id] = replace(run, recorded_at=utc(run.recorded_at) if run.recorded_at else None)
         self._changes[0] += 1
 
     def withdraw(self, run_id: str) -> bool:
-        """Take a weekly run back."""
+        """Withdraw a weekly run."""
         if self._runs.pop(run_id, None) is None:
             return False
         self._changes[0] += 1
         return True
 
     def judge(self, judgement: Judgement) -> Judgement | None:
-        """Keep a judgement."""
-        kept = examined(judgement, self._seen)
+        """Store a judgement."""
+        kept = examined(judgement, self._view)
         if kept.id in self._judgements:
             return None
         self._judgements[kept.id] = kept
@@ -163,20 +163,20 @@ class MemoryWriter:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Undo everything when something is raised."""
+        """Roll back all changes when an exception is raised."""
         before = [(part, dict(part)) for part in (self._readings, self._runs, self._judgements)]
         try:
             yield
         except BaseException:
             for part, content in before:
                 part.clear()
-                part.update(content)  # type: ignore[arg-type] # each its own
+                part.update(content)  # type: ignore[arg-type] # each with its own type
             raise
 
 
 @dataclass(frozen=True)
 class MemoryView:
-    """Works everything out from the readings that it may see."""
+    """View that computes every result from the visible readings."""
 
     _readings: dict[str, Prepared]
     _runs: dict[str, Run]
@@ -187,8 +187,12 @@ class MemoryView:
     _period: Period | None = None
 
     def during(self, period: Period) -> Self:
-        """Keep only facts that hold at some day of `period`."""
+        """Return the view restricted to facts that hold on some day of `period`."""
         return replace(self, _period=period)
+
+    def until(self, as_of: date) -> Self:
+        """Return the same state of the base as of a day."""
+        return replace(self, as_of=as_of)
 
     def judgements(self) -> list[Judgement]:
         """Return the visible judgements."""
@@ -202,19 +206,19 @@ class MemoryView:
 
     def entity(self, entity_id: str) -> Entity | None:
         """Return one entity."""
-        said = self._said().get(self._identities().who(entity_id))
-        return unite_entity(said) if said else None
+        stated = self._stated_entities().get(self._identities().who(entity_id))
+        return unite_entity(stated) if stated else None
 
     def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
-        """Go through the visible entities."""
+        """Yield the visible entities."""
         wanted = None if ids is None else set(map(self._identities().who, ids))
-        for identity, said in sorted(self._said().items()):
-            entity = unite_entity(said)
+        for identity, stated in sorted(self._stated_entities().items()):
+            entity = unite_entity(stated)
             if kind in {None, entity.kind} and (wanted is None or identity in wanted):
                 yield entity
 
     def named(self, text: str) -> list[Entity]:
-        """Return the entities of that name."""
+        """Return the entities with that name."""
         wanted = normal_name(text)
         return [
             entity
@@ -223,7 +227,7 @@ class MemoryView:
         ]
 
     def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
-        """Go through all names, or those that hold a text."""
+        """Yield all names, or those that contain a text."""
         pairs = {(name, entity.id) for entity in self.entities() for name in (entity.name, *_aliases(entity))}
         yield from sorted(pair for pair in pairs if containing in pair[0])
 
@@ -231,20 +235,24 @@ class MemoryView:
         self,
         *,
         subject: str | None = None,
-        object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
+        object: str | None = None,  # noqa: A002 - the model's name for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
         triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
-        """Go through the facts that meet all conditions."""
+        """Yield the facts that meet all conditions."""
         who = self._identities().who
         subject, object = subject and who(subject), object and who(object)  # noqa: A001
-        ids = None if ids is None else {*ids, *self._became(ids)}
+        ids = None if ids is None else {*ids, *self._current_ids(ids)}
         triples = None if triples is None else {(who(one), name, who(other)) for one, name, other in triples}
         for fact in self._facts():
-            ends = (subject in {None, fact.subject}, object in {None, fact.object}, relation in {None, fact.relation})
-            known = triples is None or (fact.subject, fact.relation, fact.object) in triples
-            if all(ends) and known and (ids is None or fact.id in ids):
+            matches = (
+                subject in {None, fact.subject},
+                object in {None, fact.object},
+                relation in {None, fact.relation},
+            )
+            in_triples = triples is None or (fact.subject, fact.relation, fact.object) in triples
+            if all(matches) and in_triples and (ids is None or fact.id in ids):
                 yield fact
 
     def document(self, document_id: str) -> Document | None:
@@ -252,7 +260,7 @@ class MemoryView:
         return next((r.document for r in self._visible() if r.document.id == document_id), None)
 
     def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
-        """Go through the visible documents."""
+        """Yield the visible documents."""
         for document in (reading.document for reading in self._visible()):
             if ids is None or document.id in ids:
                 yield DocumentHead(**{name: getattr(document, name) for name in DocumentHead.__slots__})
@@ -269,15 +277,20 @@ class MemoryView:
         """Return the mentions of a document."""
         return [mention for r in self._visible() if r.document.id == document_id for mention in r.mentions]
 
+    def frequency(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return the number of visible passages, and in how many of them each index word occurs."""
+        held = [set(terms(chunk.search_text or chunk.text)) for reading in self._visible() for chunk in reading.chunks]
+        return len(held), {word: sum(word in each for each in held) for word in words}
+
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
-        """Return the passages that match best."""
+        """Return the best-matching passages."""
         chunks = [chunk for reading in self._visible() for chunk in reading.chunks]
         counts = [Counter(terms(chunk.search_text or chunk.text)) for chunk in chunks]
         postings = []
         for term in sorted(set(terms(query))):
             places = [place for place, count in enumerate(counts) if term in count]
-            often = [counts[place][term] for place in places]
-            postings.append((np.array(places, dtype=np.int64), np.array(often, dtype=np.int64)))
+            frequencies = [counts[place][term] for place in places]
+            postings.append((np.array(places, dtype=np.int64), np.array(frequencies, dtype=np.int64)))
         scores = bm25(np.array([count.total() for count in counts], dtype=np.int64), postings)
         found = [(chunks[place], float(scores[place])) for place in strongest(scores, limit)]
         return sorted(found, key=lambda pair: (-pair[1], pair[0].id))[:limit]
@@ -288,17 +301,19 @@ class MemoryView:
         entity_id = self._identities().who(entity_id)
         for reading in self._visible():
             pairs = zip(reading.mentions, reading.holders, strict=True)
-            places = Counter(place for mention, place in pairs if _means(mention, entity_id) and place is not None)
+            places = Counter(
+                place for mention, place in pairs if _is_linked_to(mention, entity_id) and place is not None
+            )
             newest = -reading.document.published_on.toordinal()
-            found += [(-often, newest, reading.chunks[p].id, reading.chunks[p]) for p, often in places.items()]
+            found += [(-count, newest, reading.chunks[p].id, reading.chunks[p]) for p, count in places.items()]
         return [chunk for *_, chunk in sorted(found, key=lambda item: item[:3])[:limit]]
 
     def run(self) -> Run | None:
-        """Return the run with the latest visible day; of one day, the one published last."""
+        """Return the latest visible run; of runs of the same day, the one published last."""
         return max(self.runs(), key=lambda run: run.as_of, default=None)
 
     def runs(self) -> Iterator[Run]:
-        """Go through the visible runs; of one day, the one published last."""
+        """Yield the visible runs; of runs of the same day, only the one published last."""
         last = {
             run.as_of: run
             for run in self._runs.values()
@@ -311,11 +326,11 @@ class MemoryView:
         return Identities.of(self.judgements(), self._vocabulary)
 
     def _visible(self) -> list[Prepared]:
-        """Return the documents as the judgements have them."""
+        """Return the visible documents with the judgements applied."""
         return [*map(self._identities().applied, self._stored())]
 
-    def _became(self, ids: Collection[str]) -> set[str]:
-        """Return the ids of what stored facts claim now."""
+    def _current_ids(self, ids: Collection[str]) -> set[str]:
+        """Return the ids of stored facts after the judgements are applied."""
         identities = self._identities()
         return {
             claim.id
@@ -326,28 +341,28 @@ class MemoryView:
         }
 
     def _stored(self) -> list[Prepared]:
-        """Return the visible documents as they were written, with their visible evidence."""
+        """Return the visible documents as written, with only their visible evidence."""
         readings = [
-            replace(reading, facts=tuple(self._known(reading.facts)))
+            replace(reading, facts=tuple(self._with_visible_evidence(reading.facts)))
             for reading in self._readings.values()
             if (self.as_of is None or reading.document.published_on <= self.as_of)
             and (self.known_at is None or reading.recorded_at is None or reading.recorded_at <= self.known_at)
         ]
         return sorted(readings, key=lambda reading: (reading.document.published_on, reading.document.id))
 
-    def _known(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+    def _with_visible_evidence(self, facts: Iterable[Fact]) -> Iterator[Fact]:
         for fact in facts:
-            seen = tuple(e for e in fact.evidence if self.known_at is None or e.recorded_at <= self.known_at)
-            if seen:
-                yield replace(fact, evidence=seen)
+            evidence = tuple(e for e in fact.evidence if self.known_at is None or e.recorded_at <= self.known_at)
+            if evidence:
+                yield replace(fact, evidence=evidence)
 
-    def _said(self) -> dict[str, list[StatedEntity]]:
-        said: dict[str, list[StatedEntity]] = defaultdict(list)
+    def _stated_entities(self) -> dict[str, list[StatedEntity]]:
+        stated: dict[str, list[StatedEntity]] = defaultdict(list)
         for reading in self._visible():
             for profile in reading.profiles:
                 place = (reading.document.published_on, reading.document.id)
-                said[profile.entity.id].append(StatedEntity(profile.implied, place, place, profile.entity))
-        return said
+                stated[profile.entity.id].append(StatedEntity(profile.implied, place, place, profile.entity))
+        return stated
 
     def _facts(self) -> list[Fact]:
         visible = self._visible()
@@ -366,11 +381,11 @@ def _aliases(entity: Entity) -> list[str]:
     return [alias.name for alias in entity.aliases]
 
 
-def _means(mention: Mention, entity_id: str) -> bool:
+def _is_linked_to(mention: Mention, entity_id: str) -> bool:
     return mention.status is MentionStatus.LINKED and mention.entity == entity_id
 
 
-def _written(kept: Prepared, copies: tuple[str, ...]) -> Reading:
+def _as_reading(kept: Prepared, copies: tuple[str, ...]) -> Reading:
     described = [profile.entity for profile in kept.profiles if not profile.implied]
     return Reading(
         document=kept.document,

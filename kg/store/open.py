@@ -1,4 +1,4 @@
-"""One door to every kind of store."""
+"""Open a store of any kind from its URL."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ def open_store(url: str | Path, *, create: bool = False) -> Store:
     Args:
         url: `memory:`, a path, `sqlite:PATH`, or `neo4j://HOST:PORT/DATABASE` (`bolt://` alike; +s with TLS); user and
             password come from the settings, never from the URL.
-        create: make it when it is not there.
+        create: create the store if it does not exist.
 
     Raises:
-        StoreMissing: when it is not there and shall not be made.
+        StoreMissing: when it does not exist and `create` is false.
         StoreTooNew: when a later version of Liantu wrote it.
-        StoreUnusable: when it is no knowledge base, or cannot be opened.
-        SettingsError: when the URL is none, or holds a password.
+        StoreUnusable: when it is not a knowledge base, or cannot be opened.
+        SettingsError: when the URL is invalid or contains a password.
     """
     if str(url) == "memory:":
         return MemoryStore()
     if str(url).partition(":")[0].partition("+")[0] in _NEO4J:
-        return _on_server(str(url), create=create)
+        return _open_neo4j(str(url), create=create)
     path = Path(str(url).removeprefix(_SQLITE))
     try:
-        folder, there = path.is_dir(), path.exists()
-    except OSError as error:  # a folder on the way that lets nobody in, a name too long
+        is_folder, exists = path.is_dir(), path.exists()
+    except OSError as error:  # no permission on a parent folder, or name too long
         raise StoreUnusable(path, f"cannot be reached ({error.strerror})") from error
-    if folder:
+    if is_folder:
         raise StoreUnusable(path, "a folder, not a knowledge base")
-    if not there and not create:
+    if not exists and not create:
         raise StoreMissing(path)
     return SqliteStore(path, create=create)
 
 
-def _on_server(url: str, *, create: bool) -> Store:
+def _open_neo4j(url: str, *, create: bool) -> Store:
     # Imported here: the driver is an optional extra.
     from kg.store.neo4j.connection import Address  # noqa: PLC0415
     from kg.store.neo4j.store import Neo4jStore  # noqa: PLC0415

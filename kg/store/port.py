@@ -1,8 +1,8 @@
-"""What a store is: one writer at a time, and views that see the base as it could have been known (DESIGN §1.2, §4).
+"""Protocols of a store: one writer at a time, and views without look-ahead (DESIGN §1.2, §4).
 
-Every reader goes through a `View`. Nothing that was published after `as_of` (or read after `known_at`) may change
-anything a view gives back: not only facts, but also names, aliases, the existence of entities, scores of a search
-and what is superseded. tests/contracts/ holds every store to that.
+Every read goes through a `View`. Nothing published after `as_of` or recorded after `known_at` may change any result of
+a view: facts, names, aliases, the existence of entities, search scores and superseding. tests/contracts/ checks this
+for every store.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Triple = tuple[str, str, str]  # subject, relation, object
 
 @dataclass(frozen=True, slots=True)
 class DocumentHead:
-    """A document without its text: what lists, titles and citations need; `pages` are where each page begins."""
+    """A document without its text, for lists and citations; `pages` are the offsets at which pages begin."""
 
     id: str
     title: str
@@ -46,167 +46,172 @@ class DocumentHead:
 
 
 class View(Protocol):
-    """The base as it could have been known; two views of the same days give the same answers."""
+    """The store as known at a given time; views with equal clocks give equal results."""
 
     @property
     def as_of(self) -> date | None:
-        """The last day of publication that is seen; None sees all."""
+        """The last visible publication day; None for no limit."""
 
     @property
     def known_at(self) -> datetime | None:
-        """The last instant of reading that is seen; None sees all."""
+        """The last visible recording time; None for no limit."""
 
     def during(self, period: Period) -> Self:
         """Return the view with only the facts whose effective validity overlaps `period`.
 
-        Effective is the stated period, else everything from the first visible day of publication on. Superseding is
-        judged before this filter, so narrowing the period revives nothing.
+        The effective validity is the stated period, else everything from the first visible publication day on.
+        Superseding is computed before this filter, so narrowing the period does not revive superseded facts.
         """
 
-    def judgements(self) -> list[Judgement]:
-        """Return the visible judgements, revoked ones too, in the order in which they were written down.
+    def until(self, as_of: date) -> View:
+        """Return the same state of the base as of a day."""
 
-        Those in force are applied to all that the view gives back: an entity merged into another goes by the other's
-        id, its facts are facts of the other, with the ids of what they now claim. What is asked about by an id from
-        before a judgement is answered about what it has become.
+    def judgements(self) -> list[Judgement]:
+        """Return the visible judgements, including revoked ones, ordered by recording time.
+
+        Judgements in force are applied to all results of the view: an entity merged into another has the other's id,
+        and its facts are facts of the other, with the ids of their new claims. An id from before a judgement is
+        resolved to its current id.
         """
 
     def entity(self, entity_id: str) -> Entity | None:
-        """Return one entity as the visible documents name it, or None when none of them does."""
+        """Return one entity as the visible documents describe it, or None if none mentions it."""
 
     def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
-        """Go through the visible entities by id: all of a kind, and where `ids` are given only who these are."""
+        """Yield the visible entities in id order, optionally only of one kind or with one of the ids."""
 
     def named(self, text: str) -> list[Entity]:
-        """Return the entities that bear exactly this name, alias or code, folded by `kg.ids.normal_name`, by id."""
+        """Return the entities with exactly this name, alias or code, folded by `kg.ids.normal_name`, in id order."""
 
     def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
-        """Go through all (name or alias, entity id) pairs whose name holds these characters, sorted."""
+        """Yield all (name or alias, entity id) pairs whose name contains this text, sorted."""
 
     def facts(
         self,
         *,
         subject: str | None = None,
-        object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
+        object: str | None = None,  # noqa: A002 - the model's name for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
         triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
-        """Go through the facts that meet all conditions, by id, each with only its visible evidence.
+        """Yield the facts that meet all conditions in id order, each with only its visible evidence.
 
-        `triples` are (subject, relation, object) of which a fact must have one.
-        A superseded fact is given too, and says by which visible fact. The `witness` of evidence is filled in for
-        documents that have visible copies, and empty for all others.
+        A fact meets `triples` if its (subject, relation, object) is one of them. Superseded facts are included and
+        name the visible fact that supersedes them. The `witness` of evidence is set for documents that have visible
+        copies, and empty for all others.
         """
 
     def document(self, document_id: str) -> Document | None:
         """Return one document with its text."""
 
     def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
-        """Go through the visible documents, or those of them that have one of the ids, by day and id."""
+        """Yield the visible documents, optionally only those with one of the ids, by day and id."""
 
     def chunk(self, chunk_id: str) -> Chunk | None:
         """Return one passage."""
 
     def chunks(self, document_id: str) -> list[Chunk]:
-        """Return the passages of a document in the order of its text."""
+        """Return the passages of a document in text order."""
 
     def mentions(self, document_id: str) -> list[Mention]:
-        """Return the mentions of a document in the order of its text."""
+        """Return the mentions of a document in text order."""
+
+    def frequency(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return the number of visible passages, and in how many of them each index word occurs."""
 
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
-        """Return the passages that match the words of `query` best (BM25), the best first, ties by id."""
+        """Return the passages that best match the words of `query` (BM25), best first, ties by id."""
 
     def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
-        """Return the passages that mention an entity: most mentions first, then the newest, then by id."""
+        """Return the passages that mention an entity, ordered by number of mentions, then newest, then id."""
 
     def run(self) -> Run | None:
-        """Return the weekly run with the latest `as_of` that the view may see: none published after `known_at`."""
+        """Return the visible weekly run with the latest `as_of`; runs published after `known_at` are not visible."""
 
     def runs(self) -> Iterator[Run]:
-        """Go through the visible runs by day, of each day the one of them published last."""
+        """Yield the visible runs by day, for each day the one published last."""
 
 
 class Writer(Protocol):
-    """The one that may change the base; each call is one transaction."""
+    """The only object that may change the store; each call is one transaction."""
 
     def write(self, reading: Reading) -> bool:
-        """Write a document whole or not at all; False when it is there already and nothing was done.
+        """Write a document atomically; return False if it was already in the store.
 
         Raises:
-            ValueError: when the reading contradicts itself (kg/store/rules/validated.py).
-            StoreUnusable: when the disk is full or the base is damaged; nothing of the reading is kept.
+            ValueError: when the reading is inconsistent (kg/store/rules/validated.py).
+            StoreUnusable: when the disk is full or the database is damaged; nothing of the reading is stored.
         """
 
     def remove(self, document_id: str) -> bool:
-        """Take a document out so that the base is as if it had never been; False when it is not there."""
+        """Remove a document as if it had never been written; return False if it is not in the store."""
 
     def publish(self, run: Run) -> None:
-        """Make a weekly run visible at once, from its `recorded_at` on; the same id again replaces it.
+        """Make a weekly run visible from its `recorded_at` on, replacing any run with the same id.
 
-        Of one that was replaced nothing is kept: a view known before the second publishing sees neither of the two.
+        A replaced run is deleted: a view with `known_at` before the second publication sees neither version.
         """
 
     def judge(self, judgement: Judgement) -> Judgement | None:
-        """Keep a judgement, and return it with its id; None when it is there already.
+        """Store a judgement and return it with its id, or None if it is already stored.
 
-        One that has an id comes from another base and is kept as it is; any other is looked at first.
+        A judgement with an id comes from another store and is stored unchanged; any other is validated first.
 
         Raises:
-            JudgementRefused: when it cannot be (kg/store/rules/identities.py); nothing is kept.
+            JudgementRefused: when it is invalid (kg/store/rules/identities.py); nothing is stored.
         """
 
     def together(self) -> AbstractContextManager[None]:
-        """Make all calls within one `with` block one transaction: an exception undoes all of them."""
+        """Run all calls within a `with` block as one transaction; an exception rolls all of them back."""
 
     def withdraw(self, run_id: str) -> bool:
-        """Take a weekly run back, so that the one before it is seen again; False when it is not there."""
+        """Withdraw a weekly run, so that the previous one is visible again; return False if it does not exist."""
 
 
 class Store(Protocol):
     """A knowledge base."""
 
     def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> View:
-        """Return the base as it could have been known at the end of a day, or at an instant.
+        """Return a view of what was published by the end of a day and recorded by an instant.
 
-        Each call of the view reads the base as it is then; `reader` holds one state for many calls.
+        Each call of the view reads the current state of the store; `reader` fixes one state for many calls.
         """
 
     def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> AbstractContextManager[View]:
-        """Return a view that sees one state of the base for the length of a `with` block, whoever writes meanwhile."""
+        """Return a view of one state of the store for a `with` block, unaffected by concurrent writes."""
 
     def writer(self) -> AbstractContextManager[Writer]:
-        """Return the one writer for the length of a `with` block.
+        """Return the only writer for a `with` block.
 
         Raises:
-            StoreLocked: when another writer, here or in another process, is at work.
+            StoreLocked: when another writer is active in this or another process.
         """
 
     def has_document(self, document_id: str) -> bool:
-        """Whether the document was written."""
+        """Return whether the document is in the store."""
 
     def reading(self, document_id: str) -> Reading | None:
-        """Return what was written of a document, clocks included and no judgement applied, for another store to take.
+        """Return the stored reading of a document with its clocks and without judgements, for copying to another store.
 
-        Entities are those that the document describes, by id; facts come by id; copies are those that are there,
-        whichever of the two was written first. Written elsewhere it is the same document: that store answers about it
-        as this one does.
+        Entities are those that the document describes, in id order; facts are in id order; copies are those in this
+        store, whichever of the two was written first. A store to which the reading is written gives the same results.
         """
 
     def documents_at(self, path: str) -> dict[str, str]:
-        """Return the documents that were read from a file, oldest first: its own, and those of its lines.
+        """Return the documents that were read from a file or its lines, oldest first.
 
-        By id, each with its own path: that of the file, or `PATH:7`.
+        Maps each id to the document's path: that of the file, or `PATH:7`.
         """
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
-        """Go through (document id, signature) of all documents that have one, by id: near-duplicates are told by it."""
+        """Yield (document id, signature) of all documents with a signature, in id order, to find near-duplicates."""
 
     def revision(self) -> int:
-        """Return a number that every change raises: what was compiled from a view is good while it stays."""
+        """Return a number that every change increments; data compiled from a view is valid until it changes."""
 
     def stats(self) -> dict[str, int]:
         """Count documents, chunks, mentions, entities, facts, evidence, runs and judgements, whatever their day."""
 
     def close(self) -> None:
-        """Let go of files; the store is of no use afterwards."""
+        """Release resources; the store cannot be used afterwards."""

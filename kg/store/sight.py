@@ -1,4 +1,4 @@
-"""What a view may see, as numbers that stores compare: days and instants, and a cache for what views compute.
+"""Clocks of a view as integers for store queries, and a cache for results of views.
 
 A document's key is `day << 21 | number`, day being `date.toordinal()`.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DAY_BITS = 21
 DAY_ROOM = 1 << DAY_BITS
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_KEPT = 4  # views
+_CAPACITY = 4  # views
 T = TypeVar("T")
 
 
@@ -28,18 +28,18 @@ def first_key(day: date) -> int:
 
 
 def bound(day: date | None) -> int:
-    """Return the key that every document published on or before `day` stays below."""
+    """Return the exclusive upper bound of the keys of documents published on or before `day`."""
     return (date.max.toordinal() if day is None else day.toordinal()) + 1 << DAY_BITS
 
 
 def day_of(document: int) -> date:
-    """Return the publication day that a document's key tells."""
+    """Return the publication day encoded in a document's key."""
     return date.fromordinal(document >> DAY_BITS)
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a view may see, as SQL: documents below a key, read no later than an instant (None: ever)."""
+    """Visibility limits for SQL: document keys below a bound, recorded no later than an instant (None: no limit)."""
 
     below: int
     known: int | None
@@ -51,7 +51,7 @@ class Sight:
 
 
 def sight_of(as_of: date | None, known_at: datetime | None) -> Sight:
-    """Return what a view of these days may see; `known_at` is in UTC."""
+    """Return the visibility limits of a view; `known_at` is in UTC."""
     return Sight(bound(as_of), None if known_at is None else microseconds(known_at))
 
 
@@ -62,30 +62,30 @@ def microseconds(instant: datetime) -> int:
 
 @lru_cache(maxsize=4096)
 def instant_of(count: int) -> datetime:
-    """Return the instant that `microseconds` stored."""
+    """Return the instant for a number of microseconds since 1970."""
     return _EPOCH + timedelta(microseconds=count)
 
 
 class ViewCache(Generic[T]):
-    """Keep what was computed for the last few views; entries are valid while the base does not change."""
+    """An LRU cache of results for the last few views; the key contains the store's revision."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[tuple[Sight, int], T] = OrderedDict()
+        self._entries: OrderedDict[tuple[Sight, int], T] = OrderedDict()
         self._guard = threading.Lock()
 
     def __len__(self) -> int:
-        """Count what is kept."""
-        return len(self._found)
+        """Return the number of entries."""
+        return len(self._entries)
 
     def get(self, key: tuple[Sight, int], make: Callable[[], T]) -> T:
-        """Return what is kept for a view of one state, or make it."""
+        """Return the cached result for a view of one state, computing it if missing."""
         with self._guard:
-            if key in self._found:
-                self._found.move_to_end(key)
-                return self._found[key]
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key]
         made = make()
         with self._guard:
-            self._found[key] = made
-            while len(self._found) > _KEPT:
-                self._found.popitem(last=False)
+            self._entries[key] = made
+            while len(self._entries) > _CAPACITY:
+                self._entries.popitem(last=False)
         return made

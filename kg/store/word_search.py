@@ -1,7 +1,7 @@
 """BM25 over the passages of one view.
 
 SQLite's own bm25() counts every passage in the file, so a document of next year would change today's scores. Stores
-therefore give postings of visible passages only, and the formula is computed here, once for all of them.
+therefore provide postings of visible passages only, and the scores are computed here for all stores.
 Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with Lucene's idf, which is
 never negative.
 """
@@ -26,9 +26,9 @@ _LETTERS = re.compile(r"[^\W_]+")
 
 
 def terms(text: str) -> list[str]:
-    """Cut a text to folded words, with the shorter words inside long ones: 碳酸锂价格 → 碳酸, 碳酸锂, 价格.
+    """Split a text into folded words, including shorter words inside long ones: 碳酸锂价格 → 碳酸, 碳酸锂, 价格.
 
-    A term is letters and digits only, so that no query syntax survives and any tokenizer leaves it whole.
+    A term has letters and digits only, so that it contains no query syntax and no tokenizer splits it.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     found: list[str] = []
@@ -51,7 +51,7 @@ def bm25(
 
     Args:
         lengths: words of each visible passage, shape (n,).
-        postings: for each distinct query word the positions in `lengths` that hold it, and how often.
+        postings: for each distinct query word the positions in `lengths` of passages that contain it, and its counts.
 
     Returns:
         Scores, shape (n,); 0 where no word matches.
@@ -62,19 +62,19 @@ def bm25(
         return scores
     mean = max(float(lengths.sum()) / count, 1.0)
     norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean)
-    for places, often in postings:
+    for places, counts in postings:
         idf = math.log1p((count - len(places) + 0.5) / (len(places) + 0.5))
-        scores[places] += idf * often * (SATURATION + 1) / (often + norm[places])
+        scores[places] += idf * counts * (SATURATION + 1) / (counts + norm[places])
     return scores
 
 
 def strongest(scores: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
-    """Return the positions of the `limit` best scores above 0, unordered, with all that tie with the last."""
+    """Return the positions of the `limit` best scores above 0, unordered, including ties with the last."""
     hits: NDArray[np.int64] = np.flatnonzero(scores > 0)
     if limit <= 0:
         return hits[:0]
     if len(hits) <= limit:
         return hits
-    bar = np.partition(scores[hits], len(hits) - limit)[len(hits) - limit]
-    best: NDArray[np.int64] = hits[scores[hits] >= bar]
+    threshold = np.partition(scores[hits], len(hits) - limit)[len(hits) - limit]
+    best: NDArray[np.int64] = hits[scores[hits] >= threshold]
     return best

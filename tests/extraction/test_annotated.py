@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.dating.reader import find_periods
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import (
     CONTEXT,
@@ -20,6 +19,7 @@ from extraction.sentence import (
     nearest,
 )
 from extraction.text.sentences import split
+from kg.dating.reader import find_periods
 from kg.ids import entity_id
 from kg.kinds import kind_of
 from kg.model import Kind

@@ -126,9 +126,9 @@ def test_own_names_and_synonyms(tmp_path):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[]", "no table"),
-        ("planet:\n  火星: []\n", "no kind"),
-        ("company: 3\n", "there must be"),
+        ("[]", "must be a mapping"),
+        ("planet:\n  火星: []\n", "not an entity kind"),
+        ("company: 3\n", "must have the form"),
         ("company:\n  甲乙: 丙\n", "list"),
         ("a: [", "cannot be read"),
     ],

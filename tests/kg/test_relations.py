@@ -70,8 +70,8 @@ def changed(old: str, new: str) -> str:
         (changed("family: structure", "family: gossip"), "relations → belongs_to → family: "),
         (changed("zh: 属于", "zh: ''"), "relations → belongs_to → zh: "),
         (changed("zh: 属于", "zh: 属于\n    colour: red"), "relations → belongs_to → colour: "),
-        (changed("zh: 供应", "zh: 供应\n    symmetric: true\n    zh: 供应"), "zh is there twice"),
-        (changed("  part_of:", "  belongs_to:"), "belongs_to is there twice"),
+        (changed("zh: 供应", "zh: 供应\n    symmetric: true\n    zh: 供应"), "duplicate key zh"),
+        (changed("  part_of:", "  belongs_to:"), "duplicate key belongs_to"),
         (changed("half_life: 1460", "half_life: 1460\n    symmetric: true"), "relations → belongs_to: a symmetric"),
     ],
 )

@@ -17,7 +17,7 @@ from kg.graph.snapshot import Snapshot
 from kg.interop.copying import copy, verify
 from kg.model import Community, Run
 from kg.period import since, year
-from kg.query.answer import ask
+from kg.query.ask.answer import ask
 from kg.query.chain import chain
 from kg.query.history import history
 from kg.query.impact import causes, impact

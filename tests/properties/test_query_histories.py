@@ -13,7 +13,7 @@ from communities.weekly import run_week
 from kg.errors import JudgementRefused, QuestionError
 from kg.judgement import Judgement, Verdict
 from kg.model import Alias, Entity, Kind, Modality, Polarity, Value
-from kg.query.answer import ask
+from kg.query.ask.answer import ask
 from kg.query.chain import chain
 from kg.query.history import history
 from kg.query.impact import causes, exposures, impact

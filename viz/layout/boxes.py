@@ -1,4 +1,4 @@
-"""How large a shape is, and where everything stands once it is laid out; all in picture units (pixels at zoom 1)."""
+"""Sizes of nodes and positions after layout, in pixels at zoom 1."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from viz.scene import SceneNode
 
 ROW_HEIGHT: Final = 30
-"""Height of a company's row beneath its stage."""
+"""Height of a company's row under its stage."""
 
 _WIDE_EM, _NARROW_EM = 1.0, 0.6
 _LINE_EMS = 9.0
 _MOST_LINES = 2
-_PIECES = re.compile(r"[!-~]{1,12} ?|.")  # a Latin word stays whole, a Chinese one may break anywhere
+_PIECES = re.compile(r"[!-~]{1,12} ?|.")  # keep Latin words whole; Chinese text may break anywhere
 _CODE_PIXELS = 11
 _PADDING = 30
 _SLANTED = frozenset((Kind.INDUSTRY, Kind.INDICATOR, Kind.EVENT, Kind.REGION, Kind.PERSON))
@@ -29,9 +29,9 @@ _SLANT_PADDING = 20
 
 @dataclass(frozen=True, slots=True)
 class NodeSize:
-    """What is written in a shape and the room that takes: one or two lines of name, and a code in small type.
+    """Text of a node and its size: one or two lines of name, and a code in small type.
 
-    A `row` is one line, name left and code right, as companies stand beneath a stage.
+    A `row` is one line with the name left and the code right, as for companies under a stage.
     """
 
     lines: tuple[str, ...]
@@ -43,7 +43,7 @@ class NodeSize:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A shape's place: centre and size."""
+    """A rectangle: centre and size."""
 
     x: float
     y: float
@@ -51,7 +51,7 @@ class Box:
     height: float
 
     def meets(self, other: Box, gap: float = 0.0) -> bool:
-        """Whether the two come closer than `gap`."""
+        """Whether two boxes overlap or are closer than `gap`."""
         return (
             abs(self.x - other.x) < (self.width + other.width) / 2 + gap
             and abs(self.y - other.y) < (self.height + other.height) / 2 + gap
@@ -60,7 +60,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class ColumnHeading:
-    """A caption above columns: its centre, and how far its rule reaches."""
+    """A caption above columns: its centre and the width of its rule."""
 
     text: str
     x: float
@@ -70,7 +70,7 @@ class ColumnHeading:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The picture laid out: a box for each node id, bends for edges by index, cards by stage id, heads."""
+    """A complete layout: boxes by node id, bends by edge index, cards by stage id, and headings."""
 
     boxes: Mapping[str, Box]
     bends: Mapping[int, tuple[tuple[float, float], ...]]
@@ -79,7 +79,7 @@ class Placement:
 
 
 def ems(text: str) -> float:
-    """Return a text's width in em: a Chinese character is one, a Latin one about 0.6.
+    """Return a text's width in em: 1 per Chinese character, about 0.6 per Latin one.
 
     >>> ems("光伏A")
     2.6
@@ -88,7 +88,7 @@ def ems(text: str) -> float:
 
 
 def wrap(text: str, width: float = _LINE_EMS, most: int = _MOST_LINES) -> tuple[str, ...]:
-    """Break a name into at most `most` lines of about equal width; what does not fit ends in an ellipsis.
+    """Break a name into at most `most` lines of similar width, with an ellipsis if it does not fit.
 
     >>> wrap("光伏玻璃")
     ('光伏玻璃',)
@@ -108,12 +108,12 @@ def wrap(text: str, width: float = _LINE_EMS, most: int = _MOST_LINES) -> tuple[
 
 
 def face(node: SceneNode, *, narrow: bool = False, dense: bool = False) -> NodeSize:
-    """Return what is written in a node's shape, with its size.
+    """Return a node's text and size.
 
     Args:
-        node: the shape.
-        narrow: a company beneath its stage has its code under its name, not beside it.
-        dense: there are so many shapes that codes are left to the panel and the search.
+        node: the node.
+        narrow: put a hosted company's code below its name instead of next to it.
+        dense: omit codes, for graphs with many nodes.
     """
     code = "" if dense or not node.codes else node.codes[0]
     arrow = node.size + 2 if node.direction else 0

@@ -1,4 +1,4 @@
-"""Which column of a left-to-right picture each node stands in, and what the columns are called."""
+"""Assign nodes to the columns of a left-to-right layout, and caption the columns."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, Path, Subgraph
 
-_STANDING = frozenset(("produces", "operates", "belongs_to"))
-_FEWEST_COLUMNS = 2
-_DEEPEST_WITHIN_LAYER = 3  # a layer that unrolls further would push its neighbours out of sight
+_STAGE_RELATIONS = frozenset(("produces", "operates", "belongs_to"))
+_MIN_COLUMNS = 2
+_MAX_DEPTH_WITHIN_LAYER = 3  # limits the width of one layer
 
 
 @dataclass(frozen=True, slots=True)
 class SceneCaption:
-    """A head over the columns `first` … `last` (上游 / 中游 / 下游)."""
+    """A caption over the columns `first` … `last` (上游 / 中游 / 下游)."""
 
     text: str
     first: int
@@ -32,30 +32,30 @@ class SceneCaption:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Entity id → column, counted from 0 at the left, and the heads."""
+    """Column of each entity id, counted from 0 at the left, and the captions."""
 
     of: Mapping[str, int]
     captions: tuple[SceneCaption, ...] = ()
 
 
 def chain_columns(answer: ChainAnswer, lang: Lang) -> Columns:
-    """Unroll each layer along its own upstream links, so that 硅片 → 电池片 → 组件 read left to right within 中游."""
+    """Order each layer by its internal upstream links, so that 硅片 → 电池片 → 组件 run left to right within 中游."""
     nodes = {node.entity.id: node for node in answer.graph.nodes}
     nodes |= {stage.node.entity.id: stage.node for layer in answer.layers for stage in layer.stages}
     hosted = {node.entity.id for layer in answer.layers for stage in layer.stages for node in stage.companies}
     free = {key: node for key, node in nodes.items() if key not in hosted}
     depth = _depth_within_layer(free, answer.graph.links)
     columns = _dense({key: (node.layer, depth[key]) for key, node in free.items()})
-    heads = [
+    captions = [
         (word(layer.name, lang), [columns[stage.node.entity.id] for stage in layer.stages])
         for layer in answer.layers
         if layer.stages
     ]
-    return Columns(columns, _heads(heads))
+    return Columns(columns, _captions(captions))
 
 
 def impact_columns(answer: ImpactAnswer, lang: Lang) -> Columns:
-    """One column for each step away from the factor (or back from the effect)."""
+    """Assign one column per step from the factor (or back from the effect)."""
     steps = {node.entity.id: node.layer for node in answer.graph.nodes}
     if not any(steps.values()):
         steps = _steps(answer.paths, steps)
@@ -66,7 +66,7 @@ def impact_columns(answer: ImpactAnswer, lang: Lang) -> Columns:
 
 
 def path_columns(nodes: Iterable[Node], paths: Sequence[Path], last: str) -> Columns:
-    """Between two entities: by the shortest way from the first, the second always rightmost."""
+    """Assign columns by shortest distance from the first entity, with the second always rightmost."""
     steps = _steps(paths, {node.entity.id: 0 for node in nodes})
     end = max((len(path.nodes) - 1 for path in paths), default=0)
     if last in steps and paths:
@@ -75,23 +75,23 @@ def path_columns(nodes: Iterable[Node], paths: Sequence[Path], last: str) -> Col
 
 
 def graph_columns(graph: Subgraph) -> Columns | None:
-    """By the layers that the nodes bring along, where they bring any."""
+    """Assign columns by the nodes' layers; None if they have fewer than two."""
     nodes = {node.entity.id: node for node in graph.nodes}
-    if len({node.layer for node in graph.nodes}) < _FEWEST_COLUMNS:
+    if len({node.layer for node in graph.nodes}) < _MIN_COLUMNS:
         return None
     depth = _depth_within_layer(nodes, graph.links)
     return Columns(_dense({key: (node.layer, depth[key]) for key, node in nodes.items()}))
 
 
 def stages_in(graph: Subgraph) -> tuple[tuple[Node, tuple[Node, ...]], ...]:
-    """Return the products and industries of a graph with the companies that its links put on them."""
+    """Return the stages (products, industries) of a graph with their linked companies."""
     nodes = {node.entity.id: node for node in graph.nodes}
-    standing: dict[str, dict[str, Node]] = defaultdict(dict)
+    companies_of: dict[str, dict[str, Node]] = defaultdict(dict)
     for link in graph.links:
         company, stage = nodes.get(link.source), nodes.get(link.target)
-        if link.relation in _STANDING and company and stage and company.entity.kind is Kind.COMPANY:
-            standing[link.target][link.source] = company
-    return tuple((node, tuple(standing[key].values())) for key, node in nodes.items() if key in standing)
+        if link.relation in _STAGE_RELATIONS and company and stage and company.entity.kind is Kind.COMPANY:
+            companies_of[link.target][link.source] = company
+    return tuple((node, tuple(companies_of[key].values())) for key, node in nodes.items() if key in companies_of)
 
 
 def _order_name(step: int, *, forward: bool, lang: Lang) -> str:
@@ -112,17 +112,19 @@ def _depth_within_layer(nodes: Mapping[str, Node], links: Iterable[Link]) -> dic
     chain: nx.DiGraph[str] = nx.DiGraph()
     chain.add_nodes_from(sorted(nodes))
     chain.add_edges_from(
-        sorted((link.source, link.target) for link in links if link.relation == "upstream_of" and _level(link, nodes))
+        sorted(
+            (link.source, link.target) for link in links if link.relation == "upstream_of" and _same_layer(link, nodes)
+        )
     )
-    rings = nx.condensation(chain)
+    condensed = nx.condensation(chain)
     depth: dict[int, int] = {}
-    for ring in nx.lexicographical_topological_sort(rings):
-        depth[ring] = max((depth[before] + 1 for before in rings.predecessors(ring)), default=0)
-    members: Mapping[str, int] = rings.graph["mapping"]
-    return {key: min(depth[members[key]], _DEEPEST_WITHIN_LAYER) for key in nodes}
+    for component in nx.lexicographical_topological_sort(condensed):
+        depth[component] = max((depth[before] + 1 for before in condensed.predecessors(component)), default=0)
+    members: Mapping[str, int] = condensed.graph["mapping"]
+    return {key: min(depth[members[key]], _MAX_DEPTH_WITHIN_LAYER) for key in nodes}
 
 
-def _level(link: Link, nodes: Mapping[str, Node]) -> bool:
+def _same_layer(link: Link, nodes: Mapping[str, Node]) -> bool:
     source, target = nodes.get(link.source), nodes.get(link.target)
     return source is not None and target is not None and source.layer == target.layer
 
@@ -132,8 +134,8 @@ def _dense(keys: Mapping[str, tuple[int, int]]) -> dict[str, int]:
     return {name: rank[key] for name, key in keys.items()}
 
 
-def _heads(named: Sequence[tuple[str, Sequence[int]]]) -> tuple[SceneCaption, ...]:
-    """Join heads that would stand over the same columns into one, so that no two are ever drawn on each other."""
+def _captions(named: Sequence[tuple[str, Sequence[int]]]) -> tuple[SceneCaption, ...]:
+    """Merge captions over overlapping columns, so that none are drawn on top of each other."""
     by_span: dict[tuple[int, int], list[str]] = defaultdict(list)
     for text, columns in sorted(named, key=lambda item: (min(item[1]), max(item[1]))):
         span = (min(columns), max(columns))

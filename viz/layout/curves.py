@@ -1,4 +1,4 @@
-"""The very lines that vis-network draws between two shapes, as spots: what they meet, and where wordings stand."""
+"""Sample the curves that vis-network draws between nodes, for collision tests and label placement."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ _STEPS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """How vis-network draws a line: `bezier` leaves and enters level, else it bows by `bow` (clockwise is positive)."""
+    """A vis-network curve: a horizontal Bézier if `bezier`, else an arc of curvature `bow` (clockwise positive)."""
 
     bezier: bool = False
     bow: float = 0.0
 
 
 def drawn(one: Box, other: Box, curve: Curve) -> list[Spot]:
-    """Return spots on a line, both ends left out; it stops at its target's edge, for that is where its arrow begins."""
+    """Return points on a line without its ends; it stops at the target's border, where the arrow head is."""
     steps = [step / _STEPS for step in range(1, _STEPS)]
-    centred = [_spot(one, other, curve, t) for t in steps]
-    edge = next((spot for spot in centred if holds(other, spot)), None)
+    points = [_point_at(one, other, curve, t) for t in steps]
+    edge = next((spot for spot in points if holds(other, spot)), None)
     if edge is None:
-        return centred
-    # Only the last control point moves, and its share in a curve is the highest power of t.
+        return points
+    # Only the last control point moves; its coefficient is the highest power of t.
     power = 3 if curve.bezier else 2
     return [
         (x + (edge[0] - other.x) * t**power, y + (edge[1] - other.y) * t**power)
-        for t, (x, y) in zip(steps, centred, strict=True)
+        for t, (x, y) in zip(steps, points, strict=True)
     ]
 
 
 def holds(box: Box, spot: Spot) -> bool:
-    """Whether a spot lies within a shape."""
+    """Whether a point is inside a box."""
     return abs(spot[0] - box.x) < box.width / 2 and abs(spot[1] - box.y) < box.height / 2
 
 
-def _spot(one: Box, other: Box, curve: Curve, t: float) -> Spot:
+def _point_at(one: Box, other: Box, curve: Curve, t: float) -> Spot:
     if curve.bezier:
         return (
             one.x + (other.x - one.x) * (1.5 * t * (1 - t) + t**3),
@@ -56,7 +56,7 @@ def _spot(one: Box, other: Box, curve: Curve, t: float) -> Spot:
 
 
 def _via(one: Box, other: Box, bow: float) -> Spot:
-    """Return the control point that vis-network gives a curvedCW or curvedCCW line of this roundness."""
+    """Return vis-network's control point of a curvedCW or curvedCCW line of this roundness."""
     reach = (abs(bow) * 0.5 + 0.5) * hypot(other.x - one.x, other.y - one.y)
     angle = atan2(one.y - other.y, other.x - one.x) + (bow * 0.5 + 0.5) * pi
     return one.x + reach * sin(angle), one.y + reach * cos(angle)

@@ -1,4 +1,4 @@
-"""Layout of a graph that has no columns: Kamada–Kawai per component, then shapes pushed apart until none overlap."""
+"""Lay out a graph without columns: Kamada–Kawai per component, then remove overlaps."""
 
 from __future__ import annotations
 
@@ -19,36 +19,34 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 _LINK_LENGTH: Final = 190.0
-_SQUASH = 0.72  # screens are wider than tall, and so are names
+_SQUASH = 0.72  # vertical scale: screens and names are wider than tall
 _GAP_X, _GAP_Y = 26.0, 20.0
-_SHELF = 90.0
-_TOUCH = 0.5
+_PACK_GAP = 90.0
+_TOLERANCE = 0.5
 _ROUNDS = 60
-_CROWD = 100
-_WORDING = (80.0, 24.0)
-_ROOMY = 40
-_FILL, _FILL_CROWD, _EVENNESS = 2.4, 1.6, 0.75
+_CROWDED_NODES = 100
+_LABEL_SIZE = (80.0, 24.0)
+_SPACIOUS_NODES = 40
+_FILL, _FILL_CROWDED, _EVENNESS = 2.4, 1.6, 0.75
 _SMALLEST_STAR, _ONE_RING, _ARC, _RING_STRETCH = 4, 32, 88.0, 1.4
 _WIDEST_TO_TALLEST = 1.6
 
 
 def place_free(scene: Scene, faces: Mapping[str, NodeSize]) -> Placement:
-    """Lay out a scene without columns; the same scene always gets the same places.
+    """Lay out a scene without columns; deterministic.
 
     Args:
-        scene: the picture.
+        scene: the scene.
         faces: node id → size.
     """
     number = {node.id: index for index, node in enumerate(scene.nodes)}
     ends = ((number[edge.source], number[edge.target]) for edge in scene.edges if edge.source != edge.target)
-    ties = sorted({(min(pair), max(pair)) for pair in ends})
-    graph = igraph.Graph(n=len(number), edges=ties)
+    pairs = sorted({(min(pair), max(pair)) for pair in ends})
+    graph = igraph.Graph(n=len(number), edges=pairs)
     sizes = np.array([(faces[node.id].width, faces[node.id].height) for node in scene.nodes], dtype=float)
     parts = sorted(graph.connected_components(), key=lambda part: (-len(part), part))
     places = np.zeros((len(number), 2))
-    for part, spots in zip(
-        parts, _shelves([_component(graph, part, sizes) for part in parts], sizes, parts), strict=True
-    ):
+    for part, spots in zip(parts, _pack([_component(graph, part, sizes) for part in parts], sizes, parts), strict=True):
         places[part] = spots
     boxes = {
         node.id: Box(round(x), round(y), faces[node.id].width, faces[node.id].height)
@@ -65,30 +63,30 @@ def _component(graph: igraph.Graph, part: Sequence[int], sizes: Array) -> Array:
     hub = _hub(piece)
     if hub is not None:
         return push_apart(_rings(len(part), hub, own), own)
-    # A given start and no random step: the same graph is the same picture.
+    # A fixed start and no randomness make the layout reproducible.
     start = piece.layout_circle()
     spots = np.array(piece.layout_kamada_kawai(seed=start, maxiter=max(500, 60 * len(part))).coords)
     ends = np.array(piece.get_edgelist())
-    return push_apart(_scaled(spots, ends, own), own, ends if len(part) <= _ROOMY else None)
+    return push_apart(_scaled(spots, ends, own), own, ends if len(part) <= _SPACIOUS_NODES else None)
 
 
 def _scaled(spots: Array, ends: npt.NDArray[np.int64], sizes: Array) -> Array:
-    """Small graphs get room for the wording on their links; large ones are spread evenly, just wide enough."""
-    if len(spots) <= _ROOMY:
+    """Scale a layout: small graphs with room for edge labels, large ones spread evenly and compactly."""
+    if len(spots) <= _SPACIOUS_NODES:
         lengths = np.hypot(*(spots[ends[:, 0]] - spots[ends[:, 1]]).T)
         return np.asarray(spots * (_LINK_LENGTH / max(float(lengths.mean()), 1e-9)) * (1, _SQUASH))
     ranks = spots.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / len(spots)
     reach = spots.max(axis=0) - spots.min(axis=0)
     even = _EVENNESS * ranks + (1 - _EVENNESS) * (spots - spots.min(axis=0)) / np.maximum(reach, 1e-9)
     room = float(np.prod(sizes + np.array((_GAP_X, _GAP_Y)), axis=1).sum()) * (
-        _FILL if len(spots) <= _CROWD else _FILL_CROWD
+        _FILL if len(spots) <= _CROWDED_NODES else _FILL_CROWDED
     )
     scaled: Array = even * np.sqrt(room) * (_WIDEST_TO_TALLEST**0.5, _WIDEST_TO_TALLEST**-0.5)
     return scaled
 
 
 def _hub(piece: igraph.Graph) -> int | None:
-    """Return the node that all others hang on, if there is one; it belongs in the middle."""
+    """Return the node adjacent to all others, if any."""
     if piece.vcount() < _SMALLEST_STAR:
         return None
     degree: list[int] = piece.simplify().degree()
@@ -97,7 +95,7 @@ def _hub(piece: igraph.Graph) -> int | None:
 
 
 def _rings(count: int, hub: int, sizes: Array) -> Array:
-    """Set all but the hub on ellipses around it, each ring turned by half a step so that links pass between shapes."""
+    """Place all nodes but the hub on ellipses around it, alternate rings offset so that links pass between nodes."""
     spots = np.zeros((count, 2))
     left = [node for node in range(count) if node != hub]
     widest = float(sizes[:, 0].max())
@@ -114,18 +112,18 @@ def _rings(count: int, hub: int, sizes: Array) -> Array:
 
 
 def push_apart(spots: Array, sizes: Array, linked: npt.NDArray[np.int64] | None = None) -> Array:
-    """Move boxes until no two come closer than the gap: gently from all sides first, then what is left downwards.
+    """Move boxes until none are closer than the gap: iteratively in all directions, then remaining overlaps downwards.
 
     Args:
         spots: centres, n × 2.
         sizes: widths and heights, n × 2.
-        linked: pairs, m × 2, that need room for a wording between them.
+        linked: pairs, m × 2, that need room for a label between them.
     """
-    spots = spots + np.arange(len(spots))[:, None] * 1e-3  # two on one spot must know which way to go
+    spots = spots + np.arange(len(spots))[:, None] * 1e-3  # break ties between coinciding nodes
     need = (sizes[:, None, :] + sizes[None, :, :]) / 2 + (_GAP_X, _GAP_Y)
     if linked is not None:
         for one, other in ((0, 1), (1, 0)):
-            need[linked[:, one], linked[:, other]] += _WORDING
+            need[linked[:, one], linked[:, other]] += _LABEL_SIZE
     for _ in range(_ROUNDS):
         shift = _shift(spots, need)
         if shift is None:
@@ -141,30 +139,30 @@ def push_apart(spots: Array, sizes: Array, linked: npt.NDArray[np.int64] | None 
 
 
 def _shift(spots: Array, need: Array) -> Array | None:
-    apart = spots[:, None, :] - spots[None, :, :]
-    lack = need - np.abs(apart)
-    close = np.asarray((lack > _TOUCH).all(axis=2) & ~np.eye(len(spots), dtype=bool))
+    offset = spots[:, None, :] - spots[None, :, :]
+    overlap = need - np.abs(offset)
+    close = np.asarray((overlap > _TOLERANCE).all(axis=2) & ~np.eye(len(spots), dtype=bool))
     if not close.any():
         return None
-    sideways = close & (lack[:, :, 0] < lack[:, :, 1])
+    sideways = close & (overlap[:, :, 0] < overlap[:, :, 1])
     along = np.stack((sideways, close & ~sideways), axis=2)
-    push = np.where(along, np.sign(apart) * lack / 2, 0.0)
+    push = np.where(along, np.sign(offset) * overlap / 2, 0.0)
     shift: Array = push.sum(axis=1) / np.maximum(along.sum(axis=1), 1) * 1.05
     return shift
 
 
-def _shelves(places: Sequence[Array], sizes: Array, parts: Sequence[Sequence[int]]) -> list[Array]:
-    """Set components side by side on shelves, largest first."""
+def _pack(places: Sequence[Array], sizes: Array, parts: Sequence[Sequence[int]]) -> list[Array]:
+    """Pack components into rows, largest first."""
     corners = [_corners(spots, sizes[list(part)]) for spots, part in zip(places, parts, strict=True)]
-    area = sum(float(np.prod(high - low + _SHELF)) for low, high in corners)
+    area = sum(float(np.prod(high - low + _PACK_GAP)) for low, high in corners)
     room = max(float(np.sqrt(area * _WIDEST_TO_TALLEST)), *(float((high - low)[0]) for low, high in corners))
     out, x, y, tallest = [], 0.0, 0.0, 0.0
     for spots, (low, high) in zip(places, corners, strict=True):
         width, height = high - low
         if x and x + width > room:
-            x, y, tallest = 0.0, y + tallest + _SHELF, 0.0
+            x, y, tallest = 0.0, y + tallest + _PACK_GAP, 0.0
         out.append(spots - low + (x, y))
-        x, tallest = x + width + _SHELF, max(tallest, float(height))
+        x, tallest = x + width + _PACK_GAP, max(tallest, float(height))
     return out
 
 

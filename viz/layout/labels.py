@@ -1,7 +1,7 @@
-"""Where the wordings on links stand: on their line, at its visible middle, and clear of shapes and of one another.
+"""Place edge labels on their line, near its visible middle, clear of nodes and of each other.
 
-The browser's library puts a wording half way from centre to centre, beneath a wide shape or upon another wording; a
-sign that cannot be seen reads as no sign, so the places are found here, on the very curves that the library draws.
+vis-network centres labels between node centres, where a wide node or another label may cover them; a hidden sign would
+be misread as no sign. Positions are therefore computed here, on the curves that the library draws.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SAME_LINE = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What is written on a link, and between which shapes its middle part runs."""
+    """The text of a link, with the ends and curve of its middle segment."""
 
     link: int
     text: str
@@ -37,7 +37,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class EdgeLabel:
-    """A wording with its place."""
+    """A link's text with its position."""
 
     link: int
     text: str
@@ -46,33 +46,33 @@ class EdgeLabel:
 
 
 def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterable[Box] = ()) -> list[EdgeLabel]:
-    """Return every wording at the free spot nearest to the middle of its line's visible part, if there is one.
+    """Place every label at the free point nearest to the middle of its line's visible part, if there is one.
 
     Args:
-        wordings: in the order in which they may choose.
-        boxes: place and size of whatever lines end on; a bend has no size.
-        cards: what else nothing should be written on.
+        wordings: labels in order of priority.
+        boxes: position and size of line ends; a bend has no size.
+        cards: further boxes that labels must not cover.
     """
-    solid = [*(box for box in boxes.values() if box.width), *cards]
+    obstacles = [*(box for box in boxes.values() if box.width), *cards]
     taken: list[Box] = []
     labels: list[EdgeLabel] = []
     for wording in wordings:
         width = ems(wording.text) * FONT_PIXELS
         spots = _visible(boxes[wording.source], boxes[wording.target], wording.curve)
-        if any(label.text == wording.text and _upon(label, spots) for label in labels):
-            continue  # lines that run as one have their common wording once
-        best = _freest([Box(x, y, width, _LINE) for x, y in spots], solid, taken)
+        if any(label.text == wording.text and _coincides(label, spots) for label in labels):
+            continue  # label coinciding lines once
+        best = _least_overlapping([Box(x, y, width, _LINE) for x, y in spots], obstacles, taken)
         if best is not None:
             taken.append(best)
             labels.append(EdgeLabel(wording.link, wording.text, round(best.x), round(best.y)))
     return labels
 
 
-def _freest(tries: Sequence[Box], solid: Sequence[Box], taken: Sequence[Box]) -> Box | None:
-    """Return the first spot that meets nothing, else the one that meets fewest wordings; never one upon a shape."""
+def _least_overlapping(candidates: Sequence[Box], obstacles: Sequence[Box], taken: Sequence[Box]) -> Box | None:
+    """Return the first candidate without overlap, else the one overlapping fewest labels; never one over a node."""
     fewest, best = len(taken) + 1, None
-    for one in tries:
-        if any(one.meets(other, _TOUCH) for other in solid):
+    for one in candidates:
+        if any(one.meets(other, _TOUCH) for other in obstacles):
             continue
         met = sum(one.meets(other, _TOUCH) for other in taken)
         if met < fewest:
@@ -83,7 +83,7 @@ def _freest(tries: Sequence[Box], solid: Sequence[Box], taken: Sequence[Box]) ->
 
 
 def _visible(one: Box, other: Box, curve: Curve) -> Sequence[Spot]:
-    """Return spots on a line, its visible middle first, then outwards to both ends."""
+    """Return points on a line from its visible middle outwards."""
     spots = drawn(one, other, curve)
     free = [spot for spot in spots if not holds(one, spot) and not holds(other, spot)] or spots
     middle = (len(free) - 1) / 2
@@ -91,5 +91,5 @@ def _visible(one: Box, other: Box, curve: Curve) -> Sequence[Spot]:
     return [free[at] for at in order]
 
 
-def _upon(label: EdgeLabel, spots: Sequence[Spot]) -> bool:
+def _coincides(label: EdgeLabel, spots: Sequence[Spot]) -> bool:
     return any(hypot(label.x - x, label.y - y) < _SAME_LINE for x, y in spots)

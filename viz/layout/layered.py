@@ -1,8 +1,8 @@
-"""Left-to-right layout in columns: igraph orders them with few crossings, isotonic regression sets the heights.
+"""Left-to-right layout in columns: igraph minimises crossings, isotonic regression sets the vertical positions.
 
-Sugiyama, Tagawa & Toda (1981) for the order. A link that passes a column gets a bend there, so that it runs between
-the shapes and not beneath them. Heights minimise the squared distance to the neighbours while keeping the order and
-the gaps, by pooling adjacent violators (Barlow et al. 1972).
+The order follows Sugiyama, Tagawa & Toda (1981). A link that crosses a column gets a bend there, so that it runs
+between nodes, not behind them. Vertical positions minimise the squared distance to the neighbours, subject to order and
+gaps, by pooling adjacent violators (Barlow et al. 1972).
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 VIEW_WIDTH: Final = 1180
 VIEW_HEIGHT: Final = 800
-"""The room a picture has on a laptop, beside the panel; the split of tall columns aims at it."""
+"""Space for the graph next to the panel on a laptop; tall columns are split to fit it."""
 
-_GAP_X, _GAP_X_MOST, _GAP_Y, _GAP_Y_MOST, _GAP_ROW, _CARD = 84, 220, 28, 64, 6, 12
+_GAP_X, _GAP_X_MAX, _GAP_Y, _GAP_Y_MAX, _GAP_ROW, _CARD = 84, 220, 28, 64, 6, 12
 _GAP_WITHIN = 44
-_DOOR = 3
+_EXIT_GAP = 3
 _BEND_HEIGHT, _GAP_BENDS = 14, 6
 _HEAD_ROOM = 46
 _SWEEPS = 24
-_MOST_BENT_LINKS = 160
+_MAX_BENT_LINKS = 160
 _ROWS_PER_COLUMN = 8
 _TARGETS = (7000, 4500, 3200, 2300, 1700, 1300, 1000, 760, 560, 420)
 
 
 @dataclass(slots=True)
 class _Block:
-    """What is moved as one: a shape, a stage with its companies, or the bend of a passing link."""
+    """A unit of layout: a node, a stage with its companies, or the bend of a crossing link."""
 
     id: str
     column: int
@@ -54,7 +54,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """How a stage's companies stand: columns, rows, and the size of one."""
+    """Arrangement of a stage's companies: columns, rows, and cell size."""
 
     across: int
     down: int
@@ -63,22 +63,22 @@ class _Grid:
 
 
 def place_layered(scene: Scene, faces: Mapping[str, NodeSize]) -> Placement:
-    """Lay a scene out by its nodes' columns.
+    """Lay out a scene by its nodes' columns.
 
     Args:
-        scene: the picture; every node's `layer` is its column.
+        scene: the scene; every node's `layer` is its column.
         faces: node id → size.
     """
     blocks = _blocks(scene.nodes, faces)
     block_of = {node.id: node.stage if node.stage in blocks else node.id for node in scene.nodes}
-    waypoints = _join(scene, blocks, block_of)
+    waypoints = _connect(scene, blocks, block_of)
     columns = _ordered(blocks)
     wording = max((ems(edge.label) for edge in scene.edges if not edge.inside), default=0.0) * FONT_PIXELS
-    least_gap = min(_GAP_X + wording / 2, _GAP_X_MOST)
-    rows = _rows(columns, blocks, least_gap)
+    min_gap = min(_GAP_X + wording / 2, _GAP_X_MAX)
+    rows = _rows(columns, blocks, min_gap)
     _set_heights(rows, blocks, _gap(rows, blocks))
-    seats = _seats(rows, blocks, least_gap=least_gap)
-    return _placement(scene, faces, blocks, seats=seats, waypoints=waypoints)
+    slots = _slots(rows, blocks, min_gap=min_gap)
+    return _placement(scene, faces, blocks, slots=slots, waypoints=waypoints)
 
 
 def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> dict[str, _Block]:
@@ -107,10 +107,10 @@ def _grid(companies: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> _Gri
     return _Grid(across, -(-len(companies) // across), width, height)
 
 
-def _join(scene: Scene, blocks: dict[str, _Block], block_of: Mapping[str, str]) -> dict[int, list[str]]:
-    """Tie the blocks by the scene's links; return the bends that each long link got, from source to target."""
+def _connect(scene: Scene, blocks: dict[str, _Block], block_of: Mapping[str, str]) -> dict[int, list[str]]:
+    """Connect blocks by the scene's links; return the bends of each long link, from source to target."""
     outer = [edge for edge in scene.edges if block_of[edge.source] != block_of[edge.target]]
-    bent = len(outer) <= _MOST_BENT_LINKS
+    bent = len(outer) <= _MAX_BENT_LINKS
     waypoints: dict[int, list[str]] = {}
     for index, edge in enumerate(scene.edges):
         source, target = blocks[block_of[edge.source]], blocks[block_of[edge.target]]
@@ -131,10 +131,10 @@ def _join(scene: Scene, blocks: dict[str, _Block], block_of: Mapping[str, str]) 
 
 
 def _ordered(blocks: Mapping[str, _Block]) -> list[list[str]]:
-    """Return each column's blocks from top to bottom, with few crossings."""
+    """Return each column's blocks from top to bottom, ordered for few crossings."""
     names = list(blocks)
     number = {name: index for index, name in enumerate(names)}
-    ties = sorted(
+    pairs = sorted(
         {
             (number[name], number[other])
             for name in names
@@ -143,7 +143,7 @@ def _ordered(blocks: Mapping[str, _Block]) -> list[list[str]]:
         }
     )
     layers = [blocks[name].column for name in names]
-    layout = igraph.Graph(n=len(names), edges=ties).layout_sugiyama(layers=layers, maxiter=200)
+    layout = igraph.Graph(n=len(names), edges=pairs).layout_sugiyama(layers=layers, maxiter=200)
     across = {name: float(layout[index][0]) for index, name in enumerate(names)}
     columns: list[list[str]] = [[] for _ in range(max(layers) + 1)]
     for name in sorted(names, key=lambda name: (across[name], number[name])):
@@ -151,13 +151,13 @@ def _ordered(blocks: Mapping[str, _Block]) -> list[list[str]]:
     return [column for column in columns if column]
 
 
-def _rows(columns: Sequence[Sequence[str]], blocks: Mapping[str, _Block], least_gap: float) -> list[list[list[str]]]:
-    """Split columns that are too tall into several side by side, as little as lets the picture be read whole."""
+def _rows(columns: Sequence[Sequence[str]], blocks: Mapping[str, _Block], min_gap: float) -> list[list[list[str]]]:
+    """Split tall columns into parallel ones, choosing the split that gives the largest scale."""
     best_scale, best = 0.0, [[[name] for name in column] for column in columns]
     for target in _TARGETS:
         rows = [_split(column, blocks, target) for column in columns]
-        width = sum(_width(part, blocks) for part in rows) + least_gap * (len(rows) - 1)
-        height = max(sum(_tall(row, blocks) + _GAP_Y for row in part) for part in rows) + _HEAD_ROOM
+        width = sum(_width(part, blocks) for part in rows) + min_gap * (len(rows) - 1)
+        height = max(sum(_row_height(row, blocks) + _GAP_Y for row in part) for part in rows) + _HEAD_ROOM
         scale = min(VIEW_WIDTH / width, VIEW_HEIGHT / height, 1.0)
         if scale > best_scale * 1.001:
             best_scale, best = scale, rows
@@ -173,7 +173,7 @@ def _split(column: Sequence[str], blocks: Mapping[str, _Block], target: float) -
     return [solid[at : at + across] for at in range(0, len(solid), across)]
 
 
-def _tall(row: Sequence[str], blocks: Mapping[str, _Block]) -> float:
+def _row_height(row: Sequence[str], blocks: Mapping[str, _Block]) -> float:
     return max(blocks[name].height for name in row)
 
 
@@ -187,28 +187,28 @@ def _subwidths(rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block]) -> l
 
 
 def _gap(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]) -> float:
-    """Return the room between rows: what height the view has left over goes there."""
+    """Return the gap between rows, using the view's spare height."""
     width = sum(_width(part, blocks) for part in columns) + 1.3 * _GAP_X * (len(columns) - 1)
     tall = VIEW_HEIGHT / min(VIEW_WIDTH / width, 1.0) - _HEAD_ROOM
-    spare = min((tall - sum(_tall(row, blocks) for row in part)) / len(part) for part in columns)
-    return min(max(spare, _GAP_Y), _GAP_Y_MOST)
+    spare = min((tall - sum(_row_height(row, blocks) for row in part)) / len(part) for part in columns)
+    return min(max(spare, _GAP_Y), _GAP_Y_MAX)
 
 
 def _set_heights(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], gap: float) -> None:
     centre: dict[str, float] = {}
     for rows in columns:
-        _stack(rows, blocks, centre, wishes=[0.0] * len(rows), gap=gap)
+        _stack(rows, blocks, centre, desired=[0.0] * len(rows), gap=gap)
     for sweep in range(_SWEEPS):
         for rows in columns if sweep % 2 == 0 else reversed(columns):
-            wishes = [_wish(row, blocks, centre) for row in rows]
-            _stack(rows, blocks, centre, wishes=wishes, gap=gap)
+            desired = [_desired_height(row, blocks, centre) for row in rows]
+            _stack(rows, blocks, centre, desired=desired, gap=gap)
     for rows in columns:
-        _close_up(rows, blocks, centre, gap)
+        _compact(rows, blocks, centre, gap)
     for name, y in centre.items():
         blocks[name].y = y
 
 
-def _wish(row: Sequence[str], blocks: Mapping[str, _Block], centre: Mapping[str, float]) -> float:
+def _desired_height(row: Sequence[str], blocks: Mapping[str, _Block], centre: Mapping[str, float]) -> float:
     near = [centre[other] for name in row for other in blocks[name].near if other in centre]
     return sum(near) / len(near) if near else centre[row[0]]
 
@@ -218,36 +218,34 @@ def _stack(
     blocks: Mapping[str, _Block],
     centre: dict[str, float],
     *,
-    wishes: Sequence[float],
+    desired: Sequence[float],
     gap: float,
 ) -> None:
-    """Put rows as near to their wishes as order and gaps allow."""
+    """Place rows as close to their desired positions as order and gaps allow."""
     offsets = [0.0]
     for above, below in pairwise(rows):
-        offsets.append(offsets[-1] + _apart(above, below, blocks, gap))
-    fitted = _isotonic([wish - offset for wish, offset in zip(wishes, offsets, strict=True)])
+        offsets.append(offsets[-1] + _distance(above, below, blocks, gap))
+    fitted = _isotonic([height - offset for height, offset in zip(desired, offsets, strict=True)])
     for row, height, offset in zip(rows, fitted, offsets, strict=True):
         for name in row:
             centre[name] = height + offset
 
 
-def _apart(above: Sequence[str], below: Sequence[str], blocks: Mapping[str, _Block], gap: float) -> float:
+def _distance(above: Sequence[str], below: Sequence[str], blocks: Mapping[str, _Block], gap: float) -> float:
     bends = not blocks[above[0]].width and not blocks[below[0]].width
-    return (_tall(above, blocks) + _tall(below, blocks)) / 2 + (_GAP_BENDS if bends else gap)
+    return (_row_height(above, blocks) + _row_height(below, blocks)) / 2 + (_GAP_BENDS if bends else gap)
 
 
-def _close_up(
-    rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block], centre: dict[str, float], gap: float
-) -> None:
-    """Bring rows that no link holds up to the row above them: a hole in a picture makes all of it smaller."""
+def _compact(rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block], centre: dict[str, float], gap: float) -> None:
+    """Move rows without links up to the row above, to save height."""
     for above, below in pairwise(rows):
         if not any(blocks[name].near for name in below):
-            y = min(centre[below[0]], centre[above[0]] + _apart(above, below, blocks, gap))
+            y = min(centre[below[0]], centre[above[0]] + _distance(above, below, blocks, gap))
             centre.update(dict.fromkeys(below, y))
 
 
 def _isotonic(values: Sequence[float]) -> list[float]:
-    """Return the non-decreasing sequence nearest to `values` in squares.
+    """Return the non-decreasing sequence closest to `values` in least squares.
 
     >>> _isotonic([1.0, 3.0, 2.0, 4.0])
     [1.0, 2.5, 2.5, 4.0]
@@ -261,13 +259,13 @@ def _isotonic(values: Sequence[float]) -> list[float]:
     return [mean for mean, count in pools for _ in range(count)]
 
 
-def _lefts(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], least_gap: float) -> list[float]:
-    """Return each column's left edge; the more links cross a gap, the wider it is."""
+def _lefts(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], min_gap: float) -> list[float]:
+    """Return each column's left edge; gaps widen with the number of links crossing them."""
     lefts = [0.0]
     for rows, after in pairwise(columns):
         names = {name for row in after for name in row}
         crossing = sum(1 for row in rows for name in row for other in blocks[name].near if other in names)
-        gap = min(_GAP_X_MOST, least_gap + 5 * crossing)
+        gap = min(_GAP_X_MAX, min_gap + 5 * crossing)
         lefts.append(lefts[-1] + _width(rows, blocks) + gap)
     return lefts
 
@@ -277,12 +275,12 @@ def _placement(
     faces: Mapping[str, NodeSize],
     blocks: Mapping[str, _Block],
     *,
-    seats: Mapping[str, Seat],
+    slots: Mapping[str, Slot],
     waypoints: Mapping[int, Sequence[str]],
 ) -> Placement:
     boxes: dict[str, Box] = {}
     cards: dict[str, Box] = {}
-    centres = {name: (round((seat.left + seat.right) / 2), round(blocks[name].y)) for name, seat in seats.items()}
+    centres = {name: (round((slot.left + slot.right) / 2), round(blocks[name].y)) for name, slot in slots.items()}
     for name, (x, y) in centres.items():
         block = blocks[name]
         if not block.width:
@@ -297,44 +295,42 @@ def _placement(
     for index, names in waypoints.items():
         edge = scene.edges[index]
         source, target = (block_of.get(end, end) for end in (edge.source, edge.target))
-        before, after = around(seats[source], seats[target])
+        before, after = around(slots[source], slots[target])
         if before and source in cards:
-            before.insert(0, _door(boxes[source], cards[source], towards=before[0]))
+            before.insert(0, _card_exit(boxes[source], cards[source], towards=before[0]))
         if after and target in cards:
-            after.append(_door(boxes[target], cards[target], towards=after[-1]))
+            after.append(_card_exit(boxes[target], cards[target], towards=after[-1]))
         bends[index] = (*before, *(centres[name] for name in names if name in centres), *after)
-    return Placement(boxes, bends, cards, _heads(scene, boxes, cards))
+    return Placement(boxes, bends, cards, _headings(scene, boxes, cards))
 
 
-def _door(stage: Box, card: Box, *, towards: Spot) -> Spot:
-    """Return the spot beside a card, level with its stage; straight from a lane a link would cross companies."""
+def _card_exit(stage: Box, card: Box, *, towards: Spot) -> Spot:
+    """Return the point next to a card at the height of its stage, so that links do not cross its companies."""
     side = 1 if towards[0] > card.x else -1
-    return round(card.x + side * (card.width / 2 + _DOOR)), stage.y
+    return round(card.x + side * (card.width / 2 + _EXIT_GAP)), stage.y
 
 
-def _seats(
-    rows: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], *, least_gap: float
-) -> dict[str, Seat]:
-    """Return every block's seat in its column."""
-    seats: dict[str, Seat] = {}
+def _slots(rows: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], *, min_gap: float) -> dict[str, Slot]:
+    """Return every block's slot in its column."""
+    slots: dict[str, Slot] = {}
     half = _GAP_WITHIN / 2
-    for column, (part, left) in enumerate(zip(rows, _lefts(rows, blocks, least_gap), strict=True)):
+    for column, (part, left) in enumerate(zip(rows, _lefts(rows, blocks, min_gap), strict=True)):
         subwidths = _subwidths(part, blocks)
         outer = (round(left - half), round(left + _width(part, blocks) + half))
         for row in part:
             x = left
             for place, (name, width) in enumerate(zip(row, subwidths, strict=False)):
-                y, half_row = blocks[name].y, _tall(row, blocks) / 2
+                y, half_row = blocks[name].y, _row_height(row, blocks) / 2
                 edges = (y - half_row, y + half_row, *outer, round(x - half), round(x + width + half))
-                seats[name] = Seat(column, place, len(row), *edges)
+                slots[name] = Slot(column, place, len(row), *edges)
                 x += width + _GAP_WITHIN
-    return seats
+    return slots
 
 
 def _card(block: _Block, faces: Mapping[str, NodeSize], x: float, y: float) -> dict[str, Box]:
     own = faces[block.id]
     top = y - block.height / 2 + _CARD
-    # As wide as the card, so that links leave beside the companies and not behind them.
+    # As wide as the card, so that links do not run behind the companies.
     boxes = {block.id: Box(x, round(top + own.height / 2), block.width - 2 * _CARD, own.height)}
     grid = _grid(block.companies, faces)
     first = x - (grid.across - 1) * (grid.width + _GAP_ROW) / 2
@@ -349,9 +345,9 @@ def _card(block: _Block, faces: Mapping[str, NodeSize], x: float, y: float) -> d
     return boxes
 
 
-def _heads(scene: Scene, boxes: Mapping[str, Box], cards: Mapping[str, Box]) -> tuple[ColumnHeading, ...]:
+def _headings(scene: Scene, boxes: Mapping[str, Box], cards: Mapping[str, Box]) -> tuple[ColumnHeading, ...]:
     top = min(box.y - box.height / 2 for box in (*boxes.values(), *cards.values()))
-    heads = []
+    headings = []
     for caption in scene.captions:
         over = [
             cards.get(node.id, boxes[node.id])
@@ -362,19 +358,19 @@ def _heads(scene: Scene, boxes: Mapping[str, Box], cards: Mapping[str, Box]) -> 
             continue
         left = min(box.x - box.width / 2 for box in over)
         right = max(box.x + box.width / 2 for box in over)
-        heads.append(
+        headings.append(
             ColumnHeading(caption.text, round((left + right) / 2), round(top - _HEAD_ROOM), round(right - left))
         )
-    return tuple(heads)
+    return tuple(headings)
 
 
 _FIRST, _STEP = 9, 6
-"""How far from its row a lane runs, and how far the lanes of one row lie apart; both fit the gap between rows."""
+"""Distance of the first lane from its row, and between lanes; both fit the gap between rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """A block's place in its column: which of how many in its row, the row's head and foot, and the edges around it."""
+class Slot:
+    """A block's position in its column: index and count in its row, and the borders of row, column and block."""
 
     column: int
     place: int
@@ -387,11 +383,10 @@ class Seat:
     right: float
 
 
-def around(source: Seat, target: Seat) -> tuple[list[Spot], list[Spot]]:
-    """Return the bends with which a link leaves its source's row and those with which it enters its target's.
+def around(source: Slot, target: Slot) -> tuple[list[Spot], list[Spot]]:
+    """Return the bends of a link where it leaves its source's row and where it enters its target's row.
 
-    It leaves beneath and enters above: on one lane, the link that ends at a shape and the one that passes it would be
-    read as one.
+    Links leave below and enter above: on a shared lane, a link ending at a node and one passing it would look like one.
     """
     if source.column == target.column:
         return [], []
@@ -400,11 +395,11 @@ def around(source: Seat, target: Seat) -> tuple[list[Spot], list[Spot]]:
     return leaves, _lane(target, rightward=not rightward, y=target.head, away=-1)[::-1]
 
 
-def _lane(seat: Seat, *, rightward: bool, y: float, away: int) -> list[Spot]:
-    passed = seat.of - 1 - seat.place if rightward else seat.place
+def _lane(slot: Slot, *, rightward: bool, y: float, away: int) -> list[Spot]:
+    passed = slot.of - 1 - slot.place if rightward else slot.place
     if not passed:
         return []
     lane = round(y + away * (_FIRST + _STEP * (passed - 1)))
     return (
-        [(seat.right, lane), (seat.column_right, lane)] if rightward else [(seat.left, lane), (seat.column_left, lane)]
+        [(slot.right, lane), (slot.column_right, lane)] if rightward else [(slot.left, lane), (slot.column_left, lane)]
     )

@@ -1,4 +1,4 @@
-"""Where everything stands: the one door to both layouts. Places are given, so a page never runs physics."""
+"""Choose and run a layout. Positions are computed here, so that pages need no physics simulation."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 
 _DENSE: Final = 80
-"""More shapes than this and each shows its name only, in one line."""
+"""Above this number of nodes, each shows its name only, in one line."""
 
 
 def place(scene: Scene) -> tuple[dict[str, NodeSize], Placement]:
-    """Return each node's size and the whole picture's placement; same scene, same numbers."""
+    """Return each node's size and the placement of the scene; deterministic."""
     if not scene.nodes:
         return {}, Placement({}, {}, {})
     dense = len(scene.nodes) > _DENSE
     if not scene.layered:
         faces = {node.id: face(node, dense=dense) for node in scene.nodes}
         return faces, place_free(scene, faces)
-    tries = []
+    candidates = []
     for narrow in (True, False):
         faces = {node.id: face(node, narrow=narrow) for node in scene.nodes}
-        tries.append((faces, place_layered(scene, faces)))
-    return max(tries, key=lambda found: _scale(found[1]))
+        candidates.append((faces, place_layered(scene, faces)))
+    return max(candidates, key=lambda found: _fit_scale(found[1]))
 
 
-def _scale(placement: Placement) -> float:
-    """How large the picture can be shown whole: the wide or the tall style of companies, whichever fits better."""
+def _fit_scale(placement: Placement) -> float:
+    """Return the zoom at which the whole layout fits the view."""
     boxes: list[Box] = [*placement.boxes.values(), *placement.cards.values()]
     width = max(box.x + box.width / 2 for box in boxes) - min(box.x - box.width / 2 for box in boxes)
     height = max(box.y + box.height / 2 for box in boxes) - min(box.y - box.height / 2 for box in boxes)

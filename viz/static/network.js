@@ -16,7 +16,7 @@ function start() {
       drawNode() {
         const look = data.looks[face.kind];
         if (near && !near.has(id)) {
-          drawBlank(ctx, face, look, x, y); // lines must not show through a pale shape, or it looks struck out
+          drawBlank(ctx, face, look, x, y); // hide lines behind a dimmed node
           ctx.globalAlpha = 0.22;
         }
         drawFace(ctx, face, look, data.colors, x, y, state);
@@ -28,7 +28,7 @@ function start() {
   const holder = document.getElementById("canvas");
   const network = new vis.Network(holder, { nodes, edges }, data.options);
 
-  // ---- what stands behind the shapes: cards of a stage with its companies, heads of columns
+  // ---- background: cards of stages with their companies, column headings
   network.on("beforeDrawing", (ctx) => {
     for (const card of data.cards) {
       const face = faces.get(`n${card.stage}`);
@@ -46,7 +46,7 @@ function start() {
     for (const head of data.heads) drawHead(ctx, head);
   });
 
-  // ---- wordings of links, above the lines; too small to read is left out
+  // ---- link labels above the lines, hidden when too small to read
   network.on("afterDrawing", (ctx) => {
     if (network.getScale() * data.labelPixels < 7.5) return;
     ctx.textAlign = "center";
@@ -56,7 +56,7 @@ function start() {
       const link = data.links[label.link];
       if (off.has(data.members[link.source].kind) || off.has(data.members[link.target].kind)) continue;
       ctx.globalAlpha = lit && !lit.has(label.link) ? 0.12 : 1;
-      const width = ctx.measureText(label.text).width + 6; // a line between the words would strike them out
+      const width = ctx.measureText(label.text).width + 6; // blank the background so that the line does not cross the text
       ctx.fillStyle = "#fbfcfd";
       ctx.fillRect(label.x - width / 2, label.y - 8, width, 15);
       ctx.fillStyle = label.color;
@@ -75,7 +75,7 @@ function start() {
     ctx.fillRect(head.x - head.width / 2, head.y + 10, head.width, 2);
   }
 
-  // ---- the whole picture in view, heads and cards included (vis-network's own fit sees shapes only)
+  // ---- fit everything including headings and cards (vis-network's own fit covers nodes only)
   function bounds() {
     const boxes = [
       ...data.nodes.filter((node) => node.face).map((node) => [node.x, node.y, node.face.width, node.face.height]),
@@ -92,13 +92,13 @@ function start() {
 
   function fit(animation) {
     const { left, right, top, bottom } = bounds();
-    const notice = document.querySelector(".notice") ? 36 : 0; // the picture starts beneath it
+    const notice = document.querySelector(".notice") ? 36 : 0; // the graph starts below it
     const roomX = Math.max(holder.clientWidth - 48, 50), roomY = Math.max(holder.clientHeight - 48 - notice, 50);
     const scale = Math.min(roomX / (right - left), roomY / (bottom - top), 1.35);
     network.moveTo({ position: { x: (left + right) / 2, y: (top + bottom) / 2 - notice / 2 / scale }, scale, animation: animation && !calm });
   }
 
-  // ---- picking: the panel tells, the picture dims what is not concerned
+  // ---- selection: show details in the panel, dim everything unrelated
   function dim(keep, links) {
     near = keep;
     lit = links;
@@ -212,12 +212,12 @@ function start() {
   document.getElementById("whole").addEventListener("click", () => fit(true));
   network.once("afterDrawing", () => {
     document.getElementById("state").remove();
-    network.redraw(); // lines are drawn before shapes have told their size; the second frame is the right one
+    network.redraw(); // node sizes are known only after the first frame
   });
-  // a window that changes its size keeps the whole picture in view, until the reader has moved it
+  // on resize, fit the whole graph until the user has moved it
   let moved = false;
   for (const own of ["zoom", "dragEnd"]) network.on(own, () => (moved = true));
-  network.on("resize", () => moved || requestAnimationFrame(() => fit(false))); // after vis-network has put its own view
+  network.on("resize", () => moved || requestAnimationFrame(() => fit(false))); // after vis-network has set its own view
   fit(false);
   window.liantu = Object.freeze({ network, data });
 }

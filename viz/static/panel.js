@@ -1,5 +1,5 @@
 "use strict";
-// The panel writes text nodes only: names, titles and quotes are data, whatever they contain.
+// Write text nodes only: names, titles and quotes are untrusted.
 function element(tag, className, text) {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -64,7 +64,7 @@ function linkTip(link, data) {
 }
 
 function makePanel(data, onPick) {
-  let origin = null; // the row that a reader opened: where the keyboard goes on after the way back
+  let origin = null; // the row that was opened, focused again on the way back
   const detail = document.getElementById("detail"), overview = document.getElementById("overview");
   const panel = document.getElementById("panel");
 

@@ -1,5 +1,5 @@
 "use strict";
-// One path for each shape name of viz/palette.py; a legend's sample and a node are drawn by the same function.
+// One outline per shape name in viz/palette.py, shared by nodes and legend samples.
 const OUTLINES = {
   plate: (c, l, t, w, h) => c.roundRect(l, t, w, h, 5),
   pill: (c, l, t, w, h) => c.roundRect(l, t, w, h, Math.min(h / 2, 18)),

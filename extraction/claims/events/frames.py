@@ -1,7 +1,7 @@
-"""Events of companies and holders as frames: a trigger, who does it, to or from whom, to what, and for how much.
+"""Parse company and shareholder events into frames: trigger, agents, counterparties, targets and amounts.
 
-Roles are read by their marks (将, 向, 给, 被, 持有的, 原告 …), then by place: whoever stands nearest to the left does
-it, what stands first to the right is what it is done to. The words of each event are data: lexicon/event_frames.yaml.
+Roles are assigned by markers (将, 向, 给, 被, 持有的, 原告 …), then by position: the nearest name to the left is the
+agent, the first to the right the target. The trigger words of each event are in lexicon/event_frames.yaml.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from extraction.sentence import AnnotatedSentence, EntityMention
 
 _PARTICIPANTS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
-_ASIDE = r"(?:（[^（）]{0,40}）)?"
+_BRACKETED = r"(?:（[^（）]{0,40}）)?"
 _ROLE_WORDS = "公司|控股股东|大股东|前股东|股东|实际控制人|关联方|自然人|债权人|董事长|原告|被告|其"
 _JOINED = re.compile(
-    rf"{_ASIDE}(?:、|和|及|与|以及|，)(?:其)?(?:一致行动人|实际控制人|控股股东|股东|董事长|原告|被告|子公司)?"
+    rf"{_BRACKETED}(?:、|和|及|与|以及|，)(?:其)?(?:一致行动人|实际控制人|控股股东|股东|董事长|原告|被告|子公司)?"
 )
-_NO_PARTY = re.compile(
+_NOT_A_PARTY = re.compile(
     r"法院|检察院|仲裁|交易所|交易中心|证监会|证监局|新闻|日报|时报|晚报|财经|^(?:上市公司|公司|子公司|董事会)$"
     r"|(?:型|[港A美B]股|型股权|龙头|头部|同行|上市|民营)公司$"
 )
 _REPORTER = re.compile(r"(?:APP)?(?:网|报)?(?:讯|消息|获悉|报道|记者|数据|统计|显示)")
-_COURT_WORK = frozenset({"lawsuit", "judgement"})
-_STAKES = frozenset({"acquisition", "stake_rise", "stake_cut", "stake_sale", "funding", "buyback", "pledge"})
+_COURT_KINDS = frozenset({"lawsuit", "judgement"})
+_STAKE_KINDS = frozenset({"acquisition", "stake_rise", "stake_cut", "stake_sale", "funding", "buyback", "pledge"})
 
 _HELD_BEFORE = re.compile(
     r"(?:持有的?|所持的?|旗下的?|名下的?|控股的|下属的?)(?:全部|部分|公司|子公司|全资子公司|控股子公司)*$"
 )
-_HOLDS_BEHIND = re.compile(
-    rf"{_ASIDE}(?:等)?(?:合计|共同|直接|间接|分别)?(?:将)?(?:其)?(?:所持有?的?|持有的|旗下的?|名下的?)"
+_HOLDS_AFTER = re.compile(
+    rf"{_BRACKETED}(?:等)?(?:合计|共同|直接|间接|分别)?(?:将)?(?:其)?(?:所持有?的?|持有的|旗下的?|名下的?)"
 )
 _TO = re.compile(
     r"(?:向|给予?|给了|予|质押给了?|转让给|出售给|卖给|拍卖给|受让方为|质押方为|质权人(?:为|是|：)?|收购方为|买方为|交易对方为)"
@@ -55,12 +55,12 @@ _AGAINST = re.compile(rf"(?:与|和|同|跟|对)(?:{_ROLE_WORDS})*$")
 _ACCUSED = re.compile(r"(?:被告人?[一二三四五]?|被上诉人|被申请人|败诉方)(?:为|是|：|、|公司|单位)*$")
 _PLAINTIFF = re.compile(r"(?<!被)(?:原告人?|上诉人|申请人|公诉机关)(?:为|是|：|公司|单位)*$")
 _ISSUER = re.compile(
-    rf"{_ASIDE}(?:[^，。；：]{{0,12}}(?:公告|披露|发布|称|公布)|[，：]?(?:的)?(?:持股[^，。；]{{0,14}})?"
+    rf"{_BRACKETED}(?:[^，。；：]{{0,12}}(?:公告|披露|发布|称|公布)|[，：]?(?:的)?(?:持股[^，。；]{{0,14}})?"
     r"(?:第?[一二三四五]?大?股东|控股股东|实际控制人|实控人|董事|监事|高管|原股东|前股东|董监高))"
 )
 _OF_ISSUER = re.compile(r"[^，。；]{0,16}?(?:公司|股份|股票|股权|[A-Z]?股|不超过|合计)")
 _PER_SHARE = re.compile(r"(?:每股|收盘价|均价|股价|价格区间)[^，。；]{0,6}$")
-_WARES = re.compile(
+_GOODS = re.compile(
     r"[^，。；、股]{0,10}(?:容量|产品|设备|服务|算力|芯片|飞机|电力|货物|原料)(?!公司|业务|资产|集团|股份)"
 )
 _NEW_CLAUSE = re.compile(r"[；、]|，.*，|，(?!以|分别为|包括)")
@@ -69,7 +69,7 @@ _NEAR = 14
 
 @dataclass(frozen=True, slots=True)
 class FrameKind:
-    """One kind of event; lexicon/event_frames.yaml explains each field."""
+    """One event type; its fields are documented in lexicon/event_frames.yaml."""
 
     name: str
     event: str
@@ -80,10 +80,10 @@ class FrameKind:
 
 @dataclass(frozen=True, slots=True)
 class EventFrame:
-    """One event as one sentence tells it; offsets into the sentence are the trigger's.
+    """One event in one sentence; `start` and `end` are the sentence offsets of its trigger.
 
-    `agents` do it (the buyer of 收购, the seller of 减持, the plaintiff), `parties` are the other side (seller, buyer,
-    pledgee, defendant), `targets` what changes hands.
+    `agents` are the actors (the buyer of 收购, the seller of 减持, the plaintiff), `parties` the counterparties
+    (seller, buyer, pledgee, defendant), `targets` the assets transferred.
     """
 
     kind: str
@@ -99,7 +99,7 @@ class EventFrame:
 
 @cache
 def frame_kinds() -> dict[str, FrameKind]:
-    """Return the kinds of event that are read, by name, in the order of the file."""
+    """Return the supported event types by name, in file order."""
     return {name: _kind(name, entry) for name, entry in _entries().items()}
 
 
@@ -119,35 +119,35 @@ def _kind(name: str, entry: dict[str, str]) -> FrameKind:
 
 @cache
 def _any_trigger() -> re.Pattern[str]:
-    """Return what finds the words of all kinds at once, whatever stands beside them: most sentences hold none."""
+    """Return one pattern for all triggers, without context checks, to skip sentences that have none."""
     return re.compile("|".join(entry["triggers"] for entry in _entries().values()))
 
 
 def read_frames(annotated: AnnotatedSentence) -> Iterator[EventFrame]:
-    """Yield the events of one sentence in the order of their triggers."""
-    if not (told := _told(annotated.text)):
+    """Yield the events of one sentence, ordered by trigger."""
+    if not (all_triggers := _find_triggers(annotated.text)):
         return
     named, parties = _participants(annotated)
-    triggers = [each for each in told if not any(ref.start <= each[0] and each[1] <= ref.end for ref in named)]
+    triggers = [each for each in all_triggers if not any(ref.start <= each[0] and each[1] <= ref.end for ref in named)]
     previous: EventFrame | None = None
     for index, (start, end, kind) in enumerate(triggers):
         roof = triggers[index + 1][0] if index + 1 < len(triggers) else len(annotated.text)
-        frame = _Reader(annotated, parties, kind, start, end).read(previous.end if previous else 0, roof)
-        if previous and _carries_on(annotated.text, previous, frame):
+        frame = _RoleReader(annotated, parties, kind, start, end).read(previous.end if previous else 0, roof)
+        if previous and _continues_previous(annotated.text, previous, frame):
             frame = replace(frame, agents=previous.agents)
         yield frame
         previous = frame
 
 
-def _carries_on(text: str, previous: EventFrame, frame: EventFrame) -> bool:
-    """Whether a clause that names no doer goes on about the last one's: 「南向资金增持甲、乙，减持丙」."""
+def _continues_previous(text: str, previous: EventFrame, frame: EventFrame) -> bool:
+    """Whether a clause without an agent continues the previous event's: 「南向资金增持甲、乙，减持丙」."""
     clause = max(text.rfind(mark, previous.end, frame.start) for mark in "，；、") + 1
     between = [ref for ref in frame.agents if previous.end <= ref.start and ref.end <= frame.start]
     return clause > 0 and bool(between) and not any(ref.start >= clause for ref in between)
 
 
-def _told(text: str) -> list[tuple[int, int, str]]:
-    """Return where events are told, the longest trigger at each place."""
+def _find_triggers(text: str) -> list[tuple[int, int, str]]:
+    """Return the triggers in a text as (start, end, kind); where they overlap, the longest wins."""
     if not _any_trigger().search(text):
         return []
     found = [
@@ -163,19 +163,19 @@ def _told(text: str) -> list[tuple[int, int, str]]:
 
 
 def _participants(annotated: AnnotatedSentence) -> tuple[list[EntityMention], list[EntityMention]]:
-    """Return all firms, bodies and persons of a sentence, and those that can take part in an event."""
-    written = [ref for ref in annotated.refs if ref.start >= 0]
-    named = [ref for ref in written if ref.kind in _PARTICIPANTS] + role_names(annotated.text, written)
+    """Return all companies, institutions and persons of a sentence, and those that can take part in an event."""
+    in_sentence = [ref for ref in annotated.refs if ref.start >= 0]
+    named = [ref for ref in in_sentence if ref.kind in _PARTICIPANTS] + role_names(annotated.text, in_sentence)
     named.sort(key=lambda ref: ref.start)
     return named, [
         ref
         for ref in named
-        if not _NO_PARTY.search(annotated.text[ref.start : ref.end]) and not _REPORTER.match(annotated.text, ref.end)
+        if not _NOT_A_PARTY.search(annotated.text[ref.start : ref.end]) and not _REPORTER.match(annotated.text, ref.end)
     ]
 
 
-class _Reader:
-    """Fills the roles of one trigger."""
+class _RoleReader:
+    """Assign the roles of one trigger."""
 
     def __init__(
         self, annotated: AnnotatedSentence, parties: Sequence[EntityMention], kind: str, start: int, end: int
@@ -186,8 +186,10 @@ class _Reader:
         self.right = [ref for ref in parties if ref.start >= end]
 
     def read(self, floor: int, roof: int) -> EventFrame:
-        """Fill the roles; amounts are looked for between the triggers before and behind."""
-        agents, parties, targets = self._court() if self.kind in _COURT_WORK else self._dealing(roof)
+        """Return the frame; amounts are searched in text[floor:roof], between the neighbouring triggers."""
+        agents, parties, targets = (
+            self._litigation_roles() if self.kind in _COURT_KINDS else self._transaction_roles(roof)
+        )
         amounts = [q for q in self.annotated.quantities if floor <= q.start and q.end <= roof]
         return EventFrame(
             self.kind,
@@ -201,27 +203,27 @@ class _Reader:
             share=self._nearest(amounts, "%"),
         )
 
-    def _court(self) -> tuple[list[EntityMention], list[EntityMention], list[EntityMention]]:
-        """Who sues whom."""
+    def _litigation_roles(self) -> tuple[list[EntityMention], list[EntityMention], list[EntityMention]]:
+        """Return plaintiffs and defendants; a court case has no targets."""
         near = [*self.left, *self.right]
         accused = [ref for ref in near if self._marked(ref, _ACCUSED)]
         plaintiffs = [ref for ref in near if self._marked(ref, _PLAINTIFF)]
         passive = [ref for ref in self.left if self._marked(ref, _PASSIVE)]
         against = [ref for ref in self.left if self._marked(ref, _AGAINST) or self._marked(ref, _TO)]
         plain = [ref for ref in self.left if ref not in (*accused, *plaintiffs, *passive, *against)]
-        behind = self._group(self.right) if self.right and self.right[0].start - self.end <= _NEAR else []
+        after_trigger = self._group(self.right) if self.right and self.right[0].start - self.end <= _NEAR else []
         if self.kind == "judgement":
             return plaintiffs, accused or against or self._group(plain[::-1]), []
         if passive and not plaintiffs:
             return self._with_joined(passive[-1:]), accused or self._group(plain[::-1]), []
-        doers = plaintiffs or (self._group(plain[::-1]) if against or accused or behind else [])
-        suffer = accused or self._with_joined(against[-1:]) or [ref for ref in behind if ref not in doers]
-        if not suffer and not doers:
-            suffer = self._group(plain[::-1])
-        return doers, suffer, []
+        suing = plaintiffs or (self._group(plain[::-1]) if against or accused or after_trigger else [])
+        sued = accused or self._with_joined(against[-1:]) or [ref for ref in after_trigger if ref not in suing]
+        if not sued and not suing:
+            sued = self._group(plain[::-1])
+        return suing, sued, []
 
-    def _dealing(self, roof: int) -> tuple[list[EntityMention], list[EntityMention], list[EntityMention]]:
-        """Who deals with whom in what."""
+    def _transaction_roles(self, roof: int) -> tuple[list[EntityMention], list[EntityMention], list[EntityMention]]:
+        """Return the agents, parties and targets of a transaction."""
         held = [ref for ref in (*self.left, *self.right) if self._marked(ref, _HELD_BEFORE) and ref.start < roof]
         mark = _FOR if self.kind == "guarantee" else _TO
         to = [ref for ref in (*self.left, *self.right) if self._marked(ref, mark) and ref.start < roof]
@@ -231,34 +233,34 @@ class _Reader:
         at = [ref for ref in self.left if self._marked(ref, _AT)] if self.kind == "pledge" else []
         marked = [*held, *to, *source, *passive, *at]
         plain = [ref for ref in self.left if ref not in marked]
-        behind = [ref for ref in self.right if ref not in (*marked, *holders) and ref.start < roof]
-        if self.kind == "acquisition":  # whose wares are bought is not bought
-            behind = [ref for ref in behind if not _WARES.match(self.text, ref.end)]
+        after_trigger = [ref for ref in self.right if ref not in (*marked, *holders) and ref.start < roof]
+        if self.kind == "acquisition":  # a company whose goods are bought is not the target
+            after_trigger = [ref for ref in after_trigger if not _GOODS.match(self.text, ref.end)]
         agents = self._with_joined(passive[-1:]) or self._group(plain[::-1])
         parties = self._with_joined([*to, *source, *holders, *at][:1])
         targets = held[:1]
-        if not targets and self.kind in _STAKES and self.kind != "pledge":
-            targets = self._group(plain[::-1]) if passive else self._behind(behind)
+        if not targets and self.kind in _STAKE_KINDS and self.kind != "pledge":
+            targets = self._group(plain[::-1]) if passive else self._first_after_trigger(after_trigger)
         if not targets:
             targets = [ref for ref in self._issuer(plain, agents) if ref not in agents]
-        if self.kind not in _STAKES and not parties:
-            parties = self._behind(behind)
+        if self.kind not in _STAKE_KINDS and not parties:
+            parties = self._first_after_trigger(after_trigger)
         return agents, parties, targets
 
     def _holders(self, roof: int) -> list[EntityMention]:
-        """Whose holding is bought: 「收购甲、乙持有的丙10%股权」 buys from both."""
-        found = [ref for ref in self.right if _HOLDS_BEHIND.match(self.text, ref.end) and ref.start < roof]
+        """Return the sellers whose holdings are bought: 「收购甲、乙持有的丙10%股权」 names two."""
+        found = [ref for ref in self.right if _HOLDS_AFTER.match(self.text, ref.end) and ref.start < roof]
         before = [ref for ref in self.right if found and ref.start <= found[0].start]
         return self._group(before[::-1]) + found[1:]
 
-    def _behind(self, refs: list[EntityMention]) -> list[EntityMention]:
-        """The first name behind the trigger, with those joined to it, unless a new clause with its own words begins."""
+    def _first_after_trigger(self, refs: list[EntityMention]) -> list[EntityMention]:
+        """Return the first name after the trigger and names joined to it, unless a new clause starts before it."""
         if not refs or _NEW_CLAUSE.search(self.text[self.end : refs[0].start]):
             return []
         return self._group(refs)
 
     def _issuer(self, plain: list[EntityMention], agents: list[EntityMention]) -> list[EntityMention]:
-        """The company that announces it, or whose shareholder it is, where the shares dealt in are its own."""
+        """Return the issuer of the shares: the announcing company, or the one whose shareholder acts."""
         if not _OF_ISSUER.match(self.text, self.end) and self.kind not in ("stake_cut", "pledge"):
             return []
         found = [ref for ref in plain if ref not in agents and _ISSUER.match(self.text, ref.end)]
@@ -268,7 +270,7 @@ class _Reader:
         return mark.search(self.text, max(0, ref.start - 16), ref.start) is not None
 
     def _group(self, refs: Sequence[EntityMention]) -> list[EntityMention]:
-        """The first of these with those that are joined to it by 、 or 和."""
+        """Return the first mention and those joined to it by 、 or 和."""
         group = list(refs[:1])
         for ref in refs[1:]:
             first, second = sorted((group[-1], ref), key=lambda each: each.start)
@@ -278,11 +280,11 @@ class _Reader:
         return sorted(group, key=lambda each: each.start)
 
     def _with_joined(self, refs: list[EntityMention]) -> list[EntityMention]:
-        everyone = [*self.left, *self.right]
-        return self._group(everyone[everyone.index(refs[0]) :]) if refs else []
+        mentions = [*self.left, *self.right]
+        return self._group(mentions[mentions.index(refs[0]) :]) if refs else []
 
     def _nearest(self, amounts: list[Quantity], unit: str) -> Quantity | None:
-        """The amount of a unit that stands nearest to the trigger; a change is none."""
+        """Return the amount of this unit nearest to the trigger, ignoring changes."""
         fitting = [
             q
             for q in amounts

@@ -1,7 +1,7 @@
-"""Facts from the events of companies and holders: who pledges, buys, sells, sues whom, for how much.
+"""Turn event frames into claims: who pledges, buys, sells or sues whom, and for how much.
 
-A frame is read generously, a fact is not: who does it must stand in the trigger's clause or the one before. An event
-with one end only (甲公司回购股份) is what happened to that company: it `undergoes` it.
+Claims are stricter than frames: the agent must be in the trigger's clause or the previous one. An event with a single
+participant (甲公司回购股份) becomes an `undergoes` claim of that company.
 """
 
 from __future__ import annotations
@@ -24,67 +24,70 @@ if TYPE_CHECKING:
     from extraction.sentence import AnnotatedSentence
 
 _CONFIDENCE = 0.75
-_PAID = frozenset({"buyback", "bid", "contract", "guarantee", "funding"})  # told by the sum before the share
+_MONEY_FIRST = frozenset({"buyback", "bid", "contract", "guarantee", "funding"})  # money is preferred to the share
 _PLANNED = re.compile(r"(?:提议|建议|计划|拟|有意|筹划|考虑|有权|可以?)[^，。；：]{0,14}$")
 _DENIED = re.compile(r"(?:并未|未能|没有|尚未|未|不再|终止|放弃|取消|否认)[^，。；：]{0,6}$")
 _SUSPENDED = re.compile(r"(?:暂停|停止|推迟|延期|暂缓)[^，。；：]{0,6}$")
 _CANCELLED = re.compile(r"注销[^，。；]{0,10}$")
-_NO_EVENT = re.compile(  # what a word behind the trigger makes of it: a price, a count, an account
+_NOT_AN_EVENT = re.compile(  # a following word turns the trigger into a price, count or account
     r"(?:较多|较少|价|均价|单价|率|情况|规模|量|结果|候选|占比|数量|金额|名单|专用|股份注销|意愿|力度|预期|节奏)"
 )
-_PLAN_BEHIND = re.compile(r"(?:[^，。；：]{0,4})(?:计划|方案|预案)")
+_PLAN_AFTER = re.compile(r"(?:[^，。；：]{0,4})(?:计划|方案|预案)")
 _DONE = re.compile(r"(?:完成|实施完毕|届满)")
 _TENDERED = re.compile("项目|招标|标段|公示|采购")
-_OTHERS = re.compile(  # the doer is somebody behind the name
+_RELATED_PARTY = re.compile(  # the agent is a related party named after the company
     r"(?:的)?(?:全资|控股|参股|间接|下属)*(?:子公司|孙公司|控股股东|大?股东|实际控制人|实控人|董事|监事|高管|员工|项目|招标)"
 )
 _AFTER_COMMA = re.compile(r"，(?:涉及|占|合计|共计?|累计|总|金额|交易|对价|价格|耗资|数量|投资|出资|总价|合同|约|分别)")
-_DEALT = re.compile(r"[^。；]{0,12}?分别[^，。；\d]{0,8}")
-_NOBODY = re.compile("(?:港股|[AH]股|上市|相关|民营|国有|中小|头部|龙头)*(?:公司|企业|银行|机构)")
-_SUM = re.compile(r"[^。；！？]{0,40}?，(?:总|累计|合计)*(?:中标|项目|合同)?总?金额(?:合计|约|为|达|共|超)*")
+_RESPECTIVELY = re.compile(r"[^。；]{0,12}?分别[^，。；\d]{0,8}")
+_GENERIC_NAME = re.compile("(?:港股|[AH]股|上市|相关|民营|国有|中小|头部|龙头)*(?:公司|企业|银行|机构)")
+_TOTAL = re.compile(r"[^。；！？]{0,40}?，(?:总|累计|合计)*(?:中标|项目|合同)?总?金额(?:合计|约|为|达|共|超)*")
 _AND = re.compile("、|和|及|以及|，")
 _ROUND = re.compile("融资|募集|领投|跟投")
 _BRACKET = re.compile(r"（[^（）]{0,40}）")
-_OF_THE_FIRM = frozenset({"buyback", "pledge"})  # whoever proposes it, the shares are the firm's
+_OWN_SHARES = frozenset({"buyback", "pledge"})  # the shares are the company's own, regardless of who proposes the event
 _ONE_SIDED = frozenset({"pledge", "buyback", "lawsuit", "judgement", "bid"})
 
 
 def read(annotated: AnnotatedSentence) -> Iterator[Claim]:
-    """Yield the facts of one sentence's events."""
+    """Yield the claims of one sentence's events."""
     for frame in read_frames(annotated):
-        if not _is_told(frame, annotated.text):
+        if not _is_event(frame, annotated.text):
             continue
         yield from _claims(frame, annotated)
 
 
-def _is_told(frame: EventFrame, text: str) -> bool:
-    """Whether a trigger tells an event: not a title's (《…》), not 中标价, not one that is put off."""
-    titled = text.count("《", 0, frame.start) > text.count("》", 0, frame.start)
-    held = frame.kind == "buyback" and _CANCELLED.search(text, 0, frame.start)  # shares that were bought back before
-    return not (titled or held or _NO_EVENT.match(text, frame.end) or _SUSPENDED.search(text, 0, frame.start))
+def _is_event(frame: EventFrame, text: str) -> bool:
+    """Whether a trigger states an event: not in a title (《…》), not part of 中标价, not postponed."""
+    in_title = text.count("《", 0, frame.start) > text.count("》", 0, frame.start)
+    # cancellation of shares bought back earlier
+    cancels_shares = frame.kind == "buyback" and _CANCELLED.search(text, 0, frame.start)
+    return not (
+        in_title or cancels_shares or _NOT_AN_EVENT.match(text, frame.end) or _SUSPENDED.search(text, 0, frame.start)
+    )
 
 
 def _claims(frame: EventFrame, annotated: AnnotatedSentence) -> Iterator[Claim]:
     kind = frame_kinds()[frame.kind]
-    agents = tuple(ref for ref in frame.agents if _near(frame, ref, annotated.text))
-    if frame.kind not in _OF_THE_FIRM:
-        agents = tuple(ref for ref in agents if not _OTHERS.match(annotated.text, ref.end))
-    if frame.kind == "bid":  # who puts it out to tender stands there as well
+    agents = tuple(ref for ref in frame.agents if _is_near(frame, ref, annotated.text))
+    if frame.kind not in _OWN_SHARES:
+        agents = tuple(ref for ref in agents if not _RELATED_PARTY.match(annotated.text, ref.end))
+    if frame.kind == "bid":  # drop the party that issues the tender
         agents = tuple(ref for ref in agents if not _TENDERED.search(annotated.text, ref.end, frame.start))
     if frame.agents and not agents:
-        return  # somebody else does it
+        return  # the agent is someone else
     others = frame.parties if kind.to == "counterparty" else frame.targets
-    others = tuple(ref for ref in others if _near(frame, ref, annotated.text))
+    others = tuple(ref for ref in others if _is_near(frame, ref, annotated.text))
     others = tuple(ref for ref in others if ref.end <= frame.start or "，" not in annotated.text[frame.end : ref.start])
     ends = [(agent, other) for agent, other in product(agents, others) if agent.entity != other.entity]
-    ends = [pair for pair in ends if not any(_NOBODY.fullmatch(ref.name) for ref in pair)]
-    ends = [pair for pair in ends if not _side_by_side(*pair, annotated.text)]
+    ends = [pair for pair in ends if not any(_GENERIC_NAME.fullmatch(ref.name) for ref in pair)]
+    ends = [pair for pair in ends if not _is_one_party(*pair, annotated.text)]
     if kind.relation and ends:
-        dealt = _dealt_out(annotated, others)
+        amounts = _amounts_by_name(annotated, others)
         for agent, other in ends:
             if vocabulary()[kind.relation].allows(agent.kind, other.kind):
                 alone = len(agents) == 1 and len(others) == 1
-                amount = dealt.get(other) or _amount(annotated, frame, other, alone=alone)
+                amount = amounts.get(other) or _amount(annotated, frame, other, alone=alone)
                 yield _claim(frame, annotated.text, kind.relation, (agent, other), amount)
     elif frame.kind in _ONE_SIDED and not others:
         event = EntityMention(entity_id(Kind.EVENT, kind.event), Kind.EVENT, kind.event, frame.start, frame.end)
@@ -94,21 +97,21 @@ def _claims(frame: EventFrame, annotated: AnnotatedSentence) -> Iterator[Claim]:
                 yield _claim(frame, annotated.text, "undergoes", (agent, event), amount)
 
 
-def _side_by_side(agent: EntityMention, other: EntityMention, text: str) -> bool:
-    """Whether two names are told as one party: 「获甲、乙等投资」, or the one is the other's apposition."""
+def _is_one_party(agent: EntityMention, other: EntityMention, text: str) -> bool:
+    """Whether two names form one party: coordinated as in 「获甲、乙等投资」, or in apposition."""
     first, second = sorted((agent, other), key=lambda ref: ref.start)
     return re.fullmatch(r"\s*(?:、|和|及|与)?\s*", text[first.end : second.start]) is not None
 
 
-def _near(frame: EventFrame, ref: EntityMention, text: str) -> bool:
-    """Whether a doer stands in the trigger's clause, or in the one before it with nothing told in between."""
+def _is_near(frame: EventFrame, ref: EntityMention, text: str) -> bool:
+    """Whether a participant is in the trigger's clause or an adjacent one of the same sentence."""
     between = text[ref.end : frame.start] if ref.end <= frame.start else text[frame.end : ref.start]
-    bracketed = between.count("（") != between.count("）")  # told aside, of what stands in the bracket
-    return not bracketed and not any(wall in between for wall in "。；！？") and between.count("，") <= 1
+    bracketed = between.count("（") != between.count("）")  # one of the two is inside brackets
+    return not bracketed and not any(stop in between for stop in "。；！？") and between.count("，") <= 1
 
 
 def _amount(annotated: AnnotatedSentence, frame: EventFrame, ref: EntityMention, *, alone: bool) -> Quantity | None:
-    """Return the amount in the bracket behind a name, else the frame's where only one name can be meant."""
+    """Return the amount in brackets after a name, else the frame's amount if only one name can be meant."""
     bracket = _BRACKET.match(annotated.text, ref.end)
     if bracket:
         inside = [each for each in annotated.quantities if ref.end < each.start and each.end <= bracket.end()]
@@ -117,29 +120,31 @@ def _amount(annotated: AnnotatedSentence, frame: EventFrame, ref: EntityMention,
     if not alone:
         return None
     order = (
-        (frame.money, frame.number, frame.share) if frame.kind in _PAID else (frame.share, frame.number, frame.money)
+        (frame.money, frame.number, frame.share)
+        if frame.kind in _MONEY_FIRST
+        else (frame.share, frame.number, frame.money)
     )
     if frame.kind == "funding" and _ROUND.search(annotated.text):
-        return None  # the round's, not what this one gives
-    told = next((each for each in order if each is not None and _goes_with(frame, each, annotated.text)), None)
-    if told is None and (named := _SUM.match(annotated.text, frame.end)):  # 「中标…项目，累计中标金额1.1亿元」
+        return None  # total of the round, not this investor's amount
+    amount = next((each for each in order if each is not None and _belongs_to_event(frame, each, annotated.text)), None)
+    if amount is None and (named := _TOTAL.match(annotated.text, frame.end)):  # 「中标…项目，累计中标金额1.1亿元」
         return next((each for each in annotated.quantities if each.start == named.end()), None)
-    return told
+    return amount
 
 
-def _goes_with(frame: EventFrame, amount: Quantity, text: str) -> bool:
-    """Whether an amount is the event's: in its clause, or in the next where that goes on about it."""
+def _belongs_to_event(frame: EventFrame, amount: Quantity, text: str) -> bool:
+    """Whether an amount belongs to the event: in its clause, or in a following one that continues it."""
     if amount.end <= frame.start:
         return "，" not in text[amount.end : frame.start]
     between = text[frame.end : amount.start]
     return all(_AFTER_COMMA.match(text, frame.end + at) for at, letter in enumerate(between) if letter == "，")
 
 
-def _dealt_out(annotated: AnnotatedSentence, others: tuple[EntityMention, ...]) -> dict[EntityMention, Quantity]:
-    """Give each of several names its amount: 「增持甲、乙，分别增持3亿元、2亿元」."""
-    if len(others) < 2:  # noqa: PLR2004 -- one has nothing to share
+def _amounts_by_name(annotated: AnnotatedSentence, others: tuple[EntityMention, ...]) -> dict[EntityMention, Quantity]:
+    """Map each of several names to its amount: 「增持甲、乙，分别增持3亿元、2亿元」."""
+    if len(others) < 2:  # noqa: PLR2004 -- a single name needs no mapping
         return {}
-    opening = _DEALT.match(annotated.text, others[-1].end)
+    opening = _RESPECTIVELY.match(annotated.text, others[-1].end)
     if opening is None:
         return {}
     amounts: list[Quantity] = []
@@ -147,16 +152,16 @@ def _dealt_out(annotated: AnnotatedSentence, others: tuple[EntityMention, ...]) 
         joined = not amounts or _AND.fullmatch(annotated.text, amounts[-1].end, each.start)
         if each.start >= opening.end() and joined and len(amounts) < len(others):
             amounts.append(each)
-    starts_there = bool(amounts) and amounts[0].start == opening.end()
-    return dict(zip(others, amounts, strict=True)) if starts_there and len(amounts) == len(others) else {}
+    starts_at_opening = bool(amounts) and amounts[0].start == opening.end()
+    return dict(zip(others, amounts, strict=True)) if starts_at_opening and len(amounts) == len(others) else {}
 
 
 def _claim(
     frame: EventFrame, text: str, relation: str, ends: tuple[EntityMention, EntityMention], amount: Quantity | None
 ) -> Claim:
     subject, object_ = ends
-    behind = _PLAN_BEHIND.match(text, frame.end) and not _DONE.search(text)
-    planned = _PLANNED.search(text, 0, frame.start) or behind or text[: frame.start].endswith("预")  # 预中标
+    plan_after = _PLAN_AFTER.match(text, frame.end) and not _DONE.search(text)
+    planned = _PLANNED.search(text, 0, frame.start) or plan_after or text[: frame.start].endswith("预")  # 预中标
     places = [ref for ref in ends if ref.start != CONTEXT]
     return Claim(
         relation=relation,
@@ -182,12 +187,12 @@ def _value(amount: Quantity | None) -> Value | None:
 
 
 def _qualifiers(frame: EventFrame, relation: str, amount: Quantity | None) -> tuple[tuple[str, str], ...]:
-    """Name what changes hands and from whom, where the relation's own ends do not."""
-    told = {}
+    """Return the stake, seller and amount of an event that the relation's ends and value do not cover."""
+    qualifiers = {}
     if relation in ("pledges_to", "transfers_to", "undergoes") and frame.targets:
-        told["stake_in"] = "、".join(ref.name for ref in frame.targets)
+        qualifiers["stake_in"] = "、".join(ref.name for ref in frame.targets)
     if relation == "acquires" and frame.parties:
-        told["seller"] = "、".join(ref.name for ref in frame.parties)
+        qualifiers["seller"] = "、".join(ref.name for ref in frame.parties)
     if frame.money is not None and amount is not None and amount in (frame.share, frame.number):
-        told["amount"] = frame.money.text
-    return tuple(sorted(told.items()))
+        qualifiers["amount"] = frame.money.text
+    return tuple(sorted(qualifiers.items()))

@@ -1,7 +1,7 @@
-"""Names that a role in an event gives away: a shareholder told as such, a firm whose shares are bought.
+"""Find names by their role in an event: a stated shareholder, or a company whose shares are bought.
 
-Where neither list nor form nor model knows a name, its place may: what stands between 收购 and 51%股权 is a firm, what
-stands between 控股股东 and 质押 holds shares. Only events read these names.
+Covers names that the gazetteer, company forms and NER model miss: the words between 收购 and 51%股权 are a company,
+those between 控股股东 and 质押 a shareholder. Only event extraction uses these names.
 """
 
 from __future__ import annotations
@@ -36,18 +36,23 @@ _SURNAMES = frozenset(
     "邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤尚施洪翁倪柳季童葛庄曲单费岑殷鲁冉祝游辛管裴聂焦樊霍阮纪欧"
 )
 _LONGEST_PERSON = 3
-_SOFT = frozenset({Kind.REGION, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS})
+_DIVISIBLE_KINDS = frozenset({Kind.REGION, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS})
 
 
 def role_names(text: str, refs: Sequence[EntityMention]) -> list[EntityMention]:
-    """Return names that only their role tells, none across a name that is known; offsets are the sentence's."""
+    """Return names identified only by their role, not overlapping known names; offsets are relative to the sentence."""
     found: list[EntityMention] = []
     for start, end in sorted(set(_spans(text))):
         name = text[start:end]
-        hard = any(ref.start < end and start < ref.end for ref in refs if ref.kind not in _SOFT)
-        soft = any(ref.start < end and start < ref.end and not start <= ref.start <= ref.end <= end for ref in refs)
-        taken = bool(found) and start < found[-1].end
-        if not (hard or soft or taken or _VERBS.search(name)) and (kind := _kind(name)) is not None:
+        overlaps_name = any(ref.start < end and start < ref.end for ref in refs if ref.kind not in _DIVISIBLE_KINDS)
+        crosses_name = any(
+            ref.start < end and start < ref.end and not start <= ref.start <= ref.end <= end for ref in refs
+        )
+        overlaps_previous = bool(found) and start < found[-1].end
+        if (
+            not (overlaps_name or crosses_name or overlaps_previous or _VERBS.search(name))
+            and (kind := _kind(name)) is not None
+        ):
             found.append(EntityMention(entity_id(kind, name), kind, name, start, end, score=_SCORE))
     return found
 
@@ -61,4 +66,4 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 def _kind(name: str) -> Kind | None:
     if len(name) <= _LONGEST_PERSON and name[0] in _SURNAMES:
         return Kind.PERSON
-    return Kind.COMPANY if len(name) > 2 and is_proper(name) else None  # noqa: PLR2004 -- two characters say too little
+    return Kind.COMPANY if len(name) > 2 and is_proper(name) else None  # noqa: PLR2004 -- two characters are too ambiguous

@@ -1,4 +1,4 @@
-"""A number with its reading, as the reasons for doubt look at it."""
+"""Data types for a measured figure and its context."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from extraction.text.sentences import behind_last
 
 if TYPE_CHECKING:
-    from extraction.dating.reader import Dated
     from extraction.quantities.reader import Quantity
     from extraction.sentence import AnnotatedSentence, EntityMention
+    from kg.dating.reader import Dated
     from kg.period import Period
 
 
-DOUBTFUL = 0.2  # a reading that as often belongs to something else; below what is stored (Settings.min_confidence)
+DOUBTFUL = 0.2  # right about half the time; below Settings.min_confidence, so not stored
 
 
 class Measurement(Struct, frozen=True):
-    """An indicator with the subject it is measured of; one only `described` is not the next figure's."""
+    """An indicator with its subject; if `described`, the subject has no proper name and is not carried over."""
 
     indicator: EntityMention
     subject: EntityMention
@@ -31,46 +31,50 @@ class Measurement(Struct, frozen=True):
 
 
 class PreviousMeasurement(Struct, frozen=True):
-    """What was measured last, in this sentence or right before it; `earlier` is the last one of a named subject."""
+    """The last measurement of this or the previous sentence; `earlier` is the last with a named subject."""
 
-    reading: Measurement
+    measurement: Measurement
     quantity: Quantity
     earlier: PreviousMeasurement | None = None
 
     @property
     def named(self) -> PreviousMeasurement | None:
-        """The last one whose subject was named."""
-        return self.earlier if self.reading.described else self
+        """The last measurement whose subject is named."""
+        return self.earlier if self.measurement.described else self
 
 
-def named_of(said: PreviousMeasurement | None) -> Measurement | None:
-    """Return the last reading whose subject was named."""
-    named = said.named if said else None
-    return named.reading if named else None
+def last_named(previous: PreviousMeasurement | None) -> Measurement | None:
+    """Return the last measurement whose subject is named."""
+    named = previous.named if previous else None
+    return named.measurement if named else None
 
 
-def doubted(said: PreviousMeasurement | None) -> PreviousMeasurement | None:
-    """Return what was measured last as a reading that may belong to something else."""
-    if said is None:
+def mark_doubtful(previous: PreviousMeasurement | None) -> PreviousMeasurement | None:
+    """Return the previous measurement with its confidence lowered to DOUBTFUL."""
+    if previous is None:
         return None
-    return replace(said, reading=replace(said.reading, confidence=DOUBTFUL), earlier=doubted(said.earlier))
+    return replace(
+        previous,
+        measurement=replace(previous.measurement, confidence=DOUBTFUL),
+        earlier=mark_doubtful(previous.earlier),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number with its reading; `dated` is the expression that dates it, `listed` says that it stands in a row."""
+    """A number with its measurement; `dated` is its date expression, `listed` says whether it is a list item."""
 
     annotated: AnnotatedSentence
-    reading: Measurement
+    measurement: Measurement
     quantity: Quantity
     dated: Dated | None
     valid: Period | None
     listed: bool
-    traded: bool = False  # the figure before was one of imports or exports
-    before: PreviousMeasurement | None = None  # what the sentence before measured last
-    clause: str = field(init=False)  # the words from the last mark up to the number
+    traded: bool = False  # the previous figure measured imports or exports
+    before: PreviousMeasurement | None = None  # last measurement of the previous sentence
+    clause: str = field(init=False)  # text from the last punctuation mark to the number
 
     def __post_init__(self) -> None:
-        """Cut the clause once for all reasons that ask for it."""
+        """Compute the clause once for all filters."""
         text, end = self.annotated.text, self.quantity.start
         object.__setattr__(self, "clause", text[behind_last("，。；：", text, end) : end])

@@ -1,4 +1,4 @@
-"""Ratings and target prices: 「给予宁德时代“买入”评级，目标价300元」."""
+"""Extract ratings and target prices: 「给予宁德时代“买入”评级，目标价300元」."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from extraction.sentence import Claim, EntityMention
-from extraction.text.regex_prefilter import Prefiltered
 from kg.ids import entity_id
 from kg.model import Kind, Value
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +25,12 @@ _RATING = Prefiltered(
 _TARGET = re.compile(
     r"(?:目标价|目标价格|合理价值|对应目标价)(?:区间)?(?:为|至|到|上调至|下调至|调整至|约|是)*(?P<price>\d+(?:\.\d+)?)(?:-(?P<high>\d+(?:\.\d+)?))?(?P<unit>元|港元|美元|港币|HKD|USD)"
 )
-_HOUSE = re.compile(r"证券$|国际$|中金公司|高盛|摩根|瑞银|花旗|汇丰|野村|大和|美银|里昂|麦格理|杰富瑞|伯恩斯坦")
+_BROKER = re.compile(r"证券$|国际$|中金公司|高盛|摩根|瑞银|花旗|汇丰|野村|大和|美银|里昂|麦格理|杰富瑞|伯恩斯坦")
 _UNITS = {"港币": "港元", "HKD": "港元", "USD": "美元"}
 
 
 def read(annotated: AnnotatedSentence, publisher: str) -> Iterator[Claim]:
-    """Yield the ratings of one sentence; who rates is the institution named before it, else the report's publisher."""
+    """Yield the ratings of one sentence; the rater is the institution named before, else the publisher."""
     for match in _RATING.finditer(annotated.text):
         object_ = _rated(annotated, match)
         subject = _rater(annotated, match.start(), publisher)
@@ -61,7 +61,7 @@ def _rated(annotated: AnnotatedSentence, match: re.Match[str]) -> EntityMention 
 
 
 def _rater(annotated: AnnotatedSentence, before: int, publisher: str) -> EntityMention | None:
-    named = [ref for ref in annotated.between(0, before) if ref.kind == Kind.INSTITUTION or _HOUSE.search(ref.name)]
+    named = [ref for ref in annotated.between(0, before) if ref.kind == Kind.INSTITUTION or _BROKER.search(ref.name)]
     if named:
         return named[-1]
     return EntityMention(entity_id(Kind.INSTITUTION, publisher), Kind.INSTITUTION, publisher) if publisher else None

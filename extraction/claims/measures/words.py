@@ -1,4 +1,4 @@
-"""The words between an indicator, its owner and its number: what may stand there without changing what is measured."""
+"""Word lists and patterns for the text between an indicator, its owner and its number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _table() -> dict[str, Any]:
 
 
 def _any_of(words: str, *more: str) -> re.Pattern[str]:
-    """Match a run of words, the longest at each place; it never goes back, so that no text can make it slow."""
+    """Match a run of words, longest first; the possessive quantifier rules out backtracking."""
     ordered = sorted(words.split(), key=len, reverse=True)
     return re.compile("(?:" + "|".join((*more, *map(re.escape, ordered), r"\s")) + ")*+")
 
@@ -31,7 +31,7 @@ OWNER_FILLER, GENERIC, TRADE, PLACES, NOUNISH, INNER, VERBAL, TAILS, VERBS = (
     for name in ("owner_filler", "generic", "trade", "region", "nounish", "inner", "verbal", "tails", "verbs")
 )
 NO_NAMES, OPENS, NARROWING = (frozenset(_TABLE[name].split()) for name in ("no_names", "opens", "narrowing"))
-# Words that make an indicator of what stands before them, with the kinds of unit that they are measured in.
+# Head words that form an indicator with the name before them, with their unit kinds.
 MEASURE_HEADS: dict[str, tuple[str, ...]] = {
     word: (group["unit"],) if isinstance(group["unit"], str) else tuple(group["unit"])
     for group in _TABLE["heads"]
@@ -40,11 +40,11 @@ MEASURE_HEADS: dict[str, tuple[str, ...]] = {
 SUBJECT_KINDS = frozenset({Kind.COMPANY, Kind.BUSINESS, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME})
 MACRO_KINDS = frozenset({Kind.REGION, Kind.INSTITUTION})
 MEASURED_KINDS = SUBJECT_KINDS | MACRO_KINDS
-# How the last level moved: no indicators of their own.
+# Words for a change of the previous level, not indicators.
 CHANGES = frozenset(_TABLE["changes"].split())
 SHARES_OF_MARKET = ("市占率", "市场份额", "份额", "占有率", "市场占有率")
 RATES = ("%", "pct", "bp")
-VAGUE = ("占比", "比重", "持股比例")  # a share of what, the name does not say
+VAGUE = ("占比", "比重", "持股比例")  # shares of an unstated whole
 COMPANY_HEADS = (
     "市占率",
     "产量",
@@ -71,14 +71,14 @@ COMPANY_HEADS = (
     "储量",
     "EBITDA",
 )
-# Figures that a firm or a trade has, and a product has not.
-OF_FIRMS = frozenset(_TABLE["of_firms"].split())
-AT_A_DAY = frozenset(_TABLE["at_a_day"].split())
-# Of those, what no product or business of a firm has.
-WHOLLY = frozenset(_TABLE["wholly"].split())
+# Indicators of companies and industries, not of products.
+COMPANY_INDICATORS = frozenset(_TABLE["of_firms"].split())
+POINT_IN_TIME_INDICATORS = frozenset(_TABLE["at_a_day"].split())
+# Company indicators that no product or business segment has.
+COMPANY_ONLY_INDICATORS = frozenset(_TABLE["wholly"].split())
 EARNED = ("收入", "利润", "利润总额", "毛利率", "净利率", "费用率", "费用")
-OF_A_TIME = OF_FIRMS - AT_A_DAY  # without a period such a figure says nothing
-AS_TRADE = re.compile(r"[^，。；：]{0,4}?(?:板块|行业|产业|企业|公司|上市|厂商|概念|指数)|[：（]|类")
+PERIOD_INDICATORS = COMPANY_INDICATORS - POINT_IN_TIME_INDICATORS  # meaningless without a period
+INDUSTRY_SUFFIX = re.compile(r"[^，。；：]{0,4}?(?:板块|行业|产业|企业|公司|上市|厂商|概念|指数)|[：（]|类")
 CONCENTRATION = re.compile(r"CR\d|前[二三四五六七八九十\d]+")
 OPENING = re.compile(
     r"(?:[\s0-9.、，：（）()/-]|的|在|于|年|月|季度|期间|内|公司|实现|预计|其|整体|单季|单季度|全年|合计|累计|共|方面|业务|行业|板块|其中|报告期|同期|上半年|下半年|"
@@ -89,14 +89,14 @@ STARTS_RANGE = re.compile(
     r"(?:增|升|降|涨|跌|提升|提高|上升|增长|增加|下降|减少|回落|下滑|上调|下调|扩大|收窄|上涨|下跌|回升|攀升|跃升|激增|扩充|缩小|缩窄|缩减)[至到]"
 )
 NOISE = re.compile(
-    # what drives a figure or who counts it, 「补库带动」, 「某机构统计」, is no part of what narrows it
+    # a driver or a source, 「补库带动」, 「某机构统计」, is not part of the scope
     r"^.*(?:[>＞]|(?:带动|推动|拉动|驱动|依赖|维持|保持|弱于|强于|预测|统计|监测)至?)|^(?:如|例如|至|[ivx]+\.)|本期|"
     r"(?<![A-Za-z])[A-Za-z]{2,16}(?=预计|预测|数据)|预计|若|如果|一旦|随着|因此|所以|其中|合计|累计|实现|整体|此外|同时|我们|截至|截止|本周|上周|当前|目前|数据显示|根据|平均|分别|为|达|的|在|新增|总|单季度?|全年|报告期内?|公司|行业|板块|有望|将|约|且|而|但|较|受|因|由于|"
     r"主要|当期|当月|同期|年|月|日|末|底|初|周"
 )
 SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
 STEP = re.compile(r"[降增升涨跌减][至到低加幅了约少]*$")
-SUPPOSED = re.compile(r"对应|假设|测算|若|假如|投产|需$|^第\d")
+HYPOTHETICAL = re.compile(r"对应|假设|测算|若|假如|投产|需$|^第\d")
 ASIDE = re.compile("（[^（）]*）?$|（[^（）]*）")
 NARROWS = frozenset({Kind.REGION, Kind.PRODUCT, Kind.INDUSTRY, Kind.INSTITUTION})
 SCOPE_WORDS = re.compile(

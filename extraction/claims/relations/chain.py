@@ -1,4 +1,4 @@
-"""Who delivers what to whom, and what goes into what."""
+"""Patterns for supply relations between companies and upstream/downstream relations between products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What firms do with each other's shares, assets, money and courts."""
+"""Patterns for transactions between companies: shares, assets, financing and litigation."""
 
 from __future__ import annotations
 

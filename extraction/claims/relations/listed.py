@@ -1,7 +1,7 @@
-"""What a company says of itself in lists: 「主营业务为A、B和C」, 「产品包括…」, 「…业务」, named by the list alone.
+"""Read a company's own segments and products from lists: 「主营业务为A、B和C」, 「产品包括…」, 「…业务」.
 
-The gazetteer knows trades and goods that many firms share; a firm's own segments and goods are named nowhere else. A
-trigger says what a list holds, the list's joints say where each name begins and ends.
+The gazetteer covers industries and products shared by many companies; company-specific segments and products appear
+only in such lists. A trigger gives the type of the list; its separators delimit the names.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     from extraction.sentence import AnnotatedSentence
 
-_SHORTEST, _LONGEST = 2, 24  # characters of a name in a list
-_MOST = 40  # names in a list
-_SURE = 0.8  # the confidence of an opening: it names what follows
-_NAMED = re.compile("业务|主业|主营|经营|产品|品种|剂型|品牌")
+_MIN_LENGTH, _MAX_LENGTH = 2, 24  # characters of a name in a list
+_MAX_NAMES = 40  # names in a list
+_CONFIDENCE = 0.8  # of a name introduced by a trigger
+_LIST_WORD = re.compile("业务|主业|主营|经营|产品|品种|剂型|品牌")
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Words that open a list, and what the list's names are to the company."""
+    """A trigger that introduces a list, with the relation and kind of the listed names."""
 
     relation: str
     kind: Kind
@@ -54,8 +54,8 @@ _OPENINGS = (
 )  # fmt: skip
 _LIST = re.compile(r"[^，。；：！？]{2,160}")
 JOINT = re.compile(r"、|以及|和|及其|及|与")
-_OTHERS = re.compile("(?:合作|代理|联名|竞争|竞品|授权|服务|客户)的?$")  # the list is of others
-_BEHIND = re.compile(r"（[^（）]*）(?:等)?$")
+_NOT_OWN = re.compile("(?:合作|代理|联名|竞争|竞品|授权|服务|客户)的?$")  # the list is not about the company itself
+_TRAILING_BRACKET = re.compile(r"（[^（）]*）(?:等)?$")
 _NUMBERED = re.compile(r"^(?:（?[0-9一二三四五六七八九十]{1,2}[）.、]|[①-⑳])")
 _LEAD = re.compile(
     r"^(?:以|了|的|等|为|其|各类|各种|多种|多个|一批|一系列|部分|国内外?|全球|先进|领先|知名|相关|自主研发|主要|高品质|优质|"
@@ -65,7 +65,7 @@ _TAIL = re.compile(
     r"(?:等(?:[^、]{0,12})?|为(?:主|核心|一体|主的|支柱|基础|主导|龙头|依托|辅).*|(?:三|四|五|两|六|七|八)大.*|(?:的)?(?:相关)?(?:业务|产品|项目)(?:板块|领域|体系|系列|线)?"
     r"|(?:的)?(?:研发|生产|销售|设计|制造|开发)(?:(?:、|和|与|及|以及)(?:研发|生产|销售|设计|制造|开发|服务))*|等$)+$"
 )
-_BROKEN = re.compile(
+_NOT_A_NAME = re.compile(
     r"(?:公司|集团|股份)$|[（(][^）)]*$|^[^（(]*[）)]|[0-9.]+(?:亿|万|%|元)|^(?:其他|相关|其中|同时|并|能力|优势|水平|规模|市场|客户|资质|经验|技术|一定|较|良好|丰富|完善|完整)|之一$"
 )
 GENERIC = frozenset(
@@ -79,11 +79,11 @@ GENERIC = frozenset(
 
 
 def sure(annotated: AnnotatedSentence) -> Iterator[Claim]:
-    """Yield what the sentence's companies run and make, as far as a word that opens a list names it."""
-    if not _NAMED.search(annotated.text):
+    """Yield the segments and products that lists in the sentence attribute to its companies."""
+    if not _LIST_WORD.search(annotated.text):
         return
     seen: set[tuple[str, str, str]] = set()
-    for claim in _opened(annotated):
+    for claim in _list_claims(annotated):
         key = (claim.relation, claim.subject.entity, claim.object.entity)
         allowed = vocabulary()[claim.relation].allows(claim.subject.kind, claim.object.kind)
         if allowed and key not in seen:
@@ -91,11 +91,11 @@ def sure(annotated: AnnotatedSentence) -> Iterator[Claim]:
             yield claim
 
 
-def _opened(annotated: AnnotatedSentence) -> Iterator[Claim]:
+def _list_claims(annotated: AnnotatedSentence) -> Iterator[Claim]:
     text = annotated.text
     for opening in _OPENINGS:
         for match in opening.trigger.finditer(text):
-            if _OTHERS.search(text, 0, match.start()):
+            if _NOT_OWN.search(text, 0, match.start()):
                 continue
             subject = _owner(annotated, match.start())
             found = _LIST.match(text, match.end())
@@ -105,11 +105,14 @@ def _opened(annotated: AnnotatedSentence) -> Iterator[Claim]:
 
 
 def _owner(annotated: AnnotatedSentence, before: int) -> EntityMention | None:
-    """Return the company that the list is of: the last one named before it, else the understood subject."""
+    """Return the owner of the list: the last company named before it, else the implied subject."""
     named = [
         ref
         for ref in annotated.refs
-        if ref.kind == Kind.COMPANY and ref.start >= 0 and ref.end <= before and not _aside(annotated.text, ref.start)
+        if ref.kind == Kind.COMPANY
+        and ref.start >= 0
+        and ref.end <= before
+        and not _in_brackets(annotated.text, ref.start)
     ]
     if named:
         return named[-1]
@@ -118,25 +121,25 @@ def _owner(annotated: AnnotatedSentence, before: int) -> EntityMention | None:
 
 
 def names(text: str, start: int, end: int, *, joint: re.Pattern[str] = JOINT) -> Iterator[tuple[int, int]]:
-    """Cut a list at its joints and take from each part what is no name of it: lead-ins, endings, mere words."""
+    """Split a list at its separators and yield the span of each name, without lead-ins, endings and generic words."""
     at, parts = start, []
-    joints = [found for found in joint.finditer(text, start, end) if not _aside(text, found.start(), start)]
+    joints = [found for found in joint.finditer(text, start, end) if not _in_brackets(text, found.start(), start)]
     for found in (*joints, None):
         parts.append((at, found.start() if found else end))
         at = found.end() if found else end
-    for low, high in parts[:_MOST]:
-        bracket = _BEHIND.search(text, low, high)
-        trimmed = _trimmed(text, low, bracket.start() if bracket else high)
+    for low, high in parts[:_MAX_NAMES]:
+        bracket = _TRAILING_BRACKET.search(text, low, high)
+        trimmed = _trim(text, low, bracket.start() if bracket else high)
         if trimmed is not None:
             yield trimmed
 
 
-def _aside(text: str, at: int, start: int = 0) -> bool:
-    """Whether a place stands in brackets that open behind `start`."""
+def _in_brackets(text: str, at: int, start: int = 0) -> bool:
+    """Whether offset `at` is inside brackets opened after `start`."""
     return text.count("（", start, at) > text.count("）", start, at)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
+def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
     part = text[start:end]
     lead = _NUMBERED.match(part)
     begin = lead.end() if lead else 0
@@ -146,7 +149,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
     tail = _TAIL.search(part, begin)
     stop = tail.start() if tail else len(part)
     name = part[begin:stop]
-    if not _SHORTEST <= len(name) <= _LONGEST or name in GENERIC or _BROKEN.search(name) or "的" in name[1:]:
+    if not _MIN_LENGTH <= len(name) <= _MAX_LENGTH or name in GENERIC or _NOT_A_NAME.search(name) or "的" in name[1:]:
         return None
     return start + begin, start + stop
 
@@ -154,7 +157,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
 def _claim(annotated: AnnotatedSentence, opening: Opening, subject: EntityMention, start: int, end: int) -> Claim:
     known = [ref for ref in annotated.refs if (ref.start, ref.end) == (start, end)]
     name = annotated.text[start:end]
-    cut = not known and len(name) == _SHORTEST  # 有源 of 有源与无源器件
+    truncated = not known and len(name) == _MIN_LENGTH  # 有源 in 有源与无源器件
     object_ = (
         known[0] if known else EntityMention(entity_id(opening.kind, name), opening.kind, name, start, end, score=0.8)
     )
@@ -165,5 +168,5 @@ def _claim(annotated: AnnotatedSentence, opening: Opening, subject: EntityMentio
         start=min(start, subject.start) if subject.start >= 0 else start,
         end=end,
         pattern=f"listed.{opening.relation}.named",
-        confidence=DOUBTFUL if cut else _SURE * min(subject.score, object_.score),
+        confidence=DOUBTFUL if truncated else _CONFIDENCE * min(subject.score, object_.score),
     )

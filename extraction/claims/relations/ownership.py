@@ -1,4 +1,4 @@
-"""Who owns, buys, funds, works with and fights whom."""
+"""Patterns for ownership, acquisitions, investment, partnership and competition."""
 
 from __future__ import annotations
 

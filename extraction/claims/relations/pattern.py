@@ -1,9 +1,9 @@
-"""The pattern language: a template over masked sentences, each with an example that a test holds it to.
+"""Match relation patterns: templates over masked sentences, each with an example checked by a test.
 
-    {s:C}   a slot: role `s`, kind C; {o:P|D} takes either kind. Roles s and o are the fact's ends, others qualifiers.
-    ~       up to eight characters with no name and no punctuation; … up to twenty; ⋯ up to forty of the sentence,
-            whatever stands there (a cue of pairs.py may look that far, a pattern that makes facts may not)
-    the rest is a regular expression
+    {s:C}   a slot: role `s`, kind C; {o:P|D} accepts either kind. Roles s and o are the fact's ends, others qualifiers.
+    ~       up to 8 characters without names or punctuation; … up to 20; ⋯ up to 40 arbitrary characters of the sentence
+            (only for the cues of pairs.py, not for patterns that produce facts)
+    anything else is a regular expression
 
 A slot matches a whole enumeration: 「主要客户包括A、B和C」 gives three facts.
 """
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import rjieba
 
 from extraction.sentence import ANY_LETTER, LETTER, QUANTITY_LETTER, AnnotatedSentence, Claim, Masked, anchor_of, mask
-from extraction.text.regex_prefilter import needed_letters
 from kg.model import Kind, Polarity, Value
+from kg.text.regex_prefilter import needed_letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,33 +42,33 @@ LETTER_OF_CODE = {
     "R": LETTER[Kind.REGION],
     "Q": QUANTITY_LETTER,
 }
-DOUBTFUL = 0.2  # read, but not stored (Settings.min_confidence)
+DOUBTFUL = 0.2  # below Settings.min_confidence: read but not stored
 _LETTERS = frozenset(LETTER_OF_CODE.values())
 _SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
-_ASIDE = "(?:（[^（）]{0,40}）)?"
+_BRACKETED = "(?:（[^（）]{0,40}）)?"
 _SHORT_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,8}}?"
 _LONG_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,20}}?"
 _REACH = "[^。；！？]{0,40}?"
-_GOES_ON = re.compile(
+_NAME_CONTINUES = re.compile(
     r"(?:上游|下游|一体化|复合|零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|制氢|专用|用|级|类|化)"
 )
-_FIRM_BEHIND = re.compile(
+_COMPANY_REMAINDER = re.compile(
     "[一-鿿]{1,6}?(?:生物|科技|公司|药业|材料|新材|电子|股份|集团|能源|化工|矿业|医药|智能|实业|控股)(?=[，。；、（）和]|$)"
 )
 _QUOTES, _NEXT_WORD = ("“", "「"), 6
-_OF_A_FIELD = frozenset({"operates", "belongs_to"})
-_SAME_THING = re.compile(
+_FIELD_RELATIONS = frozenset({"operates", "belongs_to"})
+_GENERIC_NOUN = re.compile(
     "产品|系列|技术|业务|领域|市场|行业|环节|方面|项目|赛道|方向|板块|概念|产业|工艺|制程|解决方案|公司|企业|厂商|龙头|品牌|型号|订单|客户|产能|产线|市占|份额|公告|股价"
 )
-_CUT = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
-_KNOWN = 0.9  # the score of a name that the gazetteer holds; others were guessed from their letters
-_OWN_CLAUSE = frozenset({"invests_in", "acquires", "partners_with", "supplies"})  # what happens on a day
+_TRUNCATABLE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
+_GAZETTEER_SCORE = 0.9  # score from which a name counts as known from the gazetteer rather than guessed
+_OWN_CLAUSE = frozenset({"invests_in", "acquires", "partners_with", "supplies"})  # dated events
 _VALUE_ROLES = ("share", "amount")
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # one is itself: a set of them is hashed for every sentence
+@dataclass(frozen=True, slots=True, eq=False)  # identity hash: patterns are hashed for every sentence
 class Pattern:
-    """One way a relation is worded. `pairs` keeps 「A与B」 apart; `whole` wants the subject written, not understood."""
+    """One wording of a relation. `pairs` keeps 「A与B」 apart; `whole` requires an explicit subject."""
 
     name: str
     relation: str
@@ -78,12 +78,12 @@ class Pattern:
     pairs: bool = False
     whole: bool = False
     qualifiers: tuple[tuple[str, str], ...] = ()
-    listing: bool = False  # a list places the subject
-    labelled: bool = False  # its object is a label, which may name a group (香型龙头) as well as a product
-    aside: bool = False  # brackets behind a name say it of that name alone
+    listing: bool = False  # the subject is an item of a list
+    labelled: bool = False  # the object is a label: a group (香型龙头) or a product
+    aside: bool = False  # the relation is in brackets after a name and applies to that name only
     regex: re.Pattern[str] = field(init=False, repr=False)
     ends: tuple[frozenset[str], frozenset[str]] = field(init=False, repr=False)
-    words: tuple[frozenset[str], ...] = field(init=False, repr=False)  # letters, one of each set is in every match
+    words: tuple[frozenset[str], ...] = field(init=False, repr=False)  # every match contains a letter of each set
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "regex", re.compile(_compile(self.template)))
@@ -96,37 +96,37 @@ class Pattern:
         object.__setattr__(self, "words", tuple(each for each in needed if each.isdisjoint(_LETTERS)))
 
     def may_match(self, letters: frozenset[tuple[str, int]]) -> bool:
-        """Whether a sentence with these names, one or more of each letter, can hold both ends."""
-        known = dict(letters)
-        firsts, seconds = self.ends[0] & known.keys(), self.ends[1] & known.keys()
-        lonely = firsts == seconds and len(firsts) == 1 and known[min(firsts)] == 1
-        return bool(firsts and seconds) and not lonely
+        """Whether a sentence with these (letter, count) pairs can contain both ends."""
+        counts = dict(letters)
+        subjects, objects = self.ends[0] & counts.keys(), self.ends[1] & counts.keys()
+        single_name = subjects == objects and len(subjects) == 1 and counts[min(subjects)] == 1
+        return bool(subjects and objects) and not single_name
 
 
 def _compile(template: str) -> str:
     expanded = template.replace("~", _SHORT_GAP).replace("…", _LONG_GAP).replace("⋯", _REACH)
     return _SLOT.sub(
-        lambda slot: f"(?P<{slot[1]}>[{''.join(map(LETTER_OF_CODE.__getitem__, slot[2].split('|')))}]){_ASIDE}",
+        lambda slot: f"(?P<{slot[1]}>[{''.join(map(LETTER_OF_CODE.__getitem__, slot[2].split('|')))}]){_BRACKETED}",
         expanded,
     )
 
 
 def read(patterns: Sequence[Pattern], annotated: AnnotatedSentence) -> Iterator[Claim]:
-    """Yield what the patterns read in one sentence, in the order of the patterns, then of the text."""
+    """Yield the claims of one sentence, ordered by pattern, then by position."""
     if not annotated.refs:
         return
     views: dict[bool, tuple[Masked, bool]] = {}
-    fitting = _fitting(tuple(patterns), _letters(annotated))
-    for pattern in _worded(fitting, annotated.text) if fitting else ():
+    candidates = _filter_by_ends(tuple(patterns), _letters(annotated))
+    for pattern in _filter_by_letters(candidates, annotated.text) if candidates else ():
         if pattern.pairs not in views:
-            views[pattern.pairs] = _elided(mask(annotated, pairs=pattern.pairs), annotated)
-        masked, understood = views[pattern.pairs]
+            views[pattern.pairs] = _prepend_subject(mask(annotated, pairs=pattern.pairs), annotated)
+        masked, implied = views[pattern.pairs]
         for match in pattern.regex.finditer(masked.text):
-            yield from _claims(pattern, annotated, masked, match, understood=understood)
+            yield from _claims(pattern, annotated, masked, match, implied=implied)
 
 
 def _letters(annotated: AnnotatedSentence) -> frozenset[tuple[str, int]]:
-    """Return the letters that a masked sentence can show, each with how many of it there may be: 1, or 2 for more."""
+    """Return the letters a masked sentence can contain, each with its count capped at 2."""
     names = [ref for each in annotated.refs if each.start >= 0 and (ref := anchor_of(each)) is not None]
     names += [annotated.subject] if annotated.subject else []
     letters = [LETTER[ref.kind] for ref in names]
@@ -134,20 +134,20 @@ def _letters(annotated: AnnotatedSentence) -> frozenset[tuple[str, int]]:
 
 
 @lru_cache(maxsize=4096)
-def _fitting(patterns: tuple[Pattern, ...], letters: frozenset[tuple[str, int]]) -> tuple[Pattern, ...]:
-    """Return the patterns whose ends a sentence can hold; most sentences hold none of a kind."""
+def _filter_by_ends(patterns: tuple[Pattern, ...], letters: frozenset[tuple[str, int]]) -> tuple[Pattern, ...]:
+    """Return the patterns whose ends can occur in a sentence with these letters."""
     return tuple(pattern for pattern in patterns if pattern.may_match(letters))
 
 
-def _worded(patterns: Sequence[Pattern], text: str) -> list[Pattern]:
-    """Return the patterns whose words a sentence can hold: of thirty that fit its names, two or three."""
+def _filter_by_letters(patterns: Sequence[Pattern], text: str) -> list[Pattern]:
+    """Return the patterns whose required letters occur in the text: typically 2 or 3 of 30 candidates."""
     letters = frozenset(text)
     likely = [pattern for pattern in patterns if not (pattern.words and pattern.words[0].isdisjoint(letters))]
     return [pattern for pattern in likely if not any(map(letters.isdisjoint, pattern.words))]
 
 
-def _elided(masked: Masked, annotated: AnnotatedSentence) -> tuple[Masked, bool]:
-    """Write the understood subject in front, where the sentence itself opens with no company."""
+def _prepend_subject(masked: Masked, annotated: AnnotatedSentence) -> tuple[Masked, bool]:
+    """Prepend the implied subject unless the sentence starts with a name of its kind; return whether it was added."""
     subject = annotated.subject
     first = masked.groups.get(0)
     if subject is None or (first and first[0].kind == subject.kind):
@@ -158,20 +158,20 @@ def _elided(masked: Masked, annotated: AnnotatedSentence) -> tuple[Masked, bool]
 
 
 def _claims(
-    pattern: Pattern, annotated: AnnotatedSentence, masked: Masked, match: re.Match[str], *, understood: bool
+    pattern: Pattern, annotated: AnnotatedSentence, masked: Masked, match: re.Match[str], *, implied: bool
 ) -> Iterator[Claim]:
-    if understood and pattern.whole and match.start("s") == 0:
+    if implied and pattern.whole and match.start("s") == 0:
         return
     roles = {role: match.start(role) for role, text in match.groupdict().items() if text is not None}
     slots = {role: masked.groups[at] for role, at in roles.items() if at in masked.groups}
     quantities = {role: masked.quantities[at] for role, at in roles.items() if at in masked.quantities}
     words = {role: match[role] for role in roles if role not in slots and role not in quantities}
     start, end = masked.origin(match.start()), masked.origin(match.end())
-    subjects = slots["s"][-1:] if pattern.aside else slots["s"]  # 「A、B（x）」 says x of B
-    of_a_field = pattern.relation in _OF_A_FIELD
+    subjects = slots["s"][-1:] if pattern.aside else slots["s"]  # in 「A、B（x）」, x applies to B
+    is_field = pattern.relation in _FIELD_RELATIONS
     for subject, object_ in product(subjects, slots["o"]):
         same = subject.entity == object_.entity or subject.name.casefold() == object_.name.casefold()
-        if not same and not any(_cut_short(annotated, ref, end, of_a_field=of_a_field) for ref in (subject, object_)):
+        if not same and not any(_is_truncated(annotated, ref, end, is_field=is_field) for ref in (subject, object_)):
             yield Claim(
                 relation=pattern.relation,
                 subject=subject,
@@ -189,33 +189,33 @@ def _claims(
 
 
 def _confidence(pattern: Pattern, subject: EntityMention, object_: EntityMention) -> float:
-    """Return how sure a reading is; a guessed label of a list, or a guessed Latin name with an aside, is doubtful."""
-    guessed = pattern.labelled and object_.score < _KNOWN
+    """Return the confidence; guessed list labels and guessed Latin names with a bracketed note are doubtful."""
+    guessed = pattern.labelled and object_.score < _GAZETTEER_SCORE
     brand = pattern.aside and subject.name.isascii() and not subject.entity.startswith("sec:")
     return DOUBTFUL if guessed or brand else pattern.confidence * min(subject.score, object_.score)
 
 
-def _cut_short(annotated: AnnotatedSentence, ref: EntityMention, end: int, *, of_a_field: bool) -> bool:
-    """Whether a name goes on behind what was found: 手机 in 手机部件 is not what is made, nor 电子 in 电子材料.
+def _is_truncated(annotated: AnnotatedSentence, ref: EntityMention, end: int, *, is_field: bool) -> bool:
+    """Whether the matched name is only the start of a longer one: 手机 in 手机部件, 电子 in 电子材料.
 
-    Behind the last name of a pattern, which ends at `end`, no quoted name may follow nor, unless it is only the field
-    that a firm works in, another noun (活塞压缩机).
+    The last name of a match, ending at `end`, must not be followed by a quoted name or by another noun (活塞压缩机);
+    the noun is allowed where the name is the field a company works in.
     """
     if ref.kind is Kind.REGION and ref.end > 0:
-        return _FIRM_BEHIND.match(annotated.text, ref.end) is not None  # 合肥 of 合肥某某生物
-    if ref.kind not in _CUT or ref.end <= 0:
+        return _COMPANY_REMAINDER.match(annotated.text, ref.end) is not None  # 合肥 in 合肥某某生物
+    if ref.kind not in _TRUNCATABLE or ref.end <= 0:
         return False
-    if _GOES_ON.match(annotated.text, ref.end) is not None:
+    if _NAME_CONTINUES.match(annotated.text, ref.end) is not None:
         return True
-    behind = annotated.text[end : end + _NEXT_WORD] if ref.end == end else ""
-    whole = of_a_field or ref.name.isascii()  # 「LPDDR5芯片」 is LPDDR5
-    return behind.startswith(_QUOTES) or (not whole and _is_part_of_a_noun(behind))
+    following = annotated.text[end : end + _NEXT_WORD] if ref.end == end else ""
+    is_complete = is_field or ref.name.isascii()  # 「LPDDR5芯片」 refers to LPDDR5
+    return following.startswith(_QUOTES) or (not is_complete and _starts_with_other_noun(following))
 
 
-def _is_part_of_a_noun(behind: str) -> bool:
-    """Whether the words behind a name make another thing of it: 压缩机, and not 产品, 市场."""
-    word, tag = next(iter(rjieba.tag(behind.lstrip())), ("", ""))
-    return tag.startswith("n") and len(word) > 1 and not _SAME_THING.match(word)
+def _starts_with_other_noun(following: str) -> bool:
+    """Whether the following word changes what the name refers to: 压缩机 does, 产品 and 市场 do not."""
+    word, tag = next(iter(rjieba.tag(following.lstrip())), ("", ""))
+    return tag.startswith("n") and len(word) > 1 and not _GENERIC_NOUN.match(word)
 
 
 def _value(quantities: dict[str, Quantity]) -> Value | None:

@@ -1,10 +1,8 @@
-"""What a company is, makes, does, and where things belong."""
+"""Patterns for what companies produce and operate, and for industry membership, parts, substitutes and locations."""
 
 from __future__ import annotations
 
 from extraction.claims.relations.pattern import Pattern
-
-_MAKE = "(?:生产|制造|研发生产|量产|供应|销售|主营|主产|生产和销售|生产及销售|研发、生产和销售|产销|开发|推出|发布)"
 
 PATTERNS = (
     Pattern(

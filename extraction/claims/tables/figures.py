@@ -1,7 +1,7 @@
-"""Measured facts of tables: each cell under what its row and its column say, with the row as its quote.
+"""Extract measured facts from tables: one per cell, described by its row and column, with the row as its quote.
 
-Three layouts are read: indicators by periods (营业收入 | 2023A | 2024E), names by indicators (公司 | 市占率 | PE), and
-names by periods under an indicator in the corner or the title (渗透率). A cell whose unit nobody states is a Problem.
+Three layouts: indicators by periods (营业收入 | 2023A | 2024E), names by indicators (公司 | 市占率 | PE), and names by
+periods under an indicator in the corner or title (渗透率). A cell without a known unit is a Problem.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from extraction.claims.tables.labels import (
     as_sentence,
     bare_value,
     caption_of,
-    dated_by,
-    lasts,
-    spread,
+    column_period,
+    matches_span,
+    spread_indicators,
 )
 from extraction.documents.tables import placed_rows
 from extraction.sentence import CONTEXT, Claim
@@ -50,7 +50,7 @@ _CHANGE_ROW = re.compile(
 )
 _TOTAL = re.compile(r"合计|总计|小计|平均|均值|中位数|其他|其它|备注|注")
 _SECTION = re.compile(r"^\s*(?:\d+[、.]|[一二三四五六七八九十]+、)?\s*(?P<name>.{2,12})$")
-_WHOLE = re.compile(r"公司整体|整体|合并|公司合计")
+_WHOLE_COMPANY = re.compile(r"公司整体|整体|合并|公司合计")
 _PLAIN_UNITS = {
     "PE": "倍",
     "PB": "倍",
@@ -64,15 +64,15 @@ _PLAIN_UNITS = {
 _PLAIN = re.compile(r"[\d.,%+\-—/ ]*|\d{6}\.[A-Z]{2}")
 _NAME_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.REGION, Kind.BUSINESS)
 _NAMING = re.compile(r"品种|名称|简称|产品|公司|标的|规格|型号|指标|项目|种类|品牌|企业|环节")
-_PRICE = re.compile("股价|收盘价|目标价|市值")  # of a day: a caption's year or quarter is not theirs
+_PRICE = re.compile("股价|收盘价|目标价|市值")  # measured on a day, not over a caption's year or quarter
 _VOLUMES = ("装机量", "出货量", "产量", "销量", "产能")
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
-_SURE = 0.95  # 48 of 50 read were right (docs/quality.md); a cell that is a name as a whole is seldom another's
-_STILL_OPEN = timedelta(days=31)  # the last month's figures may be told before it ends
+_BASE_CONFIDENCE = 0.95  # 48 of 50 reviewed were right (docs/quality.md)
+_REPORTING_LAG = timedelta(days=31)  # a month's figures may be published before it ends
 
 
 class TableReader:
-    """Reads the tables of a document; needs the gazetteer for names and for the units of indicators."""
+    """Reads the tables of a document; the lexicon supplies the units of indicators."""
 
     def __init__(self, linker: Linker, subjects: SubjectFinder, lexicon: Lexicon) -> None:
         self._labels, self._subjects = LabelReader(linker, subjects), subjects
@@ -81,19 +81,19 @@ class TableReader:
         self._heads = {**MEASURE_HEADS, **{head.name: head.units for head in lexicon.heads.values()}, **named}
 
     def read(self, document: Document, block: Block, company: EntityMention | None) -> Iterator[RowClaim | Problem]:
-        """Yield the measured cells of one table; `company` is who the report is about."""
+        """Yield the measured cells of one table; `company` is the subject of the report."""
         title, rows = placed_rows(document.text, block.start, block.end)
         if len(rows) < 2 or len(rows) > _MOST_ROWS or not 1 < len(rows[0].cells) <= _MOST_COLUMNS:  # noqa: PLR2004
             return
         caption = caption_of(document, block, title)
         labels = [caption, *rows[0].cells, *(row.cells[0] for row in rows[1:])]
         read = self._labels.read(labels, document, company)
-        heads = spread([read(text) for text in rows[0].cells])
+        heads = spread_indicators([read(text) for text in rows[0].cells])
         dated = [head.period is not None and head.measured is None for head in heads[1:]]
         if sum(dated) >= max(2, len(dated) - 1):
             yield from self._by_period(document, rows, heads, read, read(caption), company)
         elif any(head.measured for head in heads[1:]):
-            above = structs.replace(read(caption), period=dated_by(read(caption)))
+            above = structs.replace(read(caption), period=column_period(read(caption)))
             yield from self._by_indicator(document, rows, heads, above)
 
     def _by_period(
@@ -105,31 +105,33 @@ class TableReader:
         title: TableLabel,
         company: EntityMention | None,
     ) -> Iterator[RowClaim | Problem]:
-        """Indicators or names down the side, periods along the top."""
+        """Read a table with indicators or names as rows and periods as columns."""
         corner = heads[0] if heads[0].measured else title if title.measured else None
         section, last = "", None
         names = self._labels.names([row.cells[0] for row in rows[1:]], document, _NAME_KINDS)
         for row, name in zip(rows[1:], names, strict=False):
             label = read(row.cells[0])
             if row.cells[1] and all(YEAR.fullmatch(text) for text in row.cells[1:] if text):
-                corner, last = (label if label.measured else None), None  # heads again: another table begins
+                corner, last = (label if label.measured else None), None  # a repeated header starts another table
                 continue
             if not any(row.cells[1:]):
                 found = _SECTION.match(label.text)
-                section = found["name"] if found and not _WHOLE.search(label.text) else ""
+                section = found["name"] if found and not _WHOLE_COMPANY.search(label.text) else ""
                 last = None
                 continue
             change = "yoy" if _CHANGE_ROW.fullmatch(label.text.replace(" ", "")) else ""
-            measured = last.measured if change and last else self._of_row(label, corner, name)
+            measured = last.measured if change and last else self._row_measurement(label, corner, name)
             if measured is None or not measured.subject.entity or _TOTAL.search(label.text):
-                last = None  # nobody says whose figures these are
+                last = None  # the owner is unknown
                 continue
             if section and company is not None and measured.subject.entity == company.entity:
                 measured = structs.replace(measured, scope=section)
             elif not measured.scope and measured.subject.kind in _NAME_KINDS[1:3]:
-                measured = structs.replace(measured, scope=title.place)  # 国内海缆市场规模测算: so are its rows
-            lent = (corner or title).unit or heads[0].unit if self._is_lent(measured.indicator, corner) else ""
-            named = label if change else structs.replace(label, unit=label.unit or lent, measured=measured)
+                measured = structs.replace(measured, scope=title.place)  # 国内海缆市场规模测算: its rows are 国内 too
+            inherited_unit = (
+                (corner or title).unit or heads[0].unit if self._inherits_unit(measured.indicator, corner) else ""
+            )
+            named = label if change else structs.replace(label, unit=label.unit or inherited_unit, measured=measured)
             last = last if change else named
             for head, (start, _, text) in zip(heads[1:], row.placed[1:], strict=False):
                 if head.period is None or head.measured is not None:
@@ -138,17 +140,17 @@ class TableReader:
                     document, row, (start, text), structs.replace(head, measured=measured), named, change
                 )
 
-    def _of_row(
+    def _row_measurement(
         self, label: TableLabel, corner: TableLabel | None, subject: EntityMention | None
     ) -> Measurement | None:
-        """The row's own indicator, or the corner's of the name that the row begins with."""
+        """Return the row's own indicator, or the corner's for the name that starts the row."""
         if label.measured is not None:
             return label.measured
         if corner is None or corner.measured is None or subject is None:
             return None
         if subject.kind == Kind.REGION:
             return structs.replace(corner.measured, scope=subject.name)
-        return self._subjects.of_names(subject, corner.measured.indicator, "")
+        return self._subjects.for_subject(subject, corner.measured.indicator, "")
 
     def _by_indicator(
         self,
@@ -157,35 +159,35 @@ class TableReader:
         heads: list[TableLabel],
         title: TableLabel,
     ) -> Iterator[RowClaim | Problem]:
-        """Names down the side, indicators along the top; the name is the first cell that is one."""
+        """Read a table with names as rows and indicators as columns."""
         columns = self._name_columns(document, rows, heads)
         for number, row in enumerate(rows[1:]):
             if _TOTAL.search(row.cells[0]):
                 continue
             subject: EntityMention | None = None
-            last: TableLabel | None = None  # the indicator that a bare 同比 behind it is the change of
+            last: TableLabel | None = None  # the indicator that a following bare 同比 refers to
             for column, (head, (start, _, text)) in enumerate(zip(heads, row.placed, strict=False)):
-                if column in columns:  # the nearest name on the left: two rankings may stand side by side
+                if column in columns:  # nearest name on the left, as two rankings may be side by side
                     subject = columns[column][number]
                 elif head.measured is None and _NAMING.search(head.text) and not _PLAIN.fullmatch(text):
-                    subject = None  # a name that nobody knows
+                    subject = None  # an unknown name
                 if head.measured is not None and subject is not None:
-                    measured = _of_row(head.measured, subject, title, self._subjects)
-                    last = structs.replace(head, measured=measured, period=head.period or _by_caption(head, title))
+                    measured = _measurement_for_row(head.measured, subject, title, self._subjects)
+                    last = structs.replace(head, measured=measured, period=head.period or _caption_period(head, title))
                 elif not head.change or head.period or (last and last.measured and _is_change(last.measured)):
                     last = None
                 if last is None or subject is None or subject.kind == Kind.REGION:
                     continue
-                change = _change(head.change, last.period) if head.change else ""
+                change = _change_kind(head.change, last.period) if head.change else ""
                 if change is not None:
                     yield from self._cell(document, row, (start, text), last, title, change)
 
     def _name_columns(
         self, document: Document, rows: Sequence[PlacedRow], heads: list[TableLabel]
     ) -> dict[int, list[EntityMention | None]]:
-        """Return the columns that hold names, each with the name of every row; half of the cells must be known.
+        """Return the columns of names, with the name of each row; at least half of the cells must be known names.
 
-        Where a head says that its column names (药品名称), others (靶点) name nothing that is measured.
+        If a head marks a naming column (药品名称), other columns (靶点) are ignored.
         """
         found = {}
         naming = [at for at, head in enumerate(heads) if head.measured is None and _NAMING.search(head.text)]
@@ -213,7 +215,11 @@ class TableReader:
         found = _NUMBER.fullmatch(text.replace(" ", ""))
         if found is None or head.measured is None:
             return
-        unit = "%" if text.endswith("%") or change else head.unit or label.unit or self._usual(head.measured.indicator)
+        unit = (
+            "%"
+            if text.endswith("%") or change
+            else head.unit or label.unit or self._default_unit(head.measured.indicator)
+        )
         value = bare_value(text.replace(" ", "").rstrip("%"), unit)
         if value is None:
             message = f"{head.measured.indicator.name}「{text}」 has no unit in its cell, row, column or title"
@@ -222,10 +228,13 @@ class TableReader:
         if change:
             value = replace(value, change=change)
         if not head.measured.subject.entity or not self._fits(head.measured.indicator, value):
-            return  # whose it is, neither the table nor the report says
-        sure = head.period is not None and head.measured.confidence > DOUBTFUL  # else of when or of what, nothing says
-        ahead = (
-            not head.now and head.period and head.period.end and head.period.end > document.published_on + _STILL_OPEN
+            return  # the owner is unknown
+        certain = head.period is not None and head.measured.confidence > DOUBTFUL
+        is_future = (
+            not head.now
+            and head.period
+            and head.period.end
+            and head.period.end > document.published_on + _REPORTING_LAG
         )
         claim = Claim(
             relation="reports",
@@ -237,25 +246,25 @@ class TableReader:
             value=value,
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
-            confidence=_SURE * (1 + head.measured.subject.score) / 2 if sure else DOUBTFUL,
-            modality=Modality.FORECAST if head.forecast or ahead else Modality.ASSERTED,
+            confidence=_BASE_CONFIDENCE * (1 + head.measured.subject.score) / 2 if certain else DOUBTFUL,
+            modality=Modality.FORECAST if head.forecast or is_future else Modality.ASSERTED,
         )
         yield RowClaim(claim, as_sentence(document, row))
 
-    def _is_lent(self, indicator: EntityMention, corner: TableLabel | None) -> bool:
-        """Whether a unit of the corner or title is this row's: 百万元 is no unit of a margin or a multiple."""
+    def _inherits_unit(self, indicator: EntityMention, corner: TableLabel | None) -> bool:
+        """Return whether the unit of the corner or title suits a row: 百万元 does not suit a margin or multiple."""
         if corner is not None:
             return True
         units = self._units_of(indicator)
         return "currency" in units and "ratio" not in units
 
     def _units_of(self, indicator: EntityMention) -> Sequence[str]:
-        """Return the kinds of unit of an indicator; of a new one those of the word that it ends with."""
+        """Return the unit kinds of an indicator, for a new one those of its head."""
         by_end = (units for name, units in self._heads.items() if indicator.name.endswith(name))
         return self._units.get(indicator.entity) or next(by_end, ())
 
-    def _usual(self, indicator: EntityMention) -> str:
-        """Return the unit that an indicator can only have: a price-earnings ratio needs none said."""
+    def _default_unit(self, indicator: EntityMention) -> str:
+        """Return the only possible unit of an indicator, such as 倍 for a price-earnings ratio."""
         if indicator.name.endswith("EPS"):
             return ""
         return next((unit for name, unit in _PLAIN_UNITS.items() if indicator.name.endswith(name)), "")
@@ -265,33 +274,35 @@ class TableReader:
         return bool(value.change) or value.unit != "%" or not units or "percent" in units
 
 
-def _of_row(head: Measurement, subject: EntityMention, title: TableLabel, subjects: SubjectFinder) -> Measurement:
-    """Return a head's indicator for the name that a row begins with; a share is one of the title's market."""
+def _measurement_for_row(
+    head: Measurement, subject: EntityMention, title: TableLabel, subjects: SubjectFinder
+) -> Measurement:
+    """Return a column's indicator for the name of a row; a market share gets the title's market as scope."""
     indicator, scope = head.indicator, head.scope
     if subject.kind == Kind.COMPANY and indicator.about:
-        measured = structs.replace(head, subject=subject, confidence=subject.score)  # a firm's 原煤产量
+        measured = structs.replace(head, subject=subject, confidence=subject.score)  # a company's 原煤产量
     else:
-        measured = subjects.of_names(subject, indicator, scope)
+        measured = subjects.for_subject(subject, indicator, scope)
     if subject.kind == Kind.COMPANY and not indicator.about and not scope:
         of_market = indicator.name.endswith(SHARES_OF_MARKET)
         whole = f"{title.place}{title.topic}" if title.topic else ""
         if whole and (of_market or indicator.name.endswith(_VOLUMES)):
             measured = structs.replace(measured, scope=whole[:LONGEST_SCOPE])
         elif of_market:
-            return structs.replace(measured, confidence=DOUBTFUL)  # of which market, nothing says
+            return structs.replace(measured, confidence=DOUBTFUL)  # the market is unknown
     return structs.replace(measured, confidence=DOUBTFUL) if head.confidence <= DOUBTFUL else measured
 
 
-def _by_caption(head: TableLabel, caption: TableLabel) -> Period | None:
-    """Return the caption's period where it can be a column's: a price is of a day, 周涨幅 of a week."""
-    if caption.period is None or not lasts(caption.period, head.span):
+def _caption_period(head: TableLabel, caption: TableLabel) -> Period | None:
+    """Return the caption's period if it suits a column: a price needs a day, 周涨幅 a week."""
+    if caption.period is None or not matches_span(caption.period, head.span):
         return None
     of_a_day = head.measured is not None and _PRICE.search(head.measured.indicator.name) and head.period is None
     return caption.period if not of_a_day or caption.period.precision == Precision.DAY else None
 
 
-def _change(how: str, period: Period | None) -> str | None:
-    """Return the kind of change that a head tells: 环比 against the quarter, month or week before, as the level is."""
+def _change_kind(how: str, period: Period | None) -> str | None:
+    """Return the kind of change in a head; 环比 depends on the precision of the period."""
     if how == "同比":
         return "yoy"
     steps = {Precision.QUARTER: "qoq", Precision.MONTH: "mom", Precision.WEEK: "wow"}
@@ -299,5 +310,5 @@ def _change(how: str, period: Period | None) -> str | None:
 
 
 def _is_change(measured: Measurement) -> bool:
-    """Whether an indicator is a movement itself: a 同比 behind 月涨幅 is the price's."""
+    """Return whether an indicator is itself a change: 同比 after 月涨幅 belongs to the price."""
     return measured.indicator.name.endswith(("涨幅", "涨跌幅", "跌幅", "增速", "增长率"))

@@ -1,7 +1,7 @@
-"""What the labels of a table say: heads, row labels and captions, each read whole.
+"""Parse the labels of a table: heads, row labels and captions.
 
-A label names an indicator only when all of its words are accounted for: an owner, a place, a period, a unit, words
-that say nothing. What is left over narrows the owner (柔性直流送出 of 电缆) or is part of the indicator (权益产量).
+A label names an indicator only if all of its words are accounted for: an owner, a place, a period, a unit, filler.
+The remaining words restrict the owner (柔性直流送出 of 电缆) or belong to the indicator (权益产量).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from extraction.claims.measures.measurement import DOUBTFUL, Measurement
-from extraction.claims.measures.reader import as_told
+from extraction.claims.measures.reader import qualified_indicator
 from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
 from extraction.dating.carry_over import named_week, shift_to_reported_week
-from extraction.dating.reader import Dated, find_periods
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
-from extraction.text.regex_prefilter import Prefiltered
 from extraction.text.sentences import Sentence, normalise
+from kg.dating.reader import Dated, find_periods
 from kg.ids import entity_id
 from kg.model import Kind, Value
 from kg.period import year
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ _FORECAST = re.compile(r"\d{2,4}\s*年?\s*[EF](?![A-Za-z])|预测|预计")
 _YEAR_OF = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d) ?年?[AEF]? ?(?=PE|PB|PS|EPS|ROE|EV|P/E|P/B|每股|市盈率|市净率|股息率)"
 )
-_SPELLED = (  # in a head; in a sentence they may be something else
+_ABBREVIATIONS = (  # only in heads; ambiguous in sentences
     (re.compile("年内|今年以来|年初以来"), "年初至今"),
     (re.compile("(?<![A-Za-z])EPS(?![A-Za-z])"), "每股收益"),
     (re.compile("归属于?母公司(?:股东|所有者)?的?净利润?"), "归母净利润"),
@@ -51,7 +51,7 @@ _NUMBERED = re.compile(
     r"^\s*(?:(?:图表|表格|表|图)\s*\d+|[（(]?[一二三四五六七八九十\d]+[)）、.．](?!\d)|\d(?:\.\d)+(?=\s))\s*[:：]?\s*"
 )
 _SPAN = re.compile(r"(?:近|过去)?[一二三四六半\d]*个?(?P<span>[日周月年]|季度?)(?:度)?(?=涨|跌|环比|变|换手|成交)")
-_SAYS_NOTHING = re.compile(
+_NOISE = re.compile(
     r"合计|总计|预计|预测|预期|实际|数据|现状|最新|昨日?|当前|其中|公司|企业|行业|整体|平均|单位|全年|TTM|MRQ|LF|报表货币|当地(?:货币|币种)"
     r"|[年月]度|(?<![A-Za-z])[AEF](?![A-Za-z])|[总约为的:：\s（）()\-—–_，、.]"
 )
@@ -61,39 +61,39 @@ _JOINED = re.compile(r"[和与及、/+＋&\d%]|以及")
 _PLACE = re.compile("|".join(sorted(map(re.escape, PLACES - {"市场", "行业", "全行业"}), key=len, reverse=True)))
 _BARE = frozenset({*VAGUE, "增速", "增长率", "规模", "数量", "金额", "总量", "均价", "需求", "变动", "增幅", "指数"})
 _DAYS = {"日": (1, 1), "周": (3, 8), "月": (27, 31), "季": (89, 92), "季度": (89, 92), "年": (365, 366)}
-_OPENING_TEXT = 1200  # where a weekly names its days
+_OPENING_TEXT = 1200  # where a weekly report states its dates
 _LONGEST_CAPTION = 60
 _LONGEST_YEAR = 366
-_UNTOLD = 0.5
+_UNSTATED_CONFIDENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class RowClaim:
-    """A claim of a table with the row it is quoted from."""
+    """A claim from a table with the row as its quote."""
 
     claim: Claim
     row: AnnotatedSentence
 
 
 class TableLabel(Struct, frozen=True):
-    """What a head, a row's label or a caption says."""
+    """The parsed content of a head, row label or caption."""
 
     text: str
     unit: str = ""
     period: Period | None = None
     measured: Measurement | None = None
     forecast: bool = False
-    now: bool = False  # 2025年（当前）: told of the year so far
+    now: bool = False  # 2025年（当前）: the year to date
     place: str = ""
-    topic: str = ""  # the one product or trade that it names
+    topic: str = ""  # the only product or industry it names
     span: str = ""  # 周 of 周涨幅
-    bare: bool = False  # nothing but a period
-    change: str = ""  # 同比 or 环比: of the indicator it names, else of the one before
-    periods: tuple[Period, ...] = ()  # all that it names
+    bare: bool = False  # only a period
+    change: str = ""  # 同比 or 环比, of its own or the previous indicator
+    periods: tuple[Period, ...] = ()  # all periods it names
 
 
 class LabelReader:
-    """Reads labels; needs the gazetteer for their names."""
+    """Parses labels; the linker finds their names."""
 
     def __init__(self, linker: Linker, subjects: SubjectFinder) -> None:
         self._linker, self._subjects = linker, subjects
@@ -101,35 +101,36 @@ class LabelReader:
     def read(
         self, labels: Sequence[str], document: Document, company: EntityMention | None
     ) -> Callable[[str], TableLabel]:
-        """Find the names of all labels in one pass over a text made of them; what one says is read when it is asked."""
-        lines, refs = linked(self._linker, [_plain(label) for label in labels], document)
+        """Link all labels in one pass and return a function that parses one of them on demand."""
+        lines, refs = link_texts(self._linker, [_strip_label(label) for label in labels], document)
         found = dict(zip(labels, zip(lines, refs, strict=True), strict=True))
         week = cache(partial(_named_week, document))
 
         @cache
-        def say(label: str) -> TableLabel:
+        def read_label(label: str) -> TableLabel:
             line, names = found[label]
             dated = shift_to_reported_week(_stated(line.text, document), document.published_on, week)
             return self._label(label, line, names, dated, company)
 
-        return say
+        return read_label
 
     def names(self, texts: Sequence[str], document: Document, kinds: Sequence[Kind]) -> list[EntityMention | None]:
-        """Return the one name of these kinds that each text is as a whole, or None."""
-        lines, refs = linked(self._linker, texts, document)
+        """Return for each text the entity of these kinds that it names as a whole, or None."""
+        lines, refs = link_texts(self._linker, texts, document)
         return [
-            whole(line, [ref for ref in names if ref.kind in kinds]) for line, names in zip(lines, refs, strict=True)
+            whole_name(line, [ref for ref in names if ref.kind in kinds])
+            for line, names in zip(lines, refs, strict=True)
         ]
 
     def _label(
         self, label: str, line: Sentence, names: list[EntityMention], dated: list[Dated], company: EntityMention | None
     ) -> TableLabel:
-        said = _UNIT.search(label)
-        unit = ((said["unit"] or said["bare"]) if said else "").strip()
-        alone = YEAR.fullmatch(line.text)  # in a head, not in a sentence, a bare 2024 is a year
-        stuck = _YEAR_OF.search(line.text)  # 2024PE, 2025E EPS: the year of a multiple, written on to it
-        if stuck and not dated:
-            dated = [Dated(*stuck.span(), stuck[0], year(int(stuck["year"])))]
+        unit_match = _UNIT.search(label)
+        unit = ((unit_match["unit"] or unit_match["bare"]) if unit_match else "").strip()
+        alone = YEAR.fullmatch(line.text)  # in a head a bare 2024 is a year
+        attached_year = _YEAR_OF.search(line.text)  # 2024PE, 2025E EPS: the year of a multiple
+        if attached_year and not dated:
+            dated = [Dated(*attached_year.span(), attached_year[0], year(int(attached_year["year"])))]
         period = dated[-1].period if dated else year(int(line.text[:4])) if alone else None
         changed = _CHANGED.search(line.text)
         annotated = AnnotatedSentence(line, tuple(names), (), (), subject=company)
@@ -144,19 +145,19 @@ class LabelReader:
             line.text,
             clean_unit(unit),
             period,
-            _as_a_whole(cut, measured, span) if measured else None,
+            _account_for_words(cut, measured, span) if measured else None,
             _FORECAST.search(label) is not None,
             _NOW.search(label) is not None,
             places.pop() if len(places) == 1 else "",
             topics.pop() if len(topics) == 1 else "",
             span["span"] if span else "",
-            alone is not None or (period is not None and not _left_over(cut, None, None)),
+            alone is not None or (period is not None and not _remaining_words(cut, None, None)),
             ("环比" if changed["how"] == "环比" else "同比") if changed else "",
             tuple(each.period for each in dated),
         )
 
     def _measured(self, label: AnnotatedSentence) -> Measurement | None:
-        """Return the indicator at a label's end and whose it is; of nobody told, it is the row's or the firm's."""
+        """Return the indicator at a label's end with its subject, by default the row's name or the company."""
         ends = len(label.text.rstrip("：: -—、，（）()"))
         last = [ref for ref in self._subjects.indicators(label) if ref.end == ends]
         if not last:
@@ -166,11 +167,11 @@ class LabelReader:
         found = self._subjects.find(label, last[-1]) or self._subjects.find(under, last[-1])
         if found is not None or last[-1].about:
             return found
-        return Measurement(last[-1], label.subject or placeholder, _UNTOLD)
+        return Measurement(last[-1], label.subject or placeholder, _UNSTATED_CONFIDENCE)
 
 
 def _without(label: AnnotatedSentence, dated: Sequence[Dated], end: int) -> AnnotatedSentence:
-    """Return a label without its periods and what stands behind `end`, its names in their new places."""
+    """Return a label without its dates and the text after `end`, with name offsets adjusted."""
     kept = [at for at in range(end) if not any(each.start <= at < each.end for each in dated)]
     place = {at: new for new, at in enumerate(kept)}
     text = "".join(label.text[at] for at in kept)
@@ -189,7 +190,7 @@ def _without(label: AnnotatedSentence, dated: Sequence[Dated], end: int) -> Anno
 
 
 def caption_of(document: Document, block: Block, title: str) -> str:
-    """Return a table's title, else the short line above it that stands for one."""
+    """Return a table's title, else the short line above it."""
     at = document.blocks.index(block)
     if title or at == 0:
         return title
@@ -198,28 +199,28 @@ def caption_of(document: Document, block: Block, title: str) -> str:
     return text if len(text) <= _LONGEST_CAPTION and "|" not in text else ""
 
 
-def lasts(period: Period | None, span: str) -> bool:
-    """Whether a period is as long as a label says (周涨幅: a week); without a word for it, any is."""
+def matches_span(period: Period | None, span: str) -> bool:
+    """Return whether a period is as long as a label says (周涨幅: a week); always True without such a word."""
     if not span or period is None or period.start is None or period.end is None:
         return not span
     least, most = _DAYS[span]
     return least <= (period.end - period.start).days <= most
 
 
-def dated_by(caption: TableLabel) -> Period | None:
-    """Return the one period, a year at most, that a caption names for the columns that name none."""
-    said = set(caption.periods)
-    period = said.pop() if len(said) == 1 else None
+def column_period(caption: TableLabel) -> Period | None:
+    """Return the single period, at most a year, that a caption gives for columns without one."""
+    periods = set(caption.periods)
+    period = periods.pop() if len(periods) == 1 else None
     if period is None or period.start is None or period.end is None:
         return None
     return period if (period.end - period.start).days <= _LONGEST_YEAR and not caption.forecast else None
 
 
-def spread(heads: Sequence[TableLabel]) -> list[TableLabel]:
-    """Give the years of a head of two rows their indicators: EPS（元） 2024A | 2025E | PE（倍） 2024A | 2025E.
+def spread_indicators(heads: Sequence[TableLabel]) -> list[TableLabel]:
+    """Assign the years of a two-row header to their indicators: EPS（元） 2024A | 2025E | PE（倍） 2024A | 2025E.
 
-    A run of rising years belongs to one indicator, in their order; where a cell has slipped (EPS 2024A | PE 2025E |
-    2024A | 2025E) the runs still tell. As many runs as indicators, or nobody knows whose a year is.
+    Each run of ascending years belongs to one indicator, in order, even if a cell is shifted (EPS 2024A | PE 2025E |
+    2024A | 2025E). If the numbers of runs and indicators differ, no indicator is assigned.
     """
     out = list(heads)
     at = 0
@@ -228,12 +229,12 @@ def spread(heads: Sequence[TableLabel]) -> list[TableLabel]:
         while stop < len(out) and out[stop].period is not None:
             stop += 1
         if any(label.bare for label in out[at:stop]) and any(label.measured for label in out[at:stop]):
-            out[at:stop] = _spread_over(out[at:stop])
+            out[at:stop] = _spread_over_runs(out[at:stop])
         at = max(stop, at + 1)
     return out
 
 
-def _spread_over(labels: list[TableLabel]) -> list[TableLabel]:
+def _spread_over_runs(labels: list[TableLabel]) -> list[TableLabel]:
     named = [label for label in labels if not label.bare]
     runs: list[list[TableLabel]] = []
     for label in labels:
@@ -251,30 +252,32 @@ def _spread_over(labels: list[TableLabel]) -> list[TableLabel]:
     ]
 
 
-def _as_a_whole(annotated: AnnotatedSentence, measured: Measurement, span: re.Match[str] | None) -> Measurement | None:
-    """Account for every word of a label: what is left over narrows its owner, or belongs to the indicator."""
-    indicator, subject = as_told(annotated, measured.indicator), measured.subject
-    rest = _left_over(annotated, measured, span)
+def _account_for_words(
+    annotated: AnnotatedSentence, measured: Measurement, span: re.Match[str] | None
+) -> Measurement | None:
+    """Account for every word of a label: the rest restricts its owner or belongs to the indicator."""
+    indicator, subject = qualified_indicator(annotated, measured.indicator), measured.subject
+    rest = _remaining_words(annotated, measured, span)
     if _JOINED.search(rest + measured.scope) or len(rest) > LONGEST_SCOPE:
-        return None  # 「收入及增速」 is two; 「塔筒+导管架」 is no 导管架
+        return None  # 「收入及增速」 is two indicators; 「塔筒+导管架」 is not 导管架
     owned = bool(indicator.about) or subject.start != CONTEXT
     if rest and not owned:
         name = rest + indicator.name
         named = EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, indicator.start, indicator.end)
-        return structs.replace(measured, indicator=named, confidence=max(measured.confidence, _UNTOLD))
+        return structs.replace(measured, indicator=named, confidence=max(measured.confidence, _UNSTATED_CONFIDENCE))
     if len(rest) == 1:
-        return None  # 高镍 is no 镍
+        return None  # 高镍 is not 镍
     vague = indicator.name.endswith(VAGUE) if owned else indicator.name in _BARE
     return structs.replace(
         measured,
         indicator=indicator,
         scope=(rest + measured.scope)[:LONGEST_SCOPE],
-        confidence=DOUBTFUL if vague else max(measured.confidence, _UNTOLD),
+        confidence=DOUBTFUL if vague else max(measured.confidence, _UNSTATED_CONFIDENCE),
     )
 
 
-def _left_over(annotated: AnnotatedSentence, measured: Measurement | None, span: re.Match[str] | None) -> str:
-    """Return the words of a label that neither name, place, period nor indicator account for."""
+def _remaining_words(annotated: AnnotatedSentence, measured: Measurement | None, span: re.Match[str] | None) -> str:
+    """Return the words of a label outside its name, place, period and indicator."""
     letters = list(annotated.text)
     spans = [span.span()] if span else []
     if measured:
@@ -284,13 +287,13 @@ def _left_over(annotated: AnnotatedSentence, measured: Measurement | None, span:
     rest = "".join(letters)
     if measured and measured.scope:
         rest = rest.replace(measured.scope, " ")
-    return _SAYS_NOTHING.sub("", rest)
+    return _NOISE.sub("", rest)
 
 
-def _plain(label: str) -> str:
-    """Return a label without its number and its unit, abbreviations of heads spelled out."""
+def _strip_label(label: str) -> str:
+    """Return a label without its number and unit, with abbreviations expanded."""
     text = _OF_WHEN.sub("", _NUMBERED.sub("", _UNIT.sub(_without_unit, label)))
-    for short, spelled in _SPELLED:
+    for short, spelled in _ABBREVIATIONS:
         text = short.sub(spelled, text)
     return text
 
@@ -303,10 +306,10 @@ def _stated(text: str, document: Document) -> list[Dated]:
     return [each for each in find_periods(text, document.published_on) if each.role == "stated"]
 
 
-def linked(
+def link_texts(
     linker: Linker, texts: Sequence[str], document: Document
 ) -> tuple[list[Sentence], list[list[EntityMention]]]:
-    """Find names in short texts, all in one pass over a text made of them."""
+    """Link names in short texts in one pass over their concatenation."""
     joined, lines = "", []
     for text in texts:
         plain, start = normalise(text), len(joined)
@@ -315,8 +318,8 @@ def linked(
     return lines, linker.link(replace(document, text=joined, blocks=()), lines)
 
 
-def whole(line: Sentence, names: Sequence[EntityMention]) -> EntityMention | None:
-    """Return the one name that a text is."""
+def whole_name(line: Sentence, names: Sequence[EntityMention]) -> EntityMention | None:
+    """Return the entity that a text names as a whole."""
     return next((ref for ref in names if (ref.start, ref.end) == (0, len(line.text))), None)
 
 
@@ -327,7 +330,7 @@ def as_sentence(document: Document, row: PlacedRow) -> AnnotatedSentence:
 
 
 def bare_value(digits: str, unit: str) -> Value | None:
-    """Read a bare number with the unit of its head: 216142 under 百万元 is 216142百万元."""
+    """Parse a bare number with the unit of its head: 216142 under 百万元 is 216142百万元."""
     if not unit:
         return None
     signed = digits.replace(",", "")
@@ -338,13 +341,13 @@ def bare_value(digits: str, unit: str) -> Value | None:
     return Value(number=number, unit=read[0].unit, scale=read[0].scale)
 
 
-@lru_cache(maxsize=256)  # a table has few
+@lru_cache(maxsize=256)
 def clean_unit(unit: str) -> str:
-    """Keep what can be a unit; 「A股」 or 「2024A」 in brackets is none."""
+    """Return a text if it is a unit; 「A股」 or 「2024A」 in brackets is not."""
     plain = re.sub(r"\s", "", unit)
     return plain if plain and bare_value("1", plain) else ""
 
 
 def _without_unit(found: re.Match[str]) -> str:
-    """Take a unit out of a label; a bracket that holds a year or a kind (2025E, TTM) stays."""
+    """Remove a unit from a label; a bracket with a year or type (2025E, TTM) stays."""
     return "" if clean_unit((found["unit"] or found["bare"]).strip()) else found[0]

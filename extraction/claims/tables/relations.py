@@ -1,8 +1,8 @@
-"""Relations of tables: who buys from whom, who makes what, what stands upstream of what; the row is the quote.
+"""Extract relations from tables: suppliers, customers, makers and value-chain stages; the row is the quote.
 
-Four layouts, told by the words of the heads and the title: customers (客户 | 占营业收入比例), suppliers (供应商 |
-占采购总额比例), makers (环节 | 代表公司, 公司 | 主要产品), stages (上游 | 中游 | 下游 as heads or in the first column).
-A cell names whole things or is left: 「正极材料、隔膜」 is two products, 「客户一」 is nobody.
+Four layouts, recognised by the heads and title: customers (客户 | 占营业收入比例), suppliers (供应商 | 占采购总额比例),
+makers (环节 | 代表公司, 公司 | 主要产品), stages (上游 | 中游 | 下游 as heads or in the first column).
+A cell must consist of known names: 「正极材料、隔膜」 is two products, 「客户一」 is skipped.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from extraction.claims.tables.labels import RowClaim, as_sentence, linked, whole
-from extraction.dating.reader import find_periods
+from extraction.claims.tables.labels import RowClaim, as_sentence, link_texts, whole_name
 from extraction.documents.tables import placed_rows
 from extraction.sentence import CONTEXT, Claim, EntityMention
 from extraction.text.sentences import normalise
+from kg.dating.reader import find_periods
 from kg.model import Kind, Modality
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from kg.model import Block, Document
     from kg.period import Period
 
-_SURE = 0.8
+_BASE_CONFIDENCE = 0.8
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
 _RANKS = {str(number): f"第{word}大" for number, word in enumerate("一二三四五六七八九十", start=1)}
 _BETWEEN = re.compile(r"[、，,;；/／\n]|\s+|(?:以及|和|及|与)")
 _TAIL = re.compile(r"等(?:公司|企业|厂商|龙头|产品|领域|行业)?$|[（(][^（）()]*[)）]$|有限公司$")
 _SHARE = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*%?")
 _STAGE = re.compile(r"(?P<stage>[上中下]游)(?:环节|产业|行业|原材料|材料|设备|制造|应用|领域|端)*")
-_TOPIC = re.compile(r"产业链|产业图谱|产业链条|上下游")
+_TOPIC_CONFIDENCE = re.compile(r"产业链|产业图谱|产业链条|上下游")
 
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "customer": re.compile(r"(?:前[五十]大|主要|核心|重点|下游|大)*客户(?:名称|简称|公司)?|销售对象|采购方"),
@@ -54,13 +54,13 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
     "share": re.compile(r"占比|比例|比重|占总额(?:的)?比例"),
     "stage": re.compile(r"产业链(?:环节|位置)?|环节|位置|上中下游"),
 }
-_NAME_HEAD = re.compile(r"(?:公司|单位|企业)?(?:名称|简称)")  # whose, the title says: 前五大客户
+_NAME_HEAD = re.compile(r"(?:公司|单位|企业)?(?:名称|简称)")  # of customers or suppliers, by the title: 前五大客户
 _OF_TITLE = re.compile(r"(?P<side>客户|供应商)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """A table whose columns are known by what they hold and whose cells by what they name."""
+    """A table with columns by role and linked cells."""
 
     title: str
     columns: Mapping[str, int]
@@ -70,25 +70,25 @@ class _Grid:
     period: Period | None
 
     def named(self, row: int, role: str, *kinds: Kind) -> tuple[EntityMention, ...]:
-        """Return the names of these kinds in the cell of a row under a head."""
+        """Return the names of these kinds in a row's cell under a role."""
         held = self.names.get((row, self.columns.get(role, CONTEXT)), ())
         return tuple(ref for ref in held if ref.kind in kinds)
 
     def cell(self, row: int, role: str) -> str:
-        """Return the text of a cell, "" where there is no such column."""
+        """Return the text of a cell, "" if the column is missing."""
         at = self.columns.get(role, CONTEXT)
         cells = self.rows[row].cells
         return cells[at] if 0 <= at < len(cells) else ""
 
 
 class TableRelations:
-    """Reads the relations of a document's tables; needs the gazetteer and the securities master for the names."""
+    """Reads the relations of a document's tables; the linker finds the names."""
 
     def __init__(self, linker: Linker) -> None:
         self._linker = linker
 
     def read(self, document: Document, block: Block, company: EntityMention | None) -> Iterator[RowClaim]:
-        """Yield what the rows of one table say; `company` is who the report is about."""
+        """Yield the relations in the rows of one table; `company` is the subject of the report."""
         title, rows = placed_rows(document.text, block.start, block.end)
         if len(rows) < 2 or len(rows) > _MOST_ROWS or not 1 < len(rows[0].cells) <= _MOST_COLUMNS:  # noqa: PLR2004
             return
@@ -99,20 +99,20 @@ class TableRelations:
         grid = self._grid(document, title, rows, columns)
         for number, row in enumerate(grid.rows):
             annotated = as_sentence(document, row)
-            said = [*_trade(grid, number, company), *_makers(grid, number), *_chain(grid, number, rows[0].cells)]
-            for claim in said:
+            claims = [*_supplies(grid, number, company), *_produces(grid, number), *_chain(grid, number, rows[0].cells)]
+            for claim in claims:
                 dated = grid.period if claim.relation == "supplies" else None
                 yield RowClaim(replace(claim, end=row.end - row.start, valid=dated), annotated)
 
     def _grid(self, document: Document, title: str, rows: Sequence[PlacedRow], columns: Mapping[str, int]) -> _Grid:
-        """Link every cell, item by item, in one pass."""
+        """Link every item of every cell in one pass."""
         body = rows[1:]
         places = [(r, c) for r, row in enumerate(body) for c in range(len(row.cells))]
         items = [(place, item) for place in places for item in _items(body[place[0]].cells[place[1]])]
-        words = _TOPIC.split(title)[0] if _TOPIC.search(title) else ""
+        words = _TOPIC_CONFIDENCE.split(title)[0] if _TOPIC_CONFIDENCE.search(title) else ""
         topic_words = re.sub(r"^(?:图表|表格|表|图)?\s*\d*[:：]?\s*", "", normalise(words))
-        lines, refs = linked(self._linker, [topic_words, *(item for _, item in items)], document)
-        known = [whole(line, names) for line, names in zip(lines, refs, strict=True)]
+        lines, refs = link_texts(self._linker, [topic_words, *(item for _, item in items)], document)
+        known = [whole_name(line, names) for line, names in zip(lines, refs, strict=True)]
         names: dict[tuple[int, int], tuple[EntityMention, ...]] = {}
         for (place, _), ref in zip(items, known[1:], strict=True):
             if ref is not None:
@@ -125,7 +125,7 @@ class TableRelations:
 
 
 def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
-    """Tell the columns by their heads; the first that fits a role has it, and a head has one role."""
+    """Map roles to columns by their heads: the first match per role, at most one role per head."""
     plain = [re.sub(r"[（(][^（）()]*[)）]|\s", "", head) for head in heads]
     found: dict[str, int] = {}
     for place, head in enumerate(plain):
@@ -133,7 +133,7 @@ def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
         if role:
             found[role] = place
     side = _OF_TITLE.search(title)
-    if side and not {"customer", "supplier"} & found.keys():  # 前五大客户: 名称 is the customer's
+    if side and not {"customer", "supplier"} & found.keys():  # 前五大客户: 名称 is the customer's name
         named = [
             place for place, head in enumerate(plain) if _NAME_HEAD.fullmatch(head) or found.get("company") == place
         ]
@@ -142,8 +142,8 @@ def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
     return found
 
 
-def _trade(grid: _Grid, row: int, company: EntityMention | None) -> Iterator[Claim]:
-    """Rows of customers or of suppliers, of the row's own company or of the one the report is about."""
+def _supplies(grid: _Grid, row: int, company: EntityMention | None) -> Iterator[Claim]:
+    """Yield the customers or suppliers of the row's company, else of the report's."""
     own = grid.named(row, "company", Kind.COMPANY) or ((company,) if company and "company" not in grid.columns else ())
     for role in ("customer", "supplier"):
         others = grid.named(row, role, Kind.COMPANY)
@@ -156,34 +156,34 @@ def _trade(grid: _Grid, row: int, company: EntityMention | None) -> Iterator[Cla
 
 
 def _qualifiers(grid: _Grid, row: int, role: str) -> tuple[tuple[str, str], ...]:
-    """Return product, rank, share and who told them: a list of customers is its supplier's to disclose."""
-    said: dict[str, str] = {}
+    """Return product, rank, share and the disclosing party: the supplier discloses a list of customers."""
+    found: dict[str, str] = {}
     part = "revenue_share" if role == "customer" else "cost_share"
     if share := _SHARE.fullmatch(grid.cell(row, part) or grid.cell(row, "share")):
-        said[part] = f"{float(share[1]):g}"
+        found[part] = f"{float(share[1]):g}"
     if rank := _RANKS.get(grid.cell(row, "rank")):
-        said["rank"] = rank
+        found["rank"] = rank
     if goods := grid.named(row, "product", Kind.PRODUCT):
-        said["product"] = "、".join(ref.name for ref in goods)
-    if said.keys() & {"revenue_share", "cost_share", "rank"}:
-        said["disclosed_by"] = "supplier" if role == "customer" else "customer"
-    return tuple(sorted(said.items()))
+        found["product"] = "、".join(ref.name for ref in goods)
+    if found.keys() & {"revenue_share", "cost_share", "rank"}:
+        found["disclosed_by"] = "supplier" if role == "customer" else "customer"
+    return tuple(sorted(found.items()))
 
 
-def _makers(grid: _Grid, row: int) -> Iterator[Claim]:
-    """Rows of products with who makes them, or of companies with what they make."""
+def _produces(grid: _Grid, row: int) -> Iterator[Claim]:
+    """Yield the makers of a product, or the products of a company."""
     if {"customer", "supplier"} & grid.columns.keys():
         return
     makers = grid.named(row, "company", Kind.COMPANY)
     goods = grid.named(row, "product", Kind.PRODUCT)
     if len(makers) > 1 and len(goods) > 1:
-        return  # who of them makes which cannot be told
+        return  # ambiguous who makes what
     for maker, good in product(makers, goods):
         yield from _claim("produces", maker, good, "table.makers", ())
 
 
 def _chain(grid: _Grid, row: int, heads: Sequence[str]) -> Iterator[Claim]:
-    """Upstream and downstream of the title's trade, or of the one thing that stands midstream."""
+    """Yield what is upstream and downstream of the title's industry, or of the only midstream item."""
     kinds = (Kind.PRODUCT, Kind.INDUSTRY)
     stages: dict[str, tuple[EntityMention, ...]] = {"上游": (), "中游": (), "下游": ()}
     columns = _stages(heads)
@@ -206,7 +206,7 @@ def _chain(grid: _Grid, row: int, heads: Sequence[str]) -> Iterator[Claim]:
 
 
 def _stages(heads: Sequence[str]) -> dict[int, str]:
-    """Return the columns whose heads are stages, where there are two at least."""
+    """Return the columns whose heads are stages, if at least two differ."""
     found = {place: match["stage"] for place, head in enumerate(heads) if (match := _STAGE.fullmatch(head))}
     return found if len(set(found.values())) > 1 else {}
 
@@ -223,11 +223,11 @@ def _claim(
             end=0,
             pattern=pattern,
             qualifiers=qualifiers,
-            confidence=_SURE * min(subject.score, object_.score),
-            modality=Modality.ASSERTED,  # what is expected in another cell is not expected of these two
+            confidence=_BASE_CONFIDENCE * min(subject.score, object_.score),
+            modality=Modality.ASSERTED,  # forecasts in other cells do not apply
         )
 
 
 def _items(cell: str) -> list[str]:
-    """Cut an enumeration into its items."""
+    """Split an enumeration into its items."""
     return [plain for item in _BETWEEN.split(cell) if (plain := _TAIL.sub("", item.strip()))]

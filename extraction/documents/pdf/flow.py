@@ -1,4 +1,4 @@
-"""Wrapped lines to paragraphs: order on the page, joins within it, and joins across pages."""
+"""Reflow lines into paragraphs: reading order on the page, joins within it and across pages."""
 
 from __future__ import annotations
 
@@ -24,23 +24,21 @@ _LONE = frozenset({Reason.CONTENTS, Reason.CONTACT, Reason.PAGE_NUMBER, Reason.S
 _CJK = re.compile(r"[\u2018-\u201d\u2026\u3000-\u9fff\uff00-\uffef]")
 _STOPS = ("。", "！", "？", "；", "：", "!", "?", ";")
 _BULLET = re.compile(r"^[•●◆■□▪❑➢⚫\uf06c-\uf0fe]\s*")
-_OPEN_MARK = re.compile(r"^\[(?=[^\[\]]{2,16}$)")  # what is left of a template's [投资要点 Table_Summary]
-_FIELD = re.compile(
-    r"(?:评级|日期|目标价|分析师)\s*[:：]\s*\S"
-)  # 投资评级: 增持 is a statement, however large it is set
-_LONGEST_HEADING = 45
-_MOST_UNITS = 400  # a page with more fragments than this is a drawing; its stream order is as good as any
+_OPEN_MARK = re.compile(r"^\[(?=[^\[\]]{2,16}$)")  # remainder of a template's [投资要点 Table_Summary]
+_FIELD = re.compile(r"(?:评级|日期|目标价|分析师)\s*[:：]\s*\S")  # 投资评级: 增持 is a statement at any font size
+_MAX_HEADING = 45
+_MAX_UNITS = 400  # a page with more fragments is a drawing, for which stream order will do
 _INDENT = 1.2  # in line heights
 _OUTDENT = 2.8
 _RAGGED = 2.2
 _SAME_COLUMN = 4
-_OTHER_SIZE = 0.11  # a line of Latin letters alone measures a tenth less than a Chinese one of the same font size
-_WIDE_GAP = 1.3  # against the usual distance of lines
+_OTHER_SIZE = 0.11  # a line of only Latin letters measures a tenth less than a Chinese one of the same font size
+_WIDE_GAP = 1.3  # relative to the usual line distance
 
 
 @dataclass(frozen=True, slots=True)
 class FlowUnit:
-    """A stretch of a page that keeps together when the page is put in order: lines of text, or finished pieces."""
+    """A part of a page that is ordered as a whole: lines of text, or finished pieces."""
 
     lines: tuple[TextLine, ...] = ()
     pieces: tuple[TextPiece, ...] = ()
@@ -49,7 +47,7 @@ class FlowUnit:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Lines that make one paragraph, with what joining across pages needs to know."""
+    """Lines of one paragraph, with the data needed to join across pages."""
 
     text: str
     first: TextLine
@@ -60,12 +58,12 @@ class Paragraph:
 
     @property
     def unfinished(self) -> bool:
-        """Whether the sentence goes on: the last line is full and ends without a stop."""
+        """Whether the sentence continues: the last line is full and ends without a stop."""
         return self.full and not self.text.endswith(_STOPS)
 
 
 def units_of(lines: Sequence[TextLine]) -> Iterator[FlowUnit]:
-    """Group lines in stream order into runs that go down one column; fragments side by side become one line."""
+    """Group lines in stream order into runs down one column; fragments side by side become one line."""
     run: list[TextLine] = []
     for line in lines:
         if run and line.beside(run[-1]) and line.x0 > run[-1].x1:
@@ -82,32 +80,33 @@ def units_of(lines: Sequence[TextLine]) -> Iterator[FlowUnit]:
 
 
 def in_order(units: Sequence[FlowUnit]) -> list[FlowUnit]:
-    """Put units in reading order: what stands above in the same column comes first, else the stream's order holds."""
-    if len(units) > _MOST_UNITS:
+    """Sort units into reading order: those above in the same column first, otherwise stream order."""
+    if len(units) > _MAX_UNITS:
         return list(units)
-    left = list(units)
+    remaining = list(units)
     ordered: list[FlowUnit] = []
-    while left:
+    while remaining:
         free = next(
-            (unit for unit in left if not any(_above(other, unit) for other in left if other is not unit)), left[0]
+            (unit for unit in remaining if not any(_above(other, unit) for other in remaining if other is not unit)),
+            remaining[0],
         )
         ordered.append(free)
-        left.remove(free)
+        remaining.remove(free)
     return ordered
 
 
 def paragraphs(unit: FlowUnit, column: Sequence[TextLine], page: int) -> Iterator[Paragraph]:
-    """Cut a run of lines into paragraphs.
+    """Split a run of lines into paragraphs.
 
     Args:
         unit: the run.
-        column: all text lines of the page; they tell where a full line ends.
-        page: counted from 0.
+        column: all text lines of the page, which show where a full line ends.
+        page: index from 0.
     """
     pitch = _pitch(column)
     group: list[TextLine] = []
     for line in unit.lines:
-        if group and _begins(group, line, pitch, _right_edge(group[-1], column)):
+        if group and _starts_paragraph(group, line, pitch, _right_edge(group[-1], column)):
             yield _paragraph(group, column, page)
             group = []
         group.append(line)
@@ -116,7 +115,7 @@ def paragraphs(unit: FlowUnit, column: Sequence[TextLine], page: int) -> Iterato
 
 
 def continues(upper: Paragraph, lower: Paragraph) -> bool:
-    """Whether a paragraph goes on in the next one, past a page's end or a figure."""
+    """Return whether a paragraph continues in the next one, across a page break or a figure."""
     same = (
         abs(upper.last.size - lower.first.size) < _OTHER_SIZE * upper.last.size and upper.last.bold == lower.first.bold
     )
@@ -128,15 +127,15 @@ def continues(upper: Paragraph, lower: Paragraph) -> bool:
 
 
 def join(upper: Paragraph, lower: Paragraph) -> Paragraph:
-    """Make one paragraph of two; it counts for the page on which it begins."""
+    """Join two paragraphs; the result belongs to the page on which it begins."""
     text = join_text(upper.text, lower.text)
     return replace(upper, text=text, last=lower.last, full=lower.full, lines=upper.lines + lower.lines)
 
 
 def is_heading(paragraph: Paragraph, body_size: float = 0.0) -> bool:
-    """Whether a paragraph reads and looks like a heading."""
+    """Return whether a paragraph reads and looks like a heading."""
     text = paragraph.text
-    if len(text) > _LONGEST_HEADING or text.endswith(("。", "；", "，", "、")) or paragraph.lines > 2:  # noqa: PLR2004 - no heading takes three lines
+    if len(text) > _MAX_HEADING or text.endswith(("。", "；", "，", "、")) or paragraph.lines > 2:  # noqa: PLR2004 - headings have at most two lines
         return False
     if _FIELD.search(text):
         return False
@@ -146,7 +145,7 @@ def is_heading(paragraph: Paragraph, body_size: float = 0.0) -> bool:
 
 
 def piece_of(paragraph: Paragraph, body_size: float) -> TextPiece:
-    """Turn a finished paragraph into a piece, its bullet stripped."""
+    """Convert a finished paragraph to a piece, without its bullet."""
     text = _OPEN_MARK.sub("", _BULLET.sub("", paragraph.text))
     if is_heading(replace(paragraph, text=text), body_size):
         ratio = paragraph.first.size / body_size if body_size else 1.0
@@ -157,7 +156,7 @@ def piece_of(paragraph: Paragraph, body_size: float) -> TextPiece:
 
 
 def join_text(upper: str, lower: str) -> str:
-    """Join two lines: Chinese without a space, Latin words with one, a hyphenated word without its hyphen.
+    """Join two lines: Chinese without a space, Latin words with one, hyphenated words without the hyphen.
 
     >>> join_text("碳酸锂价格", "下跌"), join_text("lithium carbo-", "nate prices"), join_text("gross", "margin")
     ('碳酸锂价格下跌', 'lithium carbonate prices', 'gross margin')
@@ -187,7 +186,7 @@ def _pitch(column: Sequence[TextLine]) -> float:
 
 
 def _right_edge(line: TextLine, column: Sequence[TextLine], *, any_size: bool = False) -> float:
-    """Where lines of this column end: the furthest edge that two lines share, so that one odd line decides nothing."""
+    """Return where the column ends: the furthest edge shared by two lines, so that one outlier has no effect."""
     edges = sorted(
         (
             other.x1
@@ -201,8 +200,8 @@ def _right_edge(line: TextLine, column: Sequence[TextLine], *, any_size: bool = 
     return next(shared, max(edges, default=line.x1))
 
 
-def _room_for(line: TextLine) -> float:
-    """Width that a line's first word needs: a Latin word or a number is not broken, so the line above ends early."""
+def _first_word_width(line: TextLine) -> float:
+    """Return the width of an unbreakable first word (Latin, number), for which the line above may end early."""
     word = re.match(r"[!-~]+", line.text)
     return (_RAGGED + (0.5 * len(word[0]) if word else 0)) * line.size
 
@@ -211,10 +210,10 @@ def _is_full(line: TextLine, right: float) -> bool:
     return line.x1 >= right - _RAGGED * line.size
 
 
-def _begins(group: Sequence[TextLine], line: TextLine, pitch: float, right: float) -> bool:
-    """Whether a line begins a new paragraph below the lines gathered so far."""
+def _starts_paragraph(group: Sequence[TextLine], line: TextLine, pitch: float, right: float) -> bool:
+    """Return whether a line begins a new paragraph after the lines in `group`."""
     last = group[-1]
-    full = last.x1 + _room_for(line) > right
+    full = last.x1 + _first_word_width(line) > right
     stopped = last.text.endswith(_STOPS)
     gap = pitch and line.middle - last.middle > _WIDE_GAP * pitch
     indent = line.x0 - last.x0
@@ -230,7 +229,7 @@ def _begins(group: Sequence[TextLine], line: TextLine, pitch: float, right: floa
 
 
 def _stands_alone(line: TextLine) -> bool:
-    """Whether a line is hidden by its own words (contents, contacts) or names a value in a second column."""
+    """Return whether a line is hidden by its own text (contents, contacts) or has a value in a second column."""
     pair = len(line.words) > 1 and line.words[1].x0 - line.words[0].x1 > 2 * line.size and not is_item(line.text)
     return pair or line_reason(line.text) in _LONE
 

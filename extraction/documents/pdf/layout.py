@@ -1,4 +1,4 @@
-"""All pages of a PDF to one row of pieces: running lines and figures hidden, paragraphs whole across pages."""
+"""Convert the pages of a PDF to pieces: running lines and figures hidden, paragraphs joined across pages."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 _REPEATS = 3
 _ROW_CELLS = 3
-_LEAST_ROWS = 3
+_MIN_ROWS = 3
 _CELL_LENGTH = 16
-_MOST_LINES = 1_000  # a page with more lines is a drawing or an attack; its column edges are not worth their square
-_REACH = 400  # pieces that may stand between the halves of a paragraph
-_AXIS = 4  # so many numbers below one another are an axis
+_MAX_LINES = 1_000  # a page with more is a drawing or an attack, and column edges take quadratic time
+_REACH = 400  # maximum number of pieces between the halves of a paragraph
+_AXIS = 4  # this many stacked numbers are an axis
 
 
 @dataclass(frozen=True, slots=True)
 class _PageParts:
-    """A page's hidden edges and its body in reading order."""
+    """A page's hidden header and footer, and its body in reading order."""
 
     header: tuple[TextPiece, ...]
     body: tuple[Paragraph | TextPiece, ...]
@@ -38,7 +38,7 @@ class _PageParts:
 
 
 def lay_out(pages: Sequence[Page], tables: RuledTables) -> list[TextPiece]:
-    """Return the document's pieces in reading order, those that layout alone betrays already hidden."""
+    """Return the document's pieces in reading order, with those recognised by layout already hidden."""
     size = body_size(pages)
     running = running_lines(
         [[PlacedLine(line.text, line.middle / page.height) for line in page.lines] for page in pages]
@@ -56,7 +56,7 @@ def lay_out(pages: Sequence[Page], tables: RuledTables) -> list[TextPiece]:
 
 
 def body_size(pages: Sequence[Page]) -> float:
-    """The line height that most characters have, in points."""
+    """Return the line height shared by most characters, in points."""
     sizes = Counter[float]()
     for page in pages:
         for line in page.lines:
@@ -65,8 +65,8 @@ def body_size(pages: Sequence[Page]) -> float:
 
 
 def title_of(page: Page) -> str:
-    """The largest text in the upper half of the first page, with the lines right below it: the report's title."""
-    lines = [line for line in page.lines if line.upright and line.middle < 0.5 * page.height and len(line.text) > 3]  # noqa: PLR2004 - a logo's letters are no title
+    """Return the title: the largest text in the upper half of the first page, with the lines right below it."""
+    lines = [line for line in page.lines if line.upright and line.middle < 0.5 * page.height and len(line.text) > 3]  # noqa: PLR2004 - skip the letters of a logo
     lines = [line for line in lines if not section_reason(line.text) and not line_reason(line.text)]
     if not lines:
         return ""
@@ -78,7 +78,7 @@ def title_of(page: Page) -> str:
 
 
 def _append(flow: list[Paragraph | TextPiece], item: Paragraph | TextPiece) -> None:
-    """Add an item; a paragraph that goes on after hidden lines or a table is joined to its beginning."""
+    """Append an item; a paragraph that continues after hidden lines or a table is joined to its first part."""
     if isinstance(item, Paragraph):
         for at in range(len(flow) - 1, max(-1, len(flow) - _REACH), -1):
             earlier = flow[at]
@@ -126,29 +126,29 @@ def _items(
     if unit.pieces:
         yield from unit.pieces
         return
-    for lines, rows in _stretches(unit.lines):
+    for lines, rows in _split_by_kind(unit.lines):
         table = loose_table(page, lines, tables) if rows else None
         if table:
             yield replace(table, page=page.number)
         elif sum(len(line.words) for line in lines) >= _AXIS and all(is_numeric(line.text) for line in lines):
             yield TextPiece("\n".join(line.text for line in lines), reason=Reason.FIGURE_TEXT, page=page.number)
         else:
-            yield from paragraphs(FlowUnit(tuple(lines)), column[:_MOST_LINES], page.number)
+            yield from paragraphs(FlowUnit(tuple(lines)), column[:_MAX_LINES], page.number)
 
 
-def _stretches(lines: Sequence[TextLine]) -> Iterator[tuple[list[TextLine], bool]]:
-    """Part a run into running text, table rows and axes."""
+def _split_by_kind(lines: Sequence[TextLine]) -> Iterator[tuple[list[TextLine], bool]]:
+    """Split a run into running text, table rows and axes."""
     group: list[TextLine] = []
     kind = ""
     for line in lines:
         found = "row" if _is_row(line) else "axis" if is_numeric(line.text) else ""
         if group and found != kind:
-            yield group, kind == "row" and len(group) >= _LEAST_ROWS
+            yield group, kind == "row" and len(group) >= _MIN_ROWS
             group = []
         group.append(line)
         kind = found
     if group:
-        yield group, kind == "row" and len(group) >= _LEAST_ROWS
+        yield group, kind == "row" and len(group) >= _MIN_ROWS
 
 
 def _is_row(line: TextLine) -> bool:

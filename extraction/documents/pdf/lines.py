@@ -1,4 +1,4 @@
-"""A PDF page as lines with places: what later tells columns, headers, headings and tables apart."""
+"""Read a PDF page as positioned lines, from which columns, headers, headings and tables are detected."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import pypdfium2.raw as pdfium
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_COLUMN_GAP = 2.0  # in line heights: wider blanks part columns
-_WORD_GAP = 1.0  # in line heights: wider blanks part a table's cells; justified Chinese lines stay below
+_COLUMN_GAP = 2.0  # in line heights: wider gaps separate columns
+_WORD_GAP = 1.0  # in line heights: wider gaps separate table cells; justified Chinese lines stay below
 _BOLD = 600
-_STROKED = 2  # TextRun writes bold Chinese as filled and stroked outlines
-_TURNED = 0.1
+_STROKED = 2  # Microsoft Word writes bold Chinese as filled and stroked outlines
+_MAX_SKEW = 0.1
 _SOFT_HYPHEN = 0xFFFE
-_TEMPLATE_MARK = re.compile(r"\[?\s*Table_\w*\s*\]?|\[[\u4e00-\u9fff]* ?Table_\w+\]")  # white text of report templates
+_TEMPLATE_MARK = re.compile(r"\[?\s*Table_\w*\s*\]?|\[[\u4e00-\u9fff]* ?Table_\w+\]")  # white text in report templates
 
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """A run of characters without a wide blank; `x0` and `x1` in points from the left."""
+    """A run of characters without a wide gap; `x0` and `x1` are in points from the left."""
 
     x0: float
     x1: float
@@ -32,7 +32,7 @@ class TextRun:
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line of one column; places are in points, `top` and `bottom` from the page's upper edge."""
+    """A line of one column; coordinates are in points, `top` and `bottom` from the page's upper edge."""
 
     words: tuple[TextRun, ...]
     top: float
@@ -43,7 +43,7 @@ class TextLine:
 
     @property
     def text(self) -> str:
-        """The line's characters."""
+        """Text of the line."""
         return " ".join(word.text for word in self.words)
 
     @property
@@ -58,21 +58,21 @@ class TextLine:
 
     @property
     def middle(self) -> float:
-        """Height of the line's middle."""
+        """Vertical centre."""
         return (self.top + self.bottom) / 2
 
     def beside(self, other: TextLine) -> bool:
-        """Whether both stand on one height."""
+        """Return whether both lines are at the same height."""
         return abs(self.middle - other.middle) < 0.5 * min(self.size, other.size)
 
     def overlaps(self, other: TextLine) -> bool:
-        """Whether one stands above the other."""
+        """Return whether the lines overlap horizontally."""
         return self.x0 < other.x1 and other.x0 < self.x1
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page's lines in the order of its content stream."""
+    """The lines of a page in content-stream order."""
 
     number: int
     width: float
@@ -94,11 +94,11 @@ class _Char:
 
 
 def read_page(page: Any, number: int) -> Page:
-    """Read a page's characters into lines.
+    """Group the characters of a page into lines.
 
     Args:
-        page: a page of pypdfium2.
-        number: counted from 0.
+        page: a pypdfium2 page.
+        number: page index from 0.
     """
     width, height = page.get_size()
     textpage = page.get_textpage()
@@ -111,7 +111,7 @@ def read_page(page: Any, number: int) -> Page:
 
 
 def joined(lines: Sequence[TextLine]) -> TextLine:
-    """Make one line of fragments that stand side by side."""
+    """Merge fragments that are side by side into one line."""
     words = tuple(sorted((word for line in lines for word in line.words), key=lambda word: word.x0))
     top, bottom = min(line.top for line in lines), max(line.bottom for line in lines)
     return TextLine(words, top, bottom, lines[0].size, all(line.bold for line in lines), lines[0].upright)
@@ -131,7 +131,7 @@ def _lines(raw: Any, count: int, *, origin: tuple[float, float]) -> Iterator[Tex
         if code < 0x20 or 0xD800 <= code < 0xE000 or not pdfium.FPDFText_GetLooseCharBox(raw, index, ctypes.byref(box)):  # noqa: PLR2004 - control characters and surrogates by their Unicode ranges
             continue
         char = _Char(text, box.left - origin[0], box.right - origin[0], origin[1] - box.top, origin[1] - box.bottom)
-        if run and not text.isspace() and _parts(run, char):
+        if run and not text.isspace() and _starts_new_line(run, char):
             yield from _close(raw, first, run)
             run = []
         if not run:
@@ -140,8 +140,8 @@ def _lines(raw: Any, count: int, *, origin: tuple[float, float]) -> Iterator[Tex
     yield from _close(raw, first, run)
 
 
-def _parts(run: Sequence[_Char], char: _Char) -> bool:
-    """Whether a character begins a new column or line although the stream shows no break."""
+def _starts_new_line(run: Sequence[_Char], char: _Char) -> bool:
+    """Return whether a character begins a new column or line although the stream has no break."""
     last = next((item for item in reversed(run) if not item.text.isspace()), None)
     if last is None:
         return False
@@ -154,7 +154,7 @@ def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[TextLine]:
     inked = [char for char in run if not char.text.isspace()]
     if not inked:
         return
-    size = max(char.height for char in inked)  # of mixed text the Chinese, whose box is the font's size
+    size = max(char.height for char in inked)  # in mixed text the Chinese height, the font size
     words = tuple(word for word in _words(run, size) if word.text)
     if not words:
         return
@@ -182,11 +182,11 @@ def _word(run: Sequence[_Char]) -> TextRun:
 
 
 def _is_upright(raw: Any, index: int) -> bool:
-    """Whether the text is not turned; synthetic italics are skewed, which pdfium's own angle takes for a turn."""
+    """Return whether the text is not rotated; pdfium's own angle mistakes skewed synthetic italics for rotated."""
     matrix = pdfium.FS_MATRIX()
     if not pdfium.FPDFText_GetMatrix(raw, index, ctypes.byref(matrix)):
         return True
-    return bool(matrix.a > 0 and abs(matrix.b) < _TURNED * matrix.a)
+    return bool(matrix.a > 0 and abs(matrix.b) < _MAX_SKEW * matrix.a)
 
 
 def _is_bold(raw: Any, index: int) -> bool:

@@ -1,4 +1,4 @@
-"""PDF reports: text with page numbers and reflowed paragraphs, tables, running lines hidden."""
+"""Read PDF reports: reflowed paragraphs with page numbers, tables, running lines hidden."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 2_000
 MAX_CHARACTERS = 10_000_000
-_LEAST_CHARACTERS = 20  # a page of a report has hundreds; less on the whole document means that it was scanned
+_MIN_CHARACTERS = 20  # one page of a report has hundreds; fewer in the whole document means a scan
 _CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _EDGE_PAGES = 3
 _TRAILER = b"%%EOF"
@@ -59,7 +59,7 @@ def _open(source: SourceFile) -> pypdfium2.PdfDocument:
             raise DocumentError(source.name, "the PDF is encrypted", "save it without a password") from fault
         truncated = _TRAILER not in source.data[-2048:]
         cause = "the PDF is truncated" if truncated else "the PDF is damaged"
-        raise DocumentError(source.name, cause, "fetch it again") from fault
+        raise DocumentError(source.name, cause, "download it again") from fault
 
 
 def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument) -> list[Page]:
@@ -72,37 +72,37 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument) -> list[Pag
         try:
             page = document[number]
         except pypdfium2.PdfiumError as fault:
-            raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "fetch it again") from fault
+            raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "download it again") from fault
         pages.append(read_page(page, number))
         page.close()
         characters += sum(len(line.text) for line in pages[-1].lines)
         if characters > MAX_CHARACTERS:
             raise DocumentError(source.name, f"more than {MAX_CHARACTERS:,} characters", "split it into single reports")
-    if characters < _LEAST_CHARACTERS:
+    if characters < _MIN_CHARACTERS:
         raise DocumentError(
-            source.name, "the PDF has no text layer (only pictures)", "install the OCR extra or OCR it before"
+            source.name, "the PDF has no text layer (images only)", "install the OCR extra or run OCR on it first"
         )
     return pages
 
 
 def _layers(source: SourceFile, info: dict[str, str], pages: list[Page]) -> list[Metadata]:
-    """Metadata, most trusted first.
+    """Return metadata layers, most trusted first.
 
-    A PDF's title field is right or a template's name; its creation date is the day of the last conversion, which is
-    days late on real reports, so it comes after the file's name and only when it is not in the future.
+    A PDF's title field is either right or a template's name. Its creation date is that of the last conversion, days
+    late on real reports, so it ranks below the file name and is used only if it is not in the future.
     """
     named = from_title(info.get("Title", ""), source.today)
-    edge = pages[:1] + pages[1:][-_EDGE_PAGES:]  # the first page, and the legal notice that names the house
+    edge = pages[:1] + pages[1:][-_EDGE_PAGES:]  # the first page, and the legal notice that names the publisher
     first = [line.text for line in pages[0].lines if line.upright]
     legal = [line.text for page in edge[1:] for line in page.lines if line.upright]
     head = from_head(first, source.today, title=title_of(pages[0]))
-    house = from_head(legal, source.today)
+    notice = from_head(legal, source.today)
     file = from_title(source.path.stem, source.today)
     made = _CREATED.match(info.get("CreationDate", ""))
     return [
         replace(named, published_on=None),
         head,
-        Metadata(publisher=house.publisher),
+        Metadata(publisher=notice.publisher),
         file,
         Metadata(published_on=named.published_on),
         Metadata(published_on=_created(made, source) if made else None),

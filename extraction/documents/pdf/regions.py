@@ -1,4 +1,4 @@
-"""Figures and tables of a page: the stretch from a label (图表 3：…) down to its source line."""
+"""Find the figures and tables of a page: from a label (图表 3：…) down to its source line."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
 _SENTENCE = re.compile(r"[，。；]")
 _PROSE_LENGTH = 24
-_PROSE_WIDTH = 0.55  # of the page's text width
-_SURELY_PROSE = 3
-_MOST_LABELS = 40  # more are a list of figures, not figures
+_PROSE_WIDTH = 0.55  # fraction of the page's text width
+_MIN_PROSE_LINES = 3
+_MAX_LABELS = 40  # more than this is a list of figures
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A figure or table: the indices of its lines on the page, and what they become."""
+    """A figure or table: the indices of its lines on the page, and the resulting pieces."""
 
     lines: tuple[int, ...]
     pieces: tuple[TextPiece, ...]
-    open_label: str = ""  # the label of a region that ran on to the next page
+    open_label: str = ""  # label of a region that continues on the next page
 
 
 @dataclass(slots=True)
 class RegionFinder:
-    """Finds regions page by page; remembers the one that the page's end cut."""
+    """Find regions page by page, remembering one that was cut off by a page break."""
 
     tables: RuledTables
     body_size: float
     open_label: str = field(default="")
 
     def find(self, page: Page, free: Sequence[int]) -> list[Region]:
-        """Return the page's regions.
+        """Return the regions of a page.
 
         Args:
             page: the page.
             free: indices of the lines that are neither running nor rotated.
         """
         labels = sorted((i for i in free if is_figure_label(page.lines[i].text)), key=lambda i: page.lines[i].middle)
-        labels = labels[:_MOST_LABELS]
+        labels = labels[:_MAX_LABELS]
         taken: set[int] = set()
         regions: list[Region] = []
         if self.open_label and (region := self._continued(page, free, labels)):
@@ -66,7 +66,7 @@ class RegionFinder:
         return regions
 
     def is_prose(self, page: Page, line: TextLine) -> bool:
-        """Whether a line is running text: long, one column wide, of the body's size, with a comma or a stop."""
+        """Return whether a line is running text: long, one column wide, in body size, with a comma or a stop."""
         text_width = page.width * 0.82
         return (
             len(line.text) >= _PROSE_LENGTH
@@ -76,7 +76,7 @@ class RegionFinder:
         )
 
     def _below(self, page: Page, free: Sequence[int], label: int, labels: Sequence[int]) -> list[int]:
-        """Lines from a label to its source line, to the next label, or to where prose begins."""
+        """Return the lines from a label to its source line, the next label, or the start of prose."""
         head = page.lines[label]
         rights = [page.lines[i].x0 for i in labels if page.lines[i].beside(head) and page.lines[i].x0 > head.x1]
         lefts = [page.lines[i].x1 for i in labels if page.lines[i].beside(head) and page.lines[i].x1 < head.x0]
@@ -87,13 +87,13 @@ class RegionFinder:
         under.sort(key=lambda i: page.lines[i].middle)
         source = next((at for at, i in enumerate(under) if is_source_line(page.lines[i].text, below_figure=True)), None)
         if source is not None:
-            return self._upto_source(page, under, source)
+            return self._until_source(page, under, source)
         first = next((at for at, i in enumerate(under) if self.is_prose(page, page.lines[i])), len(under))
         return under[:first]
 
-    def _upto_source(self, page: Page, under: Sequence[int], source: int) -> list[int]:
+    def _until_source(self, page: Page, under: Sequence[int], source: int) -> list[int]:
         prose = [at for at, i in enumerate(under[:source]) if self.is_prose(page, page.lines[i])]
-        if len(prose) >= _SURELY_PROSE:
+        if len(prose) >= _MIN_PROSE_LINES:
             return list(under[: prose[0]])
         last = page.lines[under[source]]
         kept = list(under[: source + 1])
@@ -108,7 +108,7 @@ class RegionFinder:
         return kept
 
     def _continued(self, page: Page, free: Sequence[int], labels: Sequence[int]) -> Region | None:
-        """The rest of a region that the last page's end cut: all down to a source line, if no prose comes first."""
+        """Return the rest of a region cut off by a page break: all down to a source line, if no prose comes first."""
         end = min((page.lines[i].top for i in labels), default=page.height)
         above = sorted((i for i in free if page.lines[i].top < end), key=lambda i: page.lines[i].middle)
         source = next((at for at, i in enumerate(above) if is_source_line(page.lines[i].text, below_figure=True)), None)
@@ -143,7 +143,7 @@ class RegionFinder:
 
 
 def loose_table(page: Page, lines: Sequence[TextLine], tables: RuledTables) -> TextPiece | None:
-    """Read lines that look like rows but bear no label."""
+    """Read unlabelled lines that look like table rows."""
     ruled = tables.rows(page, lines)
     rows = ruled if is_grid(ruled, labelled=False) else grid(lines)
     table = table_from_rows(rows) if is_grid(rows, labelled=False) else None

@@ -1,7 +1,7 @@
-"""Tables of a PDF page: ruled ones by pdfplumber, the others by the blank gutters between their columns.
+"""Extract tables from PDF pages: ruled ones with pdfplumber, others by the blank gutters between columns.
 
-pdfplumber's own text strategy was tried for the second kind: it cuts letters off the first column and splits cells in
-two (measured on broker reports), so the gutters are found here.
+pdfplumber's own text strategy is not used for the second kind: on broker reports it cut letters off the first column
+and split cells in two.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
     from extraction.documents.pdf.lines import Page, TextLine
 
 
-# What a damaged or hostile page was seen to raise in pdfminer; the page is then read without its rulings.
+# Errors that damaged or hostile pages have raised in pdfminer; such a page is read without its rulings.
 _FAULTS = (PDFException, PSException, PdfminerException, ValueError, TypeError, KeyError, IndexError, RecursionError)
 _NUMERIC = re.compile(r"[-+－(（]?[\d.,]+[%％)）A-Za-z]{0,2}|[-–—/]+|N/?A", re.IGNORECASE)
 _COVERED = 0.8
 _FILLED = 0.5
 _DENSE = 0.7
 _WORDED = 0.2
-_MOST_MISSING = 0.3
+_MAX_MISSING = 0.3
 _TIGHT = 0.25
-_LEAST_COLUMNS = 3
-_SLACK = 4.0  # points that a centred label may stand off
+_MIN_COLUMNS = 3
+_SLACK = 4.0  # points by which a centred label may be off
 _CELLS_TOUCH = re.compile(
     r"(?<=[\d%)E]) (?=[\d(（]|[\u4e00-\u9fff])(?![年月日季亿万元个家倍吨辆台股])(?!\d+[年月日亿万])"
 )
 
 
 class RuledTables:
-    """Opens a PDF with pdfplumber only when a page asks for it: it is twenty times slower than pdfium."""
+    """Ruled tables of a PDF, opened with pdfplumber only on demand: it is twenty times slower than pdfium."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._opened: Any = None
 
     def rows(self, page: Page, lines: Sequence[TextLine]) -> list[list[str | None]]:
-        """Return the rows of the ruled table that holds nearly all of these lines, or nothing."""
+        """Return the rows of the ruled table that contains nearly all of these lines, or an empty list."""
         top, bottom = min(line.top for line in lines) - 3, max(line.bottom for line in lines) + 3
         try:
             self._opened = self._opened or pdfplumber.open(io.BytesIO(self._data))
@@ -65,10 +65,10 @@ class RuledTables:
             return []
         cells = [cell for row in rows for cell in row]
         missing = sum(cell is None for cell in cells)
-        return rows if missing <= _MOST_MISSING * len(cells) else []
+        return rows if missing <= _MAX_MISSING * len(cells) else []
 
     def release(self, page: Page) -> None:
-        """Free what a page took."""
+        """Free the memory of a page."""
         if self._opened:
             self._opened.pages[page.number].close()
 
@@ -79,7 +79,7 @@ class RuledTables:
 
 
 def grid(lines: Sequence[TextLine]) -> list[list[str]]:
-    """Read lines as a grid: rows by height, columns by the vertical gutters that hardly any word crosses."""
+    """Read lines as a grid: rows by height, columns by the vertical gutters that few words cross."""
     rows = _rows([replace(line, words=tuple(part for word in line.words for part in _tokens(word))) for line in lines])
     cuts = _gutters([word for row in rows for line in row for word in line.words], len(rows))
     cells = [[_cell(row, low, high) for low, high in pairwise([-1e9, *cuts, 1e9])] for row in rows]
@@ -89,14 +89,14 @@ def grid(lines: Sequence[TextLine]) -> list[list[str]]:
 
 
 def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
-    """Whether rows are a table and not the scattered numbers of a chart.
+    """Return whether rows are a table rather than the scattered numbers of a chart.
 
     Args:
         rows: cells.
-        labelled: the label says 表, so less evidence will do.
+        labelled: the label names a table (表), so less evidence is required.
     """
     width = max((len(row) for row in rows), default=0)
-    if len(rows) < 2 or width < 2:  # noqa: PLR2004 - the least that makes a grid
+    if len(rows) < 2 or width < 2:  # noqa: PLR2004 - minimum size of a grid
         return False
     filled = [sum(bool(cell) for cell in row) for row in rows]
     dense = sum(count for count in filled if count >= _FILLED * width) / max(1, sum(filled))
@@ -107,16 +107,16 @@ def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
     if width > 2 and len(rows) > 2 and dense >= _DENSE and words >= _WORDED * len(below):  # noqa: PLR2004 - three columns
         return True
     heads = sum(bool(row[0]) and not is_numeric(row[0] or "") for row in rows)
-    return dense >= _COVERED and len(rows) > 2 and heads >= _FILLED * len(rows)  # noqa: PLR2004 - a head and two rows
+    return dense >= _COVERED and len(rows) > 2 and heads >= _FILLED * len(rows)  # noqa: PLR2004 - a header and two rows
 
 
 def is_numeric(text: str) -> bool:
-    """Whether a cell or an axis label is only a number, a date or a dash."""
+    """Return whether a cell or axis label is only a number, a date or a dash."""
     return bool(_NUMERIC.fullmatch(text)) or bool(re.fullmatch(r"[\d\s./:%％年月日\-~～,+]+", text))
 
 
 def _is_upright(item: dict[str, Any]) -> bool:
-    """Whether an object is no turned letter of a watermark; pdfplumber's own flag lets a slanted one pass."""
+    """Return whether an object is not a rotated watermark letter; pdfplumber's own flag accepts slanted ones."""
     matrix = item.get("matrix")
     return not matrix or abs(matrix[1]) < 0.1 * abs(matrix[0])
 
@@ -137,8 +137,8 @@ def _rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
 
 
 def _gutters(words: Sequence[TextRun], rows: int) -> list[float]:
-    """Return the middles of the vertical strips that at most a tenth of the rows cross (spanning heads do)."""
-    allowed = max(1, rows // 10) if rows > 3 else 0  # noqa: PLR2004 - below that a crossing word is no exception
+    """Return the centres of vertical strips crossed by at most a tenth of the rows (by spanning headers)."""
+    allowed = max(1, rows // 10) if rows > 3 else 0  # noqa: PLR2004 - with fewer rows no crossing is allowed
     edges = sorted([(word.x0, 1) for word in words] + [(word.x1, -1) for word in words])
     cuts: list[float] = []
     crossing, open_from, seen = 0, None, False
@@ -159,29 +159,29 @@ def _cell(row: Sequence[TextLine], low: float, high: float) -> str:
 
 
 def _tokens(word: TextRun) -> Iterator[TextRun]:
-    """Part a word where two cells stand so close that only a space shows it: 655918 营业收入, 2022-01 2022-02."""
-    share = (word.x1 - word.x0) / max(1, _columns(word.text))
+    """Split a word where only a space separates two cells: 655918 营业收入, 2022-01 2022-02."""
+    share = (word.x1 - word.x0) / max(1, _display_width(word.text))
     start = 0
     for cut in [*(match.start() for match in _CELLS_TOUCH.finditer(word.text)), len(word.text)]:
         text = word.text[start:cut].strip()
-        left = word.x0 + share * _columns(word.text[:start])
-        yield TextRun(left, word.x0 + share * _columns(word.text[:cut]), text)
+        left = word.x0 + share * _display_width(word.text[:start])
+        yield TextRun(left, word.x0 + share * _display_width(word.text[:cut]), text)
         start = cut + 1
 
 
-def _columns(text: str) -> int:
+def _display_width(text: str) -> int:
     return sum(1 if char.isascii() else 2 for char in text)
 
 
 def _spread_labels(cells: list[list[str]], heights: list[float]) -> tuple[list[list[str]], list[float]]:
-    """Give every row the label of the merged first cell that it stands beside.
+    """Copy the label of a merged first cell to each row it spans.
 
-    Such a label is centred on its rows, so that the first group ends as far below its label as it begins above it,
-    the next begins there, and so on. When that does not come out even, the rows stay as they are.
+    Such a label is vertically centred on its rows: the first group ends as far below its label as it begins above it,
+    the next group begins there, and so on. If the groups do not add up, the rows are returned unchanged.
     """
     orphan = [bool(row[0]) and not any(row[1:]) for row in cells]
     first = next((at for at, row in enumerate(cells) if at and any(row[1:])), 0)
-    if not any(orphan[first:]) or any(len(row) < _LEAST_COLUMNS for row in cells):
+    if not any(orphan[first:]) or any(len(row) < _MIN_COLUMNS for row in cells):
         return cells, heights
     spread: dict[int, str] = {}
     at = first
@@ -200,9 +200,9 @@ def _spread_labels(cells: list[list[str]], heights: list[float]) -> tuple[list[l
 
 
 def _merge_wrapped(cells: list[list[str]], heights: Sequence[float], size: float) -> list[list[str]]:
-    """Join the lines of cells that were wrapped: they stand clearly closer together than rows do.
+    """Join the lines of wrapped cells, which are clearly closer together than rows.
 
-    Rows that hold numbers in the same columns are never joined, so a plain table with gaps between its parts stays.
+    Rows with numbers in the same column are never joined, so a plain table with gaps between its parts is unchanged.
     """
     gaps = sorted(after - before for before, after in pairwise(heights))
     if len(gaps) < 2:  # noqa: PLR2004 - nothing to compare
@@ -212,22 +212,22 @@ def _merge_wrapped(cells: list[list[str]], heights: Sequence[float], size: float
         return cells
     merged = [cells[0]]
     for row, (before, after) in zip(cells[1:], pairwise(heights), strict=True):
-        if after - before <= near and not _clash(merged[-1], row):
+        if after - before <= near and not _conflict(merged[-1], row):
             merged[-1] = [_join(upper, lower) for upper, lower in zip(merged[-1], row, strict=True)]
         else:
             merged.append(row)
     return merged
 
 
-def _clash(upper: Sequence[str], lower: Sequence[str]) -> bool:
+def _conflict(upper: Sequence[str], lower: Sequence[str]) -> bool:
     both = [(up, low) for up, low in zip(upper, lower, strict=True) if up and low]
     return any(is_numeric(up) or is_numeric(low) for up, low in both)
 
 
 def _stack_twins(rows: list[list[str]]) -> list[list[str]]:
-    """Put the right half of two tables printed side by side under the left one: their heads are the same years."""
+    """Put the right one of two tables printed side by side below the left one, if their headers are equal."""
     half, odd = divmod(len(rows[0]), 2) if rows else (0, 0)
-    if odd or half < _LEAST_COLUMNS or rows[0][1:half] != rows[0][half + 1 :]:
+    if odd or half < _MIN_COLUMNS or rows[0][1:half] != rows[0][half + 1 :]:
         return rows
     return [row[:half] for row in rows] + [row[half:] for row in rows[1:] if any(row[half:])]
 

@@ -1,4 +1,4 @@
-"""What one row of an existing graph claims beyond its ends, or one line about what is wrong with it."""
+"""Encode what a row of an imported graph claims apart from its two ends."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 _PERIOD = re.compile(r"(\d{4})(?:H([12])|Q([1-4])|-(\d{2})(?:-(\d{2}))?)?")
 _UNIT = ("unit", "scale", "change", "basis")
-NESTED = "a field holds a list or an object; only qualifiers may"
+NESTED = "a field holds a list or an object; only qualifiers may be nested"
 
 
 class BadRow(ValueError):
-    """A row that cannot be taken in; the text says why and what to do."""
+    """A row that cannot be imported; the message states the cause and the remedy."""
 
 
 class Worded(NamedTuple):
-    """What a claim says: `text` as stores keep it, `key` what it gives to the fact's id."""
+    """An encoded claim: `text` in stored form, `key` its contribution to the fact id."""
 
     text: str
     key: bytes
@@ -35,9 +35,9 @@ class Worded(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What a claim of a measured value says around the number: rows that differ in the number alone share it.
+    """Template of a claim with a measured value, shared by rows that differ only in the number.
 
-    `text` and `key` stand before and after the whole value, `tail` after its number when there is no second one.
+    `text` and `key` are the parts before and after the whole value; `tail` follows the number when there is no `high`.
     """
 
     unit: Mapping[str, str]
@@ -48,7 +48,7 @@ class Around(NamedTuple):
 
     @staticmethod
     def of(fact: Fact, row: SourceRow) -> Around:
-        """Take apart what a fact without a value says."""
+        """Split the encoding of a fact without a value."""
         after = f",{codec.dump(fact.qualifiers)}]"
         before = codec.claim_out(fact).removesuffix(f"null{after}")
         unit = {name: str(getattr(row, name) or "") for name in _UNIT}
@@ -61,7 +61,7 @@ class Around(NamedTuple):
         return Around(unit, (f"{before}[", after), key, tail, fact.polarity == "negative")
 
     def measured(self, number: float, high: float | None) -> tuple[str, bytes]:
-        """Put a value in, and return the text and the key of the claim."""
+        """Insert a value and return the text and the key of the claim."""
         if high is None:
             return f"{self.text[0]}{number!r}{self.tail[0]}", self.key[0] + number_key(number) + self.tail[1]
         value = Value(number, **self.unit, high=high)
@@ -69,7 +69,7 @@ class Around(NamedTuple):
 
 
 def worded(row: SourceRow, *, measured: bool) -> Worded | Around:
-    """Return what a row claims; with `measured` its numbers are left out, to be put in for each row like it.
+    """Return the encoded claim of a row; with `measured`, a template without its numbers.
 
     Raises:
         BadRow: when a field cannot be read.
@@ -84,20 +84,20 @@ def number_in(row: SourceRow, name: str) -> float | None:
     """Return a number of a row, or None when it states none.
 
     Raises:
-        BadRow: when it is none, or not finite.
+        BadRow: when it is not a finite number.
     """
     value = getattr(row, name)
     if type(value) is float and isfinite(value):
         return value
-    found: float | None = _read(row, name, _number, None)
+    found: float | None = _read(row, name, _finite_number, None)
     return found
 
 
 def parse_period(text: str) -> Period:
-    """Read 2024, 2024H1, 2024Q3, 2024-09, 2024-09-30, or FIRST/LAST, both included and either left out.
+    """Parse 2024, 2024H1, 2024Q3, 2024-09, 2024-09-30, or FIRST/LAST, both inclusive and optional.
 
     Raises:
-        BadRow: when it is none of these.
+        BadRow: when the format is not one of these.
     """
     first, slash, last = text.partition("/")
     try:
@@ -106,7 +106,7 @@ def parse_period(text: str) -> Period:
             return Period(date.fromisoformat(first) if first else None, end)
         found = _PERIOD.fullmatch(text)
         if found is None:
-            raise ValueError(text)  # noqa: TRY301 - the same answer as to a day that does not exist
+            raise ValueError(text)  # noqa: TRY301 - handled like a day that does not exist
         number, halves, quarters, months, days = found.groups()
         if days:
             return day(date.fromisoformat(text))
@@ -120,21 +120,21 @@ def parse_period(text: str) -> Period:
 
 
 def confidence_in(row: SourceRow) -> float:
-    """Return how sure a row is.
+    """Return the confidence of a row.
 
     Raises:
-        BadRow: when it is no number above 0 and at most 1.
+        BadRow: when it is not a number in (0, 1].
     """
     value = row.confidence
     if value is None or value == "":
         return 1.0
     try:
-        sure = float(str(value))
+        confidence = float(str(value))
     except ValueError:
         raise BadRow(f"confidence {value!r} is not a number") from None
-    if not 0 < sure <= 1:
+    if not 0 < confidence <= 1:
         raise BadRow(f"confidence {value!r} is not above 0 and at most 1")
-    return sure
+    return confidence
 
 
 def _fact(row: SourceRow) -> Fact:
@@ -155,7 +155,7 @@ def _fact(row: SourceRow) -> Fact:
     )
 
 
-def _number(text: Any) -> float:
+def _finite_number(text: Any) -> float:
     number = float(text)
     if not isfinite(number):
         raise ValueError(text)
@@ -168,20 +168,20 @@ def _qualifiers(given: Any) -> tuple[tuple[str, str], ...]:
     if isinstance(given, str):  # a CSV cell: product=电池;rank=1
         pairs = [part.partition("=") for part in given.split(";") if part.strip()]
         if not all(equals for _, equals, _ in pairs):
-            raise BadRow(f"qualifiers {given!r} are not written name=value;name=value")
+            raise BadRow(f"qualifiers {given!r} are not in the form name=value;name=value")
         return tuple(sorted((name.strip(), value.strip()) for name, _, value in pairs))
     if not isinstance(given, dict):
-        raise BadRow("qualifiers are neither an object nor name=value;name=value")
+        raise BadRow("qualifiers must be an object or name=value;name=value")
     return tuple(sorted((str(name), str(value)) for name, value in given.items()))
 
 
-def _read(row: SourceRow, name: str, kind: Callable[[Any], Any], otherwise: Any) -> Any:
+def _read(row: SourceRow, name: str, kind: Callable[[Any], Any], default: Any) -> Any:
     value = getattr(row, name)
     if value is None or value == "":
-        return otherwise
+        return default
     if isinstance(value, list | dict):
         raise BadRow(NESTED)
     try:
         return kind(value)
     except (ValueError, TypeError, OverflowError):
-        raise BadRow(f"{name} {value!r} cannot be read") from None
+        raise BadRow(f"{name} {value!r} is not valid") from None

@@ -1,4 +1,4 @@
-"""The fields of one row of an existing graph, from a line of JSON or from cells; docs/store.md lists them."""
+"""Parse the fields of one row of an imported graph from a JSON line or from cells; docs/store.md lists them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class SourceRow(msgspec.Struct, gc=False):
-    """A row as it was written: nothing is checked yet, a field that is not stated is None."""
+    """An unchecked row; missing fields are None."""
 
     subject: Any = None
     object: Any = None
     value: Any = None
     high: Any = None
     confidence: Any = None
-    # What follows is what many rows share (kg/interop/rows/claims.py).
+    # The fields below are shared by many rows (kg/interop/rows/claims.py).
     relation: Any = None
     subject_kind: Any = None
     object_kind: Any = None
@@ -37,33 +37,33 @@ class SourceRow(msgspec.Struct, gc=False):
     qualifiers: Any = None
 
 
-OWN = 5  # fields that no other row is expected to share
+OWN = 5  # leading fields that are specific to one row
 _decoder = msgspec.json.Decoder(SourceRow)
 _decode, _decode_lines = _decoder.decode, _decoder.decode_lines
 
 
 class Fault(str):
-    """What is wrong with a line that is no row."""
+    """The fault message of a line that is not a row."""
 
     __slots__ = ()
 
 
 def row_of(fields: Mapping[str, Any]) -> SourceRow:
-    """Return a row of named fields; names that no row has are passed over."""
+    """Return a row of named fields; unknown names are ignored."""
     return SourceRow(**{name: value for name, value in fields.items() if name in SourceRow.__struct_fields__})
 
 
 def row_in(line: str) -> SourceRow:
-    """Read a line of JSON.
+    """Parse a line of JSON.
 
     Raises:
         ValueError: when it is not valid JSON.
         RecursionError: when it is nested too deeply.
-        TypeError: when it is valid, but no object.
+        TypeError: when it is valid but not an object.
     """
     try:
         return _decode(line)
-    except msgspec.MsgspecError:  # what Python's own reader takes as well (NaN, a lone surrogate) is no fault
+    except msgspec.MsgspecError:  # also accept what only Python's parser does: NaN, a lone surrogate
         fields = json.loads(line)
     if not isinstance(fields, dict):
         raise TypeError(line)
@@ -71,9 +71,9 @@ def row_in(line: str) -> SourceRow:
 
 
 def rows_in(lines: list[str]) -> Sequence[SourceRow | Fault]:
-    """Read lines of JSON, each a row or a fault of its own."""
+    """Parse lines of JSON; each gives a row or a fault."""
     text = "\n".join(lines)
-    # Then no value goes on in the next line, and as many values as lines are one a line.
+    # If every line break separates two objects and there are as many values as lines, each line holds one value.
     if text.count("}\n{") == len(lines) - 1 and text.startswith("{") and text.endswith("}"):
         try:
             rows = _decode_lines(text)

@@ -1,4 +1,4 @@
-"""Files of an existing graph, row by row: JSONL, CSV, and the layouts of `ickg25` and `chainkg` as they are."""
+"""Read files of an existing graph row by row: JSONL, CSV, and the layouts of `ickg25` and `chainkg`."""
 
 from __future__ import annotations
 
@@ -25,45 +25,47 @@ if TYPE_CHECKING:
 
 _LONGEST = 1_000_000  # characters of one row
 _PIECE = 262_144  # bytes of a file read at once
-_TOGETHER = 1_000  # rows of a block, where rows do not come as lines
+_BLOCK_ROWS = 1_000  # rows per block, for formats that are not read as lines
 
 
 @dataclass(slots=True)
 class LeftOut:
-    """Relations of another graph that ours has no word for, with how many rows say them."""
+    """Row counts of foreign relations that have no counterpart in the vocabulary."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
 
 def read_jsonl(path: Path, _: LeftOut, __: str) -> Iterator[RowBlock]:
-    """Read a file of JSON objects, one a line; docs/store.md lists the fields."""
+    """Read a file of JSON objects, one per line; docs/store.md lists the fields."""
     for numbers, lines in blocks_of_lines(path):
         yield RowBlock(str(path), numbers, lines, rows_in(lines))
 
 
 def read_csv(path: Path, _: LeftOut, __: str) -> Iterator[RowBlock]:
-    """Read a CSV file whose first line names the fields; they are those of JSONL."""
+    """Read a CSV file whose header names the same fields as JSONL."""
     yield from _blocks(path, _csv_rows(path))
 
 
-def _csv_rows(path: Path) -> Iterator[_Written]:
-    taken: list[str] = []
+def _csv_rows(path: Path) -> Iterator[_NumberedRow]:
+    row_lines: list[str] = []
     numbers: list[int] = []
 
     def lines() -> Iterator[str]:
         for number, line in numbered_lines(path):
-            taken.append(line)
+            row_lines.append(line)
             numbers.append(number)
             yield line + "\n"
 
     reader = csv.reader(lines())
     header = next(reader, [])
     if missing := [name for name in NEEDED if name not in header]:
-        raise DocumentError(str(path), f"no column {', '.join(missing)}", "name the columns in the first line")
-    if twice := [name for name, count in Counter(header).items() if count > 1]:
-        raise DocumentError(str(path), f"two columns {', '.join(twice)}", "give each its own name in the first line")
+        raise DocumentError(str(path), f"no column {', '.join(missing)}", "name the columns in the header line")
+    if duplicates := [name for name, count in Counter(header).items() if count > 1]:
+        raise DocumentError(
+            str(path), f"duplicate columns {', '.join(duplicates)}", "give each column a unique name in the header line"
+        )
     while True:
-        taken.clear()
+        row_lines.clear()
         numbers.clear()
         try:
             cells = next(reader)
@@ -72,21 +74,21 @@ def _csv_rows(path: Path) -> Iterator[_Written]:
         except csv.Error as error:
             yield reader.line_num, "", Fault(f"not valid CSV: {error}")
             continue
-        text = "\n".join(taken)
+        text = "\n".join(row_lines)
         number = numbers[0] if numbers else reader.line_num
         if len(cells) == len(header):
             yield number, text, row_of(dict(zip(header, cells, strict=True)))
         elif cells:
-            yield number, text, Fault(f"{len(cells)} cells where the first line names {len(header)}")
+            yield number, text, Fault(f"{len(cells)} cells, but the header has {len(header)}")
 
 
 def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[RowBlock]:
-    """Read dated quadruples of ids: `train.txt`, `valid.txt` and `test.txt` with their three tables of names."""
+    """Read dated quadruples of ids: `train.txt`, `valid.txt` and `test.txt`, with their three name tables."""
     names = _numbered(folder / "entity2id.txt", "\t")
     relations = _numbered(folder / "relation2id.txt", "\t")
     days = dict(_pairs(folder / "time2id.txt", ","))
 
-    def rows(path: Path) -> Iterator[_Written]:
+    def rows(path: Path) -> Iterator[_NumberedRow]:
         for number, line in numbered_lines(path):
             cells = line.split()
             try:
@@ -95,7 +97,7 @@ def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[RowBlock]:
             except (IndexError, KeyError):
                 yield number, line, Fault("not four known ids")
                 continue
-            row = _said(("ickg25", head, relation, tail, day), left_out)
+            row = _mapped_row(("ickg25", head, relation, tail, day), left_out)
             if row is not None:
                 yield number, f"{head}\t{relation}\t{tail}\t{day}", row
 
@@ -105,11 +107,11 @@ def read_ickg25(folder: Path, left_out: LeftOut, _: str) -> Iterator[RowBlock]:
 
 
 def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[RowBlock]:
-    """Read the edge files of ChainKG; it states no days, so all its rows are of `day`."""
+    """Read the edge files of ChainKG; it has no dates, so all rows are dated `day`."""
     if not day:
-        raise DocumentError(str(folder), "this layout states no days", "give the day it was published with --date")
+        raise DocumentError(str(folder), "this layout has no dates", "set the publication day with --date")
 
-    def rows(path: Path, head: str, tail: str) -> Iterator[_Written]:
+    def rows(path: Path, head: str, tail: str) -> Iterator[_NumberedRow]:
         for number, line in numbered_lines(path):
             try:
                 fields = json.loads(line)
@@ -117,14 +119,14 @@ def read_chainkg(folder: Path, left_out: LeftOut, day: str) -> Iterator[RowBlock
             except (ValueError, KeyError, TypeError, RecursionError):
                 yield number, line, Fault(f"not an object with {head}, {tail} and rel")
                 continue
-            row = _said(("chainkg", ends[0], relation, ends[1], day), left_out)
+            row = _mapped_row(("chainkg", ends[0], relation, ends[1], day), left_out)
             if row is not None:
                 yield number, line, row
 
-    there = [each for each in _CHAINKG if (folder / each[0]).exists()]
-    if not there:
-        raise DocumentError(str(folder), f"has no {_CHAINKG[0][0]}", "is this the layout that --format names?")
-    for name, head, tail in there:
+    present = [each for each in _CHAINKG if (folder / each[0]).exists()]
+    if not present:
+        raise DocumentError(str(folder), f"has no {_CHAINKG[0][0]}", "check that --format matches the layout")
+    for name, head, tail in present:
         yield from _blocks(folder / name, rows(folder / name, head, tail))
 
 
@@ -141,43 +143,43 @@ FORMATS: Mapping[str, Callable[[Path, LeftOut, str], Iterator[RowBlock]]] = {
     "ickg25": read_ickg25,
     "chainkg": read_chainkg,
 }
-_Written = tuple[int, str, SourceRow | Fault]  # the number of its line, its very words, its fields
+_NumberedRow = tuple[int, str, SourceRow | Fault]  # line number, source text, fields
 
 
-def _blocks(path: Path, rows: Iterator[_Written]) -> Iterator[RowBlock]:
-    """Put rows of a file together; what comes before a fault of the file is handed on before the fault."""
-    waiting: list[_Written] = []
+def _blocks(path: Path, rows: Iterator[_NumberedRow]) -> Iterator[RowBlock]:
+    """Group the rows of a file into blocks; rows before a file error are yielded before it is raised."""
+    pending: list[_NumberedRow] = []
     fault: DocumentError | None = None
     try:
         for row in rows:
-            waiting.append(row)
-            if len(waiting) == _TOGETHER:
-                yield _block(path, waiting)
-                waiting = []
+            pending.append(row)
+            if len(pending) == _BLOCK_ROWS:
+                yield _block(path, pending)
+                pending = []
     except DocumentError as error:
         fault = error
-    if waiting:
-        yield _block(path, waiting)
+    if pending:
+        yield _block(path, pending)
     if fault:
         raise fault
 
 
-def _block(path: Path, rows: list[_Written]) -> RowBlock:
+def _block(path: Path, rows: list[_NumberedRow]) -> RowBlock:
     numbers, lines, found = zip(*rows, strict=True)
     return RowBlock(str(path), numbers, lines, found)
 
 
-def _said(quad: tuple[str, str, str, str, str], left_out: LeftOut) -> SourceRow | None:
-    """Return a row of another graph in our words (kg/interop/formats.yaml); None, and counted, where we have none."""
+def _mapped_row(quad: tuple[str, str, str, str, str], left_out: LeftOut) -> SourceRow | None:
+    """Map a foreign row to the vocabulary (kg/interop/formats.yaml); count it and return None if unmapped."""
     name, head, relation, tail, day = quad
-    ours = _relations()[name].get(relation)
-    if ours is None:
+    mapping = _relations()[name].get(relation)
+    if mapping is None:
         left_out.counts[relation] += 1
         return None
-    ends = ("object", "subject") if ours.get("turned") else ("subject", "object")
-    row = {"relation": ours["relation"], "published_on": day, "source": name}
-    for side, text_, kind in zip(ends, (head, tail), (ours["head"], ours["tail"]), strict=True):
-        row |= {side: text_, f"{side}_kind": kind}
+    ends = ("object", "subject") if mapping.get("turned") else ("subject", "object")
+    row = {"relation": mapping["relation"], "published_on": day, "source": name}
+    for side, text, kind in zip(ends, (head, tail), (mapping["head"], mapping["tail"]), strict=True):
+        row |= {side: text, f"{side}_kind": kind}
     return row_of(row)
 
 
@@ -189,13 +191,13 @@ def _relations() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not empty, with their numbers; one too long to be a row is cut, and so refused."""
+    """Yield non-empty lines with their numbers; overlong lines are truncated and so refused later."""
     for numbers, lines in blocks_of_lines(path):
         yield from zip(numbers, lines, strict=True)
 
 
 def blocks_of_lines(path: Path) -> Iterator[tuple[Sequence[int], list[str]]]:
-    """Yield the same, many lines at a time; of a longer line no more is held in memory than is handed on."""
+    """Yield the same in blocks of lines; an overlong line is never held in memory as a whole."""
     number, rest = 1, ""
     for text in _texts(path):
         lines = (rest + text).split("\n")
@@ -218,7 +220,7 @@ def _not_empty(number: int, lines: list[str]) -> Iterator[tuple[Sequence[int], l
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """Yield the text of a file piece by piece, every end of a line as one character."""
+    """Yield the decoded text of a file in pieces, with newlines normalised."""
     decode, fold = getincrementaldecoder("utf-8-sig")().decode, IncrementalNewlineDecoder(None, translate=True).decode
     try:
         with path.open("rb") as file:
@@ -229,14 +231,14 @@ def _texts(path: Path) -> Iterator[str]:
         raise DocumentError(str(path), f"cannot be read: {error.strerror}", "check the path") from error
     except UnicodeDecodeError as error:
         yield fold(error.object[: error.start].decode())
-        raise DocumentError(str(path), "not UTF-8", "convert it; rows before are imported") from error
+        raise DocumentError(str(path), "not UTF-8", "convert it to UTF-8; earlier rows are imported") from error
 
 
 def _pairs(path: Path, separator: str) -> Iterator[tuple[str, str]]:
     for number, line in numbered_lines(path):
         one, found, other = line.rpartition(separator)
         if not found:
-            raise DocumentError(f"{path}:{number}", "not a name and an id", "is this the layout that --format names?")
+            raise DocumentError(f"{path}:{number}", "not a name and an id", "check that --format matches the layout")
         yield one, other
 
 

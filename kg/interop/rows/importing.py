@@ -1,4 +1,4 @@
-"""Facts of an existing graph into a store: what cannot be taken in is said row by row, and nothing else is lost."""
+"""Import the facts of an existing graph into a store; invalid rows are reported one by one and skipped."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from kg.store.bulk.row_batch import RowBatch
     from kg.store.port import Store
 
-WORTH_A_PROCESS = 8_000_000  # bytes: a process takes half a second to start
+WORTH_A_PROCESS = 8_000_000  # bytes; below, starting a process (0.5 s) does not pay
 
 
 @dataclass(slots=True)
 class Tally:
-    """What an import did, in rows but for `documents`; `known` were there already."""
+    """Counts of an import, in rows except for `documents`; `known` rows were already stored."""
 
     documents: int = 0
     written: int = 0
@@ -35,7 +35,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One run: which layout, into which claims, read when."""
+    """One import run: layout, claim reader, recording time and default day."""
 
     layout: str
     claims: Claims
@@ -43,18 +43,18 @@ class Import:
     day: str = ""
 
     def run(self, path: Path, store: Store, *, refuse: Callable[[RefusedRow], None]) -> tuple[Tally, LeftOut]:
-        """Import a file or folder; each row that cannot be taken in goes to `refuse`.
+        """Import a file or folder; each invalid row goes to `refuse`.
 
         Raises:
-            DocumentError: when the file cannot be read or is of another layout; what came before is in the store.
-            StoreError: when the store cannot take it; what it took so far stays, and a second run goes on from there.
+            DocumentError: when the file is unreadable or has another layout; earlier rows are stored.
+            StoreError: when the store fails; stored rows are kept and a second run continues from there.
         """
         tally, left_out = Tally(), LeftOut()
         source = _Source(self, path)
-        apart = _size(path) >= WORTH_A_PROCESS and (os.cpu_count() or 1) > 1
-        items = read_ahead(source, left_out, name=str(path)) if apart else source.items(left_out)
+        in_process = _size(path) >= WORTH_A_PROCESS and (os.cpu_count() or 1) > 1
+        items = read_ahead(source, left_out, name=str(path)) if in_process else source.items(left_out)
 
-        def taken() -> Iterator[RowBatch]:
+        def accepted() -> Iterator[RowBatch]:
             for item in items:
                 if isinstance(item, RefusedRow):
                     tally.refused += 1
@@ -63,7 +63,7 @@ class Import:
                     yield item
 
         with no_cycles(), store.writer() as writer:
-            for sheet, new in load(writer, taken()):
+            for sheet, new in load(writer, accepted()):
                 tally.documents += new
                 tally.written += len(sheet.rows) if new else 0
                 tally.known += 0 if new else len(sheet.rows)
@@ -72,17 +72,17 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A file or folder as sheets, here or in another process."""
+    """A file or folder as a source of sheets, in this or another process."""
 
     job: Import
     path: Path
 
     def items(self, left_out: LeftOut) -> Iterator[RowBatch | RefusedRow]:
-        """Yield the sheets and the rows refused, and count what is left out."""
+        """Yield sheets and refused rows; count unmapped relations in `left_out`."""
         rows = FORMATS[self.job.layout](self.path, left_out, self.job.day)
         return Sheets(self.job.claims, name=self.path.name, recorded_at=self.job.recorded_at).of(rows)
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file, or of those in a folder."""
+    """Return the size in bytes of a file, or of the files in a folder."""
     return sum(each.stat().st_size for each in (path.iterdir() if path.is_dir() else (path,)) if each.is_file())

@@ -1,4 +1,4 @@
-"""A process that reads ahead: it parses, checks and hashes rows while the one that started it writes sheets."""
+"""Prefetch in a child process, which parses, checks and hashes rows while the parent writes sheets."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
     from kg.store.bulk.row_batch import Names
 
-_TOGETHER = 10_000  # rows that travel together
-_AHEAD = 32  # of such loads that wait to be taken while the writer is at a transaction
+_BATCH_ROWS = 10_000  # rows per batch
+_MAX_QUEUED = 32  # batches that may queue while the writer is in a transaction
 Item = RowBatch | RefusedRow
 
 
 class BatchSource(Protocol):
-    """Where sheets come from; it can be sent to another process."""
+    """A picklable source of sheets."""
 
     def items(self, left_out: LeftOut) -> Iterator[Item]:
-        """Yield the sheets and the rows refused, and count what is left out."""
+        """Yield sheets and refused rows; count unmapped relations in `left_out`."""
 
 
-class _Load(NamedTuple):
-    """What travels together; `names` are those of its sheets, and travel without the ids sent before."""
+class _Batch(NamedTuple):
+    """One batch; `names` belong to its sheets and are sent without the ids that were sent before."""
 
     items: list[Item]
     names: Names | None = None
@@ -45,118 +45,117 @@ class _Load(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The last word of the process that reads."""
+    """The final message of the child process."""
 
     left_out: LeftOut
     fault: tuple[str, str, str] | None = None
 
 
 def read_ahead(source: BatchSource, left_out: LeftOut, *, name: str) -> Iterator[Item]:
-    """Yield what a source has, read by a process of its own; `name` is what the user calls the source.
+    """Yield the items of a source, read in a child process; `name` identifies the source in errors.
 
     Raises:
-        DocumentError: what the source raises, once all that came before has been yielded; or when the process was
-            ended from outside.
+        DocumentError: raised by the source, after all earlier items have been yielded; or when the child was killed.
     """
     context = get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_read, args=(source, there), daemon=True)
+    receiver, transmitter = context.Pipe(duplex=False)
+    process = context.Process(target=_read, args=(source, transmitter), daemon=True)
     process.start()
-    there.close()  # so that the end of that process is the end of the pipe
+    transmitter.close()  # so that the pipe ends when the child does
     ids: list[str] = []
     try:
         while True:
             try:
-                load: _Load | _End = here.recv()
+                batch: _Batch | _End = receiver.recv()
             except EOFError:
                 process.join()
-                cause = f"the process that reads it was ended ({process.exitcode})"
-                raise DocumentError(name, cause, "run it again: what came before is in the store") from None
-            if isinstance(load, _End):
-                left_out.counts.update(load.left_out.counts)
-                if load.fault:
-                    raise DocumentError(*load.fault)
+                cause = f"the reading process was killed ({process.exitcode})"
+                raise DocumentError(name, cause, "run the import again; earlier rows are stored") from None
+            if isinstance(batch, _End):
+                left_out.counts.update(batch.left_out.counts)
+                if batch.fault:
+                    raise DocumentError(*batch.fault)
                 return
-            ids += load.ids
-            if load.names:
-                load.names.ids = ids
-            yield from load.items
+            ids += batch.ids
+            if batch.names:
+                batch.names.ids = ids
+            yield from batch.items
     finally:
-        here.close()
+        receiver.close()
         process.terminate()
         process.join()
 
 
 def _read(source: BatchSource, pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who writes ends this process
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    waiting: queue.Queue[_Load | _End | None] = queue.Queue(_AHEAD)
-    sender = threading.Thread(target=_send, args=(waiting, pipe))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent terminates this process
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    outbox: queue.Queue[_Batch | _End | None] = queue.Queue(_MAX_QUEUED)
+    sender = threading.Thread(target=_send, args=(outbox, pipe))
     sender.start()
     left_out = LeftOut()
     faults: list[tuple[str, str, str]] = []
     end: _End | None = None
     try:
         with no_cycles():
-            for load in _loads(_until_fault(source.items(left_out), faults)):
-                waiting.put(load)
+            for batch in _batches(_until_fault(source.items(left_out), faults)):
+                outbox.put(batch)
         end = _End(left_out, faults[0] if faults else None)
     finally:
-        waiting.put(end)  # without a last word the pipe just ends: half a file must not pass for a whole one
+        outbox.put(end)  # None ends the pipe without an _End, so that the parent detects a partial file
     sender.join()
 
 
 def _until_fault(items: Iterator[Item], faults: list[tuple[str, str, str]]) -> Iterator[Item]:
-    """Yield items until there are no more or none can be read, and keep the fault for the end."""
+    """Yield items until the end or a DocumentError, which is added to `faults`."""
     try:
         yield from items
     except DocumentError as error:
         faults.append((error.source, error.cause, error.advice))
 
 
-def _loads(items: Iterator[Item]) -> Iterator[_Load]:
-    """Put items together; what can be worked out of a sheet without the store is worked out here."""
-    load: list[Item] = []
+def _batches(items: Iterator[Item]) -> Iterator[_Batch]:
+    """Group items into batches, with everything precomputed that does not need the store."""
+    batch: list[Item] = []
     rows = sent = 0
     names: Names | None = None
 
-    def packed() -> _Load:
+    def flush() -> _Batch:
         nonlocal sent
         ids = names.ids[sent:] if names else []
         if names:
-            names.ids[sent:] = [""] * len(ids)  # nobody here asks for them again
+            names.ids[sent:] = [""] * len(ids)  # no longer needed in this process
         sent += len(ids)
-        return _Load(load, names, ids)
+        return _Batch(batch, names, ids)
 
     for item in items:
-        load.append(item)
+        batch.append(item)
         rows += 1
         if isinstance(item, RowBatch):
             rows += len(item.rows)
             names = item.rows.names
             item.work_out()
-        if rows >= _TOGETHER:
-            yield packed()
-            load, rows = [], 0
-    if load:
-        yield packed()
+        if rows >= _BATCH_ROWS:
+            yield flush()
+            batch, rows = [], 0
+    if batch:
+        yield flush()
 
 
-def _send(waiting: queue.Queue[_Load | _End | None], pipe: Connection) -> None:
+def _send(outbox: queue.Queue[_Batch | _End | None], pipe: Connection) -> None:
     while True:
-        load = waiting.get()
-        if load is None:
+        batch = outbox.get()
+        if batch is None:
             return
         try:
-            pipe.send(load)
+            pipe.send(batch)
         except BrokenPipeError:
-            os._exit(1)  # nobody listens any more
-        if isinstance(load, _End):
+            os._exit(1)  # the parent has closed the pipe
+        if isinstance(batch, _End):
             return
 
 
-def _leave_with_parent() -> None:
-    """End this process when the one that started it is gone; killed, that one cannot say so."""
+def _exit_with_parent() -> None:
+    """Exit when the parent has ended; a killed parent cannot terminate its child."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -165,11 +164,11 @@ def _leave_with_parent() -> None:
 
 @contextmanager
 def no_cycles() -> Iterator[None]:
-    """Look for no cycles of garbage meanwhile: rows form none, and looking takes a third of the time."""
-    looked = gc.isenabled()
+    """Disable the cyclic garbage collector: rows form no cycles, and it takes a third of the time."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if looked:
+        if was_enabled:
             gc.enable()

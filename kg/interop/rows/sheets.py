@@ -1,4 +1,4 @@
-"""Rows of a graph as documents: one a day and source, whose text holds the rows as they stood in the file."""
+"""Group rows of a graph into documents, one per day and source, whose text is the original lines."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from kg.interop.rows.fields import Fault, SourceRow
     from kg.model import Entity
 
-ROWS = 10_000  # of a sheet at most: a document that can still be shown and removed
-_WAITING = 400_000  # rows held back at most, when a file goes back and forth between days
-_IDLE = 10_000  # rows of other days after which a day is taken to be over: most files go by day
-_LOOKED_AFTER = 1_000  # rows
+ROWS = 10_000  # maximum rows per sheet, so that a document can still be shown and removed
+_WAITING = 400_000  # maximum rows held in memory when a file alternates between days
+_IDLE = 10_000  # rows of other days after which a day is considered complete; most files are sorted by day
+_CHECK_INTERVAL = 1_000  # rows between checks for idle pages
 EXTRACTOR = "import/1"
 
 
 class RowBlock(NamedTuple):
-    """Rows as a file has them: the numbers of their lines, their very words, and their fields or what is wrong."""
+    """A block of rows of a file: line numbers, source lines, and parsed rows or faults."""
 
     path: str
     numbers: Sequence[int]
@@ -37,7 +37,7 @@ class RowBlock(NamedTuple):
 
 
 class RefusedRow(NamedTuple):
-    """A row that was not taken in."""
+    """A row that was not imported."""
 
     where: str
     why: str
@@ -45,7 +45,7 @@ class RefusedRow(NamedTuple):
 
 @dataclass(slots=True)
 class _Page:
-    """Rows that wait to become a sheet; `last` is the number of the latest among all rows."""
+    """Rows collected for a sheet; `last` is the overall number of the latest row."""
 
     lines: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
@@ -53,7 +53,7 @@ class _Page:
 
 
 class Sheets:
-    """Collects rows by day and source, and hands on the sheets that are full."""
+    """Collects rows by day and source and yields full sheets."""
 
     def __init__(self, claims: Claims, *, name: str, recorded_at: datetime) -> None:
         self._claims, self._name, self._recorded_at = claims, name, recorded_at
@@ -61,15 +61,15 @@ class Sheets:
         self._waiting = 0
 
     def of(self, blocks: Iterable[RowBlock]) -> Iterator[RowBatch | RefusedRow]:
-        """Go through rows; those of one day and source lie in one sheet, in the order of the file."""
+        """Yield sheets and refused rows; rows of one day and source share a sheet, in file order."""
         claims_of, pages, number = self._claims.of, self._pages, -1
         for block in blocks:
             claims, faults = claims_of(block.rows)
-            told = iter(faults)
+            messages = iter(faults)
             for line, text, claim in zip(block.numbers, block.lines, claims, strict=True):
                 number += 1
                 if claim is None:
-                    yield RefusedRow(f"{block.path}:{line}", next(told))
+                    yield RefusedRow(f"{block.path}:{line}", next(messages))
                     continue
                 place = claim[3].place
                 page = pages.get(place)
@@ -80,19 +80,19 @@ class Sheets:
                 page.last = number
                 self._waiting += 1
                 if len(page.claims) >= ROWS:
-                    yield self._closed(place)
+                    yield self._close(place)
                 elif self._waiting >= _WAITING:
                     yield from self.rest()
-                if number % _LOOKED_AFTER == 0:
+                if number % _CHECK_INTERVAL == 0:
                     yield from self.rest(before=number - _IDLE)
         yield from self.rest()
 
     def rest(self, *, before: int | None = None) -> Iterator[RowBatch]:
-        """Close all that waits, by day and source; or only what no row has come to since that number."""
+        """Close all open sheets by day and source, or only those without rows since number `before`."""
         for place in sorted(place for place, page in self._pages.items() if before is None or page.last < before):
-            yield self._closed(place)
+            yield self._close(place)
 
-    def _closed(self, place: tuple[date, str]) -> RowBatch:
+    def _close(self, place: tuple[date, str]) -> RowBatch:
         day, source = place
         page = self._pages.pop(place)
         self._waiting -= len(page.claims)
@@ -107,29 +107,29 @@ class Sheets:
             publisher=source,
             path=self._name,
         )
-        digests, subjects, objects, likes, texts, sure = zip(*page.claims, strict=True)
-        # Of each line its end, without the line breaks before it, and how many of these there are.
+        digests, subjects, objects, templates, texts, confidence = zip(*page.claims, strict=True)
+        # End offset of each line: the cumulative length of the lines plus the number of line breaks before it.
         stops = array("I", map(add, accumulate(map(len, page.lines)), count()))
         rows = RowColumns(
             digests=b"".join(digests),
             names=self._claims.names,
             subjects=array("I", [end.number for end in subjects]),
             objects=array("I", [end.number for end in objects]),
-            relations=[like.name for like in likes],
-            negatives=[like.negative for like in likes],
+            relations=[template.name for template in templates],
+            negatives=[template.negative for template in templates],
             claims=texts,
             starts=array("I", (0, *map((1).__add__, stops[:-1]))),
             stops=stops,
-            speakers=[like.speaker for like in likes],
-            confidences=array("d", sure),
+            speakers=[template.speaker for template in templates],
+            confidences=array("d", confidence),
         )
         return RowBatch(document, _described(subjects, objects), rows, self._recorded_at, EXTRACTOR)
 
 
 def _described(subjects: Iterable[RowEntity], objects: Iterable[RowEntity]) -> tuple[Entity, ...]:
-    """Return the entities that their ids do not tell all of, in the order of the rows."""
-    told = {end for end in {*subjects, *objects} if not end.plain}
-    if not told:
+    """Return the entities whose ids do not carry all their data, in row order."""
+    described = {end for end in {*subjects, *objects} if not end.plain}
+    if not described:
         return ()
-    ends = dict.fromkeys(end for both in zip(subjects, objects, strict=True) for end in both if end in told)
+    ends = dict.fromkeys(end for both in zip(subjects, objects, strict=True) for end in both if end in described)
     return tuple({end.id: end.entity for end in reversed(ends)}.values())[::-1]

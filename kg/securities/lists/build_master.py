@@ -1,7 +1,7 @@
-"""Make `data/ashare.csv` anew from an installed `adata`: `python -m kg.securities.lists.build_master`.
+"""Rebuild `data/ashare.csv` from an installed `adata`: `python -m kg.securities.lists.build_master`.
 
 adata (Apache-2.0) ships the list of A and B shares with short names and listing days. B shares are joined to their
-issuer: Shenzhen gives both shares the same last three digits, Shanghai does not, so there the names must agree.
+issuer: in Shenzhen both shares have the same last three digits; in Shanghai they do not, so the names must match.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ HEADER = (
     "unpadded; made by kg/securities/lists/build_master.py."
 )
 _MOVED_CODES = ("43", "83", "87")
-# The exchange gave these another number than 920 + the last three digits: left to the user's own master, not guessed.
+# The new numbers of these are not 920 + the last three digits; left to the user's own master.
 _MOVED_ELSEWHERE = frozenset(
     {
         "831167", "831278", "831305", "831832", "832149", "833171", "835857", "835892", "836419", "837174",
         "838171", "838670", "839946", "870508", "870726", "871478", "873152", "873167", "873305", "873726",
     }
 )  # fmt: skip
-_MOVED_BOARD = frozenset({"832317", "833874", "833994"})  # left Beijing for Shanghai or Shenzhen before the new numbers
-_B_SHARES = {  # where the two names do not tell, or tell wrongly
+_MOVED_BOARD = frozenset({"832317", "833874", "833994"})  # moved to Shanghai or Shenzhen before the renumbering
+_B_SHARES = {  # cases that the names do not identify, or misidentify
     "200028": "000028", "200429": "000429", "200521": "000521", "200541": "000541", "200581": "000581",
     "900903": "600611", "900911": "600639", "900914": "600650", "900916": "600679", "900920": "600841",
     "900922": "600689", "900923": "600827", "900925": "600835", "900927": "600822", "900928": "600848",
@@ -39,10 +39,10 @@ _B_SHARES = {  # where the two names do not tell, or tell wrongly
 
 
 def find_source() -> Path:
-    """The list inside an installed adata, found without importing it (its import wants a JavaScript engine).
+    """Return the path of the list in an installed adata, without importing it (that needs a JavaScript engine).
 
     Raises:
-        MasterFault: adata is not installed here.
+        MasterFault: adata is not installed.
     """
     spec = importlib.util.find_spec("adata")
     if spec is None or spec.origin is None:
@@ -51,7 +51,7 @@ def find_source() -> Path:
 
 
 def normalise(name: str) -> str:
-    """Exchange lists pad names to four characters: `万  科Ａ` becomes `万科A`."""
+    """Remove the padding of exchange lists: `万  科Ａ` becomes `万科A`."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", name))
 
 
@@ -60,7 +60,7 @@ def _stem(name: str) -> str:
 
 
 def _issuer_of_b_share(number: str, name: str, names: dict[str, str]) -> str | None:
-    """The A share's number for a B share's, None when the issuer has B shares only or cannot be told."""
+    """Return the A share of a B share; None when the issuer has only B shares or cannot be identified."""
     if number in _B_SHARES:
         return _B_SHARES[number]
     if number.startswith("200"):
@@ -72,14 +72,14 @@ def _issuer_of_b_share(number: str, name: str, names: dict[str, str]) -> str | N
 
 
 def moved_number(number: str) -> str | None:
-    """The number a Beijing share bears since 2025-10-09, None when it did not move or the rule does not hold for it."""
+    """Return the number of a Beijing share since 2025-10-09; None if unchanged or not covered by the rule."""
     if not number.startswith(_MOVED_CODES) or number in _MOVED_ELSEWHERE or number in _MOVED_BOARD:
         return None
     return "920" + number[3:]
 
 
 def build_rows(source: Path) -> list[tuple[str, str, str, str, str]]:
-    """Rows of ashare.csv: code, name, listing day, code it moved to, code of the issuer's A share (for B shares)."""
+    """Return rows of ashare.csv: code, name, listing day, new code, code of the A share (for B shares)."""
     with source.open(encoding="utf-8", newline="") as lines:
         rows = [(row["stock_code"], normalise(row["short_name"]), row["list_date2"]) for row in csv.DictReader(lines)]
     names = {number: name for number, name, _ in rows}
@@ -93,7 +93,7 @@ def build_rows(source: Path) -> list[tuple[str, str, str, str, str]]:
 
 
 def write_rows(rows: list[tuple[str, str, str, str, str]], target: Path) -> None:
-    """Write the file as it is kept under version control."""
+    """Write the CSV file that is kept under version control."""
     with target.open("w", encoding="utf-8", newline="") as lines:
         lines.write(HEADER + "\n")
         writer = csv.writer(lines, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""What two securities lists differ in, code by code."""
+"""Compare two securities lists by code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ChangeKind = Literal["added", "removed", "renamed"]
 
 
 class CodeDifference(NamedTuple):
-    """One code that is in one list only, or bears other names in use in the two."""
+    """A code that is in only one list, or has different current names."""
 
     code: str
     kind: ChangeKind
@@ -20,7 +20,7 @@ class CodeDifference(NamedTuple):
 
 
 def compare(before: MasterRows, after: MasterRows) -> list[CodeDifference]:
-    """Return the changes from one list to the other in order of code; names given up in both lists do not count."""
+    """Return the changes between two lists, sorted by code; former names are ignored."""
     changes = []
     for code in sorted({*before.listings, *before.names, *after.listings, *after.names}):
         old, new = _current(before, code), _current(after, code)
@@ -34,7 +34,7 @@ def compare(before: MasterRows, after: MasterRows) -> list[CodeDifference]:
 
 
 def _current(rows: MasterRows, code: str) -> tuple[str, ...]:
-    """The short names in use of a code."""
+    """Return the current short names of a code."""
     return tuple(
         dict.fromkeys(each.text for each in rows.names.get(code, ()) if each.kind == "short" and each.end is None)
     )

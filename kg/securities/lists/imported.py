@@ -1,7 +1,7 @@
-"""The securities master that a user has imported into a knowledge base: one CSV file beside it.
+"""The user's imported securities master, a CSV file beside the knowledge base.
 
-`liantu securities import` writes it in the documented schema of `kg.securities.lists.imports`, so that it can be read,
-edited and carried elsewhere; whoever opens the base reads names with it.
+`liantu securities import` writes it in the schema of `kg.securities.lists.imports`, so it can be read, edited and
+copied; every command that opens the base uses it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ COLUMNS = ("code", "name", "kind", "start", "end", "full", "english", "listed", 
 
 
 def place_beside(kb: Path) -> Path:
-    """Where the imported master of a base lies: `kb.liantu` has `kb.liantu.securities.csv`."""
+    """Return the path of a base's imported master: `kb.liantu.securities.csv` for `kb.liantu`."""
     return kb.with_name(f"{kb.name}.securities.csv")
 
 
 def master_for(kb: Path, given: Path | None = None) -> Path | None:
-    """The master to read names with: the one that was asked for, else the base's own, else None for the shipped one."""
+    """Return the master file to use: the given one, else that of the base, else None for the shipped master."""
     if given is not None:
         return given
     beside = place_beside(kb)
@@ -34,25 +34,25 @@ def master_for(kb: Path, given: Path | None = None) -> Path | None:
 
 
 def add_to_base(kb: Path, rows: MasterRows) -> Path:
-    """Lay imported rows over what was imported before, and write them beside the base at once or not at all.
+    """Merge imported rows into the earlier ones and write the file beside the base atomically.
 
     Raises:
-        OSError: the folder cannot be written to.
+        OSError: the folder is not writable.
     """
     target = place_beside(kb)
     known = read_csv(target) if target.is_file() else MasterRows()
     known.lay_over(rows)
-    fresh = target.with_name(f"{target.name}.new")
-    with fresh.open("w", encoding="utf-8", newline="") as lines:
+    temporary = target.with_name(f"{target.name}.new")
+    with temporary.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows(_lines(known))
-    fresh.replace(target)
+    temporary.replace(target)
     return target
 
 
 def _lines(rows: MasterRows) -> Iterator[tuple[str, ...]]:
-    """Rows of the CSV in order of code: each name with its period, the listing's days on the first."""
+    """Yield the CSV rows sorted by code: each name with its period and the days of its listing."""
     for code in sorted({*rows.names, *rows.listings}):
         listing = rows.listings.get(code, Listing(code, code.rpartition(".")[2]))
         about = (_day(listing.start), _day(listing.end), rows.primaries.get(code, ""))

@@ -1,4 +1,4 @@
-"""Reads the user's own securities master from CSV or JSONL.
+"""Read the user's own securities master from CSV or JSONL.
 
 CSV, one row per code and name, UTF-8 (with or without BOM) or GB18030. Only `code` and one name are needed:
 
@@ -7,11 +7,11 @@ CSV, one row per code and name, UTF-8 (with or without BOM) or GB18030. Only `co
     601127.SH,赛力斯,short,2022-08-01,,赛力斯集团股份有限公司,Seres Group,2016-06-15,,
     09927.HK,赛力斯,,,,,,,,601127.SH
 
-The headers of the Shanghai, Shenzhen and Beijing exchanges' own list exports are understood too, with commas or tabs.
-`issuer` names the primary code of an issuer with several listings; other columns are passed over.
+The headers of the list exports of the Shanghai, Shenzhen and Beijing exchanges are accepted too, with commas or tabs.
+`issuer` is the primary code of an issuer with several listings; other columns are ignored.
 
 JSONL, one object per code: `{"code", "names": {day: short name}, "full": {day: name}, "en": {day: name},
-"former": [{"name", "start", "end"}]}`, where the days are the days of the lists the names were seen in.
+"former": [{"name", "start", "end"}]}`, where `day` is the date of the list that contains the name.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ _GENERIC_WORDS = frozenset({
     "PHARMA", "PHARMACEUTICAL", "POWER", "BANK", "SECURITIES", "SCIENCE", "ELECTRONICS", "NATIONAL",
 })  # fmt: skip
 _KINDS: dict[str, NameKind] = {kind: kind for kind in NAME_KINDS}
-_LOST_ZEROS = 5  # digits; five are a Hong Kong code
+_LOST_ZEROS = 5  # fewer digits than this have lost leading zeros; five are a Hong Kong code
 _DAY_IN_KEY = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?!\d)(?:-\d\d)?)?")
 
 
 def read_master(path: Path, *, namechange: Path | None = None) -> MasterRows:
-    """Read a master of any of the formats, chosen by its ending; `.json` is a name history alone.
+    """Read a master in the format given by its file extension; `.json` is a name history only.
 
-    A row that cannot be read is skipped and kept among the rows' faults: one bad line must not cost the others.
+    Unreadable rows are skipped and recorded in the `faults` of the result.
 
     Raises:
-        MasterFault: the file as a whole is not a master: no column for code or name, a line that is no JSON.
+        MasterFault: the file as a whole is not a master: no column for code or name, or invalid JSON.
     """
     changes = read_namechange(namechange) if namechange else {}
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         rows = read_jsonl(path, changes)
     else:
-        alone = path.suffix.lower() == ".json"
-        rows = MasterRows() if alone else read_csv(path)
-        _add_changes(rows, read_namechange(path) if alone else changes, source=(namechange or path).name)
+        history_only = path.suffix.lower() == ".json"
+        rows = MasterRows() if history_only else read_csv(path)
+        _add_changes(rows, read_namechange(path) if history_only else changes, source=(namechange or path).name)
     join_moved_codes(rows)
     return rows
 
@@ -108,14 +108,14 @@ def read_csv(path: Path) -> MasterRows:
 
 
 def _decoded(path: Path) -> str:
-    """The text of a list: UTF-8 or what the exchanges write, GB18030.
+    """Decode a list as UTF-8, else as GB18030, which the exchanges use.
 
     Raises:
-        MasterFault: a workbook or another binary file.
+        MasterFault: the file is a workbook or other binary.
     """
     raw = path.read_bytes()
     if raw.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise MasterFault(path.name, 1, "a workbook; save its sheet as CSV and import that")
+        raise MasterFault(path.name, 1, "this is a workbook; save the sheet as CSV and import that")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -166,14 +166,14 @@ def read_jsonl(path: Path, changes: dict[str, list[tuple[date | None, str, bool]
         for text in _texts(item.get("en", {})):
             rows.add_name(code, Name(text, "english", source="user"))
         english = [text for text in item.get("en", {}).values() if isinstance(text, str)]
-        latin[code] = set().union(*(_telling_words(text) for text in english))
+        latin[code] = set().union(*(_distinctive_words(text) for text in english))
         rows.listings[code] = Listing(code, code.rpartition(".")[2])
     join_dual_listings(rows, latin)
     return rows
 
 
 def join_dual_listings(rows: MasterRows, latin: dict[str, set[str]]) -> None:
-    """Join a Hong Kong code to the mainland one of the same Chinese name, if the English names share a telling word.
+    """Join a Hong Kong code to the mainland code with the same Chinese name and a distinctive English word in common.
 
     The Chinese name alone is not enough: over a hundred short names belong to different issuers in the two markets.
     """
@@ -184,13 +184,13 @@ def join_dual_listings(rows: MasterRows, latin: dict[str, set[str]]) -> None:
                 owners.setdefault(text, []).append(code)
     for code, names in rows.names.items():
         if code.endswith(".HK"):
-            fitting = {owner for name in names for owner in owners.get(name.text, ()) if latin[owner] & latin[code]}
-            if len(fitting) == 1:
-                rows.primaries[code] = fitting.pop()
+            matches = {owner for name in names for owner in owners.get(name.text, ()) if latin[owner] & latin[code]}
+            if len(matches) == 1:
+                rows.primaries[code] = matches.pop()
 
 
-def _telling_words(english: str) -> set[str]:
-    """The words of an English name that tell companies apart."""
+def _distinctive_words(english: str) -> set[str]:
+    """Return the distinctive words of an English name."""
     return set(re.findall(r"[A-Z0-9]{2,}", english.upper())) - _GENERIC_WORDS
 
 
@@ -201,18 +201,18 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 try:
                     item = json.loads(line)
                 except json.JSONDecodeError as fault:
-                    raise MasterFault(path.name, number, f"no JSON: {fault.msg}") from fault
+                    raise MasterFault(path.name, number, f"not valid JSON: {fault.msg}") from fault
                 if not isinstance(item, dict):
-                    raise MasterFault(path.name, number, "no JSON object")
+                    raise MasterFault(path.name, number, "not a JSON object")
                 yield number, item
 
 
 def read_namechange(path: Path) -> dict[str, list[tuple[date | None, str, bool]]]:
-    """Dated short names per code out of a column-wise JSON dump (`ts_code`, `name`, `start_date`)."""
+    """Read dated short names per code from a column-wise JSON dump (`ts_code`, `name`, `start_date`)."""
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as fault:
-        raise MasterFault(path.name, 1, f"no JSON: {fault}") from fault
+        raise MasterFault(path.name, 1, f"not valid JSON: {fault}") from fault
     found: dict[str, list[tuple[date | None, str, bool]]] = {}
     try:
         for key, code in table["ts_code"].items():
@@ -224,12 +224,12 @@ def read_namechange(path: Path) -> dict[str, list[tuple[date | None, str, bool]]
 
 
 def _texts(names: dict[str, Any]) -> set[str]:
-    """The names themselves, without the exchange's own clipped English short names (`HUA HONG SEMI`)."""
+    """Return the names, without the truncated English short names of HKEX (`HUA HONG SEMI`)."""
     return {text for key, text in names.items() if isinstance(text, str) and not key.startswith("hkex_short")}
 
 
 def _seen(names: dict[str, Any]) -> list[tuple[date | None, str, bool]]:
-    """Names by the day of the list they stood in; a list without a day gives a name without one."""
+    """Return the names with the day of their list, or None for an undated list."""
     found: list[tuple[date | None, str, bool]] = []
     for key, text in names.items():
         if not isinstance(text, str):  # pandas writes a missing name as NaN
@@ -241,14 +241,14 @@ def _seen(names: dict[str, Any]) -> list[tuple[date | None, str, bool]]:
 
 
 def date_names(events: list[tuple[date | None, str, bool]]) -> Iterator[Name]:
-    """Turn days on which a name began (exact) or was seen into names with periods.
+    """Convert days on which a name began (exact) or was seen to names with periods.
 
-    A change that is only seen happened some time since the last list: the old name ends at the later list and the new
-    one begins at the earlier, so that both pass in between. The first name is open at its start, the last at its end.
-    A name runs on while the exchange marks the issuer (湘电股份, *ST湘电, 湘电股份), for people go on using it.
+    A change that is only observed happened between two lists: the old name ends at the later list and the new one
+    begins at the earlier, so both are valid in between. The first name has no start, the last no end. A name continues
+    while the exchange marks the issuer (湘电股份, *ST湘电, 湘电股份), because it stays in use.
     """
     undated = {text for day, text, _ in events if day is None}
-    # On one day a seen name follows the exact ones: what the day's list says is what came out of the day.
+    # On the same day a seen name follows exact ones, because a list shows the state after the day's changes.
     dated = sorted({(day, not exact, text) for day, text, exact in events if day is not None})
     steps: list[tuple[date, bool, str]] = []
     last_day = None
@@ -272,7 +272,7 @@ def date_names(events: list[tuple[date | None, str, bool]]) -> Iterator[Name]:
 
 
 def _periods(steps: list[tuple[date, bool, str]], seen: list[date]) -> list[tuple[date | None, date | None]]:
-    """The period of each step: up to the next one, and where that was only seen, up to the day it was."""
+    """Return the period of each step, up to the next one or, if that was only observed, up to the day it was seen."""
     found: list[tuple[date | None, date | None]] = []
     for place, (begin, _, _) in enumerate(steps):
         end = None
@@ -284,7 +284,7 @@ def _periods(steps: list[tuple[date, bool, str]], seen: list[date]) -> list[tupl
 
 
 def join_moved_codes(rows: MasterRows) -> None:
-    """Join an old Beijing code to the 920 code that bears the same name: the board moved, the issuer did not."""
+    """Join old Beijing codes to the 920 codes with the same name."""
     owners = {name.text: code for code, names in rows.names.items() if code.startswith("920") for name in names}
     for code, names in rows.names.items():
         if code.endswith(".BJ") and not code.startswith("920"):
@@ -294,13 +294,13 @@ def join_moved_codes(rows: MasterRows) -> None:
 
 
 def _canonical(text: str) -> str:
-    """The canonical form of a code; Tushare's and Yahoo's spellings included, and numbers a spreadsheet has shortened.
+    """Return the canonical form of a code, also for Tushare and Yahoo spellings and for lost leading zeros.
 
     Raises:
-        ValueError: no code.
+        ValueError: not a code.
     """
     plain = text.strip()
     code = parse_code(plain) or (parse_code(plain.zfill(6)) if plain.isdigit() and len(plain) < _LOST_ZEROS else None)
     if code is None:
-        raise ValueError(f"{text!r} is no securities code")
+        raise ValueError(f"{text!r} is not a securities code")
     return str(code)

@@ -1,4 +1,4 @@
-"""Reads the master that comes with Liantu."""
+"""Read the securities master shipped with Liantu."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEIJING_MOVE = date(2025, 10, 9)  # 北京证券交易所 2025-09 notice: all re
 
 @cache
 def parse_day(text: str) -> date | None:
-    """Read a day, month or year in the usual spellings; a month or year means its first day, an empty text None.
+    """Parse a day, month or year in the usual spellings; a month or year gives its first day, empty text None.
 
     >>> parse_day("2022-05"), parse_day("20250609"), parse_day("")
     (datetime.date(2022, 5, 1), datetime.date(2025, 6, 9), None)
@@ -35,7 +35,7 @@ def parse_day(text: str) -> date | None:
 
 
 def read_table(path: Path) -> Iterator[dict[str, str]]:
-    """Rows of a CSV with one leading comment line.
+    """Yield the rows of a CSV with an optional leading comment line.
 
     Raises:
         MasterFault: a row with more or fewer columns than the header.
@@ -52,7 +52,7 @@ def read_table(path: Path) -> Iterator[dict[str, str]]:
 
 
 def read_shipped() -> MasterRows:
-    """All of `data/` as rows."""
+    """Read all files in `data/`."""
     rows = MasterRows()
     _read_names(rows)
     _read_mainland(rows)

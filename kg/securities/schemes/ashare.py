@@ -1,4 +1,4 @@
-"""Codes of the mainland exchanges: six digits whose first ones tell the exchange.
+"""Codes of the mainland exchanges: six digits with a prefix that identifies the exchange.
 
 Source: 上海证券交易所《证券代码段分配指南》, 深圳证券交易所《证券代码区间》,
 北京证券交易所 2024-04 notice on code range 920.
@@ -27,7 +27,7 @@ _DIGITS = 6
 
 
 def exchange_of(number: str) -> str | None:
-    """The exchange a six-digit number belongs to.
+    """Return the exchange of a six-digit number.
 
     >>> exchange_of("600519"), exchange_of("835185"), exchange_of("123456")
     ('SH', 'BJ', None)
@@ -81,6 +81,6 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def format(text: str) -> str:  # noqa: A001 - the four names every scheme has
-    """The code as it is printed in reports: `600519.SH`."""
+def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
+    """Return the code as printed in reports: `600519.SH`."""
     return validate(text)

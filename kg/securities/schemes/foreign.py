@@ -1,6 +1,6 @@
-"""Codes of the other exchanges whose issuers appear in Chinese research, with the suffix every data vendor understands.
+"""Codes of other exchanges whose issuers appear in Chinese research, with the suffixes of data vendors.
 
-Source: exchange suffixes as Reuters and Yahoo write them (.KS Seoul, .T Tokyo, .TW Taipei, .DE Xetra ...).
+Source: exchange suffixes of Reuters and Yahoo (.KS Seoul, .T Tokyo, .TW Taipei, .DE Xetra ...).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXCHANGES = {
 
 
 def compact(text: str) -> str:
-    """Strip spaces and widths: `005930.ks` becomes `005930.KS`."""
+    """Normalise width, case and spaces: `005930.ks` becomes `005930.KS`."""
     plain = unicodedata.normalize("NFKC", text).strip().upper()
     return re.sub(r"\s+", ".", plain)
 
@@ -29,7 +29,7 @@ def validate(text: str) -> str:
     """Check a code and return its canonical form.
 
     Raises:
-        InvalidCode: no or an unknown suffix, or a number of the wrong shape for that exchange.
+        InvalidCode: missing or unknown suffix, or a number in the wrong format for the exchange.
 
     >>> validate("005930 KS"), validate("7203.T")
     ('005930.KS', '7203.T')
@@ -38,7 +38,7 @@ def validate(text: str) -> str:
     if suffix not in EXCHANGES:
         raise InvalidCode(text, f"unknown exchange suffix {suffix!r}")
     if not re.fullmatch(EXCHANGES[suffix], number):
-        raise InvalidCode(text, f"{number!r} has not the shape of a code on {suffix}")
+        raise InvalidCode(text, f"{number!r} is not in the format of {suffix} codes")
     return f"{number}.{suffix}"
 
 
@@ -51,6 +51,6 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def format(text: str) -> str:  # noqa: A001 - the four names every scheme has
-    """The code with its exchange: `005930.KS`."""
+def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
+    """Return the code with its exchange: `005930.KS`."""
     return validate(text)

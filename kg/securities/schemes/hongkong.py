@@ -1,4 +1,4 @@
-"""Codes of the Hong Kong exchange: up to five digits, written here with five.
+"""Codes of the Hong Kong exchange: up to five digits, zero-padded to five.
 
 Source: HKEX, Stock Code Allocation Plan (00001-09999 equities, 80000-89999 RMB counters).
 """
@@ -38,7 +38,7 @@ def validate(text: str) -> str:
     if not (number.isascii() and number.isdigit()):
         raise InvalidCode(text, "a Hong Kong code has one to five digits")
     if int(number) == 0:
-        raise InvalidCode(text, "zero is no Hong Kong code")
+        raise InvalidCode(text, "zero is not a Hong Kong code")
     return f"{number}.HK"
 
 
@@ -51,6 +51,6 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def format(text: str) -> str:  # noqa: A001 - the four names every scheme has
-    """The code as mainland reports print it: `00700.HK`."""
+def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
+    """Return the code as printed in mainland reports: `00700.HK`."""
     return validate(text)

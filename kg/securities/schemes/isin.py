@@ -1,4 +1,4 @@
-"""International securities identification numbers. Source: ISO 6166, check digit after Luhn over letters as numbers."""
+"""International securities identification numbers. Source: ISO 6166, check digit: Luhn, with letters as numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SHAPE = re.compile(r"[A-Z]{2}[A-Z0-9]{9}\d")
 
 
 def compact(text: str) -> str:
-    """Strip spaces and hyphens, capitalise."""
+    """Remove spaces and hyphens and convert to upper case."""
     return re.sub(r"[\s-]", "", unicodedata.normalize("NFKC", text)).upper()
 
 
 def check_digit(body: str) -> str:
-    """The last digit for the first eleven characters.
+    """Return the check digit for the first eleven characters.
 
     >>> check_digit("CNE0000018R")
     '8'
@@ -52,6 +52,6 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def format(text: str) -> str:  # noqa: A001 - the four names every scheme has
-    """The number as it is printed: without spaces."""
+def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
+    """Return the number as printed, without spaces."""
     return validate(text)

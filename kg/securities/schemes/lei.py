@@ -1,4 +1,4 @@
-"""Legal entity identifiers. Source: ISO 17442, check digits after ISO 7064 Mod 97-10."""
+"""Legal entity identifiers. Source: ISO 17442, check digits: ISO 7064 Mod 97-10."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MODULUS = 97
 
 
 def compact(text: str) -> str:
-    """Strip spaces and hyphens, capitalise."""
+    """Remove spaces and hyphens and convert to upper case."""
     return re.sub(r"[\s-]", "", unicodedata.normalize("NFKC", text)).upper()
 
 
 def check_digits(body: str) -> str:
-    """The last two digits for the first eighteen characters.
+    """Return the check digits for the first eighteen characters.
 
     >>> check_digits("HWUPKR0MPOU8FGXBT3")
     '94'
@@ -52,6 +52,6 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def format(text: str) -> str:  # noqa: A001 - the four names every scheme has
-    """The number as it is printed: without spaces."""
+def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
+    """Return the number as printed, without spaces."""
     return validate(text)

@@ -1,7 +1,6 @@
-"""Tickers of the US exchanges: one to five letters, with a class letter at most.
+"""Tickers of the US exchanges: one to five letters and an optional class letter.
 
-Source: CTA and UTP plan symbol rules; the suffixes are Reuters' (.O .N .K), Bloomberg's (US UN UW UQ)
-and Wind's (.O .N).
+Source: CTA and UTP plan symbol rules; suffixes of Reuters (.O .N .K), Bloomberg (US UN UW UQ) and Wind (.O .N).
 """
 
 from __future__ import annotations
@@ -56,6 +55,6 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def format(text: str) -> str:  # noqa: A001 - the four names every scheme has
-    """The ticker with its market: `AAPL.US`."""
+def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
+    """Return the ticker with its market: `AAPL.US`."""
     return validate(text)

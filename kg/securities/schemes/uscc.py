@@ -1,6 +1,6 @@
-"""统一社会信用代码, the number every Chinese organisation has.
+"""统一社会信用代码, the registration number of every Chinese organisation.
 
-Source: GB 32100-2015, check character after GB/T 17710 Mod 31.
+Source: GB 32100-2015, check character: GB/T 17710 Mod 31.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import unicodedata
 
 from kg.securities.errors import InvalidCode
 
-ALPHABET = "0123456789ABCDEFGHJKLMNPQRTUWXY"  # no I O S V Z: the standard leaves out what is misread
+ALPHABET = "0123456789ABCDEFGHJKLMNPQRTUWXY"  # without I O S V Z, which are easily misread
 _SHAPE = re.compile(rf"[{ALPHABET}]{{2}}\d{{6}}[{ALPHABET}]{{10}}")
 _WEIGHTS = tuple(pow(3, place, 31) for place in range(17))
 
 
 def compact(text: str) -> str:
-    """Strip spaces and hyphens, capitalise."""
+    """Remove spaces and hyphens and convert to upper case."""
     return re.sub(r"[\s-]", "", unicodedata.normalize("NFKC", text)).upper()
 
 
 def check_character(body: str) -> str:
-    """The last character for the first seventeen.
+    """Return the check character for the first seventeen characters.
 
     >>> check_character("91440300192185379")
     'H'
@@ -56,6 +56,6 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def format(text: str) -> str:  # noqa: A001 - the four names every scheme has
-    """The number as it is printed: without spaces."""
+def format(text: str) -> str:  # noqa: A001 - common interface of all schemes
+    """Return the number as printed, without spaces."""
     return validate(text)

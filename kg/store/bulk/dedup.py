@@ -1,4 +1,4 @@
-"""What many rows state: which of them state one fact in the same words, and which facts were written before."""
+"""Deduplicate the facts of many rows: equal claims among the rows, and facts written before."""
 
 from __future__ import annotations
 
@@ -20,52 +20,53 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """What transactions wrote of facts, while there is no index over their ids: what these begin with, sorted."""
+    """Facts written by earlier transactions, by sorted id prefix; used while there is no index over fact ids."""
 
     heads: NDArray[np.uint64]
     keys: NDArray[np.int64]
 
     @staticmethod
     def of(heads: NDArray[np.uint64], first: int) -> Filed:
-        """Take facts in the order of their keys."""
+        """Return an index of facts given in key order, the first with key `first`."""
         order = np.argsort(heads)
         return Filed(heads[order], order + first)
 
     def with_those_before(self, before: list[Filed]) -> list[Filed]:
-        """Put this behind others, and those together that are not much longer than what follows them: few stay."""
+        """Append this run to earlier ones, merging runs of similar length so that few remain."""
         if not len(self.heads):
             return before
-        whole = self
-        while before and len(before[-1].heads) < 2 * len(whole.heads):
-            heads = np.concatenate((before[-1].heads, whole.heads))
-            order = np.argsort(heads, kind="stable")  # two sorted runs are merged
-            whole = Filed(heads[order], np.concatenate((before[-1].keys, whole.keys))[order])
+        merged = self
+        while before and len(before[-1].heads) < 2 * len(merged.heads):
+            heads = np.concatenate((before[-1].heads, merged.heads))
+            order = np.argsort(heads, kind="stable")  # merges two sorted runs
+            merged = Filed(heads[order], np.concatenate((before[-1].keys, merged.keys))[order])
             before = before[:-1]
-        return [*before, whole]
+        return [*before, merged]
 
     def alike(self, heads: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return positions of `heads` that facts written begin with, and these facts' keys, pair by pair."""
+        """Return pairs, as two arrays: a position in `heads` and the key of a written fact with that prefix."""
         low = np.searchsorted(self.heads, heads)
-        there = np.flatnonzero(self.heads[np.minimum(low, len(self.heads) - 1)] == heads)
-        low, high = low[there], np.searchsorted(self.heads, heads[there], "right")
+        matches = np.flatnonzero(self.heads[np.minimum(low, len(self.heads) - 1)] == heads)
+        low, high = low[matches], np.searchsorted(self.heads, heads[matches], "right")
         pairs = [
             (place, key)
-            for place, first, last in zip(there.tolist(), low.tolist(), high.tolist(), strict=True)
+            for place, first, last in zip(matches.tolist(), low.tolist(), high.tolist(), strict=True)
             for key in self.keys[first:last].tolist()
         ]
-        both = np.array(pairs, np.int64).reshape(-1, 2)
-        return both[:, 0], both[:, 1]
+        table = np.array(pairs, np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What the rows of several sheets state, one after another.
+    """The facts that the rows of several row batches state, in order.
 
     Attributes:
-        heads: the first 8 bytes of the digests.
-        facts: the ids; `claims` how they are worded: by the first row of a sheet that states the fact.
-        places: how many rows of the sheet stated the fact before.
-        leader: for each row the first row of the same fact in the same words.
+        heads: the first 8 bytes of the fact ids' digests.
+        facts: the fact ids.
+        claims: the encoded claims, as worded in the first row of the batch that states the fact.
+        places: number of earlier rows in the batch that state the fact.
+        leader: for each row the first row with the same fact and wording.
     """
 
     heads: NDArray[np.uint64]
@@ -75,32 +76,32 @@ class Stated:
     leader: NDArray[np.int64]
 
     @staticmethod
-    def of(sheets: Sequence[RowBatch]) -> Stated:
-        """Look at the rows of sheets."""
-        digests = b"".join(sheet.rows.digests for sheet in sheets)
+    def of(row_batches: Sequence[RowBatch]) -> Stated:
+        """Deduplicate the rows of row batches."""
+        digests = b"".join(row_batch.rows.digests for row_batch in row_batches)
         heads = np.frombuffer(digests, ">u8")[::2].astype(np.uint64)
         order = np.argsort(heads)
         ordered = heads[order]
-        twice = np.zeros(len(order) + 1, bool)
-        twice[1:-1] = ordered[1:] == ordered[:-1]
-        said = Stated(
+        equal = np.zeros(len(order) + 1, bool)
+        equal[1:-1] = ordered[1:] == ordered[:-1]
+        stated = Stated(
             heads,
             fact_ids(digests),
-            list(chain.from_iterable(sheet.rows.claims for sheet in sheets)),
+            list(chain.from_iterable(row_batch.rows.claims for row_batch in row_batches)),
             [0] * len(order),
             np.arange(len(order)),
         )
-        owner = np.repeat(np.arange(len(sheets)), [len(sheet.rows) for sheet in sheets])
-        said._join(np.sort(order[twice[1:] | twice[:-1]]).tolist(), owner)
-        return said
+        owner = np.repeat(np.arange(len(row_batches)), [len(row_batch.rows) for row_batch in row_batches])
+        stated._resolve_duplicates(np.sort(order[equal[1:] | equal[:-1]]).tolist(), owner)
+        return stated
 
-    def _join(self, rows: list[int], owner: NDArray[np.int64]) -> None:
-        """Settle rows, in their order, whose facts others may state too."""
-        worded: dict[tuple[int, str], tuple[str, int]] = {}
+    def _resolve_duplicates(self, rows: list[int], owner: NDArray[np.int64]) -> None:
+        """Set claims, places and leaders of rows whose facts other rows may state too, in row order."""
+        wordings: dict[tuple[int, str], tuple[str, int]] = {}
         leaders: dict[tuple[str, str], int] = {}
         for row in rows:
-            fact, sheet = self.facts[row], int(owner[row])
-            claim, place = worded.get((sheet, fact), (self.claims[row], 0))
-            worded[sheet, fact] = claim, place + 1
+            fact, row_batch = self.facts[row], int(owner[row])
+            claim, place = wordings.get((row_batch, fact), (self.claims[row], 0))
+            wordings[row_batch, fact] = claim, place + 1
             self.claims[row], self.places[row] = claim, place
             self.leader[row] = leaders.setdefault((fact, claim), row)

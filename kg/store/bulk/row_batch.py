@@ -1,4 +1,4 @@
-"""A document of rows, one claim each: what comes from an existing graph, and how a store takes many at once."""
+"""Documents made of rows with one claim each, imported from an existing graph and loaded in bulk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEAD = len("fact:")
 
 
 class ClaimRow(NamedTuple):
-    """A claim and where its words stand; `claim` as `kg.store.codec.claim_out` has it, `fact` is the fact's id."""
+    """A claim and its text span; `claim` is encoded by `kg.store.codec.claim_out`, `fact` is the fact's id."""
 
     fact: str
     subject: str
@@ -38,9 +38,9 @@ class ClaimRow(NamedTuple):
 
 
 class Names:
-    """The ids of entities in the order in which a reader met them; its rows refer to them by number.
+    """Entity ids in the order in which a reader first met them; its rows refer to them by number.
 
-    RowColumns that go to another process share one there too, which their reader's ids must be given to.
+    RowColumns sent to another process share one instance there, to which the reader's new ids must be added.
     """
 
     __slots__ = ("ids",)
@@ -49,19 +49,19 @@ class Names:
         self.ids: list[str] = [] if ids is None else ids
 
     def __reduce__(self) -> tuple[type[Names], tuple[()]]:
-        """Travel without the ids: those sent before are there already."""
+        """Pickle without the ids, which the receiving process already has."""
         return Names, ()
 
 
 @dataclass(frozen=True, slots=True)
 class RowColumns:
-    """Rows column by column, so that they travel between processes and into tables without being looked at one by one.
+    """Rows as columns, so that they can be pickled and inserted without a Python loop over rows.
 
     Attributes:
-        digests: of the facts' ids, 16 bytes a row.
-        names: the entities that rows are about, and perhaps others.
-        subjects: numbers of `names`, one a row; `objects` too.
-        relations: one a row, as are `negatives`, `claims`, `starts`, `stops`, `speakers` and `confidences`.
+        digests: the digests in the fact ids, 16 bytes per row.
+        names: the entities of the rows, and possibly others.
+        subjects: numbers in `names`, one per row; `objects` likewise.
+        relations: one per row, as are `negatives`, `claims`, `starts`, `stops`, `speakers` and `confidences`.
     """
 
     digests: bytes
@@ -78,10 +78,10 @@ class RowColumns:
 
     @staticmethod
     def of(rows: Iterable[ClaimRow]) -> RowColumns:
-        """Take rows apart."""
-        given = list(rows)
-        facts, subjects, relations, objects, negatives, claims, starts, stops, speakers, sure = (
-            zip(*given, strict=True) if given else [()] * len(ClaimRow._fields)
+        """Convert rows to columns."""
+        listed = list(rows)
+        facts, subjects, relations, objects, negatives, claims, starts, stops, speakers, confidences = (
+            zip(*listed, strict=True) if listed else [()] * len(ClaimRow._fields)
         )
         ids = list(dict.fromkeys((*subjects, *objects)))
         number = {identity: place for place, identity in enumerate(ids)}
@@ -96,15 +96,15 @@ class RowColumns:
             starts=array("I", starts),
             stops=array("I", stops),
             speakers=speakers,
-            confidences=array("d", sure),
+            confidences=array("d", confidences),
         )
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         return len(self.claims)
 
     def __iter__(self) -> Iterator[ClaimRow]:
-        """Go through the rows."""
+        """Yield the rows."""
         return map(
             ClaimRow,
             fact_ids(self.digests),
@@ -122,9 +122,9 @@ class RowColumns:
 
 @dataclass(frozen=True)
 class RowBatch:
-    """A document whose text holds the rows, so that every quote can be checked (DESIGN §1.6).
+    """A document whose text contains the rows, so that every quote can be checked (DESIGN §1.6).
 
-    RowColumns come in the order of the text, each with a span of its own.
+    Rows are in text order, each with its own span.
     """
 
     document: Document
@@ -135,23 +135,23 @@ class RowBatch:
 
     @cached_property
     def packed(self) -> bytes:
-        """The text and what lies along it as stores of one file keep it; worked out where it is first asked for."""
+        """The compressed document body in the format of the SQLite store; computed on first access."""
         return zlib.compress(codec.body_out(self.document, ()), 1)
 
     @cached_property
     def stamp(self) -> str:
-        """Hash all that a compiled graph may depend on, as `kg.store.sqlite.journal.content` does."""
-        said = (f"{entity.id} {entity.kind} {entity.about}" for entity in self.entities)
-        told = (self.rows.digests.hex(), "\n".join(self.rows.speakers), self.rows.confidences.tobytes().hex())
-        return digest((f"{self.document.published_on} {self.recorded_at} {self.extractor}", *said, "|rows", *told))
+        """Hash of everything a compiled graph may depend on (compare `kg.store.sqlite.journal.content`)."""
+        entities = (f"{entity.id} {entity.kind} {entity.about}" for entity in self.entities)
+        rows = (self.rows.digests.hex(), "\n".join(self.rows.speakers), self.rows.confidences.tobytes().hex())
+        return digest((f"{self.document.published_on} {self.recorded_at} {self.extractor}", *entities, "|rows", *rows))
 
     def work_out(self) -> None:
-        """Work out now, in the process that reads, what would be asked for in the one that writes."""
+        """Compute the cached properties now, in the reading process instead of the writing one."""
         assert self.packed
         assert self.stamp
 
     def reading(self) -> Reading:
-        """Return the same as any other document is written."""
+        """Return the equivalent reading for stores without bulk loading."""
         facts = tuple(self._fact(row) for row in self.rows)
         return Reading(self.document, entities=self.entities, facts=facts, recorded_at=self.recorded_at)
 
@@ -172,24 +172,24 @@ class RowBatch:
 
 @runtime_checkable
 class BulkWriter(Protocol):
-    """A writer with a way of its own for many rows."""
+    """A writer that supports bulk loading."""
 
-    def load(self, sheets: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
-        """Write sheets, several in one transaction; the result is that of `write`."""
+    def load(self, row_batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
+        """Write row batches, several per transaction; yield each with the result that `write` would return."""
 
 
-def load(writer: Writer, sheets: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
-    """Write sheets, and give each back once it is safely in the store.
+def load(writer: Writer, row_batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
+    """Write row batches and yield each once it is committed.
 
     Returns:
-        Each sheet and whether it was new.
+        Each row batch and whether it was new.
 
     Raises:
-        ValueError: when a sheet contradicts itself (kg/store/rules/validated.py).
-        StoreUnusable: when the disk is full; what was given back before is in the store.
+        ValueError: when a row batch is inconsistent (kg/store/rules/validated.py).
+        StoreUnusable: when the disk is full; row batches yielded before are in the store.
     """
     if isinstance(writer, BulkWriter):
-        yield from writer.load(sheets)
+        yield from writer.load(row_batches)
     else:
-        for sheet in sheets:
-            yield sheet, writer.write(sheet.reading())
+        for row_batch in row_batches:
+            yield row_batch, writer.write(row_batch.reading())

@@ -1,4 +1,4 @@
-"""Every change in Cypher that a writer makes; put together from constants only, all values are parameters."""
+"""Cypher statements of a writer, built from constants only; all values are parameters."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from kg.store.neo4j.schema import FOREVER
 
 _D = "MATCH (d:Document {id: $id, added: $revision})"
 
-# ── whose turn it is ───────────────────────────────────────────────────────────────────────────────────────────────
-# An open transaction with these metadata is the writer's lock: the server drops it with the line, so no lock outlives
-# its holder. Of two that begin at once the one that the server numbered first may stay.
+# ── the writer lock ────────────────────────────────────────────────────────────────────────────────────────────────
+# An open transaction with these metadata is the writer lock. The server ends it with the connection, so that no lock
+# outlives its holder. Of two concurrent writers, the one with the lower transaction number keeps the lock.
 WRITERS = """
     SHOW TRANSACTIONS YIELD transactionId, database, metaData
     WHERE metaData.liantu = 'writer' RETURN transactionId, database, metaData.token
@@ -18,7 +18,7 @@ READERS = """
     WHERE metaData.liantu = 'reader' AND datetime(startTime) <= $moment RETURN count(*)
 """
 NOW = "RETURN datetime.realtime()"
-# A writer whose line dropped unnoticed finds its name replaced and writes no more.
+# A writer that lost its connection unnoticed finds its token replaced and can no longer write.
 TAKE = """
     MATCH (b:Base {name: 'liantu'}) SET b.writer = $token, b.revision = b.written RETURN b.revision
 """
@@ -60,7 +60,7 @@ STATES = f"""
     CREATE (d)-[e:STATES]->(f) SET e = row.properties, e.added = $revision, e.removed = {FOREVER}
 """
 
-# ── out of sight, then out of the base ─────────────────────────────────────────────────────────────────────────────
+# ── removal: first hidden, later deleted ───────────────────────────────────────────────────────────────────────────
 REMOVE = f"""
     MATCH (d:Document {{id: $id}}) WHERE d.removed = {FOREVER}
     SET d.removed = $revision

@@ -1,4 +1,4 @@
-"""The line to a Neo4j server: one driver, states to read from, and the server's complaints as ours."""
+"""Connect to a Neo4j server, read consistent states and convert driver errors to store errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ try:
     from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, SessionExpired
 except ModuleNotFoundError as absent:
     raise StoreUnusable("neo4j:", "the driver is not installed; pip install 'liantu[neo4j]'") from absent
-# What the driver warns of comes back as an error of ours; who logs still gets it.
+# Driver warnings are also raised as store errors, so silence them unless the application configures logging.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 ADDRESS = re.compile(r"(?P<scheme>(?:neo4j|bolt)(?:\+s|\+ssc)?):/+(?P<host>[^/?#]+)/*(?P<database>[^/?#]*)")
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 15.0
-STATEMENT_SECONDS = 600.0  # a compile of a large view; anything longer is a runaway
+STATEMENT_SECONDS = 600.0  # enough to compile a large view
 _FETCH = 5000
 
 READER = {"liantu": "reader"}
@@ -36,7 +36,7 @@ READER = {"liantu": "reader"}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a base is: what may be shown, and what opens it."""
+    """Location and credentials of a Neo4j store; its string form has no credentials."""
 
     server: str
     database: str | None
@@ -45,14 +45,17 @@ class Address:
 
     @staticmethod
     def of(url: str, user: str, password: str) -> Address:
-        """Take a URL apart; `neo4j:/host`, as a path type makes it, will do.
+        """Parse a URL; also accept `neo4j:/host`, as produced by path types.
 
         Raises:
-            SettingsError: when it is no such URL, or holds a password: URLs are printed and kept in shell histories.
+            SettingsError: when the URL is invalid or contains credentials, because URLs are printed and stored in
+                shell histories.
         """
         found = ADDRESS.fullmatch(url)
         if found is None:
-            raise SettingsError("kb", "a Neo4j base is neo4j://HOST:PORT or neo4j://HOST:PORT/DATABASE, bolt:// alike")
+            raise SettingsError(
+                "kb", "a Neo4j URL is neo4j://HOST:PORT or neo4j://HOST:PORT/DATABASE; bolt:// also works"
+            )
         if "@" in found["host"]:
             raise SettingsError("kb", "no user or password in the URL; set KG_NEO4J_USER and KG_NEO4J_PASSWORD")
         return Address(f"{found['scheme']}://{found['host']}", found["database"] or None, user, password)
@@ -62,32 +65,32 @@ class Address:
 
 
 class Moment:
-    """One state of the base, within one transaction."""
+    """One state of the store, within one transaction."""
 
     def __init__(self, transaction: neo4j.Transaction | neo4j.ManagedTransaction, revision: int) -> None:
         self._transaction, self.revision = transaction, revision
 
     def rows(self, statement: str, **parameters: object) -> list[Row]:
-        """Run a statement and return all it gives."""
+        """Run a statement and return all rows."""
         return list(self.stream(statement, **parameters))
 
     def stream(self, statement: str, **parameters: object) -> Iterator[Row]:
-        """Run a statement and go through what it gives."""
-        # The texts are put together from constants (kg/store/neo4j_*.py); all that comes from outside is a parameter.
+        """Run a statement and yield its rows."""
+        # Statements are built from constants (kg/store/neo4j/); external values are always parameters.
         found = self._transaction.run(statement, {"revision": self.revision, **parameters})
         for record in found:
             yield tuple(record.values())
 
 
 class ReadSession(Protocol):
-    """Where a view reads from."""
+    """Runs the reads of a view."""
 
     def read(self, work: Callable[[Moment], T]) -> T:
-        """Let `work` read one state; it may be called again when the line drops."""
+        """Call `work` with one state; it may be called again if the connection is lost."""
 
 
 class Connection:
-    """A driver for one base; each reading is the state it begins with."""
+    """A driver for one store; each read sees the state at its start."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -99,16 +102,16 @@ class Connection:
                 connection_timeout=CONNECT_SECONDS,
                 connection_acquisition_timeout=RETRY_SECONDS,
                 max_transaction_retry_time=RETRY_SECONDS,
-                notifications_min_severity="OFF",  # a label that nothing bears yet is no fault
+                notifications_min_severity="OFF",  # ignore warnings about unused labels
                 user_agent="liantu",
             )
 
     def session(self) -> neo4j.Session:
-        """Return a session that sees all that was written through this connection, also on a cluster's follower."""
+        """Return a session that sees all writes through this connection, also on cluster followers."""
         return self._driver.session(database=self.address.database, fetch_size=_FETCH, bookmark_manager=self._bookmarks)
 
     def read(self, work: Callable[[Moment], T]) -> T:
-        """Let `work` read the present state; again, for up to 15 seconds, when the line drops."""
+        """Call `work` with the current state; retry for up to 15 seconds if the connection is lost."""
 
         @neo4j.unit_of_work(metadata=READER, timeout=STATEMENT_SECONDS)
         def within(transaction: neo4j.ManagedTransaction) -> T:
@@ -119,17 +122,17 @@ class Connection:
 
     @contextmanager
     def pinned(self) -> Iterator[PinnedSession]:
-        """Hold the present state for the length of a `with` block, in one open transaction."""
+        """Pin the current state for a `with` block, in one open transaction."""
         with self.telling(), self.session() as session, session.begin_transaction(metadata=READER) as transaction:
             yield PinnedSession(self, _moment(transaction))
 
     def make_ready(self, *, create: bool) -> int:
-        """See that a base is there and of no later version than this; return its version.
+        """Check the version of the store, creating the store if needed, and return the version.
 
         Raises:
-            StoreMissing: when there is none and none shall be made.
+            StoreMissing: when there is no store and `create` is false.
             StoreTooNew: when a later version wrote it.
-            StoreUnusable: when the server does not answer, refuses, or holds something else.
+            StoreUnusable: when the server is unreachable, refuses access, or holds other data.
         """
         with self.telling(), self.session() as session:
             found = session.run(schema.BASE).single()
@@ -149,10 +152,10 @@ class Connection:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Turn the driver's errors into ours; none of them tells the password.
+        """Convert driver errors to store errors; none contains the password.
 
         Raises:
-            StoreUnusable: for anything that stops the base from serving.
+            StoreUnusable: for any error that makes the store unusable.
         """
         try:
             yield
@@ -165,32 +168,32 @@ class Connection:
             cause = "no answer, or the line dropped; nothing of the last document was kept. Is the server up?"
             raise StoreUnusable(str(self.address), cause) from error
         except (Neo4jError, DriverError) as error:
-            raise StoreUnusable(str(self.address), f"Neo4j refuses: {str(error).splitlines()[0]}") from error
+            raise StoreUnusable(str(self.address), f"Neo4j error: {str(error).splitlines()[0]}") from error
 
     def close(self) -> None:
-        """Close all lines."""
+        """Close all connections."""
         self._driver.close()
 
 
 class PinnedSession:
-    """A line whose every reading is the same state."""
+    """A session in which every read sees the same state."""
 
     def __init__(self, connection: Connection, moment: Moment) -> None:
         self._connection, self._moment = connection, moment
 
     def read(self, work: Callable[[Moment], T]) -> T:
-        """Let `work` read the state."""
+        """Call `work` with the pinned state."""
         with self._connection.telling():
             return work(self._moment)
 
 
 def _moment(transaction: neo4j.Transaction | neo4j.ManagedTransaction) -> Moment:
-    """Return the state that is published when the transaction first reads.
+    """Return the published state at the first read of the transaction.
 
     Raises:
-        ServiceUnavailable: when the base was there when it was opened and cannot be seen now; the driver tries again.
+        ServiceUnavailable: when the store has disappeared since it was opened; the driver retries.
     """
     found = transaction.run("MATCH (b:Base {name: 'liantu'}) RETURN b.revision").single()
     if found is None:
-        raise ServiceUnavailable("the base is not there any more")
+        raise ServiceUnavailable("the knowledge base no longer exists")
     return Moment(transaction, found[0])

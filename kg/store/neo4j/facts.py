@@ -1,4 +1,4 @@
-"""Facts out of a Neo4j base, with the evidence a view may see, and what is superseded among them."""
+"""Read facts from a Neo4j store with their visible evidence and compute superseding among them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PAGE = 5000
 
 @dataclass(frozen=True, slots=True)
 class Neo4jSight:
-    """What a view may see besides its state: published until a day, read until an instant (microseconds)."""
+    """Visibility limits of a view: last publication day, last recording time (microseconds since 1970)."""
 
     day: date
     known: int
@@ -52,7 +52,7 @@ class Neo4jFactReader:
         self._witness = witnesses(moment, sight)
 
     def everything(self, period: Period | None) -> list[bytes]:
-        """Return all facts by id, in pages for `unpacked`: a stream from the server would not keep to one state."""
+        """Return all facts in id order, in pages for `unpacked`; a stream would not see one state."""
         ones = [name for name in self._vocabulary.relations if one_at_a_time(name, self._vocabulary)]
         closed: dict[str, str] = {}
         for _, group in groupby(self._rows(cypher.RIVALS, ones=ones), key=itemgetter(2, 3)):
@@ -60,41 +60,41 @@ class Neo4jFactReader:
         pages, after = [], ""
         while rows := list(self._rows(cypher.EVERYTHING, after=after, limit=_PAGE, **narrowed(period))):
             after = rows[-1][0]
-            facts = [_closed(fact, closed) for fact in self._facts(rows)]
+            facts = [_with_superseding(fact, closed) for fact in self._facts(rows)]
             pages.append(zlib.compress(pickle.dumps(facts), 1))
         return pages
 
     def matching(self, wanted: Mapping[str, object], period: Period | None) -> list[Fact]:
-        """Return the facts that meet all conditions, by id; `wanted` has names of `cypher.CONDITIONS`."""
+        """Return the facts that meet all conditions in id order; `wanted` has names of `cypher.CONDITIONS`."""
         conditions = " AND ".join((*(cypher.CONDITIONS[name] for name in wanted if name != "triples"), cypher.HOLDS))
         found = cypher.OF_TRIPLES if "triples" in wanted else "MATCH (f:Fact)"
         statement = f"{found} WHERE {conditions} {cypher.FACTS}"
         facts = list(self._facts(self._rows(statement, **wanted, **narrowed(period))))
         pairs = dict.fromkeys((fact.subject, fact.relation) for fact in facts)
-        asked = [[*pair, one_at_a_time(pair[1], self._vocabulary)] for pair in pairs]
+        queried = [[*pair, one_at_a_time(pair[1], self._vocabulary)] for pair in pairs]
         known = {fact.id for fact in facts}
-        companions = self._facts(self._rows(cypher.COMPANIONS, pairs=asked)) if asked else ()
+        companions = self._facts(self._rows(cypher.COMPANIONS, pairs=queried)) if queried else ()
         closed = superseded([*facts, *(fact for fact in companions if fact.id not in known)], self._vocabulary)
-        return [_closed(fact, closed) for fact in facts]
+        return [_with_superseding(fact, closed) for fact in facts]
 
     def touching(self, entities: list[str]) -> list[Fact]:
-        """Return the facts with an end among entities, one a wording, superseding not judged."""
+        """Return the facts with an end among entities, one per wording, without superseding."""
         rows = self._rows(cypher.TOUCHING, entities=entities)
-        return [fact for _, said in groupby(rows, key=itemgetter(0)) for fact in self._worded(said)]
+        return [fact for _, group in groupby(rows, key=itemgetter(0)) for fact in self._by_wording(group)]
 
     def _rows(self, statement: str, **parameters: object) -> Iterator[Row]:
         return self._moment.stream(statement, **self._sight.parameters, **parameters)
 
     def _facts(self, rows: Iterable[Row]) -> Iterator[Fact]:
-        """Build facts from rows that come by id; rows of one id are one fact."""
-        for _, said in groupby(rows, key=itemgetter(0)):
-            yield unite(self._worded(said))
+        """Build facts from rows sorted by id; rows with the same id are one fact."""
+        for _, group in groupby(rows, key=itemgetter(0)):
+            yield unite(self._by_wording(group))
 
-    def _worded(self, rows: Iterable[Row]) -> list[Fact]:
-        worded: dict[str, list[Row]] = defaultdict(list)
+    def _by_wording(self, rows: Iterable[Row]) -> list[Fact]:
+        by_claim: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
-            worded[row[1]].append(row)
-        return [self._fact(claim, said) for claim, said in sorted(worded.items())]
+            by_claim[row[1]].append(row)
+        return [self._fact(claim, group) for claim, group in sorted(by_claim.items())]
 
     def _fact(self, claim: str, rows: list[Row]) -> Fact:
         identity, _, *ends = rows[0][:5]
@@ -117,13 +117,13 @@ class Neo4jFactReader:
 
 
 def unpacked(pages: Iterable[bytes]) -> Iterator[Fact]:
-    """Go through the facts of pages that this process packed."""
+    """Yield the facts of pages packed by this process."""
     for page in pages:
-        yield from pickle.loads(zlib.decompress(page))  # noqa: S301 - made by `everything` in this very process
+        yield from pickle.loads(zlib.decompress(page))  # noqa: S301 - made by `everything` in this process
 
 
 def narrowed(period: Period | None) -> dict[str, object]:
-    """Return a period as parameters of `cypher.HOLDS`; an open end is the first or the last day there is."""
+    """Return a period as parameters of `cypher.HOLDS`; an open end becomes the minimum or maximum date."""
     start = period.start if period and period.start else LAST_DAY.min
     return {"narrowed": period is not None, "start": start, "end": (period and period.end) or LAST_DAY}
 
@@ -143,11 +143,11 @@ def witnesses(moment: Moment, sight: Neo4jSight) -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def native(day: Any) -> date:
-    """Return a day of the driver as one of Python."""
+    """Convert a date of the driver to a Python date."""
     found: date = day.to_native()
     return found
 
 
-def _closed(fact: Fact, closed: Mapping[str, str]) -> Fact:
+def _with_superseding(fact: Fact, closed: Mapping[str, str]) -> Fact:
     by = closed.get(fact.id)
     return replace(fact, superseded_by=by) if by else fact

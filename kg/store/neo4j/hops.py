@@ -1,8 +1,8 @@
-"""One hop of a walk as one call: the strongest live edges of many nodes, bucket by bucket (DESIGN §6).
+"""Run one hop of a graph walk as one query: the strongest live edges of many nodes, per bucket (DESIGN §6).
 
-A bucket is a node and a relation. Each bucket is filtered by the view's clocks, freed of superseded facts
-(kg/store/rules/superseding.py in Cypher), weighed and cut in a subquery of its own, so a hub never crosses the line.
-What the weights are made of comes in as parameters: the vocabulary's, and those of kg/graph/weights.py.
+A bucket is a node and a relation. A subquery per bucket filters by the view's clocks, drops superseded facts
+(kg/store/rules/superseding.py in Cypher), computes weights and applies the limit, so that hubs are never transferred in
+full. The weights are parameters: those of the vocabulary and those of kg/graph/weights.py.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 End = Literal["subject", "object"]
 
-# Facts that may close `f`: of the same matter where only one can be, and denials of it.
+# Facts that may supersede `f`: rivals where only one fact can hold, and denials.
 _AGAINST = f"""
     CALL (f, bucket) {{
         WITH f, bucket WHERE bucket.one_per = 'object'
@@ -62,7 +62,7 @@ _WITHIN = """
     CASE WHEN f.dated THEN f.valid_from < $until AND $since < f.valid_to ELSE first < $until END
     AND first <= $published
 """
-# Weights are compared as the snapshot compares them, in single precision (24 bits), ties by id.
+# Weights are compared in single precision (24 bits) as in the snapshot, ties by id.
 _STRONGEST = f"""
     WITH f, first, witnesses * sure * bucket.weight * $factors[f.modality] AS strength,
         CASE WHEN f.dated AND f.valid_to <> $open AND f.valid_to > last THEN f.valid_to ELSE last END AS fresh,
@@ -76,7 +76,7 @@ _STRONGEST = f"""
 """
 _EDGE = """f.subject, f.object, f.relation, f.sign, strength, fresh, f.dated, f.valid_from, f.valid_to, first,
     f.cause, f.effect, f.id"""
-# Which buckets a node has stands in the index, so that empty ones cost nothing.
+# The buckets of a node are read from the index, so that empty ones cost nothing.
 _EACH = """
     UNWIND $nodes AS node
     CALL (node) {{ MATCH (f:Fact) WHERE f.{0} = node AND f.relation IS NOT NULL RETURN DISTINCT f.relation AS name }}
@@ -102,13 +102,13 @@ LAST_SAID = f"""
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """An edge as the server tells it.
+    """An edge returned by the server.
 
     Attributes:
-        strength: its weight while it is fresh.
-        fresh: the day from which it fades.
+        strength: the weight before decay.
+        fresh: the day on which the decay starts.
         valid: first day and the day after the last, None for an open end; None for a fact without a stated period.
-        published: the day a visible document first said it.
+        published: the day of the first visible document that states it.
     """
 
     subject: str
@@ -126,7 +126,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class HopWindow:
-    """Which edges count besides: those valid at some day of a period, first said by a day."""
+    """Limits on edges: valid on some day of a period, first stated by a day."""
 
     period: Period | None = None
     published_by: date | None = None
@@ -134,7 +134,7 @@ class HopWindow:
 
 @dataclass(frozen=True)
 class Hops:
-    """Hops in one state of one view; what is written meanwhile is not seen."""
+    """Hops in one state of one view, unaffected by later writes."""
 
     line: ReadSession
     sight: Neo4jSight
@@ -144,7 +144,7 @@ class Hops:
     witness: Mapping[str, str]
 
     def last_said(self) -> date | None:
-        """Return the latest day of any fact of the view."""
+        """Return the latest publication day of any fact of the view."""
         rows = self._rows(LAST_SAID)
         return native(rows[0][0]) if rows else None
 
@@ -158,15 +158,15 @@ class Hops:
         weighing: tuple[date, Mapping[str, float]],
         within: HopWindow,
     ) -> list[Hop]:
-        """Return the `limit` strongest edges of each node and relation, in no order.
+        """Return the `limit` strongest edges of each node and relation, unordered.
 
         Args:
             nodes: ids of entities.
             relations: names of the vocabulary.
             end: which end of a fact the nodes are.
             limit: edges per node and relation.
-            weighing: the day that weights have faded to, and a factor for each modality.
-            within: what else must hold.
+            weighing: the day to which weights decay, and a factor for each modality.
+            within: limits on the edges.
         """
         as_of, factors = weighing
         span = narrowed(within.period)
@@ -202,8 +202,8 @@ class Hops:
         }
 
     def _rows(self, statement: str, **parameters: object) -> list[Row]:
-        given = {**self.sight.parameters, **narrowed(self.period), **parameters, "revision": self.revision}
-        return self.line.read(lambda moment: moment.rows(statement, witness=self.witness, **given))
+        values = {**self.sight.parameters, **narrowed(self.period), **parameters, "revision": self.revision}
+        return self.line.read(lambda moment: moment.rows(statement, witness=self.witness, **values))
 
 
 def _hop(row: Row) -> Hop:

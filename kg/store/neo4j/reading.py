@@ -1,4 +1,4 @@
-"""One reading as rows for Neo4j, back again, and its way out: every kind of row in one statement with UNWIND."""
+"""Write, read back and delete one document in Neo4j, with one UNWIND statement per kind of row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kg.ids import digest, normal_name
 from kg.model import MentionStatus, Polarity, Problem, Reading
 from kg.store import codec
 from kg.store.neo4j import changes as cypher
-from kg.store.neo4j import statements as asked
+from kg.store.neo4j import statements as queries
 from kg.store.neo4j.facts import native
 from kg.store.neo4j.schema import LAST_DAY
 from kg.store.neo4j.search import indexed
@@ -29,7 +29,7 @@ Properties = dict[str, object]
 
 
 def insert(moment: Moment, reading: Prepared) -> None:
-    """Write a document with all that it says."""
+    """Write a document with its profiles, passages and facts."""
     document = reading.document.id
     words = [terms(chunk.search_text or chunk.text) for chunk in reading.chunks]
     moment.rows(cypher.DOCUMENT, document=_document(reading, sum(map(len, words))))
@@ -41,8 +41,8 @@ def insert(moment: Moment, reading: Prepared) -> None:
     moment.rows(cypher.PROFILES, profiles=[row for key, row in profiles.items() if key not in known])
     moment.rows(cypher.DESCRIBES, id=document, keys=list(profiles))
     moment.rows(cypher.PASSAGES, id=document, passages=_passages(reading, words))
-    there = {identity for (identity,) in moment.rows(cypher.KNOWN_FACTS, ids=[fact.id for fact in reading.facts])}
-    moment.rows(cypher.FACTS, facts=[_fact(fact) for fact in reading.facts if fact.id not in there])
+    known_facts = {identity for (identity,) in moment.rows(cypher.KNOWN_FACTS, ids=[fact.id for fact in reading.facts])}
+    moment.rows(cypher.FACTS, facts=[_fact(fact) for fact in reading.facts if fact.id not in known_facts])
     moment.rows(cypher.STATES, id=document, evidence=list(_evidence(reading)))
 
 
@@ -82,10 +82,10 @@ def _names(entity: Entity) -> Iterator[tuple[str, bool]]:
 
 
 def _passages(reading: Prepared, words: Sequence[list[str]]) -> list[Properties]:
-    meant: dict[int, Counter[str]] = defaultdict(Counter)
+    mentioned: dict[int, Counter[str]] = defaultdict(Counter)
     for mention, holder in zip(reading.mentions, reading.holders, strict=True):
         if holder is not None and mention.status is MentionStatus.LINKED and mention.entity:
-            meant[holder][mention.entity] += 1
+            mentioned[holder][mention.entity] += 1
     return [
         {
             "properties": {
@@ -95,14 +95,14 @@ def _passages(reading: Prepared, words: Sequence[list[str]]) -> list[Properties]
                 "terms": found,
                 "indexed": " ".join(map(indexed, found)),
             },
-            "mentions": [list(pair) for pair in meant[place].items()],
+            "mentions": [list(pair) for pair in mentioned[place].items()],
         }
         for place, (chunk, found) in enumerate(zip(reading.chunks, words, strict=True))
     ]
 
 
 def _fact(fact: Fact) -> Properties:
-    """Return what a fact claims, as far as Cypher asks for it; how it is worded stands with each witness."""
+    """Return the properties of a fact that queries use; its wording is stored with the evidence."""
     valid = fact.valid
     return {
         "id": fact.id,
@@ -123,7 +123,7 @@ def _fact(fact: Fact) -> Properties:
 
 
 def _matter(fact: Fact) -> str:
-    """Hash what two facts of the same ends must share for one to take the other's place (`superseding._place`)."""
+    """Hash what two facts of the same ends must share for one to supersede the other (`superseding.place_of`)."""
     valid = (str(fact.valid.start), str(fact.valid.end)) if fact.valid else ()
     value = (fact.value.change, fact.value.basis, fact.value.unit) if fact.value else ()
     return digest((fact.modality, fact.qualifier("product"), "|valid", *valid, "|value", *value))
@@ -133,7 +133,7 @@ def _evidence(reading: Prepared) -> Iterator[Properties]:
     for fact in reading.facts:
         claim = codec.claim_out(fact)
         for place, item in enumerate(fact.evidence):
-            read = [instant for instant in (item.recorded_at, reading.recorded_at) if instant is not None]
+            instants = [instant for instant in (item.recorded_at, reading.recorded_at) if instant is not None]
             properties = {
                 "document": item.document,
                 "place": place,
@@ -143,7 +143,7 @@ def _evidence(reading: Prepared) -> Iterator[Properties]:
                 "quote": item.quote,
                 "published_on": item.published_on,
                 "recorded_at": microseconds(item.recorded_at),
-                "known_from": microseconds(max(read)),
+                "known_from": microseconds(max(instants)),
                 "speaker": item.speaker,
                 "confidence": float(item.confidence),
                 "extractor": item.extractor,
@@ -152,19 +152,19 @@ def _evidence(reading: Prepared) -> Iterator[Properties]:
 
 
 def read_back(moment: Moment, document_id: str) -> Reading | None:
-    """Return what was written of a document."""
-    rows = moment.rows(asked.WRITTEN, id=document_id)
+    """Return the stored reading of a document."""
+    rows = moment.rows(queries.WRITTEN, id=document_id)
     if not rows:
         return None
     key, published_on, path, head, signature, body, recorded_at, mentions, copies = rows[0]
-    named = codec.head_in(document_id, native(published_on), head, path=path)
-    document = codec.body_in(named, signature or b"", body)
+    decoded_head = codec.head_in(document_id, native(published_on), head, path=path)
+    document = codec.body_in(decoded_head, signature or b"", body)
     return Reading(
         document=document,
-        chunks=tuple(codec.chunk_in(*row) for row in moment.rows(asked.WRITTEN_PASSAGES, key=key)),
+        chunks=tuple(codec.chunk_in(*row) for row in moment.rows(queries.WRITTEN_PASSAGES, key=key)),
         mentions=tuple(map(codec.mention_in, mentions)),
-        entities=tuple(codec.entity_in(*row) for row in sorted(moment.rows(asked.WRITTEN_ENTITIES, key=key))),
-        facts=tuple(written_facts(moment.rows(asked.WRITTEN_FACTS, key=key), document)),
+        entities=tuple(codec.entity_in(*row) for row in sorted(moment.rows(queries.WRITTEN_ENTITIES, key=key))),
+        facts=tuple(written_facts(moment.rows(queries.WRITTEN_FACTS, key=key), document)),
         problems=tuple(Problem(*problem) for problem in json.loads(body)[4]),
         copies=tuple(sorted(copies)),
         recorded_at=None if recorded_at is None else instant_of(recorded_at),
@@ -172,15 +172,15 @@ def read_back(moment: Moment, document_id: str) -> Reading | None:
 
 
 def purge(moment: Moment, documents: Sequence[str]) -> None:
-    """Delete documents that no reader sees, and the facts, profiles, names and entities that nobody else tells of."""
+    """Delete documents that no reader sees, and the facts, profiles, names and entities that no other document has."""
     for key in documents:
         facts = [identity for (identity,) in moment.rows(cypher.FACTS_OF, key=key)]
         profiles = [profile for (profile,) in moment.rows(cypher.PROFILES_OF, key=key)]
         moment.rows(cypher.DROP_PASSAGES, key=key)
         moment.rows(cypher.DROP_DOCUMENT, key=key)
         moment.rows(cypher.DROP_FACTS, ids=facts)
-        lonely = moment.rows(cypher.LONELY_PROFILES, keys=profiles)
-        moment.rows(cypher.DROP_PROFILES, keys=[profile for profile, _, _ in lonely])
-        moment.rows(cypher.DROP_ENTITIES, ids=sorted({entity for _, entity, _ in lonely}))
-        moment.rows(cypher.DROP_NAMES, names=sorted({name for *_, names in lonely for name in names}))
+        orphans = moment.rows(cypher.LONELY_PROFILES, keys=profiles)
+        moment.rows(cypher.DROP_PROFILES, keys=[profile for profile, _, _ in orphans])
+        moment.rows(cypher.DROP_ENTITIES, ids=sorted({entity for _, entity, _ in orphans}))
+        moment.rows(cypher.DROP_NAMES, names=sorted({name for *_, names in orphans for name in names}))
     moment.rows(cypher.DROP_RUNS)

@@ -1,13 +1,13 @@
-"""What a knowledge base looks like in a Neo4j database; docs/store.md draws it.
+"""The schema of a knowledge base in Neo4j; docs/store.md has a diagram.
 
     (Document)-[:DESCRIBES]->(Profile)-[:OF]->(Entity)      (Profile)-[:NAMED {name, code}]->(Name)
     (Document)-[:STATES {quote, speaker …}]->(Fact)-[:SUBJECT|OBJECT]->(Entity)
     (Passage)-[:PART_OF]->(Document)                        (Passage)-[:MENTIONS {times}]->(Entity)
     (Run)  (Judgement)  (Base)
 
-Documents, STATES, runs and judgements carry `added` and `removed`: the numbers of the changes that brought and took
-them. A reader picks one number when it begins and sees exactly what was there then, because Neo4j by itself lets
-it see a commit while it is being applied.
+Documents, STATES, runs and judgements have `added` and `removed`: the revisions in which they were added and removed. A
+reader fixes one revision at its start and sees exactly that state, because Neo4j itself lets a reader see a commit
+while it is being applied.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SCHEMA = (
     "CREATE CONSTRAINT fact_id IF NOT EXISTS FOR (n:Fact) REQUIRE n.id IS UNIQUE",
     "CREATE CONSTRAINT profile_key IF NOT EXISTS FOR (n:Profile) REQUIRE n.key IS UNIQUE",
     "CREATE CONSTRAINT name_folded IF NOT EXISTS FOR (n:Name) REQUIRE n.folded IS UNIQUE",
-    # Not unique: one that is removed stays until no reader sees it, and may be written again meanwhile.
+    # Not unique: a removed document stays until no reader sees it, and may be written again before that.
     "CREATE INDEX document_id IF NOT EXISTS FOR (n:Document) ON (n.id)",
     "CREATE INDEX document_path IF NOT EXISTS FOR (n:Document) ON (n.path)",
     "CREATE INDEX document_day IF NOT EXISTS FOR (n:Document) ON (n.published_on)",

@@ -1,11 +1,11 @@
-"""Every question in Cypher that a view asks; put together from constants only, all values are parameters."""
+"""Cypher queries of a view, built from constants only; all values are parameters."""
 
 from __future__ import annotations
 
 from kg.store.neo4j.schema import PASSAGE_WORDS
 
-# `d` is a document, `e` what it states. What a view may see stands here and nowhere else: the state that the reader
-# began with, and the two clocks of the view; the parameters are $revision, $day and $known.
+# `d` is a document, `e` its evidence. Visibility is defined only here, by the reader's state and the view's two clocks;
+# the parameters are $revision, $day and $known.
 _STATE = "{0}.added <= $revision AND $revision < {0}.removed"
 _STATED = _STATE.format("e")
 VISIBLE = f"{_STATE.format('d')} AND d.published_on <= $day AND coalesce(d.recorded_at, $known) <= $known"
@@ -31,7 +31,7 @@ NAMES = f"""
     RETURN DISTINCT n.name, t.id
 """
 
-# ── judgements, and what is said of judged entities ────────────────────────────────────────────────────────────────
+# ── judgements and judged entities ─────────────────────────────────────────────────────────────────────────────────
 JUDGEMENTS = f"""
     MATCH (j:Judgement) WHERE {_STATE.format("j")} AND j.published_on <= $day AND j.recorded_at <= $known
     RETURN j.id, j.record ORDER BY j.recorded_at, j.id
@@ -41,7 +41,7 @@ APPEARANCES = f"""
     MATCH (t:Entity {{id: id}})<-[:OF]-(p:Profile)<-[:DESCRIBES]-(d:Document) WHERE {VISIBLE}
     RETURN d.id, d.published_on, t.id, p.implied, p.record ORDER BY d.published_on, d.id, t.id, p.key
 """
-# The passages of a document in order, because a mention knows its passage by place only.
+# The passages of a document in order, because a mention refers to its passage by position.
 LINKED = f"""
     UNWIND $entities AS id
     MATCH (:Entity {{id: id}})<-[:OF]-(:Profile)<-[:DESCRIBES]-(d:Document) WHERE {VISIBLE}
@@ -76,7 +76,7 @@ MENTIONING = f"""
     RETURN c.id, d.id, c.record ORDER BY m.times DESC, d.published_on DESC, c.id LIMIT $limit
 """
 LENGTHS = f"MATCH (d:Document) WHERE {VISIBLE} RETURN sum(d.passages), sum(d.words)"
-# The index finds, the list of words decides: how often a passage holds the word itself.
+# The index selects candidates; the list of words gives the exact count of the word in a passage.
 POSTINGS = f"""
     UNWIND range(0, size($terms) - 1) AS number
     CALL db.index.fulltext.queryNodes('{PASSAGE_WORDS}', $queries[number]) YIELD node AS c
@@ -90,7 +90,7 @@ FOUND = """
 """
 
 # ── facts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-# Whether a fact holds at some day of $start … $end: as it states, else from its first visible day on.
+# Whether a fact holds on some day of $start … $end: in its stated period, else from its first visible day on.
 HOLDS = f"""(NOT $narrowed OR CASE WHEN f.dated
     THEN f.valid_from < $end AND $start < f.valid_to
     ELSE EXISTS {{ MATCH (f)<-[e:STATES]-() WHERE e.published_on < $end AND {SAID} }} END)"""
@@ -106,7 +106,7 @@ OF_TRIPLES = """
 _EVIDENCE = f"MATCH (f)<-[e:STATES]-() WHERE {SAID}"
 _CLAIM = "f.id, e.claim, f.subject, f.relation, f.object, e.document, e.published_on"
 _WORDS = "e.start, e.end, e.quote, e.recorded_at, e.speaker, e.confidence, e.extractor"
-# For judging what is superseded: who said it and when, without the quotes.
+# For superseding: speakers and days, without the quotes.
 _BARE = f"{_CLAIM}, 0 AS start, 0 AS end, '' AS quote, e.recorded_at, e.speaker, 0.0 AS confidence, '' AS extractor"
 FACTS = f"{_EVIDENCE} RETURN {_CLAIM}, {_WORDS} ORDER BY f.id"
 EVERYTHING = f"MATCH (f:Fact) WHERE f.id > $after AND {HOLDS} WITH f ORDER BY f.id LIMIT $limit {FACTS}"
@@ -115,7 +115,7 @@ TOUCHING = f"""
     CALL (end) {{ MATCH (f:Fact {{subject: end}}) RETURN f UNION MATCH (f:Fact {{object: end}}) RETURN f }}
     WITH DISTINCT f {FACTS}
 """
-# What may supersede facts of these subjects and relations, or be superseded.
+# Facts that may supersede facts of these subjects and relations, or be superseded.
 COMPANIONS = f"""
     UNWIND $pairs AS pair
     CALL (pair) {{

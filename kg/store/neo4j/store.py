@@ -1,7 +1,7 @@
-"""A knowledge base on a Neo4j server: the same questions, the same answers, for a team that outgrew one machine.
+"""A knowledge base on a Neo4j server, with the same results as the other stores, for teams that need a shared server.
 
-Reading goes through kg/store/neo4j/view.py, writing through kg/store/neo4j/writer.py, what is stored stands in
-kg/store/neo4j/schema.py. Needs the extra `neo4j` (the official driver).
+Views are in kg/store/neo4j/view.py, the writer in kg/store/neo4j/writer.py, the schema in kg/store/neo4j/schema.py.
+Needs the extra `neo4j` (the official driver).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kg.store.rules.validated import read_from, utc
 from kg.store.sight import ViewCache, sight_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from datetime import date, datetime
 
     from kg.model import Reading
@@ -48,27 +48,27 @@ class Neo4jStore:
             raise
 
     def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> ServedView:
-        """Return the base as it could have been known."""
+        """Return a view of the store."""
         return self._view(self._connection, as_of, known_at)
 
     @contextmanager
     def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[ServedView]:
-        """Return a view that sees one state of the base."""
+        """Return a view of one fixed state of the store."""
         with self._connection.pinned() as pinned:
             yield self._view(pinned, as_of, known_at)
 
     @contextmanager
     def writer(self) -> Iterator[Neo4jWriter]:
-        """Return the one writer."""
+        """Return the only writer."""
         with writing(self._connection) as token:
-            yield Neo4jWriter(self._connection, token, self._written)
+            yield Neo4jWriter(self._connection, token, self._writer_view)
 
     def has_document(self, document_id: str) -> bool:
-        """Whether the document was written."""
+        """Return whether the document is in the store."""
         return bool(self._connection.read(lambda moment: moment.rows(cypher.HAS_DOCUMENT, id=document_id)))
 
     def reading(self, document_id: str) -> Reading | None:
-        """Return what was written of a document."""
+        """Return the stored reading of a document."""
         return self._connection.read(lambda moment: read_back(moment, document_id))
 
     def documents_at(self, path: str) -> dict[str, str]:
@@ -77,22 +77,22 @@ class Neo4jStore:
         return {identity: found for identity, found in rows if read_from(found, path)}
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
-        """Go through (document id, signature)."""
+        """Yield pairs of document id and signature."""
         rows = self._connection.read(lambda moment: moment.rows(cypher.SIGNATURES))
         return ((identity, signature) for identity, signature in rows)
 
     def revision(self) -> int:
-        """Count the changes."""
+        """Return the number of changes."""
         return self._connection.read(lambda moment: moment.revision)
 
     def stats(self) -> dict[str, int]:
-        """Count what there is."""
+        """Count the stored records."""
         return self._connection.read(
             lambda moment: {name: moment.rows(statement)[0][0] for name, statement in cypher.COUNTS.items()}
         )
 
     def close(self) -> None:
-        """Close all lines to the server."""
+        """Close all connections to the server."""
         self._connection.close()
 
     def _view(self, line: ReadSession, as_of: date | None, known_at: datetime | None) -> ServedView:
@@ -103,28 +103,25 @@ class Neo4jStore:
             key = sight_of(as_of, plain.known_at), revision
             return self._overlays.get(key, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
-        return ServedView(plain, overlay)
+        return ServedView(plain, overlay, until=lambda day: self._view(line, day, known_at))
 
-    def _written(self, line: ReadSession) -> JudgedView:
-        """Return what a writer sees of its own transaction; nothing of it is kept, because it may be undone."""
+    def _writer_view(self, line: ReadSession) -> JudgedView:
+        """Return a view of the writer's own transaction, without caching, because it may be rolled back."""
         plain = Neo4jView(line, self._vocabulary, None, None)
         return JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
 
 class ServedView(JudgedView):
-    """A view whose period is told to the server, so that only facts of it cross the line."""
+    """A view whose period is applied on the server, so that only facts in it are transferred."""
 
     _plain: Neo4jView
 
-    def __init__(self, plain: Neo4jView, overlay: Callable[[], Overlay], period: Period | None = None) -> None:
-        super().__init__(plain, overlay, period)
-
     def during(self, period: Period) -> Self:
-        """Keep only facts that hold at some day of `period`; the overlay goes on judging among all facts."""
-        return type(self)(self._plain.during(period), self._overlay, period)
+        """Return the view restricted to `period`; the overlay still computes superseding among all facts."""
+        return type(self)(self._plain.during(period), self._overlay, period, until=self._until)
 
     def hops(self) -> Hops | None:
-        """Return the way to walk on the server; None where judgements make other facts of those it stores."""
+        """Return hops for walks on the server, or None if judgements change its facts."""
         if self._overlay().identities.touched:
             return None
         plain = self._plain
@@ -140,7 +137,7 @@ class ServedView(JudgedView):
         )
 
 
-_AT_ONCE = 20  # documents, whose bodies cross the line
+_AT_ONCE = 20  # documents per batch, because their bodies are transferred
 _KEYS = "MATCH (d:Document) RETURN elementId(d)"
 _BODIES = "MATCH (d:Document) WHERE elementId(d) IN $keys RETURN elementId(d), d.head, d.body"
 _HEADS = "UNWIND $heads AS row MATCH (d:Document) WHERE elementId(d) = row[0] SET d.head = row[1]"
@@ -148,10 +145,10 @@ _DONE = "MATCH (b:Base {name: 'liantu'}) SET b.version = $version"
 
 
 def migrate(connection: Connection) -> None:
-    """Bring a base of version 1 to version 2: heads of documents tell of pages, which only bodies told of.
+    """Migrate a store from version 1 to 2: add page offsets to document heads.
 
     Raises:
-        StoreLocked: when a writer, here or in another process, is at work.
+        StoreLocked: when a writer is active in this or another process.
     """
     with writing(connection), connection.telling(), connection.session() as session:
         keys = session.run(_KEYS).value()

@@ -1,4 +1,4 @@
-"""Reading a Neo4j base as it could have been known."""
+"""The view of a Neo4j store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kg.store import codec
 from kg.store.neo4j import statements as cypher
 from kg.store.neo4j.facts import Neo4jFactReader, Neo4jSight, native, unpacked
 from kg.store.neo4j.schema import LAST_DAY, LAST_INSTANT
-from kg.store.neo4j.search import search
+from kg.store.neo4j.search import frequency, search
 from kg.store.rules.merging import StatedEntity, unite_entity
 from kg.store.rules.validated import Profile
 from kg.store.sight import instant_of, microseconds
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Neo4jView:
-    """The base as its documents alone have it (`kg.store.rules.identity_view.PlainView`); each call reads one state."""
+    """A view without judgements (`kg.store.rules.identity_view.PlainView`); each call reads one state."""
 
     line: ReadSession
     vocabulary: Vocabulary
@@ -41,8 +41,12 @@ class Neo4jView:
     period: Period | None = None
 
     def during(self, period: Period) -> Self:
-        """Keep only facts that hold at some day of `period`."""
+        """Return the view restricted to facts that hold on some day of `period`."""
         return replace(self, period=period)
+
+    def until(self, as_of: date) -> Self:
+        """Return the same state of the base as of a day."""
+        return replace(self, as_of=as_of)
 
     def judgements(self) -> list[Judgement]:
         """Return the visible judgements."""
@@ -53,7 +57,7 @@ class Neo4jView:
         return next(self._entities(cypher.ENTITY, id=entity_id), None)
 
     def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
-        """Go through the visible entities."""
+        """Yield the visible entities."""
         if ids is None:
             found = self._entities(cypher.ENTITIES)
         else:
@@ -61,28 +65,28 @@ class Neo4jView:
         return (entity for entity in found if kind is None or entity.kind == kind)
 
     def named(self, text: str) -> list[Entity]:
-        """Return the entities of that name."""
+        """Return the entities with that name."""
         return list(self._entities(cypher.NAMED, folded=normal_name(text)))
 
     def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
-        """Go through all names, or those that hold a text."""
+        """Yield all names, or those that contain a text."""
         yield from sorted((name, identity) for name, identity in self._rows(cypher.NAMES, part=containing))
 
     def facts(
         self,
         *,
         subject: str | None = None,
-        object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
+        object: str | None = None,  # noqa: A002 - the model's name for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
         triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
-        """Go through the facts that meet all conditions."""
-        given = {"subject": subject, "object": object, "relation": relation}
-        wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        for name, several in (("ids", ids), ("triples", triples)):
-            if several is not None:
-                wanted[name] = list(dict.fromkeys(several))
+        """Yield the facts that meet all conditions."""
+        ends = {"subject": subject, "object": object, "relation": relation}
+        wanted: dict[str, Any] = {name: value for name, value in ends.items() if value is not None}
+        for name, values in (("ids", ids), ("triples", triples)):
+            if values is not None:
+                wanted[name] = list(dict.fromkeys(values))
         if wanted:
             yield from self.line.read(lambda moment: self._reader(moment).matching(wanted, self.period))
         else:
@@ -95,7 +99,7 @@ class Neo4jView:
         return None
 
     def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
-        """Go through the visible documents."""
+        """Yield the visible documents."""
         if ids is None:
             yield from map(_head, self._rows(cypher.DOCUMENTS))
         else:
@@ -114,8 +118,12 @@ class Neo4jView:
         rows = self._rows(cypher.MENTIONS, id=document_id)
         return [codec.mention_in(record) for (records,) in rows for record in records]
 
+    def frequency(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return the number of visible passages, and in how many of them each index word occurs."""
+        return self.line.read(lambda moment: frequency(moment, self.sight, words))
+
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
-        """Return the passages that match best."""
+        """Return the best-matching passages."""
         return self.line.read(lambda moment: search(moment, self.sight, query, limit=limit))
 
     def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
@@ -123,32 +131,32 @@ class Neo4jView:
         return [codec.chunk_in(*row) for row in self._rows(cypher.MENTIONING, id=entity_id, limit=max(limit, 0))]
 
     def run(self) -> Run | None:
-        """Return the run with the latest visible day; of one day, the one published last."""
+        """Return the latest visible run; of runs of the same day, the one published last."""
         return next((_run(*row) for row in self._rows(cypher.RUN)), None)
 
     def runs(self) -> Iterator[Run]:
-        """Go through the visible runs; of one day, the one published last."""
+        """Yield the visible runs; of runs of the same day, only the one published last."""
         return (_run(*row) for row in self._rows(cypher.RUNS))
 
     def appearances(self, entity_ids: Collection[str]) -> Iterator[tuple[str, date, Profile]]:
-        """Go through what visible documents say of these entities."""
+        """Yield the profiles of these entities in visible documents."""
         for document, day, identity, implied, record in self._rows(cypher.APPEARANCES, entities=sorted(entity_ids)):
             yield document, native(day), Profile(codec.entity_in(identity, record), implied=implied)
 
     def linked(self, entity_ids: Collection[str]) -> Iterator[tuple[str, str, Mention]]:
-        """Go through the mentions linked to these entities."""
+        """Yield the mentions linked to these entities."""
         for document, records, holders, passages in self._rows(cypher.LINKED, entities=sorted(entity_ids)):
             for mention, holder in zip(map(codec.mention_in, records), holders, strict=True):
                 if mention.status is MentionStatus.LINKED and mention.entity in entity_ids:
                     yield document, "" if holder < 0 else passages[holder], mention
 
     def touching(self, entity_ids: Collection[str]) -> Iterator[Fact]:
-        """Go through the facts with such an end, one a wording."""
+        """Yield the facts with one of these entities at an end, one per wording."""
         yield from self.line.read(lambda moment: self._reader(moment).touching(sorted(entity_ids)))
 
     @property
     def sight(self) -> Neo4jSight:
-        """What the view may see, as parameters."""
+        """The visibility limits of the view as query parameters."""
         known = LAST_INSTANT if self.known_at is None else microseconds(self.known_at)
         return Neo4jSight(self.as_of or LAST_DAY, known)
 
@@ -159,10 +167,10 @@ class Neo4jView:
         return self.line.read(lambda moment: moment.rows(statement, **self.sight.parameters, **parameters))
 
     def _entities(self, statement: str, **parameters: object) -> Iterator[Entity]:
-        # Sorted here: the server may order texts beyond the basic plane otherwise than Python does.
+        # Sort here: the server may order characters outside the Basic Multilingual Plane differently from Python.
         rows = sorted(self._rows(statement, **parameters), key=itemgetter(0))
-        for _, said in groupby(rows, key=itemgetter(0)):
-            yield unite_entity(map(_said, said))
+        for _, group in groupby(rows, key=itemgetter(0)):
+            yield unite_entity(map(_stated_entity, group))
 
 
 def _head(row: Sequence[Any]) -> DocumentHead:
@@ -173,6 +181,6 @@ def _run(record: str, recorded_at: int | None) -> Run:
     return codec.run_in(record, None if recorded_at is None else instant_of(recorded_at))
 
 
-def _said(row: Row) -> StatedEntity:
+def _stated_entity(row: Row) -> StatedEntity:
     identity, implied, (first, one), (last, other), record = row
     return StatedEntity(implied, (native(first), one), (native(last), other), codec.entity_in(identity, record))

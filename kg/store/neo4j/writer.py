@@ -1,4 +1,4 @@
-"""Writing to and removing from a Neo4j base: one transaction per document, in batches, then one that publishes it."""
+"""Write to and remove from a Neo4j store: one transaction per document, then one that publishes it."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_TRIES = 3  # a commit whose answer was lost is looked up, and made again when it did not arrive
+_ATTEMPTS = 3  # a commit without a response is checked, and repeated if it was not applied
 
 
 @contextmanager
 def writing(connection: Connection) -> Iterator[str]:
-    """Hold the writer's lock of a base; gives the name under which this writer may write.
+    """Hold the writer lock of a store; yield the token of this writer.
 
     Raises:
-        StoreLocked: when another writer, here or in another process, is at work.
+        StoreLocked: when another writer is active in this or another process.
     """
     token = secrets.token_hex(8)
     with connection.telling():
@@ -51,7 +51,7 @@ def writing(connection: Connection) -> Iterator[str]:
                 raise StoreLocked(str(connection.address))
         yield token
     finally:
-        with suppress(DriverError, Neo4jError):  # the line may be down: then the server has freed the lock already
+        with suppress(DriverError, Neo4jError):  # if the connection is lost, the server has already released the lock
             lock.close()
             session.close()
 
@@ -61,18 +61,18 @@ def _number(transaction_id: str) -> int:
 
 
 class Neo4jWriter:
-    """The one that may change the base."""
+    """The only writer of a store."""
 
-    def __init__(self, connection: Connection, token: str, seen: Callable[[ReadSession], View]) -> None:
-        self._connection, self._token, self._seen = connection, token, seen
-        self._block: Moment | None = None  # of `together`
+    def __init__(self, connection: Connection, token: str, view: Callable[[ReadSession], View]) -> None:
+        self._connection, self._token, self._view = connection, token, view
+        self._block: Moment | None = None  # the open transaction of `together`
         self._changed = False
-        self._litter = True  # something may be removed and not yet deleted, if only by a writer that died
-        self._revision: int = self._alone(lambda t: Moment(t, 0).rows(cypher.TAKE, token=token)[0][0])
+        self._needs_clean_up = True  # removed data may not be deleted yet, for example after a crash of a writer
+        self._revision: int = self._run_alone(lambda t: Moment(t, 0).rows(cypher.TAKE, token=token)[0][0])
         self._clean_up()
 
     def write(self, reading: Reading) -> bool:
-        """Write a document whole or not at all."""
+        """Write a document atomically."""
         prepared = prepare(reading)
 
         def work(moment: Moment) -> bool:
@@ -84,14 +84,14 @@ class Neo4jWriter:
         return self._change(work)
 
     def remove(self, document_id: str) -> bool:
-        """Take a document out, and what only it said."""
-        self._litter = True
+        """Remove a document and everything that only it states."""
+        self._needs_clean_up = True
         return self._change(lambda moment: bool(moment.rows(cypher.REMOVE, id=document_id)))
 
     def publish(self, run: Run) -> None:
-        """Make a weekly run visible at once."""
+        """Publish a weekly run."""
         recorded = None if run.recorded_at is None else microseconds(utc(run.recorded_at))
-        self._litter = True
+        self._needs_clean_up = True
 
         def work(moment: Moment) -> bool:
             moment.rows(cypher.WITHDRAW, id=run.id)
@@ -101,15 +101,15 @@ class Neo4jWriter:
         self._change(work)
 
     def withdraw(self, run_id: str) -> bool:
-        """Take a weekly run back."""
-        self._litter = True
+        """Withdraw a weekly run."""
+        self._needs_clean_up = True
         return self._change(lambda moment: bool(moment.rows(cypher.WITHDRAW, id=run_id)))
 
     def judge(self, judgement: Judgement) -> Judgement | None:
-        """Keep a judgement."""
+        """Store a judgement."""
 
         def work(moment: Moment) -> Judgement | None:
-            kept = examined(judgement, self._seen(_Within(moment)))
+            kept = examined(judgement, self._view(_TransactionSession(moment)))
             if moment.rows(cypher.KNOWN_JUDGEMENT, id=kept.id):
                 return None
             moment.rows(
@@ -125,7 +125,7 @@ class Neo4jWriter:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Make all calls within one transaction; a line that drops undoes all of them."""
+        """Run all calls in one transaction; a lost connection rolls all of them back."""
         if self._block is not None:
             yield
             return
@@ -137,69 +137,73 @@ class Neo4jWriter:
                 self._connection.session() as session,
                 session.begin_transaction(timeout=STATEMENT_SECONDS) as transaction,
             ):
-                self._block = self._held(transaction, wanted)
+                self._block = self._begin(transaction, wanted)
                 yield
                 if not self._changed:
                     return
                 self._block.rows(cypher.WRITTEN)
-                with suppress(IncompleteCommit):  # looked up below
+                with suppress(IncompleteCommit):  # checked below
                     transaction.commit()
         finally:
             self._block = None
-        if self._written() != wanted:
-            raise StoreUnusable(str(self._connection.address), "the line dropped; nothing of the block was kept")
-        self._published(wanted)
+        if self._written_revision() != wanted:
+            raise StoreUnusable(
+                str(self._connection.address), "the connection was lost; nothing of the transaction was kept"
+            )
+        self._publish_revision(wanted)
 
     def _change(self, work: Callable[[Moment], T]) -> T:
-        """Let `work` change the base in one transaction, once; what it returns says whether it did."""
+        """Run `work` in one transaction, exactly once; a truthy result means that it changed the store."""
         if self._block is not None:
-            done = work(self._block)
-            self._changed = self._changed or bool(done)
-            return done
+            result = work(self._block)
+            self._changed = self._changed or bool(result)
+            return result
         wanted = self._revision + 1
         kept: list[T] = []
 
         @neo4j.unit_of_work(timeout=STATEMENT_SECONDS)
         def within(transaction: neo4j.ManagedTransaction) -> T:
-            moment = self._held(transaction, wanted)
+            moment = self._begin(transaction, wanted)
             kept[:] = [work(moment)]
             if kept[0]:
                 moment.rows(cypher.WRITTEN)
             return kept[0]
 
         with self._connection.telling():
-            for _ in range(_TRIES):
+            for _ in range(_ATTEMPTS):
                 try:
                     with self._connection.session() as session:
-                        done = session.execute_write(within)
+                        result = session.execute_write(within)
                 except IncompleteCommit:
-                    if self._written() != wanted:
+                    if self._written_revision() != wanted:
                         continue
-                    done = kept[0]
-                if done:
-                    self._published(wanted)
-                return done
-        raise StoreUnusable(str(self._connection.address), "the line drops at every commit; nothing of it was kept")
+                    result = kept[0]
+                if result:
+                    self._publish_revision(wanted)
+                return result
+        raise StoreUnusable(
+            str(self._connection.address), "the connection was lost at every commit; nothing of the change was kept"
+        )
 
-    def _held(self, transaction: neo4j.Transaction | neo4j.ManagedTransaction, revision: int) -> Moment:
-        """Begin a change: nobody else may have become the writer."""
+    def _begin(self, transaction: neo4j.Transaction | neo4j.ManagedTransaction, revision: int) -> Moment:
+        """Begin a change after checking that this is still the active writer."""
         moment = Moment(transaction, revision)
         if not moment.rows(cypher.HOLD, token=self._token):
             raise StoreLocked(str(self._connection.address))
         return moment
 
-    def _written(self) -> int:
-        found: list[tuple[int]] = self._alone(lambda t: Moment(t, 0).rows(cypher.HOLD, token=self._token))
+    def _written_revision(self) -> int:
+        found: list[tuple[int]] = self._run_alone(lambda t: Moment(t, 0).rows(cypher.HOLD, token=self._token))
         return found[0][0] if found else -1
 
-    def _published(self, revision: int) -> None:
-        """Let readers see a change that is committed, and drop what none of them sees any more."""
-        self._alone(lambda t: Moment(t, revision).rows(cypher.PUBLISH, token=self._token))
+    def _publish_revision(self, revision: int) -> None:
+        """Make a committed change visible to readers and delete data that no reader sees."""
+        self._run_alone(lambda t: Moment(t, revision).rows(cypher.PUBLISH, token=self._token))
         self._revision = revision
         self._clean_up()
 
     def _clean_up(self) -> None:
-        """Delete what was removed, unless a reader is open that began before; then a later change does it."""
+        """Delete removed data, unless an older reader is open; then a later change retries."""
 
         def work(transaction: neo4j.ManagedTransaction) -> bool:
             moment = Moment(transaction, self._revision)
@@ -208,25 +212,25 @@ class Neo4jWriter:
                 (now,) = moment.rows(cypher.NOW)[0]
                 if moment.rows(cypher.READERS, moment=now)[0][0]:
                     return True
-                self._held(transaction, self._revision)
+                self._begin(transaction, self._revision)
                 purge(moment, [key for (key,) in hidden])
             return False
 
-        if self._litter:
-            self._litter = self._alone(work)
+        if self._needs_clean_up:
+            self._needs_clean_up = self._run_alone(work)
 
-    def _alone(self, work: Callable[[neo4j.ManagedTransaction], T]) -> T:
-        """Make a change that may be made twice, in a transaction of its own."""
+    def _run_alone(self, work: Callable[[neo4j.ManagedTransaction], T]) -> T:
+        """Run an idempotent change in its own transaction."""
         with self._connection.telling(), self._connection.session() as session:
             return session.execute_write(work)
 
 
-class _Within:
-    """What the writer itself sees: its own transaction."""
+class _TransactionSession:
+    """Read session over the writer's own transaction."""
 
     def __init__(self, moment: Moment) -> None:
         self._moment = moment
 
     def read(self, work: Callable[[Moment], T]) -> T:
-        """Let `work` read it."""
+        """Call `work` with the transaction."""
         return work(self._moment)

@@ -1,4 +1,4 @@
-"""The facts of one document out of a store's rows again, the same for every store."""
+"""Rebuild the facts of one document from a store's rows; shared by all stores."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def written_facts(rows: Sequence[Sequence[Any]], document: Document) -> Iterator
 
     Args:
         rows: fact id, subject, relation, object, claim, start, end, quote, recorded_at in microseconds, speaker,
-            confidence, extractor; one for each piece of evidence, those of one fact together.
-        document: whose evidence it is.
+            confidence, extractor; one per piece of evidence, grouped by fact.
+        document: the document that the evidence is from.
     """
     for (identity, *ends, claim), group in groupby(rows, key=itemgetter(0, 1, 2, 3, 4)):
         evidence = tuple(
@@ -32,11 +32,11 @@ def written_facts(rows: Sequence[Sequence[Any]], document: Document) -> Iterator
                 end=end,
                 quote=quote,
                 published_on=document.published_on,
-                recorded_at=instant_of(read),
+                recorded_at=instant_of(recorded_at),
                 speaker=speaker,
                 confidence=confidence,
                 extractor=extractor,
             )
-            for *_, start, end, quote, read, speaker, confidence, extractor in group
+            for *_, start, end, quote, recorded_at, speaker, confidence, extractor in group
         )
         yield codec.claim_in(identity, (ends[0], ends[1], ends[2]), claim, evidence=evidence)

@@ -1,8 +1,8 @@
-"""Who is who, as the judgements in force say: applied when reading, so that revoking one restores exactly what was.
+"""Apply judgements on entity identity at read time, so that revoking one restores the previous state exactly.
 
-Nothing a document says is ever rewritten in a store. A view reads a document as if its names had been understood the
-way the visible judgements say: mentions, profiles and the ends of facts move, facts of moved ends get the id of what
-they now claim, and everything else (one fact of several witnesses, superseding, names) follows from that.
+Stored documents are never rewritten. A view reads a document as if its names had been linked the way the visible
+judgements say: mentions, profiles and ends of facts get new entities, facts with new ends get new ids, and everything
+else (merging of facts, superseding, names) is computed from that.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ if TYPE_CHECKING:
     from kg.store.port import View
     from kg.store.rules.validated import Prepared
 
-Moves = dict[str, dict[str, str]]  # entity → folded name → whom that name means instead
+Moves = dict[str, dict[str, str]]  # entity → folded name → the entity that the name means instead
 
 
 def in_force(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Return the merges and splits that no visible judgement revokes, in the order in which they were written down."""
+    """Return the merges and splits that no visible judgement revokes, ordered by recording time."""
     known = sorted(judgements, key=lambda item: (item.recorded_at, item.id))
     revoked = {item.subject for item in known if item.verdict is Verdict.REVOKE}
     return [item for item in known if item.verdict is not Verdict.REVOKE and item.id not in revoked]
 
 
 def examined(judgement: Judgement, view: View) -> Judgement:
-    """Return a judgement ready to be kept: in UTC, with its id; `view` sees the whole base.
+    """Validate a judgement and return it in UTC with its id; `view` must see the whole store.
 
-    One that bears an id was kept by a base before, and stays what it is, whether this one knows the entities or not.
+    A judgement with an id comes from another store and is kept unchanged, even if this store lacks its entities.
 
     Raises:
-        JudgementRefused: it names what is not there, joins two kinds, or does nothing.
+        JudgementRefused: it refers to something unknown, merges two kinds, or has no effect.
     """
     if judgement.id:
         if judgement.id != judgement_id(judgement):
-            raise JudgementRefused(f"{judgement.id} is not the id of what it says")
+            raise JudgementRefused(f"{judgement.id} does not match the content of the judgement")
         return judgement
     checks = {Verdict.MERGE: _check_merge, Verdict.SPLIT: _check_split, Verdict.REVOKE: _check_revocation}
     if not judgement.by.strip() or not judgement.why.strip():
-        raise JudgementRefused("a judgement needs to say by whom and why")
-    if judgement.score is not None and not 0 <= judgement.score <= 1:  # which "nan" is not, and no JSON either
-        raise JudgementRefused(f"a score of {judgement.score} is not from 0 to 1")
+        raise JudgementRefused("a judgement needs an author and a reason")
+    if judgement.score is not None and not 0 <= judgement.score <= 1:  # also refuses NaN, which JSON cannot represent
+        raise JudgementRefused(f"a score of {judgement.score} is outside 0 to 1")
     checks[judgement.verdict](judgement, view)
     timed = replace(
         judgement, recorded_at=utc(judgement.recorded_at), documents=tuple(sorted(set(judgement.documents)))
@@ -63,25 +63,26 @@ def examined(judgement: Judgement, view: View) -> Judgement:
 
 
 def _check_merge(judgement: Judgement, view: View) -> None:
-    one, other = _known(judgement.subject, view), _known(judgement.object, view)
+    one, other = _existing(judgement.subject, view), _existing(judgement.object, view)
     if one.kind is not other.kind:
         raise JudgementRefused(
-            f"{judgement.subject} is a {one.kind} and {judgement.object} a {other.kind}: two kinds are never one"
+            f"{judgement.subject} is a {one.kind} and {judgement.object} a {other.kind}: "
+            "different kinds cannot be merged"
         )
     if one.id == other.id:
-        raise JudgementRefused(f"{judgement.subject} and {judgement.object} are one already")
+        raise JudgementRefused(f"{judgement.subject} and {judgement.object} are already one entity")
 
 
 def _check_split(judgement: Judgement, view: View) -> None:
-    whole = _known(judgement.subject, view)
+    whole = _existing(judgement.subject, view)
     other = view.entity(judgement.object)
     kind = other.kind if other else _kind_of(judgement.object)
     if kind is not whole.kind:
         raise JudgementRefused(f"{judgement.subject} is a {whole.kind} and {judgement.object} a {kind}")
     if judgement.object == judgement.subject:
-        raise JudgementRefused(f"{judgement.subject} is what it is split from; name another id")
+        raise JudgementRefused(f"{judgement.subject} cannot be split from itself; choose another id")
     if other and other.id == whole.id:
-        raise JudgementRefused(f"{judgement.object} goes by {whole.id}; revoke that merge first")
+        raise JudgementRefused(f"{judgement.object} is merged into {whole.id}; revoke that merge first")
     for document in judgement.documents:
         if view.document(document) is None:
             raise JudgementRefused(f"{document}: no such document in the knowledge base")
@@ -96,16 +97,16 @@ def _check_revocation(judgement: Judgement, view: View) -> None:
     if target is None:
         raise JudgementRefused(f"{judgement.subject}: no such judgement; `liantu entity list` shows them")
     if target.verdict is Verdict.REVOKE:
-        raise JudgementRefused(f"{judgement.subject} is a revocation; judge anew instead")
+        raise JudgementRefused(f"{judgement.subject} is a revocation; make a new judgement instead")
     if target.id not in {item.id for item in in_force(known.values())}:
-        raise JudgementRefused(f"{judgement.subject} is revoked already")
+        raise JudgementRefused(f"{judgement.subject} is already revoked")
     if judgement.published_on < target.published_on:
         raise JudgementRefused(
-            f"{judgement.subject} counts from {target.published_on} on; revoke it from then or later"
+            f"{judgement.subject} takes effect on {target.published_on}; revoke it on that day or later"
         )
 
 
-def _known(entity_id: str, view: View) -> Entity:
+def _existing(entity_id: str, view: View) -> Entity:
     found = view.entity(entity_id)
     if found is None:
         raise JudgementRefused(f"{entity_id}: no such entity in the knowledge base")
@@ -121,10 +122,10 @@ def _kind_of(entity_id: str) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Identities:
-    """The judgements of one view, ready to be applied.
+    """The judgements of one view, prepared for application.
 
     Attributes:
-        touched: every entity id that a judgement in force is about; all others are what documents say they are.
+        touched: every entity id that a judgement in force refers to; all others are as in the documents.
     """
 
     touched: frozenset[str]
@@ -134,37 +135,37 @@ class Identities:
 
     @staticmethod
     def of(judgements: Iterable[Judgement], vocabulary: Vocabulary) -> Identities:
-        """Return what the visible judgements come to."""
+        """Combine the visible judgements."""
         valid = in_force(judgements)
         merged = _roots((item.subject, item.object) for item in valid if item.verdict is Verdict.MERGE)
-        # The latest word on a name counts, so it is looked at first.
+        # The latest split of a name takes precedence, so splits are checked newest first.
         splits = tuple(item for item in reversed(valid) if item.verdict is Verdict.SPLIT)
         touched = frozenset(end for item in valid for end in (item.subject, item.object))
         return Identities(touched, merged, splits, vocabulary)
 
     def who(self, entity_id: str) -> str:
-        """Return the id that an entity goes by."""
+        """Return the current id of an entity."""
         return self._merged.get(entity_id, entity_id)
 
     def applied(self, reading: Prepared) -> Prepared:
-        """Return a document as it reads when its names mean what the judgements say."""
+        """Return a document with the judgements applied to its mentions, facts and profiles."""
         if not self.touched:
             return reading
         moves = self.moves_in(reading)
         mentions = tuple(self.mention(item, moves) for item in reading.mentions)
         facts = self._facts(reading, moves)
-        read = replace(reading, mentions=mentions, facts=facts)
-        return replace(read, profiles=tuple(self._profiles(reading, moves, read)))
+        moved = replace(reading, mentions=mentions, facts=facts)
+        return replace(moved, profiles=tuple(self._profiles(reading, moves, moved)))
 
     def mention(self, mention: Mention, moves: Moves) -> Mention:
-        """Return a mention as it is to be understood; `moves` are those of its document."""
+        """Return a mention with its current entity; `moves` are those of its document."""
         if not mention.entity:
             return mention
-        meant = self.who(_meant(mention, moves))
-        return mention if meant == mention.entity else replace(mention, entity=meant)
+        current = self.who(_linked_entity(mention, moves))
+        return mention if current == mention.entity else replace(mention, entity=current)
 
     def moves(self, document: str, day: date, entities: Iterable[str]) -> Moves:
-        """Return which names of which entities mean another in one document."""
+        """Return which names of which entities mean another entity in one document."""
         found: Moves = {}
         for split in self._splits:
             if split.documents and document not in split.documents:
@@ -177,7 +178,7 @@ class Identities:
         return found
 
     def run(self, run: Run) -> Run:
-        """Return a weekly run whose communities hold the entities as they are known now."""
+        """Return a weekly run whose communities contain the current entity ids."""
         if not self.touched:
             return run
         communities = tuple(
@@ -186,7 +187,7 @@ class Identities:
         return replace(run, communities=communities)
 
     def moves_in(self, reading: Prepared) -> Moves:
-        """Return which names of which entities mean another in a document that was read."""
+        """Return which names of which entities mean another entity in a stored document."""
         if not self._splits:
             return {}
         present = dict.fromkeys(profile.entity.id for profile in reading.profiles)
@@ -200,15 +201,17 @@ class Identities:
         return tuple(unite(moved[identity]) for identity in sorted(moved))
 
     def claims(self, fact: Fact, reading: Prepared, moves: Moves) -> Iterator[Fact]:
-        """Yield what a fact of a document claims now; evidence that means different entities parts it."""
+        """Yield the current claims of a stored fact; it is split if its evidence refers to different entities."""
         parts: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
         for item in fact.evidence:
-            subject, object_ = (self.who(_end(end, item, reading, moves)) for end in (fact.subject, fact.object))
+            subject, object_ = (
+                self.who(_entity_in_evidence(end, item, reading, moves)) for end in (fact.subject, fact.object)
+            )
             parts[subject, object_].append(item)
         for (subject, object_), evidence in parts.items():
             if (subject, object_) == (fact.subject, fact.object):
                 yield fact.with_evidence(evidence)
-            elif subject != object_:  # what was said between two that are one says nothing
+            elif subject != object_:  # a fact between two merged entities is dropped
                 yield self._claim(replace(fact, subject=subject, object=object_), evidence)
 
     def _claim(self, fact: Fact, evidence: list[Evidence]) -> Fact:
@@ -217,30 +220,30 @@ class Identities:
             fact = replace(fact, subject=fact.object, object=fact.subject)
         return replace(fact, id=fact_id(fact)).with_evidence(evidence)
 
-    def _profiles(self, reading: Prepared, moves: Moves, read: Prepared) -> Iterator[Profile]:
-        """Yield what a document says of entities; `read` is the same document with its mentions and facts moved."""
+    def _profiles(self, reading: Prepared, moves: Moves, moved: Prepared) -> Iterator[Profile]:
+        """Yield the current profiles of a document; `moved` is the document with its mentions and facts updated."""
         described: set[str] = set()
         mentioned = {item.entity for item in _linked(reading)}
-        named = {item.entity: Entity(item.entity, item.kind, item.text) for item in reversed(_linked(read))}
-        used = {*named, *(end for fact in read.facts for end in (fact.subject, fact.object))}
+        named = {item.entity: Entity(item.entity, item.kind, item.text) for item in reversed(_linked(moved))}
+        used = {*named, *(end for fact in moved.facts for end in (fact.subject, fact.object))}
         for profile in reading.profiles:
             entity = profile.entity
             taken = moves.get(entity.id, {})
-            left = _without(entity, taken)
-            # Called by nothing but names that mean others, it is not in this document at all.
-            gone = left is None or (bool(taken) and entity.id in mentioned and self.who(entity.id) not in used)
-            if left and not gone:
-                yield self._goes_by(Profile(left, profile.implied))
+            remaining = _without(entity, taken)
+            # If all its names in this document mean other entities, it does not occur there.
+            absent = remaining is None or (bool(taken) and entity.id in mentioned and self.who(entity.id) not in used)
+            if remaining and not absent:
+                yield self._with_current_ids(Profile(remaining, profile.implied))
                 described.add(self.who(entity.id))
             for other in sorted({taken[name] for name in map(normal_name, _names(entity)) if name in taken}):
                 name = next(name for name in _names(entity) if taken.get(normal_name(name)) == other)
-                yield self._goes_by(Profile(Entity(other, entity.kind, name), profile.implied))
+                yield self._with_current_ids(Profile(Entity(other, entity.kind, name), profile.implied))
                 described.add(self.who(other))
         for identity in sorted((used & self.touched) - described):
             yield Profile(named.get(identity) or bare_entity(identity), implied=True)
 
-    def _goes_by(self, profile: Profile) -> Profile:
-        """Rename a profile. Who is merged into another does not name it: its own documents do."""
+    def _with_current_ids(self, profile: Profile) -> Profile:
+        """Return a profile with current ids; one that was merged into another entity does not determine its name."""
         entity = profile.entity
         identity, about = self.who(entity.id), self.who(entity.about)
         if (identity, about) == (entity.id, entity.about):
@@ -250,7 +253,7 @@ class Identities:
 
 
 def _roots(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Map each merged entity to the one that its class goes by, however the merges follow one another."""
+    """Map each merged entity to the representative of its class; merges may be chained in any order."""
     head: dict[str, str] = {}
 
     def root(entity: str) -> str:
@@ -268,24 +271,24 @@ def _linked(reading: Prepared) -> list[Mention]:
     return [item for item in reading.mentions if item.status is MentionStatus.LINKED]
 
 
-def _meant(mention: Mention, moves: Moves) -> str:
+def _linked_entity(mention: Mention, moves: Moves) -> str:
     if mention.status is not MentionStatus.LINKED:
         return mention.entity
     return moves.get(mention.entity, {}).get(normal_name(mention.text), mention.entity)
 
 
-def _end(entity: str, item: Evidence, reading: Prepared, moves: Moves) -> str:
-    """Return whom the words of a piece of evidence mean, where the document calls them by several names the old one."""
+def _entity_in_evidence(entity: str, item: Evidence, reading: Prepared, moves: Moves) -> str:
+    """Return the entity that a piece of evidence refers to; the old one if its names there are ambiguous."""
     taken = moves.get(entity)
     if not taken:
         return entity
     named = [m for m in _linked(reading) if m.entity == entity]
     inside = [m for m in named if m.start < item.end and item.start < m.end]
-    called = {normal_name(m.text) for m in inside or named} or {
+    names = {normal_name(m.text) for m in inside or named} or {
         normal_name(profile.entity.name) for profile in reading.profiles if profile.entity.id == entity
     }
-    meant = {taken.get(name, entity) for name in called}
-    return meant.pop() if len(meant) == 1 else entity
+    candidates = {taken.get(name, entity) for name in names}
+    return candidates.pop() if len(candidates) == 1 else entity
 
 
 def _names(entity: Entity) -> list[str]:
@@ -293,7 +296,7 @@ def _names(entity: Entity) -> list[str]:
 
 
 def _without(entity: Entity, taken: Mapping[str, str]) -> Entity | None:
-    """Return an entity without the names that mean others, or None when no name is left."""
+    """Return an entity without the names that mean other entities, or None if no name is left."""
     if not taken:
         return entity
     aliases: tuple[Alias, ...] = tuple(alias for alias in entity.aliases if normal_name(alias.name) not in taken)

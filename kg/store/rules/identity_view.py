@@ -1,7 +1,7 @@
-"""A store's view with the judgements applied: what they touch comes from an overlay, all else straight from the store.
+"""A store's view with judgements applied: judged entities come from an overlay, everything else from the store.
 
-The overlay holds what the visible documents say of judged entities, read as the judgements have it
-(kg/store/rules/identities.py). It is made once per state of the base, in proportion to what is said of those entities.
+The overlay holds the visible data about judged entities with the judgements applied (kg/store/rules/identities.py). It
+is computed once per state of the store, at a cost proportional to that data.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ if TYPE_CHECKING:
 
 
 class PlainView(View, Protocol):
-    """What a store reads by itself, no judgement applied; the three calls are for judged entities only."""
+    """A store's own view without judgements; the three extra methods serve judged entities only."""
 
     def appearances(self, entity_ids: Collection[str]) -> Iterator[tuple[str, date, Profile]]:
-        """Go through what visible documents say of these entities: document, its day, profile."""
+        """Yield (document, its day, profile) for these entities in visible documents."""
 
     def linked(self, entity_ids: Collection[str]) -> Iterator[tuple[str, str, Mention]]:
-        """Go through the visible mentions linked to these entities in the order of each text: document, chunk or ""."""
+        """Yield (document, chunk or "", mention) for visible mentions linked to these entities, in text order."""
 
     def touching(self, entity_ids: Collection[str]) -> Iterator[Fact]:
-        """Go through the facts with such an end: by id, one a wording of the claim, superseding not judged."""
+        """Yield the facts with such an end in id order, one per wording of the claim, without superseding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What is said of judged entities in one state of one view.
+    """The data about judged entities in one state of one view.
 
     Attributes:
-        identities: who is who.
-        entities: judged entities by the id they go by.
-        facts: facts that touch them, by id, superseding judged.
-        became: the facts that a stored fact's id now stands for.
-        closed: of facts that touch none of them but compete with one that does: by which fact each is superseded.
+        identities: the judgements in force.
+        entities: judged entities by current id.
+        facts: facts with a judged entity at an end, by id, with superseding computed.
+        became: for the id of a stored fact the ids of its current facts.
+        closed: for facts without a judged entity that compete with one that has: the superseding fact's id, or "".
         by_end: the facts of each entity at either end.
         mentioned: for each judged entity the chunk of every mention.
-        days: days of the documents that speak of them.
+        days: publication days of the documents about them.
     """
 
     identities: Identities
@@ -72,12 +72,12 @@ class Overlay:
 
     @staticmethod
     def of(plain: PlainView, judgements: Iterable[Judgement], vocabulary: Vocabulary) -> Overlay:
-        """Read what a view says of the judged entities."""
+        """Compute the overlay of a view."""
         identities = Identities.of(judgements, vocabulary)
         if not identities.touched:
             return Overlay(identities, {}, {}, {}, {}, {}, {}, {})
-        readings, chunks = _footprints(plain, identities.touched)
-        said: dict[str, list[StatedEntity]] = defaultdict(list)
+        readings, chunks = _judged_readings(plain, identities.touched)
+        stated: dict[str, list[StatedEntity]] = defaultdict(list)
         facts: dict[str, list[Fact]] = defaultdict(list)
         became: dict[str, set[str]] = defaultdict(set)
         mentioned: dict[str, list[str]] = defaultdict(list)
@@ -85,21 +85,23 @@ class Overlay:
             applied, moves = identities.applied(reading), identities.moves_in(reading)
             place = (reading.document.published_on, reading.document.id)
             for profile in applied.profiles:
-                said[profile.entity.id].append(StatedEntity(profile.implied, place, place, profile.entity))
+                stated[profile.entity.id].append(StatedEntity(profile.implied, place, place, profile.entity))
             for fact in reading.facts:
                 for claim in identities.claims(fact, reading, moves):
                     facts[claim.id].append(claim)
                     became[fact.id].add(claim.id)
             for mention, chunk in zip(applied.mentions, chunks[reading.document.id], strict=True):
                 mentioned[mention.entity] += [chunk] if chunk else []
-        united, closed = _judged({key: unite(facts[key]) for key in sorted(facts)}, plain, identities, vocabulary)
+        united, closed = _with_superseding(
+            {key: unite(facts[key]) for key in sorted(facts)}, plain, identities, vocabulary
+        )
         by_end: dict[str, list[Fact]] = defaultdict(list)
         for fact in united.values():
             for end in dict.fromkeys((fact.subject, fact.object)):
                 by_end[end].append(fact)
         return Overlay(
             identities,
-            {identity: unite_entity(said[identity]) for identity in sorted(said)},
+            {identity: unite_entity(stated[identity]) for identity in sorted(stated)},
             united,
             {old: tuple(sorted(new)) for old, new in became.items()},
             closed,
@@ -116,25 +118,25 @@ class Overlay:
         ids: Collection[str] | None,
         triples: Collection[Triple] | None,
     ) -> Iterator[Fact]:
-        """Go through the facts that meet all conditions, by id; the id of a stored fact finds what it has become."""
+        """Yield the facts that meet all conditions in id order; the id of a stored fact finds its current facts."""
         one, other = (end and self.identities.who(end) for end in (subject, object_))
         wanted = None if ids is None else {*ids, *(new for old in ids for new in self.became.get(old, ()))}
         who = self.identities.who
-        among = None if triples is None else {(who(first), name, who(last)) for first, name, last in triples}
+        current_triples = None if triples is None else {(who(first), name, who(last)) for first, name, last in triples}
         end = one or other
         for fact in self.facts.values() if end is None else self.by_end.get(end, ()):
-            known = among is None or (fact.subject, fact.relation, fact.object) in among
-            asked = known and (wanted is None or fact.id in wanted)
-            if asked and one in {None, fact.subject} and other in {None, fact.object}:
+            in_triples = current_triples is None or (fact.subject, fact.relation, fact.object) in current_triples
+            selected = in_triples and (wanted is None or fact.id in wanted)
+            if selected and one in {None, fact.subject} and other in {None, fact.object}:
                 yield fact
 
     def has(self, fact: Fact) -> bool:
-        """Whether a stored fact touches a judged entity, so that it is to be read here."""
+        """Return whether a stored fact has a judged entity at an end, so that the overlay replaces it."""
         return fact.subject in self.identities.touched or fact.object in self.identities.touched
 
 
-def _footprints(plain: PlainView, entities: frozenset[str]) -> tuple[list[Prepared], dict[str, list[str]]]:
-    """Return the part of each document that speaks of some entities, and the chunk of each of its mentions."""
+def _judged_readings(plain: PlainView, entities: frozenset[str]) -> tuple[list[Prepared], dict[str, list[str]]]:
+    """Return the part of each document about some entities, and the chunk of each of its mentions."""
     profiles: dict[tuple[str, date], list[Profile]] = defaultdict(list)
     for document, day, profile in plain.appearances(entities):
         profiles[document, day].append(profile)
@@ -146,8 +148,8 @@ def _footprints(plain: PlainView, entities: frozenset[str]) -> tuple[list[Prepar
     facts: dict[str, list[Fact]] = defaultdict(list)
     for fact in plain.touching(entities):
         for document in dict.fromkeys(item.document for item in fact.evidence):
-            said = tuple(item for item in fact.evidence if item.document == document)
-            facts[document].append(replace(fact, evidence=said))
+            evidence = tuple(item for item in fact.evidence if item.document == document)
+            facts[document].append(replace(fact, evidence=evidence))
     readings = [
         Prepared(
             document=Document(document, "", day, ""),
@@ -165,13 +167,13 @@ def _footprints(plain: PlainView, entities: frozenset[str]) -> tuple[list[Prepar
     return readings, chunks
 
 
-def _judged(
+def _with_superseding(
     facts: Mapping[str, Fact], plain: PlainView, identities: Identities, vocabulary: Vocabulary
 ) -> tuple[dict[str, Fact], dict[str, str]]:
-    """Judge what is superseded among the facts and those of the store that compete with one of them.
+    """Compute superseding among the facts and the stored facts that compete with them.
 
-    Only where one fact a subject holds can one of them close a fact between ends that no judgement touches: denials
-    and values share both ends.
+    Only for relations with one fact per subject can one of them supersede a fact between entities that are not judged:
+    denials and values share both ends.
     """
     contested = {
         (fact.subject, fact.relation)
@@ -192,28 +194,41 @@ def _judged(
 
 
 class JudgedView:
-    """A view of a store as everybody but the store itself sees it."""
+    """The public view of a store, with judgements applied."""
 
-    def __init__(self, plain: PlainView, overlay: Callable[[], Overlay], period: Period | None = None) -> None:
-        self._plain, self._overlay, self._period = plain, overlay, period
+    def __init__(
+        self,
+        plain: PlainView,
+        overlay: Callable[[], Overlay],
+        period: Period | None = None,
+        *,
+        until: Callable[[date], Self] | None = None,
+    ) -> None:
+        self._plain, self._overlay, self._period, self._until = plain, overlay, period, until
 
     @property
     def as_of(self) -> date | None:
-        """The last day of publication that is seen."""
+        """The last visible publication day."""
         return self._plain.as_of
 
     @property
     def known_at(self) -> datetime | None:
-        """The last instant of reading that is seen."""
+        """The last visible recording time."""
         return self._plain.known_at
 
     def during(self, period: Period) -> Self:
-        """Keep only facts that hold at some day of `period`."""
-        return type(self)(self._plain, self._overlay, period)
+        """Return the view restricted to facts that hold on some day of `period`."""
+        return type(self)(self._plain, self._overlay, period, until=self._until)
+
+    def until(self, as_of: date) -> Self:
+        """Return the same state of the base as of a day."""
+        assert self._until is not None, "a writer's view has no other days"
+        seen = self._until(as_of)
+        return seen if self._period is None else seen.during(self._period)
 
     @property
     def source(self) -> TableSource | None:
-        """The base itself, with what the judgements change in it; None where it cannot be read as columns."""
+        """The table source of the store with the entities and facts that judgements change; None if it has none."""
         plain: Any = getattr(self._plain, "source", None)
         if plain is None:
             return None
@@ -223,7 +238,7 @@ class JudgedView:
         return judged
 
     def judgements(self) -> list[Judgement]:
-        """Return all judgements."""
+        """Return the visible judgements."""
         return self._plain.judgements()
 
     def entity(self, entity_id: str) -> Entity | None:
@@ -232,10 +247,10 @@ class JudgedView:
         if entity_id in overlay.identities.touched:
             return overlay.entities.get(overlay.identities.who(entity_id))
         found = self._plain.entity(entity_id)
-        return found and _anchored(found, overlay)
+        return found and _with_current_about(found, overlay)
 
     def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
-        """Go through the visible entities."""
+        """Yield the visible entities."""
         overlay = self._overlay()
         who, touched = overlay.identities.who, overlay.identities.touched
         wanted = None if ids is None else {who(identity) for identity in ids if identity in touched}
@@ -244,16 +259,16 @@ class JudgedView:
             for entity in overlay.entities.values()
             if kind in {None, entity.kind} and (wanted is None or entity.id in wanted)
         )
-        yield from merge(_plain(self._plain.entities(kind, ids=ids), overlay), judged, key=attrgetter("id"))
+        yield from merge(_not_judged(self._plain.entities(kind, ids=ids), overlay), judged, key=attrgetter("id"))
 
     def named(self, text: str) -> list[Entity]:
-        """Return the entities of that name."""
+        """Return the entities with that name."""
         overlay, wanted = self._overlay(), normal_name(text)
-        judged = [entity for entity in overlay.entities.values() if wanted in map(normal_name, _called(entity))]
-        return sorted([*_plain(self._plain.named(text), overlay), *judged], key=attrgetter("id"))
+        judged = [entity for entity in overlay.entities.values() if wanted in map(normal_name, _all_names(entity))]
+        return sorted([*_not_judged(self._plain.named(text), overlay), *judged], key=attrgetter("id"))
 
     def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
-        """Go through all names, or those that hold a text."""
+        """Yield all names, or those that contain a text."""
         overlay = self._overlay()
         touched = overlay.identities.touched
         judged = sorted(
@@ -270,19 +285,19 @@ class JudgedView:
         self,
         *,
         subject: str | None = None,
-        object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
+        object: str | None = None,  # noqa: A002 - the model's name for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
         triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
-        """Go through the facts that meet all conditions."""
+        """Yield the facts that meet all conditions."""
         overlay = self._overlay()
         stored: Iterator[Fact] = iter(())
         if not overlay.identities.touched.intersection((subject, object)):
             stored = self._plain.facts(subject=subject, object=object, relation=relation, ids=ids, triples=triples)
         found = overlay.matching(subject, object, ids=ids, triples=triples)
         judged = (fact for fact in found if relation in {None, fact.relation})
-        for fact in merge(_unjudged(stored, overlay), judged, key=attrgetter("id")):
+        for fact in merge(_facts_not_judged(stored, overlay), judged, key=attrgetter("id")):
             if self._period is None or effective(fact).overlaps(self._period):
                 yield fact
 
@@ -291,7 +306,7 @@ class JudgedView:
         return self._plain.document(document_id)
 
     def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
-        """Go through the visible documents."""
+        """Yield the visible documents."""
         return self._plain.documents(ids)
 
     def chunk(self, chunk_id: str) -> Chunk | None:
@@ -308,12 +323,16 @@ class JudgedView:
         if not overlay.identities.touched:
             return found
         day = overlay.days.get(document_id)
-        spoken = {mention.entity for mention in found}
-        moves = {} if day is None else overlay.identities.moves(document_id, day, spoken)
+        mentioned = {mention.entity for mention in found}
+        moves = {} if day is None else overlay.identities.moves(document_id, day, mentioned)
         return [overlay.identities.mention(mention, moves) for mention in found]
 
+    def frequency(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return the number of visible passages, and in how many of them each index word occurs."""
+        return self._plain.frequency(words)
+
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
-        """Return the passages that match best."""
+        """Return the best-matching passages."""
         return self._plain.search(query, limit)
 
     def chunks_mentioning(self, entity_id: str, limit: int) -> list[Chunk]:
@@ -321,38 +340,38 @@ class JudgedView:
         overlay = self._overlay()
         if entity_id not in overlay.identities.touched:
             return self._plain.chunks_mentioning(entity_id, limit)
-        often = Counter(overlay.mentioned.get(overlay.identities.who(entity_id), ()))
-        found = [(-count, chunk) for key, count in often.items() if (chunk := self._plain.chunk(key))]
+        counts = Counter(overlay.mentioned.get(overlay.identities.who(entity_id), ()))
+        found = [(-count, chunk) for key, count in counts.items() if (chunk := self._plain.chunk(key))]
         ranked = sorted(found, key=lambda pair: (pair[0], -overlay.days[pair[1].document].toordinal(), pair[1].id))
         return [chunk for _, chunk in ranked[: max(limit, 0)]]
 
     def run(self) -> Run | None:
-        """Return the run with the latest visible day."""
+        """Return the latest visible run."""
         found = self._plain.run()
         return found and self._overlay().identities.run(found)
 
     def runs(self) -> Iterator[Run]:
-        """Go through the visible runs."""
+        """Yield the visible runs."""
         return map(self._overlay().identities.run, self._plain.runs())
 
 
-def _plain(entities: Iterable[Entity], overlay: Overlay) -> Iterator[Entity]:
+def _not_judged(entities: Iterable[Entity], overlay: Overlay) -> Iterator[Entity]:
     touched = overlay.identities.touched
-    return (_anchored(entity, overlay) for entity in entities if entity.id not in touched)
+    return (_with_current_about(entity, overlay) for entity in entities if entity.id not in touched)
 
 
-def _anchored(entity: Entity, overlay: Overlay) -> Entity:
-    """Let an entity be about what its anchor goes by."""
+def _with_current_about(entity: Entity, overlay: Overlay) -> Entity:
+    """Return an entity whose `about` is a current id."""
     about = overlay.identities.who(entity.about)
     return entity if about == entity.about else replace(entity, about=about)
 
 
-def _unjudged(facts: Iterable[Fact], overlay: Overlay) -> Iterator[Fact]:
+def _facts_not_judged(facts: Iterable[Fact], overlay: Overlay) -> Iterator[Fact]:
     for fact in facts:
         if not overlay.has(fact):
             by = overlay.closed.get(fact.id)
             yield fact if by is None or by == fact.superseded_by else replace(fact, superseded_by=by)
 
 
-def _called(entity: Entity) -> tuple[str, ...]:
+def _all_names(entity: Entity) -> tuple[str, ...]:
     return (entity.name, *(alias.name for alias in entity.aliases), *entity.codes)

@@ -1,4 +1,4 @@
-"""What several documents say, made one: evidence of a fact, names of an entity. Order of writing never matters."""
+"""Merge what several documents state: evidence of a fact, names of an entity. Independent of the writing order."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class StatedEntity(NamedTuple):
-    """An entity as documents have it, with the (day, document) that say so first and last.
+    """An entity as described by documents, with the (day, document) of the first and last that describe it so.
 
-    The first speaks for it, described before implied; the last names it.
+    The first description determines the kind, explicit before implied; the last determines the name.
     """
 
     implied: bool
@@ -27,10 +27,10 @@ class StatedEntity(NamedTuple):
 
 
 def unite(facts: Sequence[Fact]) -> Fact:
-    """Return facts of one id as one, with all their evidence.
+    """Merge facts with one id into one fact with all their evidence.
 
-    The id leaves out how the claim was worded (scale 亿, precision of the period); the earliest evidence decides that,
-    so that a later document cannot change how an earlier view shows it.
+    The id does not cover the wording of the claim (scale 亿, precision of the period); the earliest evidence determines
+    the wording, so that a later document cannot change an earlier view.
     """
     if len(facts) == 1:
         only = facts[0]
@@ -40,12 +40,12 @@ def unite(facts: Sequence[Fact]) -> Fact:
 
 
 def in_order(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    """Return distinct evidence in its one order."""
+    """Return distinct evidence in canonical order."""
     return tuple(sorted(set(evidence), key=evidence_order))
 
 
 def evidence_order(item: Evidence) -> tuple[object, ...]:
-    """Order by day, document and place; the rest only breaks ties."""
+    """Return a sort key: day, document and span; the rest only breaks ties."""
     return (
         item.published_on,
         item.document,
@@ -59,13 +59,13 @@ def evidence_order(item: Evidence) -> tuple[object, ...]:
     )
 
 
-def unite_entity(said: Iterable[StatedEntity]) -> Entity:
-    """Return one entity from what visible documents say of it.
+def unite_entity(stated: Iterable[StatedEntity]) -> Entity:
+    """Merge the descriptions of one entity in visible documents.
 
-    The name is the latest document's (an issuer renamed is called as it is now), the kind the first's; other documents'
-    names become aliases; aliases and codes are joined in order.
+    The name is from the latest document (a renamed issuer gets its current name), the kind from the first; the other
+    documents' names become aliases; aliases and codes are united in order.
     """
-    ordered = sorted(said, key=_said_order)
+    ordered = sorted(stated, key=_description_order)
     entities = [item.entity for item in ordered]
     first = entities[0]
     if len(entities) == 1:
@@ -80,17 +80,17 @@ def unite_entity(said: Iterable[StatedEntity]) -> Entity:
     return replace(first, name=name, aliases=tuple(aliases), codes=tuple(codes), about=about)
 
 
-def _said_order(item: StatedEntity) -> tuple[bool, tuple[date, str], str]:
+def _description_order(item: StatedEntity) -> tuple[bool, tuple[date, str], str]:
     return item.implied, item.first, repr(item.entity)
 
 
 def first_of_families(links: Iterable[tuple[str, str]], days: Mapping[str, date]) -> dict[str, str]:
-    """Map each copied document to the first of its family, by day and id.
+    """Map each document with copies to the first document of its family, by day and id.
 
     Args:
-        links: pairs of near-duplicates, in any direction.
-        days: publication days of the visible documents; a link to any other document does not count, so a family
-            that only a later document joins is still two families.
+        links: pairs of near-duplicates, in either direction.
+        days: publication days of the visible documents; links to other documents are ignored, so two families joined
+            only by a later document stay separate.
     """
     head: dict[str, str] = {}
 

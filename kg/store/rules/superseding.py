@@ -1,7 +1,7 @@
-"""Which fact a later one has closed (DESIGN §4): judged at reading time, from visible facts only.
+"""Compute which facts are superseded by later ones (DESIGN §4), at read time and from visible facts only.
 
-Nothing is ever marked in the store, so a view of an earlier day revives what was closed later, and removing a
-document revives what it had closed.
+Superseding is never stored, so facts superseded later are live in a view of an earlier day, and removing a document
+makes the facts live that it superseded.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from kg.period import Period
     from kg.relations import Vocabulary
 
-# Two brokers who expect different profits are two opinions; only the broker himself can replace his number.
-# A parent, a stake or a rating (whose subject is the speaker) is one state of the world, whoever tells it.
+# Different profit forecasts of two brokers are two opinions; only the same broker can replace its number.
+# A parent, a stake or a rating (whose subject is the speaker) is one state of the world, independent of the speaker.
 SPEAKER_BOUND = frozenset({"reports"})
 
 
 def supersede(facts: Iterable[Fact], vocabulary: Vocabulary) -> list[Fact]:
-    """Return the same facts in the same order, each with `superseded_by` judged among exactly these."""
-    known = list(facts)
-    closed = superseded(known, vocabulary)
+    """Return the same facts in the same order with `superseded_by` computed among them."""
+    given = list(facts)
+    closed = superseded(given, vocabulary)
     return [
         fact if fact.superseded_by == closed.get(fact.id, "") else replace(fact, superseded_by=closed.get(fact.id, ""))
-        for fact in known
+        for fact in given
     ]
 
 
 def superseded(facts: Iterable[Fact], vocabulary: Vocabulary) -> dict[str, str]:
-    """Map each closed fact's id to the id of the latest fact that closes it; ties go to the smaller id.
+    """Map each superseded fact's id to the id of the latest fact that supersedes it; ties go to the smaller id.
 
-    The facts must hold whole groups: all of a subject and relation, or none.
+    The facts must be complete groups: all facts of a subject and relation, or none.
     """
     rivals: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
     denials: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
@@ -49,26 +49,26 @@ def superseded(facts: Iterable[Fact], vocabulary: Vocabulary) -> dict[str, str]:
             positive.append(fact)
             if one_at_a_time(fact.relation, vocabulary):
                 rivals[place_of(fact, vocabulary)].append(fact)
-        elif fact.modality is Modality.ASSERTED:  # a rumoured or planned end has not ended anything yet
+        elif fact.modality is Modality.ASSERTED:  # a rumoured or planned end does not supersede anything yet
             denials[fact.subject, fact.relation, fact.object].append(fact)
     closed: dict[str, str] = {}
     for fact in positive:
         against = [other for other in denials.get(_ends(fact), ()) if same_matter(fact, other)]
         if one_at_a_time(fact.relation, vocabulary):
             against += rivals[place_of(fact, vocabulary)]
-        by = _closer(fact, against)
+        by = _latest_superseding(fact, against)
         if by:
             closed[fact.id] = by
     return closed
 
 
 def effective(fact: Fact) -> Period:
-    """Return when a fact holds: its stated period, else everything from its first visible publication on."""
+    """Return the effective validity: the stated period, else everything from the first visible publication on."""
     return fact.valid or since(fact.published_on)
 
 
 def one_at_a_time(relation: str, vocabulary: Vocabulary) -> bool:
-    """Whether the vocabulary lets a later fact of this relation take an earlier one's place."""
+    """Return whether a later fact of this relation can replace an earlier one, by its cardinality."""
     entry = vocabulary.relations.get(relation)
     return entry is not None and entry.cardinality == "one"
 
@@ -78,9 +78,9 @@ def _ends(fact: Fact) -> tuple[str, str, str]:
 
 
 def place_of(fact: Fact, vocabulary: Vocabulary) -> tuple[object, ...]:
-    """What only one fact at a time can fill.
+    """Return a key of which only one fact at a time can hold.
 
-    The `product` qualifier is part of it: 出货量 of 组件 and of 硅片 are two numbers, not an old and a new one.
+    It includes the `product` qualifier: 出货量 of 组件 and of 硅片 are two numbers, not an old and a new one.
     """
     entry, value = vocabulary[fact.relation], fact.value
     return (
@@ -95,37 +95,37 @@ def place_of(fact: Fact, vocabulary: Vocabulary) -> tuple[object, ...]:
 
 
 def same_matter(fact: Fact, denial: Fact) -> bool:
-    """Whether a denial speaks of this claim: not of another product, not of a period it does not touch."""
+    """Return whether a denial applies to this claim: not if it is about another product or a disjoint period."""
     product = denial.qualifier("product")
     if product and product != fact.qualifier("product"):
         return False
     return fact.valid is None or denial.valid is None or fact.valid.overlaps(denial.valid)
 
 
-def _closer(fact: Fact, others: Iterable[Fact]) -> str:
-    later = list(_later(fact, others))
+def _latest_superseding(fact: Fact, others: Iterable[Fact]) -> str:
+    later = list(_superseding(fact, others))
     if not later:
         return ""
     newest = max(day for day, _ in later)
     return min(identity for day, identity in later if day == newest)
 
 
-def _later(fact: Fact, others: Iterable[Fact]) -> Iterator[tuple[date, str]]:
-    """Yield the day and id of what closes `fact`; where words are bound to speakers, all of its speakers moved on."""
+def _superseding(fact: Fact, others: Iterable[Fact]) -> Iterator[tuple[date, str]]:
+    """Yield the day and id of facts that supersede `fact`; if speaker-bound, all its speakers must revise it."""
     if fact.relation not in SPEAKER_BOUND:
         last = fact.last_published_on
         yield from ((day, other.id) for other in others if (day := other.last_published_on) > last)
         return
-    waiting = _last_by_speaker(fact)
+    last_days = _last_by_speaker(fact)
     found: list[tuple[date, str]] = []
-    moved: set[str] = set()
+    revised: set[str] = set()
     for other in others:
         for speaker, day in _last_by_speaker(other).items():
-            # An unnamed speaker is nobody in particular, so two unnamed ones are never the same.
-            if speaker and speaker in waiting and day > waiting[speaker]:
-                moved.add(speaker)
+            # Unnamed speakers are unknown, so two of them are never treated as the same.
+            if speaker and speaker in last_days and day > last_days[speaker]:
+                revised.add(speaker)
                 found.append((day, other.id))
-    if moved == waiting.keys():
+    if revised == last_days.keys():
         yield from found
 
 

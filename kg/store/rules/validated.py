@@ -1,4 +1,4 @@
-"""A reading made ready to be written, the same for every store: checked, merged within itself, and completed."""
+"""Prepare a reading for writing, for all stores: validate it, merge its facts and complete its profiles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """An entity as one document describes it; `implied` when the document only uses it without describing it."""
+    """An entity as one document describes it; `implied` if the document uses the entity without describing it."""
 
     entity: Entity
     implied: bool = False
@@ -23,9 +23,9 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a store writes. `holders` gives for each mention the place of its chunk in `chunks`, or None.
+    """A validated reading. `holders` gives for each mention the position of its chunk in `chunks`, or None.
 
-    `recorded_at` is the earliest instant at which anything of it was read; None (nothing timed) is always visible.
+    `recorded_at` is the earliest recording time in the reading; None (no times given) is always visible.
     """
 
     document: Document
@@ -40,12 +40,12 @@ class Prepared:
 
 
 def prepare(reading: Reading) -> Prepared:
-    """Make a reading ready.
+    """Validate and complete a reading.
 
     Raises:
-        ValueError: when it speaks of another document, dates evidence differently from its document, holds a fact
-            without evidence or with an end that has no id, or uses an entity whose kind nobody says: each is a fault
-            of the program that read it.
+        ValueError: when it refers to another document, dates evidence differently from its document, has a fact
+            without evidence or with an end without id, or uses an entity of unknown kind; each is a bug in the
+            program that produced the reading.
     """
     document = reading.document
     chunks = tuple(sorted(reading.chunks, key=lambda c: (c.start, c.end, c.id)))
@@ -71,17 +71,17 @@ def prepare(reading: Reading) -> Prepared:
 
 
 def read_from(path: str, file: str) -> bool:
-    """Whether a document's path is a file or one of its lines: `notes.jsonl:7` was read from `notes.jsonl`."""
+    """Return whether a document's path is a file or one of its lines: `notes.jsonl:7` was read from `notes.jsonl`."""
     return bool(path) and (path == file or (path.startswith(f"{file}:") and path[len(file) + 1 :].isdigit()))
 
 
 def utc(instant: datetime) -> datetime:
-    """Return the instant in UTC; one without a zone is taken to be in UTC, so that all can be compared."""
+    """Convert an instant to UTC; one without a time zone is taken as UTC, so that all can be compared."""
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
 
 
 def _facts(reading: Reading) -> tuple[Fact, ...]:
-    """Return the facts by id with evidence in UTC, the same claim once."""
+    """Return the facts in id order with evidence in UTC, merging facts with the same id."""
     by_id: dict[str, list[Fact]] = {}
     for fact in reading.facts:
         if not fact.evidence:
@@ -96,12 +96,12 @@ def _checked(item: Evidence, document: Document) -> Evidence:
         raise ValueError(f"{document.id}: evidence of {item.document}")
     if item.published_on != document.published_on:
         raise ValueError(f"{document.id}: published on {document.published_on}, evidence says {item.published_on}")
-    # Who was the first of a family depends on the view, which fills it in.
+    # The first document of a family depends on the view, which sets `witness`.
     return replace(item, recorded_at=utc(item.recorded_at), witness="")
 
 
 def _holders(chunks: tuple[Chunk, ...], mentions: tuple[Mention, ...]) -> tuple[int | None, ...]:
-    """Find for each mention the first chunk that holds all of it; both come sorted by their start."""
+    """Return for each mention the position of the first chunk that contains it; both are sorted by start."""
     found: list[int | None] = []
     first = 0
     for mention in mentions:
@@ -110,15 +110,15 @@ def _holders(chunks: tuple[Chunk, ...], mentions: tuple[Mention, ...]) -> tuple[
         place = first
         while place < len(chunks) and chunks[place].start <= mention.start and chunks[place].end < mention.end:
             place += 1
-        holds = place < len(chunks) and chunks[place].start <= mention.start
-        found.append(place if holds else None)
+        contained = place < len(chunks) and chunks[place].start <= mention.start
+        found.append(place if contained else None)
     return tuple(found)
 
 
 def _profiles(reading: Reading) -> tuple[Profile, ...]:
-    """Return what the document says of entities, and a bare profile for each it uses without describing it.
+    """Return the profiles of described entities, and a bare profile for each entity used without description.
 
-    So an entity is visible exactly when a visible document describes, mentions or uses it: one rule, one table.
+    An entity is therefore visible exactly when a visible document describes, mentions or uses it.
     """
     profiles = [Profile(entity) for entity in dict.fromkeys(reading.entities)]
     known = {entity.id for entity in reading.entities}
@@ -133,20 +133,20 @@ def _profiles(reading: Reading) -> tuple[Profile, ...]:
 
 
 def bare_entity(identity: str) -> Entity:
-    """Return what an id alone says of an entity: `product:碳酸锂` is the product 碳酸锂.
+    """Return the entity implied by an id alone: `product:碳酸锂` is the product 碳酸锂.
 
     Raises:
-        ValueError: when the id does not name a kind.
+        ValueError: when the id has no known kind.
     """
     kind, name = bare_name(identity)
     return Entity(identity, kind, name)
 
 
 def bare_name(identity: str) -> tuple[Kind, str]:
-    """Return the kind and the name of an entity that an id alone tells.
+    """Return the kind and name of an entity implied by its id.
 
     Raises:
-        ValueError: when the id does not name a kind.
+        ValueError: when the id has no known kind.
     """
     prefix, _, name = identity.partition(":")
     kind = _KINDS.get(prefix)

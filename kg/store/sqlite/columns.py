@@ -1,4 +1,4 @@
-"""A SQLite base read as columns (kg/store/columns.py): a few scans, numbers instead of records."""
+"""Read the column table (kg/store/columns.py) of a SQLite store with a few scans."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SqliteSource:
-    """A base that gives its table (`kg.store.columns.Source`); `lend` opens a connection within a transaction."""
+    """Source of the table (`kg.store.columns.TableSource`); `lend` opens a connection within a transaction."""
 
     path: Path
     lend: Callable[[], AbstractContextManager[sqlite3.Connection]]
@@ -50,14 +50,14 @@ class SqliteSource:
 
     @contextmanager
     def reading(self) -> Iterator[SqliteReader]:
-        """Open the base as it is now."""
+        """Open the current state."""
         with self.lend() as connection:
             yield SqliteReader(connection)
 
 
 @dataclass(frozen=True, slots=True)
 class SqliteReader:
-    """One state of a base."""
+    """One state of a store."""
 
     connection: sqlite3.Connection
 
@@ -66,7 +66,7 @@ class SqliteReader:
         return journal.state(self.connection)
 
     def touched(self, since: State, words: Vocabulary) -> Touched | None:
-        """Return what was touched after an earlier state."""
+        """Return what changed after an earlier state."""
         return journal.touched(self.connection, since, words)
 
     def table(self, words: Vocabulary) -> FactTable:
@@ -75,7 +75,7 @@ class SqliteReader:
 
 
 def read_table(connection: sqlite3.Connection, words: Vocabulary) -> FactTable:
-    """Read a base whole; the caller holds it still by a transaction."""
+    """Read the whole store; call within a transaction."""
     documents, row_of_document = _documents(connection)
     entities, node_of_entity = _entities(connection)
     profiles = _profiles(connection, node_of_entity, row_of_document)
@@ -85,7 +85,7 @@ def read_table(connection: sqlite3.Connection, words: Vocabulary) -> FactTable:
 
 
 class _Rows:
-    """Finds the row of a key: keys may be anything, rows are the positions after sorting."""
+    """Maps arbitrary keys to row numbers."""
 
     def __init__(self, keys: NDArray[np.int64], rows: NDArray[np.int32]) -> None:
         order = np.argsort(keys, kind="stable")
@@ -96,7 +96,7 @@ class _Rows:
 
 
 def _documents(connection: sqlite3.Connection) -> tuple[Columns, _Rows]:
-    keys = _numbers(connection, f"SELECT key, coalesce(recorded_at, {NEVER}) FROM document "  # noqa: S608 - ours
+    keys = _numbers(connection, f"SELECT key, coalesce(recorded_at, {NEVER}) FROM document "  # noqa: S608 - a constant
                     f"ORDER BY key >> {DAY_BITS}, id", 2)  # fmt: skip
     rows = _Rows(keys[:, 0], np.arange(len(keys), dtype=np.int32))
     pairs = _numbers(connection, "SELECT c.document, d.key FROM copy AS c JOIN document AS d ON d.id = c.other", 2)
@@ -129,20 +129,20 @@ def _profiles(connection: sqlite3.Connection, nodes: _Rows, documents: _Rows) ->
         "SELECT p.key, p.entity, p.implied, p.record, t.id FROM profile AS p JOIN entity AS t ON t.key = p.entity "
         "ORDER BY t.id, p.key"
     )
-    for place, (key, whose, bare, record, identity) in enumerate(rows):
-        what, _, _, _, anchor = json.loads(record)
+    for place, (key, entity_key, is_implied, record, identity) in enumerate(rows):
+        kind_name, _, _, _, anchor = json.loads(record)
         keys.append(key)
-        entity.append(whose)
-        implied.append(bare)
-        kind.append(_KINDS[what])
+        entity.append(entity_key)
+        implied.append(is_implied)
+        kind.append(_KINDS[kind_name])
         if anchor:
             about[place] = anchor
-        records[whose].append((place, identity, record))
+        records[entity_key].append((place, identity, record))
     rank = np.zeros(len(keys), dtype=np.int32)
     for same in records.values():
-        if len(same) > 1:  # the order that kg/store/rules/merging.py breaks ties by
-            spelled = sorted((repr(codec.entity_in(identity, record)), place) for place, identity, record in same)
-            rank[[place for _, place in spelled]] = range(len(spelled))
+        if len(same) > 1:  # the tie-breaking order of kg/store/rules/merging.py
+            ordered = sorted((repr(codec.entity_in(identity, record)), place) for place, identity, record in same)
+            rank[[place for _, place in ordered]] = range(len(ordered))
     places = _Rows(np.array(keys, dtype=np.int64), np.arange(len(keys), dtype=np.int32))
     seen = _appearances(connection)
     held = places(seen[:, 0]) if len(seen) else np.empty(0, np.int32)
@@ -159,7 +159,7 @@ def _profiles(connection: sqlite3.Connection, nodes: _Rows, documents: _Rows) ->
 
 
 def _appearances(connection: sqlite3.Connection) -> NDArray[np.int64]:
-    """Return pairs of a profile and a document."""
+    """Return (profile, document) pairs."""
     found = [np.empty((0, 2), np.int64)]
     for document, profiles in connection.execute("SELECT document, profiles FROM appearance"):
         keys = np.array(json.loads(profiles), np.int64)
@@ -198,9 +198,9 @@ def _facts(connection: sqlite3.Connection, words: Vocabulary, nodes: _Rows) -> t
     identities = np.concatenate(ids) if ids else np.empty(0, "S1")
     rank = np.empty(len(table), dtype=np.int64)
     by_id = np.argsort(identities, kind="stable")
-    fresh = np.ones(len(by_id), dtype=np.bool_)
-    fresh[1:] = identities[by_id[1:]] != identities[by_id[:-1]]
-    rank[by_id] = np.cumsum(fresh) - 1  # rows of one id, worded differently, have one rank
+    is_new = np.ones(len(by_id), dtype=np.bool_)
+    is_new[1:] = identities[by_id[1:]] != identities[by_id[:-1]]
+    rank[by_id] = np.cumsum(is_new) - 1  # rows with one id but different wordings share a rank
     source = nodes(table["subject"]) if len(table) else np.empty(0, np.int32)
     target = nodes(table["object"]) if len(table) else np.empty(0, np.int32)
     order = np.lexsort((rank, table["relation"], source))
@@ -234,16 +234,16 @@ def _fact_row(row: Sequence[Any], relations: dict[str, int], ones: set[str], wor
 @lru_cache(maxsize=65536)
 def _claim(claim: str) -> tuple[int, ...]:
     fact = codec.claim_in("", ("", "", ""), claim, evidence=())
-    valid, said = fact.valid, dict(fact.qualifiers)
+    valid, qualifiers = fact.valid, dict(fact.qualifiers)
     start = OPEN_START if valid is None or valid.start is None else valid.start.toordinal()
     end = OPEN_END if valid is None or valid.end is None else valid.end.toordinal()
-    directions = (_DIRECTIONS.get(said.get(name, ""), 0) for name in ("cause_direction", "effect_direction"))
+    directions = (_DIRECTIONS.get(qualifiers.get(name, ""), 0) for name in ("cause_direction", "effect_direction"))
     negative = fact.polarity is Polarity.NEGATIVE
     return fact.sign, int(negative), _MODALITIES[fact.modality], int(valid is not None), start, end, *directions
 
 
 def _shared(places: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Number the places that several facts fill; a fact alone in its place has no rival on any day."""
+    """Number the places shared by several facts; a fact alone in its place never has a rival and gets −1."""
     known, inverse, counts = np.unique(places, return_inverse=True, return_counts=True)
     shared = (counts > 1) & (known != 0)
     numbers = np.where(shared, np.cumsum(shared) - 1, -1).astype(np.int32)
@@ -251,15 +251,15 @@ def _shared(places: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def _denials(connection: sqlite3.Connection, rows: _Rows) -> NDArray[np.int32]:
-    """Return (fact row, row of an asserted denial that speaks of it), wherever and whenever either was said."""
-    said = connection.execute(
+    """Return (fact row, row of an asserted denial of it), independent of visibility."""
+    rivals = connection.execute(
         "SELECT f.key, f.claim, o.key, o.claim FROM fact AS o "
         "CROSS JOIN fact_end AS a ON a.fact_end MATCH o.subject || ' o' || o.object "
         "CROSS JOIN fact AS f ON f.key = a.rowid AND f.relation = o.relation AND NOT f.negative "
         "WHERE o.negative"
     )
     found = []
-    for fact_key, claim, other_key, denial in said:
+    for fact_key, claim, other_key, denial in rivals:
         fact, other = (codec.claim_in("", ("", "", ""), text, evidence=()) for text in (claim, denial))
         if other.modality is Modality.ASSERTED and same_matter(fact, other):
             found.append((fact_key, other_key))

@@ -1,4 +1,4 @@
-"""SQLite connections to one base: each thread its own, all closed together; or one that holds one state of the base."""
+"""SQLite connections to one store: one per thread, or one pinned to a single state."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ _CAUSES = {
     sqlite3.SQLITE_NOTADB: "not a knowledge base",
     sqlite3.SQLITE_CORRUPT: "damaged; restore it from a copy or ingest the reports again into a new file",
     sqlite3.SQLITE_FULL: "the disk is full; nothing of the last document was kept",
-    sqlite3.SQLITE_READONLY: "the file or its folder is read-only; both must be writable, even to be read",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened; are its folder and the file there, and yours to read and write?",
+    sqlite3.SQLITE_READONLY: "the file or its folder is read-only; both must be writable, even for reading",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that the file and its folder exist and are readable and writable",
     sqlite3.SQLITE_PERM: "access is denied",
     sqlite3.SQLITE_IOERR: "the disk failed to read or write; nothing of the last document was kept",
 }
 
 
 def translated(error: sqlite3.Error, path: Path) -> StoreError:
-    """Return the fault of ours that says what SQLite means."""
+    """Convert a SQLite error to a store error."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return StoreLocked(path)
-    return StoreUnusable(path, _CAUSES.get(code, f"SQLite refuses: {error}"))
+    return StoreUnusable(path, _CAUSES.get(code, f"SQLite error: {error}"))
 
 
 @contextmanager
 def telling(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours.
+    """Convert SQLite errors to store errors.
 
     Raises:
-        StoreUnusable: for anything that stops the base from serving.
-        StoreLocked: when another process holds it for longer than the time-out.
+        StoreUnusable: for any error that makes the store unusable.
+        StoreLocked: when another process holds it for longer than the timeout.
     """
     try:
         yield
@@ -56,11 +56,11 @@ def telling(path: Path) -> Iterator[None]:
 
 BUSY_SECONDS = 10.0
 _SMALLEST_PAGE = 512
-_LOG = 8192, 65536  # pages of the log, 32 and 256 MB
+_LOG = 8192, 65536  # pages of the write-ahead log, 32 and 256 MB
 
 
 class Lender(Protocol):
-    """Where a view reads from; all that is read within one block is one state of the base."""
+    """Lends connections to a view; all reads within one block see one state of the store."""
 
     path: Path
 
@@ -68,11 +68,11 @@ class Lender(Protocol):
         """Lend a connection for one call."""
 
     def streaming(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Lend a connection for a stream, while whose length the caller asks other things."""
+        """Lend a connection for a stream, during which the caller may make other reads."""
 
 
 class Connections:
-    """Hands every thread the connection it reads with, because a connection serves one thread at a time."""
+    """Keeps one read connection per thread, because a connection serves one thread at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -99,7 +99,7 @@ class Connections:
 
     @contextmanager
     def streaming(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection of its own, in a transaction that lasts as long as the stream."""
+        """Lend a new connection, in a transaction that lasts as long as the stream."""
         with closing(connect(self.path)) as connection, telling(self.path), one_state(connection):
             yield connection
 
@@ -113,7 +113,7 @@ class Connections:
 
 
 class PinnedConnection:
-    """One connection in one transaction: whatever is written meanwhile, every call reads the same state."""
+    """One connection in one transaction: every call reads the same state, despite concurrent writes."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._connection = path, connection
@@ -129,7 +129,7 @@ class PinnedConnection:
 
 @contextmanager
 def one_state(connection: sqlite3.Connection) -> Iterator[None]:
-    """Read one state of the base: what is committed after the first statement is not seen."""
+    """Read one state of the store: commits after the first statement are not visible."""
     connection.execute("BEGIN")
     try:
         yield
@@ -138,31 +138,31 @@ def one_state(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def make_ready(path: Path, *, create: bool) -> None:
-    """See that a base is there and of this version's schema: make it, or take the steps it misses.
+    """Create the database if needed and migrate it to the current schema.
 
     Raises:
-        StoreUnusable: when the file is no base, or empty and none shall be made.
+        StoreUnusable: when the file is not a knowledge base, or is empty and `create` is false.
         StoreTooNew: when a later version wrote it.
-        StoreLocked: when it needs a step while another process writes.
+        StoreLocked: when it needs a migration while another process writes.
     """
     with telling(path), closing(connect(path, create=create)) as connection:
-        taken = version(connection, path)
-        if taken == 0 and not create:
+        applied = version(connection, path)
+        if applied == 0 and not create:
             raise StoreUnusable(path, "an empty file, not a knowledge base")
-        if taken < len(STEPS):
+        if applied < len(STEPS):
             with writing(path):
                 migrate(connection, path)
 
 
 def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
-    """Open a file that is a base, or empty.
+    """Open a file that is a knowledge base or empty.
 
     Raises:
         StoreUnusable: when it is neither, or cannot be opened.
         StoreTooNew: when a later version wrote it.
     """
-    # SQLite takes a file of a few bytes for an empty database and writes over it. The size is asked for and the file
-    # not read: closing a descriptor of ours would drop the locks that SQLite's own hold (see kg/store/lock.py).
+    # SQLite treats a file of a few bytes as an empty database and overwrites it. Check the size without opening the
+    # file: closing our own descriptor would drop SQLite's locks (see kg/store/lock.py).
     if path.exists() and 0 < path.stat().st_size < _SMALLEST_PAGE:
         raise StoreUnusable(path, "not a knowledge base")
     uri = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
@@ -171,7 +171,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
-            version(connection, path)  # first of all: another program's database is not touched
+            version(connection, path)  # check first, so that another program's database is not changed
             _tune(connection)
         except BaseException:
             connection.close()
@@ -180,30 +180,30 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
 
 
 def _tune(connection: sqlite3.Connection) -> None:
-    # Every key that is written comes from a row just seen, and what is deleted was looked for in the tables that refer
-    # to it; `liantu check` goes through all references. Looking each up again would want an index over each.
+    # Writers use only keys of existing rows and delete only rows without references, and `liantu check` verifies all
+    # references. Enforcement would need an index over every referencing column.
     connection.execute("PRAGMA foreign_keys = OFF")
-    # In WAL a power cut may lose the last commits but never tears one or damages the file; NORMAL therefore only
-    # costs the last documents of an ingest that is resumed anyway, and saves one fsync per document.
+    # In WAL mode a power failure may lose the last commits but never corrupts the file. NORMAL thus risks only the last
+    # documents of an ingest, which can be resumed, and saves one fsync per document.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG[0]}")
 
 
 def keep_few_pages(connection: sqlite3.Connection) -> None:
-    """Keep 16 MB of pages in memory, for a connection that commits often.
+    """Limit the page cache to 16 MB, for a connection that commits often.
 
-    Balancing a tree gives a page for a moment the number that lies at 1 GB, and SQLite then goes through all pages in
-    memory at the commit, for those beyond the end of the file (`pcache1TruncateUnsafe`). What is not there comes from
-    the system's memory.
+    Balancing a tree temporarily gives a page the number at offset 1 GB; at the commit SQLite then scans all cached
+    pages for those beyond the end of the file (`pcache1TruncateUnsafe`). Other pages come from the system's file cache.
     """
     connection.execute("PRAGMA cache_size = -16384")
 
 
 def let_log_grow(connection: sqlite3.Connection) -> None:
-    """Let the log have as many pages as the base before it is folded in.
+    """Let the write-ahead log grow to the size of the database, within bounds, before a checkpoint.
 
-    A document touches pages all over a large base, and the same ones again soon: a longer log folds each in less often.
+    In a large database a document changes scattered pages that soon change again; a longer log checkpoints each less
+    often.
     """
     pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
     connection.execute(f"PRAGMA wal_autocheckpoint = {min(max(pages, _LOG[0]), _LOG[1])}")

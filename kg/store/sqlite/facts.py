@@ -1,4 +1,4 @@
-"""Facts out of a SQLite base, with the evidence a view may see, and what is superseded among them."""
+"""Read facts from a SQLite store with their visible evidence and compute superseding among them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Row = tuple[Any, ...]
 
 
 class SqliteFactReader:
-    """Reads facts for one view; make one per read, within one transaction."""
+    """Reads facts for one view; create one per read, within a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, sight: Sight, vocabulary: Vocabulary) -> None:
         self._connection, self._sight, self._vocabulary = connection, sight, vocabulary
@@ -39,7 +39,7 @@ class SqliteFactReader:
         self._witness = _first_of_families(connection, sight)
 
     def everything(self) -> Iterator[Fact]:
-        """Stream all facts by id; of the superseded ones only the ids are held."""
+        """Stream all facts in id order; only the ids of superseded facts are kept in memory."""
         closed: dict[str, str] = {}
         rows = self._rows(f"{sql.BARE_FACTS} AND {sql.RIVALS} ORDER BY f.subject, f.relation", {})
         for _, group in groupby(rows, key=itemgetter(2, 3)):
@@ -49,7 +49,7 @@ class SqliteFactReader:
             yield replace(fact, superseded_by=by) if by else fact
 
     def matching(self, wanted: Mapping[str, str]) -> list[Fact]:
-        """Return the facts that meet all conditions, by id; `wanted` has conditions of `sql.facts_where`."""
+        """Return the facts that meet all conditions in id order; `wanted` has conditions of `sql.facts_where`."""
         facts = list(self._facts(self._rows(sql.facts_where(wanted), wanted)))
         companions = self._facts(self._rows(sql.COMPANIONS, {"ids": json.dumps([fact.id for fact in facts])}))
         known = {fact.id for fact in facts}
@@ -57,20 +57,20 @@ class SqliteFactReader:
         return [replace(fact, superseded_by=closed[fact.id]) if fact.id in closed else fact for fact in facts]
 
     def touching(self, entities: str) -> list[Fact]:
-        """Return the facts with an end among entities (a JSON list of ids), one a wording, superseding not judged."""
-        return list(self._worded(self._rows(sql.TOUCHING, {"entities": entities})))
+        """Return the facts with an end in `entities` (a JSON list of ids), one per wording, without superseding."""
+        return list(self._by_wording(self._rows(sql.TOUCHING, {"entities": entities})))
 
     def _rows(self, statement: str, parameters: Mapping[str, str]) -> Iterator[Row]:
         return self._connection.execute(statement, {**self._sight.parameters, "ones": self._ones, **parameters})
 
     def _facts(self, rows: Iterable[Row]) -> Iterator[Fact]:
-        """Build facts from rows that come by id; rows of one id are one fact."""
+        """Build facts from rows sorted by id; rows with the same id are one fact."""
         for _, group in groupby(rows, key=itemgetter(1)):
-            yield unite(list(self._worded(group)))
+            yield unite(list(self._by_wording(group)))
 
-    def _worded(self, rows: Iterable[Row]) -> Iterator[Fact]:
-        for _, said in groupby(rows, key=itemgetter(0)):
-            same = list(said)
+    def _by_wording(self, rows: Iterable[Row]) -> Iterator[Fact]:
+        for _, group in groupby(rows, key=itemgetter(0)):
+            same = list(group)
             _, identity, subject, relation, object_, claim = same[0][:6]
             evidence = tuple(map(self._evidence, same))
             yield codec.claim_in(identity, (subject, relation, object_), claim, evidence=evidence)
@@ -113,7 +113,7 @@ _FACTS = """
     e.extractor FROM evidence AS e JOIN fact AS f ON f.key = e.fact JOIN entity AS s ON s.key = f.subject
     JOIN entity AS o ON o.key = f.object WHERE e.document = ? ORDER BY f.id, e.place
 """
-# Written by whichever came later, told from both sides: the order of writing is no content, nor is what was removed.
+# Copies in either direction, because the document written later has the row; removed documents are left out.
 _COPIES = """
     SELECT c.other AS id FROM copy AS c JOIN document AS d ON d.id = c.other WHERE c.document = :key
     UNION SELECT d.id FROM copy AS c JOIN document AS d ON d.key = c.document WHERE c.other = :id ORDER BY id
@@ -121,7 +121,7 @@ _COPIES = """
 
 
 def read_back(connection: sqlite3.Connection, document_id: str) -> Reading | None:
-    """Return what was written of a document; the caller holds the base still by a transaction."""
+    """Return the stored reading of a document; call within a transaction."""
     row = connection.execute(_DOCUMENT, (document_id,)).fetchone()
     if row is None:
         return None
@@ -136,7 +136,7 @@ def read_back(connection: sqlite3.Connection, document_id: str) -> Reading | Non
         document=document,
         chunks=tuple(codec.chunk_in(identity, document_id, record) for identity, record in chunks),
         mentions=tuple(codec.mention_in(record) for (record,) in mentions),
-        entities=tuple(codec.entity_in(*said) for said in connection.execute(_ENTITIES, (key,))),
+        entities=tuple(codec.entity_in(*row) for row in connection.execute(_ENTITIES, (key,))),
         facts=tuple(_facts(connection, key, document)),
         problems=tuple(Problem(*problem) for problem in json.loads(content)[4]),
         copies=tuple(other for (other,) in copies),

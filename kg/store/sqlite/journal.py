@@ -1,10 +1,10 @@
-"""What each commit touched, so that a compiled graph is patched and not made anew (kg/graph/cache.py).
+"""Journal of what each commit changed, so that compiled graphs can be patched (kg/graph/cache.py).
 
-A commit that notes nothing here makes the graph be compiled anew: slower, never wrong. The stamp is a hash over all
-commits, so two bases with the same number of commits but other content are told apart.
+A commit without an entry only causes a recompilation. The stamp is a hash over all commits, so it distinguishes stores
+with the same number of commits but different content.
 """
 
-# ruff: noqa: S608 - no text from outside comes into these strings
+# ruff: noqa: S608 - no external text enters these strings
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from kg.relations import Vocabulary
     from kg.store.rules.validated import Prepared
 
-_KEPT = 1024  # commits; whoever is further behind compiles anew
-_SWEPT = 64  # the first of them lie pages away from the last: they go together
+_KEPT = 1024  # commits; graphs older than this are recompiled
+_SWEPT = 64  # commits between deletions; the oldest entries are on other pages, so delete many at once
 
 STEP = """
 CREATE TABLE change (
@@ -37,7 +37,7 @@ CREATE INDEX copy_other ON copy (other);
 """
 
 # CROSS JOIN fixes the order of the loops: from the document outwards, never over all facts.
-# A document and all that are joined to it by copies: a copy more or less changes how many witnesses a fact has.
+# A document and all documents linked to it by copies, because copies change the number of witnesses of a fact.
 _FAMILY = """
     WITH RECURSIVE family (key) AS (
         SELECT key FROM document WHERE id = :id
@@ -72,27 +72,27 @@ _RIVALS = f"""
 
 
 def note(
-    connection: sqlite3.Connection, document_id: str = "", *, gone: str | None = None, said: Iterable[str] = ()
+    connection: sqlite3.Connection, document_id: str = "", *, gone: str | None = None, parts: Iterable[str] = ()
 ) -> None:
-    """Raise the revision and note what the commit touched; without a document, neither facts nor entities.
+    """Increment the revision and record what the commit changed; without a document, no facts or entities.
 
     Args:
-        connection: within a transaction.
+        connection: a connection within a transaction.
         document_id: the document that was written or removed.
-        gone: what `about_to_remove` said of a removed one.
-        said: what a written one says (`content`).
+        gone: the result of `about_to_remove` for a removed document.
+        parts: strings to hash for a written document (`content`).
     """
     connection.execute("UPDATE state SET revision = revision + 1")
     revision = int(connection.execute("SELECT revision FROM state").fetchone()[0])
     before = connection.execute("SELECT stamp FROM change WHERE revision = ?", (revision - 1,)).fetchone()
-    stamp = digest([before[0] if before else "", str(revision), document_id, gone or "", *said])
+    stamp = digest([before[0] if before else "", str(revision), document_id, gone or "", *parts])
     connection.execute("INSERT INTO change VALUES (?, ?, ?, ?)", (revision, stamp, document_id, gone))
     if revision % _SWEPT == 0:
         connection.execute("DELETE FROM change WHERE revision <= ?", (revision - _KEPT,))
 
 
 def content(reading: Prepared) -> Iterator[str]:
-    """Yield all of a document that a compiled graph may depend on."""
+    """Yield everything of a document that a compiled graph may depend on."""
     yield f"{reading.document.published_on} {reading.recorded_at}"
     yield from reading.copies
     for profile in reading.profiles:
@@ -104,32 +104,32 @@ def content(reading: Prepared) -> Iterator[str]:
 
 
 def about_to_remove(connection: sqlite3.Connection, document_id: str) -> str:
-    """Return, before a document is removed, what its removal will touch; `note` wants it."""
+    """Return what removing a document will change, for `note`; call before the removal."""
     facts = connection.execute(_FACTS, {"id": document_id}).fetchall()
     entities = connection.execute(_ENTITIES, {"id": document_id}).fetchall()
     return json.dumps([sorted(facts), sorted(entity for (entity,) in entities)], ensure_ascii=False)
 
 
 def state(connection: sqlite3.Connection) -> State:
-    """Return which content the base has."""
+    """Return the state of the store."""
     revision, stamp = connection.execute(
         "SELECT s.revision, c.stamp FROM state AS s LEFT JOIN change AS c ON c.revision = s.revision"
     ).fetchone()
-    if stamp is None:  # the last commit noted nothing
+    if stamp is None:  # the last commit has no entry
         known = connection.execute("SELECT id FROM document ORDER BY key")
         stamp = digest([str(revision), *(identity for (identity,) in known)])
     return State(int(revision), stamp)
 
 
 def touched(connection: sqlite3.Connection, since: State, words: Vocabulary) -> Touched | None:
-    """Return what was touched after `since`, with all facts that may close one of them or be closed by it."""
+    """Return what changed after `since`, including all facts that may supersede a changed fact or be superseded."""
     revision = state(connection).revision
     rows = connection.execute(
         "SELECT revision, stamp, document, gone FROM change WHERE revision >= ? ORDER BY revision", (since.revision,)
     ).fetchall()
     if rows and rows[0][0] == since.revision:
         if rows.pop(0)[1] != since.stamp:
-            return None  # another base, or one brought back from a copy
+            return None  # another store, or one restored from a backup
     elif since.revision or since.stamp:
         return None
     if [row[0] for row in rows] != list(range(since.revision + 1, revision + 1)):

@@ -1,4 +1,4 @@
-"""Schema versions and the steps between them; SQLite's `user_version` counts the steps that were taken."""
+"""Schema migrations; SQLite's `user_version` is the number of steps applied."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ STEPS = (
 
 
 def version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> int:
-    """Return the number of steps the file has taken, 0 for an empty one.
+    """Return the number of steps applied to the file, 0 for an empty one.
 
     Raises:
         StoreTooNew: when a later version of Liantu wrote it.
-        StoreUnusable: when it is some other program's database.
+        StoreUnusable: when it is another program's database.
     """
     found = int(connection.execute("PRAGMA user_version").fetchone()[0])
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
@@ -39,17 +39,17 @@ def version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] =
 
 
 def migrate(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> None:
-    """Take the missing steps, each in a transaction of its own, so that a killed migration resumes where it was.
+    """Apply the missing steps, each in its own transaction, so that a killed migration can resume.
 
-    The caller holds the writer's lock (kg/store/lock.py): two migrations at once would take a step twice.
+    The caller must hold the writer lock (kg/store/lock.py): concurrent migrations would apply a step twice.
     """
-    taken = version(connection, path, steps)
-    if taken == 0:
-        connection.execute("PRAGMA journal_mode = WAL")  # stays with the file
+    applied = version(connection, path, steps)
+    if applied == 0:
+        connection.execute("PRAGMA journal_mode = WAL")  # persistent
     connection.create_function("normal_name", 1, normal_name, deterministic=True)
     connection.create_function("paged", 2, lambda head, packed: codec.paged(head, zlib.decompress(packed)))
-    for number, step in enumerate(steps[taken:], start=taken + 1):
-        # A PRAGMA takes no parameters; both numbers are ours.
+    for number, step in enumerate(steps[applied:], start=applied + 1):
+        # PRAGMA statements take no parameters; both numbers are constants of this program.
         marks = f"PRAGMA application_id = {schema.APPLICATION}; PRAGMA user_version = {number};"
         try:
             connection.executescript(f"BEGIN IMMEDIATE; {step} {marks} COMMIT;")

@@ -1,9 +1,9 @@
 """The tables of a knowledge base in one SQLite file.
 
 Keys grow with the day: a document's key is `day << 21 | number`, day being `date.toordinal()`, and a passage's key is
-`document key << 20 | place`. So "published on or before D" is a plain comparison of keys wherever a document or a
-passage is referred to, in the word index too, and no row repeats a date. Room: 2 million documents a day, a million
-passages each, in SQLite's 63 bits.
+`document key << 20 | place`. "Published on or before D" is therefore a comparison of keys wherever a document or
+passage is referenced, including the full-text index, and no row repeats a date. Capacity: 2 million documents a day
+with a million passages each, in SQLite's 63 bits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PLACE_BITS = 20
 PLACE_ROOM = 1 << PLACE_BITS
 
-APPLICATION = 0x4C54_4B42  # "LTKB" in the file's header: a base of ours, and no other program's database
+APPLICATION = 0x4C54_4B42  # "LTKB" in the file header identifies a knowledge base of Liantu
 
 VERSION_1 = """
 CREATE TABLE state (revision INTEGER NOT NULL);
@@ -123,7 +123,7 @@ CREATE TABLE run (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, as_of TEX
 CREATE INDEX run_as_of ON run (as_of, number);
 """
 
-# A run tells of its themes' turns, and a theme of what changed since the run before (kg/store/codec.py, run_out).
+# Add lifecycle events of themes to a run, and changes since the previous run to a theme (kg/store/codec.py, run_out).
 VERSION_2 = """
 UPDATE run SET record = json_insert(
     json_replace(
@@ -144,22 +144,22 @@ CREATE TABLE judgement (
 ) WITHOUT ROWID;
 """
 
-# A passage tells its class (kg/store/codec.py, chunk_out); one read before is plain until it is read again.
+# Add the value class of a passage (kg/store/codec.py, chunk_out); existing passages are plain until read again.
 VERSION_5 = "UPDATE chunk SET record = json_insert(record, '$[9]', 'plain');"
 
-# Traditional and simplified spellings fold to one name (kg/ids.py); names written before are folded again.
+# Fold traditional and simplified spellings to one name (kg/ids.py); existing names are folded again.
 VERSION_6 = "UPDATE OR REPLACE profile_name SET folded = normal_name(name);"
 
-# No two facts have one id and one claim: the writers see to it and `liantu check` looks, so that the index over ids,
-# which grows in random places, is as small as can be. A bulk load into a base without facts builds it last, from sorted
-# rows; earlier versions left out all of these.
+# Writers ensure that no two facts have the same id and claim, and `liantu check` verifies it; a UNIQUE index would be
+# larger, and it grows in random places. A bulk load into an empty database builds fact_id last, from sorted rows;
+# earlier versions left out all of these.
 INDEXES = {
     "fact_id": "CREATE INDEX IF NOT EXISTS fact_id ON fact (id)",
     "fact_negative": "CREATE INDEX IF NOT EXISTS fact_negative ON fact (subject, relation) WHERE negative",
     "evidence_document": "CREATE INDEX IF NOT EXISTS evidence_document ON evidence (document)",
     "profile_name_profile": "CREATE INDEX IF NOT EXISTS profile_name_profile ON profile_name (profile)",
 }
-# Mentions of an entity are found through the documents it appears in, so that what a document adds lies together.
+# Mentions of an entity are found through its documents, so that the index entries of one document are adjacent.
 _FACTS_AND_MENTIONS = """
 CREATE TABLE fact_7 (
     key INTEGER PRIMARY KEY,
@@ -179,8 +179,8 @@ CREATE INDEX mention_entity ON mention (document, entity, chunk) WHERE entity IS
 """
 VERSION_7 = ";\n".join((_FACTS_AND_MENTIONS, *INDEXES.values(), ""))
 
-# A document's descriptions are one row, a JSON list of profile keys, and its words are what a word index of them is
-# given: what a document adds lies together, where a row for each would go to as many pages all over the base.
+# The profiles of a document are one row, a JSON list of profile keys, and a full-text index over the lists replaces a
+# row per profile, so that a document writes adjacent entries instead of pages all over the file.
 VERSION_8 = """
 CREATE TABLE appearance_8 (document INTEGER PRIMARY KEY REFERENCES document, profiles TEXT NOT NULL);
 INSERT INTO appearance_8
@@ -193,8 +193,8 @@ CREATE VIRTUAL TABLE appearing_place USING fts5vocab (appearing, instance);
 INSERT INTO appearing (rowid, profiles) SELECT document, profiles FROM appearance ORDER BY document;
 """
 
-# Facts are found by their ends through a word index as well, whose words are the subject's key and the object's behind
-# an `o`: new facts are gathered and merged later, where an index over each end would write a page for every fact.
+# Facts are found by their ends through a full-text index, whose words are the subject's key and the object's key after
+# an `o`: it buffers new facts and merges them later, while a B-tree over each end would write a page per fact.
 FACT_ENDS = "INSERT INTO fact_end (rowid, ends) SELECT key, subject || ' o' || object FROM fact"
 VERSION_9 = f"""
 DROP INDEX IF EXISTS fact_subject;
@@ -204,34 +204,34 @@ CREATE VIRTUAL TABLE fact_end_place USING fts5vocab (fact_end, instance);
 {FACT_ENDS};
 """
 
-# A document's head tells of its pages too, so that to cite one its text is not unpacked. What only the body told of is
-# copied; a head that tells already is left (kg/store/codec.py, paged).
+# Add page offsets to document heads, so that citations need not decompress the text. They are copied from the body;
+# heads that have them are unchanged (kg/store/codec.py, paged).
 VERSION_10 = """
 UPDATE document SET head = paged(head, (SELECT b.content FROM body AS b WHERE b.document = document.key));
 """
 
-# A weekly run tells when it was published, as a document when it was read; of one published before, nobody said.
+# Add the publication time of weekly runs; it is unknown for existing runs.
 VERSION_11 = "ALTER TABLE run ADD COLUMN recorded_at INTEGER;"
 
-MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # pieces
+MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # segments
 _MERGE_AT = (
     "INSERT INTO appearing (appearing, rank) VALUES ('automerge', ?)",
     "INSERT INTO fact_end (fact_end, rank) VALUES ('automerge', ?)",
 )
 
 
-def merge_at(connection: sqlite3.Connection, pieces: int) -> None:
-    """Let the word indexes that grow with facts have so many pieces of a size before these are merged.
+def merge_at(connection: sqlite3.Connection, segments: int) -> None:
+    """Set after how many segments of a level FTS5 merges them, for the full-text indexes that grow with facts.
 
-    SQLite's own number is 4; with it a load merges the same words again and again, a tenth of its time. A load that is
-    killed leaves its number behind: then questions look into more pieces.
+    SQLite's default is 4, with which a bulk load spends a tenth of its time merging the same words repeatedly. A load
+    that is killed leaves its setting behind; queries then search more segments.
     """
     for statement in _MERGE_AT:
-        connection.execute(statement, (pieces,))
+        connection.execute(statement, (segments,))
 
 
 def complete(connection: sqlite3.Connection) -> None:
-    """Build the indexes that a bulk load left out, or would have built had it not been killed."""
-    connection.execute("PRAGMA threads = 1")  # one more that sorts, while this one reads
+    """Build the indexes that a bulk load skipped, also after a load that was killed."""
+    connection.execute("PRAGMA threads = 1")  # one additional thread for sorting
     for statement in INDEXES.values():
         connection.execute(statement)

@@ -1,5 +1,5 @@
-"""Every SELECT a view makes; put together from constants only, all values are parameters."""
-# ruff: noqa: S608 - no text from outside comes into these strings
+"""SELECT statements of a view, built from constants only; all values are parameters."""
+# ruff: noqa: S608 - no external text enters these strings
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from kg.store.sight import DAY_BITS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# `d` is the document, `e` the evidence. What a view may see stands here and nowhere else; `Sight` gives the values.
+# `d` is the document, `e` the evidence. Visibility is defined only here; `Sight` provides the values.
 VISIBLE = "d.key < :below AND (:known IS NULL OR d.recorded_at IS NULL OR d.recorded_at <= :known)"
 VISIBLE_EVIDENCE = f"e.document < :below AND (:known IS NULL OR e.recorded_at <= :known) AND {VISIBLE}"
 
 # ── entities ───────────────────────────────────────────────────────────────────────────────────────────────────────
 DAY_DIGITS = 7
-# A visible day and document that say so, as one string that sorts like the pair; the first and the last are wanted.
+# A visible day and document as one string that sorts like the pair, for the first and last description.
 _DAY_AND_DOCUMENT = f"printf('%0{DAY_DIGITS}d', d.key >> {DAY_BITS}) || d.id"
-# Profiles `p` with each document `d` they are in, found by the index of words that profile keys are to it; CROSS JOIN
-# fixes the order of the loops. Where all profiles are asked for, the lists are read instead.
+# Profiles `p` with each document `d` that has them, found by a full-text index over profile keys; CROSS JOIN fixes the
+# order of the loops. Statements over all profiles read the JSON lists instead.
 _IN_DOCUMENTS = "CROSS JOIN appearing AS a ON a.appearing MATCH p.key CROSS JOIN document AS d ON d.key = a.rowid"
 _ENTITIES = f"""
     SELECT t.id, p.implied, min({_DAY_AND_DOCUMENT}), max({_DAY_AND_DOCUMENT}), p.record
@@ -65,7 +65,7 @@ NAMES = f"""
     WHERE NOT n.code AND p.key IN (SELECT a.value {_ALL})
     ORDER BY n.name, t.id
 """
-# Few names hold a text, so documents are asked for those only.
+# Few names contain a given text, so documents are looked up only for those.
 NAMES_WITH = f"""
     SELECT DISTINCT n.name, t.id FROM profile_name AS n
     CROSS JOIN profile AS p ON p.key = n.profile
@@ -77,7 +77,7 @@ NAMES_WITH = f"""
     ORDER BY n.name, t.id
 """
 
-# ── judgements, and what is said of judged entities ────────────────────────────────────────────────────────────────
+# ── judgements and judged entities ─────────────────────────────────────────────────────────────────────────────────
 JUDGEMENTS = f"""
     SELECT id, record FROM judgement
     WHERE day << {DAY_BITS} < :below AND (:known IS NULL OR recorded_at <= :known) ORDER BY recorded_at, id
@@ -89,7 +89,7 @@ APPEARANCES = f"""
     {_IN_DOCUMENTS}
     WHERE p.entity IN {_JUDGED} AND {VISIBLE} ORDER BY d.key, p.key
 """
-# Who is mentioned in a document appears in it.
+# An entity mentioned in a document has a profile there.
 LINKED = f"""
     SELECT d.id, coalesce(c.id, ''), m.record
     FROM (
@@ -159,7 +159,7 @@ _FROM = f"""
 """
 _CLAIM = "SELECT f.key, f.id, s.id, f.relation, o.id, f.claim, d.key, d.id"
 FACTS = f'{_CLAIM}, e.start, e."end", e.quote, e.recorded_at, e.speaker, e.confidence, e.extractor {_FROM}'
-# For judging what is superseded: who said it and when, without the quotes.
+# For superseding: speakers and days, without the quotes.
 BARE_FACTS = f"{_CLAIM}, 0, 0, '', e.recorded_at, e.speaker, 0.0, '' {_FROM}"
 # Facts that may supersede or be superseded.
 RIVALS = """
@@ -194,8 +194,8 @@ TOUCHING = f"""
     )
     ORDER BY f.id, f.key
 """
-# What may supersede the facts at hand, or be superseded by them: rivals of the same subject and relation. Few facts
-# have rivals, and only the subjects of those are looked up.
+# Rivals of the given facts: facts of the same subject and relation that may supersede them or be superseded. Few facts
+# have rivals, and only their subjects are looked up.
 _PAIRS = f"SELECT f.subject, f.relation FROM fact AS f WHERE {_CONDITIONS['ids']} AND {RIVALS}"
 COMPANIONS = f"""
     WITH pair (subject, relation) AS MATERIALIZED ({_PAIRS})
@@ -208,7 +208,7 @@ COMPANIONS = f"""
 
 
 def facts_where(names: Iterable[str]) -> str:
-    """Return the statement that reads the facts which meet conditions: of subject, object, relation, ids, triples."""
+    """Return the SELECT for facts that meet conditions, named subject, object, relation, ids or triples."""
     given = list(names)
     conditions = [_CONDITIONS[name] for name in given]
     words = " || ' ' || ".join(_END_WORDS[name] for name in given if name in _END_WORDS)

@@ -1,7 +1,7 @@
 """The default store: a knowledge base in one SQLite file.
 
-Many processes read while one writes (WAL). Reading goes through kg/store/sqlite/view.py, writing through
-kg/store/sqlite/writer.py, the tables stand in kg/store/sqlite/schema.py.
+Many processes can read while one writes (WAL). Views are in kg/store/sqlite/view.py, the writer in
+kg/store/sqlite/writer.py, the tables in kg/store/sqlite/schema.py.
 """
 
 from __future__ import annotations
@@ -58,42 +58,42 @@ class SqliteStore:
         self._connections = Connections(path)
         self._lengths: ViewCache[Lengths] = ViewCache()
         self._overlays: ViewCache[Overlay] = ViewCache()
-        make_ready(path, create=create)  # a file that cannot serve says so now, not at the first question
+        make_ready(path, create=create)  # report an unusable file now, not at the first query
 
     def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> JudgedView:
-        """Return the base as it could have been known."""
+        """Return a view of the store."""
         return self._view(self._connections, as_of, known_at)
 
     @contextmanager
     def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[JudgedView]:
-        """Return a view that sees one state of the base."""
+        """Return a view of one fixed state of the store."""
         with closing(connect(self._path)) as connection, telling(self._path), one_state(connection):
-            connection.execute("SELECT revision FROM state").fetchone()  # the first read settles which state
+            connection.execute("SELECT revision FROM state").fetchone()  # the first read fixes the state
             yield self._view(PinnedConnection(self._path, connection), as_of, known_at)
 
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
-        """Return the one writer."""
+        """Return the only writer."""
         with writing(self._path), closing(connect(self._path)) as connection:
             with telling(self._path):
                 schema.complete(connection)
             plain = self._plain(PinnedConnection(self._path, connection), None, None)
-            # Nothing is kept of what the writer sees: it may be rolled back and its revision given to another state.
-            seen = JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
-            yield SqliteWriter(connection, self._path, seen)
+            # The writer's overlay is not cached: it may be rolled back and its revision reused for another state.
+            view = JudgedView(plain, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
+            yield SqliteWriter(connection, self._path, view)
 
     def has_document(self, document_id: str) -> bool:
-        """Whether the document was written."""
+        """Return whether the document is in the store."""
         return self._value("SELECT key FROM document WHERE id = ?", document_id) is not None
 
     def reading(self, document_id: str) -> Reading | None:
-        """Return what was written of a document."""
+        """Return the stored reading of a document."""
         with self._connections.reading() as connection:
             return read_back(connection, document_id)
 
     def documents_at(self, path: str) -> dict[str, str]:
         """Return the documents that were read from a file or its lines."""
-        # ':' and ';' follow one another, so what begins with "PATH:" is a range of the index.
+        # ';' follows ':' in ASCII, so paths that start with "PATH:" are an index range.
         statement = (
             "SELECT id, path FROM document WHERE path <> '' AND (path = :path OR path > :path || ':' AND "
             "path < :path || ';') ORDER BY key >> 21, id"
@@ -103,7 +103,7 @@ class SqliteStore:
         return {identity: found for identity, found in rows if read_from(found, path)}
 
     def signatures(self) -> Iterator[tuple[str, bytes]]:
-        """Go through (document id, signature)."""
+        """Yield pairs of document id and signature."""
         with telling(self._path):
             rows = self._connections.reader().execute(
                 "SELECT id, signature FROM document WHERE signature <> x'' ORDER BY id"
@@ -111,24 +111,24 @@ class SqliteStore:
             yield from rows.fetchall()
 
     def revision(self) -> int:
-        """Count the changes."""
+        """Return the number of changes."""
         return int(self._value("SELECT revision FROM state"))
 
     def stats(self) -> dict[str, int]:
-        """Count what there is."""
+        """Count the stored records."""
         return {name: int(self._value(statement)) for name, statement in _COUNTS.items()}
 
     def invariants(self) -> list[Invariant]:
-        """Return what must hold."""
+        """Return the invariants."""
         return sqlite_checks.invariants()
 
     def breaches(self) -> Iterator[Breach]:
-        """Go through all that is broken."""
+        """Yield all violations of the invariants."""
         with self._connections.streaming() as connection:
             yield from sqlite_checks.breaches(connection)
 
     def close(self) -> None:
-        """Close the file; the last to close it folds the -wal file into it."""
+        """Close the file; the last connection to close checkpoints the -wal file."""
         self._connections.close()
 
     def _value(self, statement: str, *parameters: str) -> Any:
@@ -150,7 +150,7 @@ class SqliteStore:
                 state = plain.sight, _revision(connection)
             return self._overlays.get(state, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
-        return JudgedView(plain, overlay)
+        return JudgedView(plain, overlay, until=lambda day: self._view(lender, day, known_at))
 
 
 def _revision(connection: sqlite3.Connection) -> int:

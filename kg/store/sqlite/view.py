@@ -1,4 +1,4 @@
-"""Reading a SQLite base as it could have been known."""
+"""The view of a SQLite store."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Lengths = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
 
 def search(connection: sqlite3.Connection, lengths: Lengths, query: str, *, limit: int) -> list[tuple[Chunk, float]]:
-    """Return the best passages among those that `lengths` lists."""
+    """Return the best-matching passages among those in `lengths`."""
     wanted = sorted(set(terms(query)))
     if not wanted or limit <= 0:
         return []
@@ -57,7 +57,7 @@ def search(connection: sqlite3.Connection, lengths: Lengths, query: str, *, limi
 
 
 def visible_lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
-    """Return the sorted keys of the visible passages and how many words each has."""
+    """Return the sorted keys of the visible passages and their word counts."""
     table = _table(connection.execute(sql.LENGTHS, (sight.below << PLACE_BITS,)).fetchall())
     if sight.known is not None:
         documents = _table(connection.execute(sql.VISIBLE_DOCUMENTS, sight.parameters).fetchall())
@@ -68,7 +68,7 @@ def visible_lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
 def _posting(
     connection: sqlite3.Connection, keys: NDArray[np.int64], term: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where a term stands, as positions in `keys`, and how often; passages out of view are dropped."""
+    """Return positions in `keys` of visible passages that contain a term, and its counts there."""
     table = _table(connection.execute(sql.POSTING, (term,)).fetchall())
     places = np.searchsorted(keys, table[:, 0])
     inside = places < len(keys)
@@ -85,9 +85,9 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class SqliteView:
-    """The base as its documents alone have it (`kg.store.rules.identity_view.PlainView`).
+    """A view without judgements (`kg.store.rules.identity_view.PlainView`).
 
-    Each call is one transaction; whether the next sees what was committed meanwhile is the source's affair.
+    Each call is one transaction; the lender determines whether later calls see newer commits.
     """
 
     _lender: Lender
@@ -98,12 +98,16 @@ class SqliteView:
     _period: Period | None = None
 
     def during(self, period: Period) -> Self:
-        """Keep only facts that hold at some day of `period`."""
+        """Return the view restricted to facts that hold on some day of `period`."""
         return replace(self, _period=period)
+
+    def until(self, as_of: date) -> Self:
+        """Return the same state of the base as of a day."""
+        return replace(self, as_of=as_of)
 
     @property
     def source(self) -> SqliteSource:
-        """The base itself, for whoever reads it as columns."""
+        """The source of the column table."""
         return SqliteSource(self._lender.path, self._lender.reading, self._period)
 
     def judgements(self) -> list[Judgement]:
@@ -115,30 +119,30 @@ class SqliteView:
         return next(self._entities(sql.ENTITY, id=entity_id), None)
 
     def entities(self, kind: Kind | None = None, *, ids: Collection[str] | None = None) -> Iterator[Entity]:
-        """Go through the visible entities."""
-        found = self._entities(sql.ENTITIES) if ids is None else self._entities(sql.ENTITIES_OF, ids=_listed(ids))
+        """Yield the visible entities."""
+        found = self._entities(sql.ENTITIES) if ids is None else self._entities(sql.ENTITIES_OF, ids=_json_list(ids))
         return (entity for entity in found if kind is None or entity.kind == kind)
 
     def named(self, text: str) -> list[Entity]:
-        """Return the entities of that name."""
+        """Return the entities with that name."""
         return list(self._entities(sql.NAMED, folded=normal_name(text)))
 
     def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
-        """Go through all names, or those that hold a text."""
+        """Yield all names, or those that contain a text."""
         yield from self._rows(sql.NAMES_WITH, part=containing) if containing else self._rows(sql.NAMES)
 
     def facts(
         self,
         *,
         subject: str | None = None,
-        object: str | None = None,  # noqa: A002 - the model's own word for a fact's second end
+        object: str | None = None,  # noqa: A002 - the model's name for a fact's second end
         relation: str | None = None,
         ids: Collection[str] | None = None,
         triples: Collection[Triple] | None = None,
     ) -> Iterator[Fact]:
-        """Go through the facts that meet all conditions."""
-        given = {"subject": subject, "object": object, "relation": relation}
-        wanted = {name: value for name, value in given.items() if value is not None}
+        """Yield the facts that meet all conditions."""
+        ends = {"subject": subject, "object": object, "relation": relation}
+        wanted = {name: value for name, value in ends.items() if value is not None}
         if ids is not None:
             wanted["ids"] = json.dumps(list(ids))
         if triples is not None:
@@ -153,8 +157,8 @@ class SqliteView:
         return None
 
     def documents(self, ids: Collection[str] | None = None) -> Iterator[DocumentHead]:
-        """Go through the visible documents."""
-        rows = self._rows(sql.DOCUMENTS) if ids is None else self._rows(sql.DOCUMENTS_OF, ids=_listed(ids))
+        """Yield the visible documents."""
+        rows = self._rows(sql.DOCUMENTS) if ids is None else self._rows(sql.DOCUMENTS_OF, ids=_json_list(ids))
         yield from map(_head, rows)
 
     def chunk(self, chunk_id: str) -> Chunk | None:
@@ -169,8 +173,14 @@ class SqliteView:
         """Return the mentions of a document."""
         return [codec.mention_in(record) for (record,) in self._rows(sql.MENTIONS, id=document_id)]
 
+    def frequency(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return the number of visible passages, and in how many of them each index word occurs."""
+        with self._lender.reading() as connection:
+            keys, _ = self._lengths(connection, self.sight)
+            return len(keys), {word: len(_posting(connection, keys, word)[0]) for word in sorted(words)}
+
     def search(self, query: str, limit: int) -> list[tuple[Chunk, float]]:
-        """Return the passages that match best."""
+        """Return the best-matching passages."""
         with self._lender.reading() as connection:
             return search(connection, self._lengths(connection, self.sight), query, limit=limit)
 
@@ -179,35 +189,35 @@ class SqliteView:
         return [codec.chunk_in(*row) for row in self._rows(sql.MENTIONING, id=entity_id, limit=max(limit, 0))]
 
     def run(self) -> Run | None:
-        """Return the run with the latest visible day; of one day, the one published last."""
+        """Return the latest visible run; of runs of the same day, the one published last."""
         day = None if self.as_of is None else self.as_of.isoformat()
         return next((_run(*row) for row in self._rows(sql.RUN, day=day)), None)
 
     def runs(self) -> Iterator[Run]:
-        """Go through the visible runs; of one day, the one published last."""
+        """Yield the visible runs; of runs of the same day, only the one published last."""
         day = None if self.as_of is None else self.as_of.isoformat()
         for (number,) in self._rows(sql.RUNS, day=day):
             yield from (_run(*row) for row in self._rows(sql.RUN_AT, number=number))
 
     def appearances(self, entity_ids: Collection[str]) -> Iterator[tuple[str, date, Profile]]:
-        """Go through what visible documents say of these entities."""
-        for document, key, identity, implied, record in self._rows(sql.APPEARANCES, entities=_listed(entity_ids)):
+        """Yield the profiles of these entities in visible documents."""
+        for document, key, identity, implied, record in self._rows(sql.APPEARANCES, entities=_json_list(entity_ids)):
             yield document, day_of(key), Profile(codec.entity_in(identity, record), implied=bool(implied))
 
     def linked(self, entity_ids: Collection[str]) -> Iterator[tuple[str, str, Mention]]:
-        """Go through the mentions linked to these entities."""
-        for document, chunk, record in self._rows(sql.LINKED, entities=_listed(entity_ids)):
+        """Yield the mentions linked to these entities."""
+        for document, chunk, record in self._rows(sql.LINKED, entities=_json_list(entity_ids)):
             yield document, chunk, codec.mention_in(record)
 
     def touching(self, entity_ids: Collection[str]) -> Iterator[Fact]:
-        """Go through the facts with such an end, one a wording."""
+        """Yield the facts with one of these entities at an end, one per wording."""
         with self._lender.reading() as connection:
-            facts = SqliteFactReader(connection, self.sight, self._vocabulary).touching(_listed(entity_ids))
+            facts = SqliteFactReader(connection, self.sight, self._vocabulary).touching(_json_list(entity_ids))
         yield from facts
 
     @property
     def sight(self) -> Sight:
-        """What the view may see, as SQL."""
+        """The visibility limits of the view for SQL."""
         return sight_of(self.as_of, self.known_at)
 
     def _rows(self, statement: str, **parameters: str | int | None) -> list[Row]:
@@ -215,8 +225,8 @@ class SqliteView:
             return connection.execute(statement, {**self.sight.parameters, **parameters}).fetchall()
 
     def _entities(self, statement: str, **parameters: str) -> Iterator[Entity]:
-        for _, said in groupby(self._rows(statement, **parameters), key=itemgetter(0)):
-            yield unite_entity(_said(row) for row in said)
+        for _, group in groupby(self._rows(statement, **parameters), key=itemgetter(0)):
+            yield unite_entity(_stated_entity(row) for row in group)
 
     def _matching(self, wanted: dict[str, str]) -> Iterator[Fact]:
         with self._lender.reading() as connection:
@@ -228,7 +238,7 @@ class SqliteView:
             yield from SqliteFactReader(connection, self.sight, self._vocabulary).everything()
 
 
-def _listed(ids: Collection[str]) -> str:
+def _json_list(ids: Collection[str]) -> str:
     return json.dumps(sorted(ids))
 
 
@@ -240,10 +250,12 @@ def _run(record: str, recorded_at: int | None) -> Run:
     return codec.run_in(record, None if recorded_at is None else instant_of(recorded_at))
 
 
-def _said(row: Row) -> StatedEntity:
+def _stated_entity(row: Row) -> StatedEntity:
     identity, implied, first, last, record = row
-    return StatedEntity(bool(implied), _said_at(first), _said_at(last), codec.entity_in(identity, record))
+    return StatedEntity(
+        bool(implied), _day_and_document(first), _day_and_document(last), codec.entity_in(identity, record)
+    )
 
 
-def _said_at(text: str) -> tuple[date, str]:
+def _day_and_document(text: str) -> tuple[date, str]:
     return date.fromordinal(int(text[: sql.DAY_DIGITS])), text[sql.DAY_DIGITS :]

@@ -1,4 +1,4 @@
-"""Writing to and removing from a SQLite base: one transaction per document, work in proportion to the document."""
+"""Write to and remove from a SQLite store: one transaction per document, at a cost proportional to the document."""
 
 from __future__ import annotations
 
@@ -31,41 +31,41 @@ if TYPE_CHECKING:
     from kg.store.rules.validated import Prepared, Profile
 
 
-_LOOKED_AFTER = 500  # documents
-_WHOLE = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
-_PART = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
+_LOG_RESIZE_INTERVAL = 500  # documents
+_TRANSACTION = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
+_SAVEPOINT = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
 
 
 class SqliteWriter:
-    """The one that may change the base; it holds the lock as long as it lives."""
+    """The only writer of a store; used while the writer lock is held."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, seen: View) -> None:
-        self._connection, self._path, self._seen = connection, path, seen
+    def __init__(self, connection: sqlite3.Connection, path: Path, view: View) -> None:
+        self._connection, self._path, self._view = connection, path, view
         self._written = 0
         keep_few_pages(connection)
 
     def write(self, reading: Reading) -> bool:
-        """Write a document whole or not at all."""
+        """Write a document atomically."""
         with self._transaction() as connection:
             if _key_of(connection, reading.document.id) is not None:
                 return False
-            if self._written % _LOOKED_AFTER == 0:
+            if self._written % _LOG_RESIZE_INTERVAL == 0:
                 let_log_grow(connection)
             self._written += 1
             prepared = prepare(reading)
             _insert(connection, prepared)
-            journal.note(connection, reading.document.id, said=journal.content(prepared))
+            journal.note(connection, reading.document.id, parts=journal.content(prepared))
         return True
 
-    def load(self, sheets: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
-        """Write sheets, many rows in a transaction."""
+    def load(self, row_batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, bool]]:
+        """Write row batches, many rows per transaction."""
         with self._transaction() as connection:
             loader = sqlite_bulk.Loader(connection)
         try:
-            for batch in sqlite_bulk.batches(sheets, part=loader.part):
+            for group in sqlite_bulk.batches(row_batches, part=loader.part):
                 with self._transaction():
-                    new = loader.insert(batch)
-                yield from zip(batch, new, strict=True)
+                    new = loader.insert(group)
+                yield from zip(group, new, strict=True)
         finally:
             keep_few_pages(connection)
             with self._transaction():
@@ -73,7 +73,7 @@ class SqliteWriter:
                 schema.merge_at(connection, schema.MERGED_AT)
 
     def remove(self, document_id: str) -> bool:
-        """Take a document out, and what only it said."""
+        """Remove a document and everything that only it states."""
         with self._transaction() as connection:
             key = _key_of(connection, document_id)
             if key is None:
@@ -84,10 +84,10 @@ class SqliteWriter:
         return True
 
     def publish(self, run: Run) -> None:
-        """Make a weekly run visible at once."""
+        """Publish a weekly run."""
         recorded = None if run.recorded_at is None else microseconds(utc(run.recorded_at))
         with self._transaction() as connection:
-            # Deleted first, so that a run published again is the latest of its day.
+            # Delete first, so that a run published again becomes the latest of its day.
             connection.execute("DELETE FROM run WHERE id = ?", (run.id,))
             connection.execute(
                 "INSERT INTO run (number, id, as_of, record, recorded_at) "
@@ -97,7 +97,7 @@ class SqliteWriter:
             journal.note(connection)
 
     def withdraw(self, run_id: str) -> bool:
-        """Take a weekly run back."""
+        """Withdraw a weekly run."""
         with self._transaction() as connection:
             if not connection.execute("DELETE FROM run WHERE id = ?", (run_id,)).rowcount:
                 return False
@@ -105,14 +105,14 @@ class SqliteWriter:
         return True
 
     def judge(self, judgement: Judgement) -> Judgement | None:
-        """Keep a judgement."""
+        """Store a judgement."""
         with self._transaction() as connection:
-            kept = examined(judgement, self._seen)
+            kept = examined(judgement, self._view)
             row = (kept.id, kept.published_on.toordinal(), microseconds(kept.recorded_at), codec.judgement_out(kept))
-            done = connection.execute(
+            inserted = connection.execute(
                 "INSERT INTO judgement (id, day, recorded_at, record) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", row
             )
-            if done.rowcount == 0:
+            if inserted.rowcount == 0:
                 return None
             journal.note(connection)
         return kept
@@ -125,17 +125,17 @@ class SqliteWriter:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Make a transaction, or within one a part that can be undone by itself."""
+        """Open a transaction, or a savepoint if one is open."""
         connection = self._connection
         inner = connection.in_transaction
-        begin, commit, undo = _PART if inner else _WHOLE
+        begin, commit, undo = _SAVEPOINT if inner else _TRANSACTION
         with telling(self._path):
             connection.execute(begin)
             try:
                 yield connection
                 connection.execute(commit)
             except BaseException:
-                # A full disk may have rolled all of it back by itself already.
+                # SQLite may already have rolled back by itself, as on a full disk.
                 for statement in undo if connection.in_transaction else ():
                     connection.execute(statement)
                 raise
@@ -154,7 +154,13 @@ def _insert(connection: sqlite3.Connection, reading: Prepared) -> None:
     connection.executemany(
         "INSERT INTO mention (document, place, chunk, entity, record) VALUES (?, ?, ?, ?, ?)",
         (
-            (document, place, _chunk_key(document, holder), entities.get(_meant(mention)), codec.mention_out(mention))
+            (
+                document,
+                place,
+                _chunk_key(document, holder),
+                entities.get(_linked_entity(mention)),
+                codec.mention_out(mention),
+            )
             for place, (mention, holder) in enumerate(zip(reading.mentions, reading.holders, strict=True))
         ),
     )
@@ -204,9 +210,9 @@ def _insert_profiles(
             "INSERT INTO profile_name (folded, profile, name, code) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             ((normal_name(name), key, name, code) for name, code in _names(codec.entity_in(identity, record))),
         )
-    said = "SELECT key FROM profile WHERE entity = ? AND implied = ? AND record = ?"
-    told = sorted({_column(connection, said, *row)[0] for row in rows})
-    sqlite_bulk.insert_appearances(connection, document, told)
+    select = "SELECT key FROM profile WHERE entity = ? AND implied = ? AND record = ?"
+    keys = sorted({_column(connection, select, *row)[0] for row in rows})
+    sqlite_bulk.insert_appearances(connection, document, keys)
 
 
 def _names(entity: Entity) -> Iterator[tuple[str, int]]:
@@ -246,7 +252,7 @@ def _chunk_key(document: int, place: int | None) -> int | None:
     return None if place is None else (document << PLACE_BITS) + place
 
 
-def _meant(mention: Mention) -> str:
+def _linked_entity(mention: Mention) -> str:
     return mention.entity if mention.status is MentionStatus.LINKED else ""
 
 
@@ -289,10 +295,10 @@ def _insert_facts(
 
 
 def _delete(connection: sqlite3.Connection, document: int) -> None:
-    """Delete a document's rows, then the facts, profiles and entities that nobody else tells of."""
+    """Delete a document's rows, then the facts, profiles and entities that no other document has."""
     low, high = document << PLACE_BITS, (document + 1) << PLACE_BITS
     facts = _column(connection, "SELECT DISTINCT fact FROM evidence WHERE document = ?", document)
-    told = connection.execute("SELECT profiles FROM appearance WHERE document = ?", (document,)).fetchone()[0]
+    profiles = connection.execute("SELECT profiles FROM appearance WHERE document = ?", (document,)).fetchone()[0]
     packed = connection.execute("SELECT terms FROM body WHERE document = ?", (document,)).fetchone()[0]
     lines = zlib.decompress(packed).decode().split("\n")
     indexed = _column(connection, "SELECT count(*) FROM chunk WHERE key >= ? AND key < ?", low, high)[0]
@@ -300,7 +306,9 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
         "INSERT INTO word (word, rowid, terms) VALUES ('delete', ?, ?)",
         ((low + place, lines[place]) for place in range(indexed)),
     )
-    connection.execute("INSERT INTO appearing (appearing, rowid, profiles) VALUES ('delete', ?, ?)", (document, told))
+    connection.execute(
+        "INSERT INTO appearing (appearing, rowid, profiles) VALUES ('delete', ?, ?)", (document, profiles)
+    )
     for statement in (
         "DELETE FROM evidence WHERE document = ?",
         "DELETE FROM appearance WHERE document = ?",
@@ -311,7 +319,7 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
         connection.execute(statement, (document,))
     connection.execute("DELETE FROM chunk WHERE key >= ? AND key < ?", (low, high))
     connection.execute("DELETE FROM document WHERE key = ?", (document,))
-    unsaid = json.dumps(
+    orphans = json.dumps(
         _column(
             connection,
             "SELECT value FROM json_each(?) AS f WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE fact = f.value)",
@@ -321,24 +329,24 @@ def _delete(connection: sqlite3.Connection, document: int) -> None:
     connection.execute(
         "INSERT INTO fact_end (fact_end, rowid, ends) "
         "SELECT 'delete', key, subject || ' o' || object FROM fact WHERE key IN (SELECT value FROM json_each(?))",
-        (unsaid,),
+        (orphans,),
     )
-    connection.execute("DELETE FROM fact WHERE key IN (SELECT value FROM json_each(?))", (unsaid,))
-    _delete_profiles(connection, told)
+    connection.execute("DELETE FROM fact WHERE key IN (SELECT value FROM json_each(?))", (orphans,))
+    _delete_profiles(connection, profiles)
 
 
 def _delete_profiles(connection: sqlite3.Connection, profiles: str) -> None:
-    lonely = _column(
+    orphans = _column(
         connection,
         "SELECT value FROM json_each(?) AS p WHERE NOT EXISTS (SELECT 1 FROM appearing WHERE appearing MATCH p.value)",
         profiles,
     )
-    named = json.dumps(lonely)
+    orphan_keys = json.dumps(orphans)
     entities = _column(
-        connection, "SELECT DISTINCT entity FROM profile WHERE key IN (SELECT value FROM json_each(?))", named
+        connection, "SELECT DISTINCT entity FROM profile WHERE key IN (SELECT value FROM json_each(?))", orphan_keys
     )
-    connection.execute("DELETE FROM profile_name WHERE profile IN (SELECT value FROM json_each(?))", (named,))
-    connection.execute("DELETE FROM profile WHERE key IN (SELECT value FROM json_each(?))", (named,))
+    connection.execute("DELETE FROM profile_name WHERE profile IN (SELECT value FROM json_each(?))", (orphan_keys,))
+    connection.execute("DELETE FROM profile WHERE key IN (SELECT value FROM json_each(?))", (orphan_keys,))
     connection.execute(
         "DELETE FROM entity WHERE key IN (SELECT value FROM json_each(?)) "
         "AND NOT EXISTS (SELECT 1 FROM profile WHERE profile.entity = entity.key)",

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from extraction.dating.fiscal_year import fiscal_year_end
-from extraction.dating.reader import find_periods
+from kg.dating.reader import find_periods
 from tests.goldens.reports import facts_of, read, report
 
 

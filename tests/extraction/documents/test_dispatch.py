@@ -48,7 +48,7 @@ def test_a_folder_with_an_ending_is_a_fault(tmp_path):
 
 @pytest.mark.parametrize("name", ["x.docx", "x", "x.png"])
 def test_an_unknown_ending_is_a_fault_when_named(read, name):
-    assert "unknown ending" in _fault(read(name, b"x")).cause
+    assert "unknown extension" in _fault(read(name, b"x")).cause
 
 
 @pytest.mark.parametrize("name", ["x.pdf", "x.md", "x.txt", "x.html", "x.jsonl"])

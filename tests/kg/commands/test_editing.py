@@ -75,14 +75,14 @@ def test_split_by_name(capsys, kb: Path):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("merge", SILICON, LONGI, *WHY), "two kinds are never one"),
+        (("merge", SILICON, LONGI, *WHY), "different kinds cannot be merged"),
         (("merge", "无此公司", LONGI, *WHY), "无此公司: no such entity"),
         (("split", LONGI, "别名", *WHY), "is not called 别名"),
         (("split", "无此公司", "别名", *WHY), "no such entity"),
         (("split", LONGI, "隆基绿能", "--from", "2024-02-01", "--until", "2024-01-01", *WHY), "no day lies"),
         (("revoke", "judgement:0", *WHY), "no such judgement"),
-        (("merge", LONGI, TONGWEI, "--by", "张三", "--why", ""), "by whom and why"),
-        (("merge", LONGI, TONGWEI, *WHY, "--score", "nan"), "a score of nan is not from 0 to 1"),
+        (("merge", LONGI, TONGWEI, "--by", "张三", "--why", ""), "an author and a reason"),
+        (("merge", LONGI, TONGWEI, *WHY, "--score", "nan"), "a score of nan is outside 0 to 1"),
     ],
 )
 def test_what_cannot_be_judged_is_one_line(capsys, kb: Path, arguments: tuple[str, ...], line: str):

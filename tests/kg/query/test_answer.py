@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
+from kg.query.answer import NOTHING, ask
 
 from communities.weekly import run_week
-from kg.query.answer import NOTHING, ask
 from kg.query.session import QuerySession
 from kg.store.open import open_store
 from tests.kg.query.world import (

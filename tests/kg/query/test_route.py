@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from kg.query.route import route
 
 from kg.query.resolve import names_in
-from kg.query.route import route
 from kg.query.session import QuerySession
 from tests.kg.query.world import named, paper, seen, solar
 

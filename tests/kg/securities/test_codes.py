@@ -84,7 +84,7 @@ INVALID = [
     (ashare, "123456", "range"), (ashare, "60051", "six digits"), (ashare, "600519.SZ", "belongs to SH"),
     (hongkong, "00000", "zero"), (hongkong, "AAPL", "digits"), (usa, "TOOLONG", "letters"),
     (foreign, "005930.XX", "suffix"),
-    (foreign, "12.T", "shape"), (isin, "CNE0000018R9", "should be 8"), (isin, "XX", "letters"),
+    (foreign, "12.T", "format"), (isin, "CNE0000018R9", "should be 8"), (isin, "XX", "letters"),
     (lei, "HWUPKR0MPOU8FGXBT395", "should be 94"), (lei, "1", "eighteen"), (uscc, "91440300192185379A", "should be H"),
     (uscc, "123", "18 characters"),
 ]  # fmt: skip

@@ -32,7 +32,7 @@ class Whole:
 
 
 def test_what_broke_in_the_middle_does_not_pass_for_the_whole():
-    with pytest.raises(DocumentError, match="was ended"):
+    with pytest.raises(DocumentError, match="was killed"):
         list(read_ahead(Broken(), LeftOut(), name="rows.jsonl"))
 
 

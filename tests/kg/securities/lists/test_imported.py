@@ -43,7 +43,7 @@ def test_an_exchange_export_is_read_as_it_is(tmp_path, name):
 def test_a_workbook_is_refused_with_what_to_do(tmp_path):
     path = tmp_path / "list.xlsx"
     path.write_bytes(b"PK\x03\x04rest")
-    with pytest.raises(MasterFault, match="save its sheet as CSV"):
+    with pytest.raises(MasterFault, match="save the sheet as CSV"):
         read_master(path)
 
 
@@ -58,7 +58,7 @@ def test_a_name_history_alone_is_a_master(tmp_path):
     names = {name.text: (str(name.start), str(name.end)) for name in read_master(path).names["601127.SH"]}
     assert names == {"小康股份": ("None", "2022-08-01"), "赛力斯": ("2022-08-01", "None")}
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(MasterFault, match="no JSON"):
+    with pytest.raises(MasterFault, match="not valid JSON"):
         read_master(path)
 
 

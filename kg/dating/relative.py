@@ -1,11 +1,12 @@
-"""Dates relative to the publication day: 上周五, 近三年, 月底, 未来12个月."""
+"""Read dates relative to the publication day: 上周五, 近三年, 月底, 未来12个月."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 
-from extraction.dating.forms import TO, Groups
-from extraction.dating.reference import (
+from kg import period as periods
+from kg.dating.forms import TO, Groups
+from kg.dating.reference import (
     DateReference,
     Reading,
     add_months,
@@ -16,8 +17,7 @@ from extraction.dating.reference import (
     quarter_span,
     span,
 )
-from extraction.dating.written import Form
-from kg import period as periods
+from kg.dating.written import Form
 from kg.period import Period
 
 _COUNT = r"(?:\d{1,2}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
@@ -25,16 +25,16 @@ _NOT_TERM = "(?![期限龄](?!间))"
 
 
 def steps(unit: str, count: int) -> tuple[int, int]:
-    """Return the step as (months, days)."""
+    """Return `count` units as (months, days)."""
     if unit.endswith("交易日"):
-        return (0, count * 7 // 5)  # five to a week
+        return (0, count * 7 // 5)  # five trading days a week
     months = {"年": 12, "财年": 12, "季": 3, "月": 1, "y": 12, "q": 3, "m": 1}
     key = unit.strip("个度")[:2] if unit.startswith("财") else unit.strip("个")[0]
     return (months[key] * count, 0) if key in months else (0, count * (7 if key in "周w星" else 1))
 
 
 def move(value: date, months: int, days: int) -> date:
-    """Return the day some months and days away."""
+    """Return the day some months and days later, or earlier if negative."""
     return add_months(value, months) + timedelta(days=days)
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.dating.english import ENGLISH
-from extraction.dating.forms import PARTS
-from extraction.dating.reader import LEADS, find_periods, read_dates, yearly
-from extraction.dating.relative import RELATIVE
-from extraction.dating.written import WRITTEN
+from kg.dating.english import ENGLISH
+from kg.dating.forms import PARTS
+from kg.dating.reader import LEADS, find_periods, read_dates, yearly
+from kg.dating.relative import RELATIVE
+from kg.dating.written import WRITTEN
 from kg.period import Period, quarter, year
 
 PUBLISHED = date(2025, 8, 20)  # a Wednesday

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from extraction.dating.reader import find_periods
+from kg.dating.reader import find_periods
 
 
 @pytest.mark.parametrize(

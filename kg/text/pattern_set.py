@@ -1,4 +1,4 @@
-"""Many ways of writing something, looked for at once: which of them stands where, the first in order at each place."""
+"""Search for many patterns at once; where several match, the first in order wins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from extraction.text.regex_prefilter import first_letters
+from kg.text.regex_prefilter import first_letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,10 +15,11 @@ _NAME = re.compile(r"\(\?P<\w+>")
 
 
 class Alternatives:
-    """Patterns by name, searched like `(?P<one>…)|(?P<two>…)`, whose `lastgroup` tells which one it was.
+    """Named patterns, searched like `(?P<one>…)|(?P<two>…)`; `lastgroup` is the name of the one that matched.
 
-    That alternation alone is slow: at every character the engine enters each group and looks behind before it compares
-    a letter. So it stops only at letters that one of the patterns can begin with, and tries there those that can.
+    That alternation alone is slow: at every character the engine enters each group and evaluates its lookbehind before
+    it compares a letter. This class stops only at letters that can begin a match, and tries only the patterns that can
+    begin with that letter.
 
     >>> cues = Alternatives({"plan": "(?<!模)拟", "forecast": "预计|有望"})
     >>> [(match.lastgroup, match[0]) for match in cues.finditer("模拟表明，公司拟投资，预计增长")]
@@ -26,11 +27,11 @@ class Alternatives:
     """
 
     def __init__(self, patterns: Mapping[str, str], *, runs: str = "") -> None:
-        r"""Take the patterns.
+        r"""Compile the patterns.
 
         Args:
-            patterns: by name; inner names are dropped.
-            runs: a class of characters of which only the first in a row begins anything: `\d` where 2024 is one number.
+            patterns: by name; inner group names are dropped.
+            runs: a character class; only the first of a run of them can begin a match: `\d` where 2024 is one number.
         """
         self.patterns = {name: _NAME.sub("(?:", pattern) for name, pattern in patterns.items()}
         self._letters = {name: re.compile(first_letters(pattern), re.DOTALL) for name, pattern in self.patterns.items()}
@@ -44,18 +45,18 @@ class Alternatives:
         return next(self.finditer(text, start, end), None)
 
     def finditer(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
-        """Yield the matches in text[start:end] from left to right; one of no width is none."""
+        """Yield the matches in text[start:end] from left to right; patterns are expected to match some text."""
         for begin in self._begin.finditer(text, start, end):
             at = begin.start()
             if at < start:
-                continue  # inside the last match
-            likely = self._by_letter.get(text[at]) or self._beginning_with(text[at])
-            if match := likely.match(text, at, end):
+                continue  # inside the previous match
+            candidates = self._by_letter.get(text[at]) or self._beginning_with(text[at])
+            if match := candidates.match(text, at, end):
                 yield match
                 start = max(match.end(), at + 1)
 
     def _beginning_with(self, letter: str) -> re.Pattern[str]:
-        """Compile those of the patterns that can begin with a letter; 2 and 5 share theirs."""
+        """Compile the patterns that can begin with a letter; letters with the same patterns share one regex."""
         named = (f"(?P<{name}>{self.patterns[name]})" for name, first in self._letters.items() if first.match(letter))
         joined = "|".join(named)
         if joined not in self._compiled:

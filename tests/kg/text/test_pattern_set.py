@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.certainty.cues import CUES
-from extraction.dating.reader import _SCAN
-from extraction.text.pattern_set import Alternatives
+from kg.dating.reader import _SCAN
+from kg.text.pattern_set import Alternatives
 
 PATTERNS = {
     "behind": "(?<!模)拟(?!合)",

@@ -1,7 +1,7 @@
-"""How dates are written, as tables: a year, what may follow a year, and what stands alone.
+"""Table of parts of a year as written in dates: 9月21日, 前三季度, H1, 年末.
 
-Each form is one line of data with a name, a pattern and an example. A pattern reads nothing by itself; `read` turns its
-groups into a period, so that adding a way of writing is adding a line here.
+Each part is one line of data with a name, a pattern and an example; `read` turns the pattern's groups into a period.
+To support another notation, add a line.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from extraction.dating.reference import Impossible, Reading, day_of, last_day, month_span, number_of, quarter_span, span
 from kg import period as periods
+from kg.dating.reference import Impossible, Reading, day_of, last_day, month_span, number_of, quarter_span, span
 from kg.period import Period
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ YEAR = r"(?:19|20)\d\d"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a year; `bare` ones need no year in front, `latin` ones may follow 24 or 2024 without 年."""
+    """A part of a year; `bare` ones need no year before them, `latin` ones may follow 24 or 2024 without 年."""
 
     name: str
     pattern: str
@@ -72,7 +72,7 @@ def _month(year: int, g: Groups) -> Reading:
 
 def _months(year: int, g: Groups) -> Reading:
     first, last = number_of(g["m"]), number_of(g["m2"])
-    if last < first <= 12:  # noqa: PLR2004 - 11-3月 is a winter, which one year does not hold
+    if last < first <= 12:  # noqa: PLR2004 - 11-3月 spans two years
         return None
     whole, day = month_span(year, first, last), day_of(year, last, number_of(g["d2"])) if g.get("d2") else None
     if isinstance(whole, Period) and isinstance(day, Period):
@@ -165,5 +165,5 @@ def _plain(pattern: str) -> str:
 
 
 def numbered(patterns: Iterable[str], prefix: str) -> str:
-    """Join patterns into one alternation whose outer group names the one that matched by its index."""
+    """Join patterns into one alternation; the name of the matched group ends in the pattern's index."""
     return "|".join(f"(?P<{prefix}{i}>{_plain(pattern)})" for i, pattern in enumerate(patterns))

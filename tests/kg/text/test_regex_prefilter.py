@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from extraction.certainty.modality import _CUE
 from extraction.claims.relations import chain, dealings, ownership, structure
-from extraction.dating.reader import _SCAN
 from extraction.facts.passage_class import _FORECAST
-from extraction.text.pattern_set import Alternatives
-from extraction.text.regex_prefilter import ANY, Prefiltered, first_letters, needed_letters
+from kg.dating.reader import _SCAN
+from kg.text.pattern_set import Alternatives
+from kg.text.regex_prefilter import ANY, Prefiltered, first_letters, needed_letters
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_any_letter_where_nothing_else_is_known(pattern: str):
 
 
 def test_more_syntax_than_it_reads_is_refused():
-    with pytest.raises(ValueError, match="no syntax"):
+    with pytest.raises(ValueError, match="unsupported syntax"):
         first_letters("(?i:abc)")
 
 

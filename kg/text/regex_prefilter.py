@@ -1,6 +1,6 @@
-"""What a regular expression can begin with and cannot do without, so that a search may pass over all other letters.
+"""Find the letters that a regex can begin with and those it requires, so that a search can skip other text.
 
-Reads the syntax that the tables of this package are written in: literals, classes, groups, looking around, repetition.
+Parses the syntax used in this package: literals, classes, groups, lookarounds, repetition.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ANY = "."
-_AROUND = re.compile(r"\(\?<?[=!]")
-_PLACE = re.compile(r"[$^]|\\[bB]")
+_LOOKAROUND = re.compile(r"\(\?<?[=!]")
+_ANCHOR = re.compile(r"[$^]|\\[bB]")
 _GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
 _ONE = re.compile(r"\[\^?(?:\\.|[^\]\\])+\]|\\[dsw]|\\[^a-zA-Z0-9]|[^\\()\[\]{}|^$*+?]")
 _REPEAT = re.compile(r"(?:[*+?]|\{(?P<least>\d*),?\d*\})[+?]?")
 
 
 def first_letters(pattern: str) -> str:
-    """Return a pattern of the single letters that a match of `pattern` can begin with; "." where any may.
+    """Return a character class of the letters that a match of `pattern` can begin with; "." if any can.
 
     >>> first_letters("(?<!模)拟(?!合)|(?:市场)?传[言闻]")
     '[传市拟]'
 
     Raises:
-        ValueError: the pattern is written in more than what this reads, as `(?i:…)`.
+        ValueError: the pattern uses unsupported syntax, such as `(?i:…)`.
     """
-    read = _alternation(pattern, 0)
-    return ANY if read.empty or ANY in read.first else f"[{''.join(sorted(read.first))}]"
+    parsed = _alternation(pattern, 0)
+    return ANY if parsed.empty or ANY in parsed.first else f"[{''.join(sorted(parsed.first))}]"
 
 
 def needed_letters(pattern: str) -> list[frozenset[str]]:
-    """Return sets of letters of each of which any match of `pattern` holds one, the smallest set first.
+    """Return letter sets such that every match of `pattern` contains a letter of each, smallest set first.
 
-    A text that holds none of some set need not be searched; only sets of single letters are told, no ranges.
+    Text without any letter of one of them need not be searched. Ranges and named classes yield no set.
 
     >>> [sorted(letters) for letters in needed_letters("(?:向|给)[^，]{1,9}(?:供应|供货)")]
     [['供'], ['向', '给']]
@@ -45,10 +45,10 @@ def needed_letters(pattern: str) -> list[frozenset[str]]:
 
 
 class Prefiltered:
-    """A pattern that is sought only from letters that it can begin with.
+    """A pattern that is tried only from the first letter it can begin with.
 
-    At every character the engine enters each branch and group and looks behind before it compares a letter: a search
-    that finds nothing costs twenty times what it takes to see that no letter is among the first ones.
+    At every character the engine enters each branch and group and evaluates lookbehinds before it compares a letter: a
+    search without a match costs twenty times what it takes to see that none of the first letters occurs.
 
     >>> Prefiltered("(?<!新)(?:上涨|下跌)").search("价格上涨")[0]
     '上涨'
@@ -57,10 +57,10 @@ class Prefiltered:
     __slots__ = ("_begin", "_finditer", "_search", "fullmatch", "match", "pattern", "split", "sub")
 
     def __init__(self, pattern: str) -> None:
-        """Take a pattern.
+        """Compile a pattern.
 
         Raises:
-            ValueError: it may begin with any letter, so that there is none to look for.
+            ValueError: it may begin with any letter, so there is nothing to filter by.
         """
         first = first_letters(pattern)
         if first == ANY:
@@ -86,10 +86,10 @@ class Prefiltered:
         return self._finditer(text, begin.start(), end) if begin else iter(())
 
 
-class _Read(NamedTuple):
-    """What is known of a stretch of a pattern, which ends at `end`.
+class _Parsed(NamedTuple):
+    """Properties of a part of a pattern that ends at `end`.
 
-    `first` are the letters that it can begin with, as they stand in a class; `empty` says that it may match nothing.
+    `first` holds the letters it can begin with, as written in a character class; `empty` means that it can match "".
     """
 
     first: set[str]
@@ -98,47 +98,47 @@ class _Read(NamedTuple):
     needed: list[frozenset[str]]
 
 
-def _alternation(pattern: str, at: int) -> _Read:
-    """Read up to the end of a group."""
-    branches = [_Read(set(), empty=True, end=at, needed=[])]
+def _alternation(pattern: str, at: int) -> _Parsed:
+    """Parse up to the end of a group."""
+    branches = [_Parsed(set(), empty=True, end=at, needed=[])]
     while at < len(pattern) and pattern[at] != ")":
         if pattern[at] == "|":
             at += 1
-            branches.append(_Read(set(), empty=True, end=at, needed=[]))
+            branches.append(_Parsed(set(), empty=True, end=at, needed=[]))
             continue
-        told, before = _element(pattern, at), branches[-1]
-        first = before.first | told.first if before.empty else before.first
-        at = told.end
-        branches[-1] = _Read(first, before.empty and told.empty, at, [*before.needed, *told.needed])
+        element, before = _element(pattern, at), branches[-1]
+        first = before.first | element.first if before.empty else before.first
+        at = element.end
+        branches[-1] = _Parsed(first, before.empty and element.empty, at, [*before.needed, *element.needed])
     needed = branches[0].needed
-    if len(branches) > 1:  # of several branches, the letters that tell the most in each
-        told_most = [min(branch.needed, key=len, default=None) for branch in branches]
-        needed = [] if None in told_most else [frozenset().union(*filter(None, told_most))]
-    return _Read(set().union(*(each.first for each in branches)), any(each.empty for each in branches), at, needed)
+    if len(branches) > 1:  # of several branches, the smallest set of each
+        smallest = [min(branch.needed, key=len, default=None) for branch in branches]
+        needed = [] if None in smallest else [frozenset().union(*filter(None, smallest))]
+    return _Parsed(set().union(*(each.first for each in branches)), any(each.empty for each in branches), at, needed)
 
 
-def _element(pattern: str, at: int) -> _Read:
-    """Read one letter, class, group or place with its repetition."""
-    if around := _AROUND.match(pattern, at):
-        return _Read(set(), empty=True, end=_alternation(pattern, around.end()).end + 1, needed=[])
-    if place := _PLACE.match(pattern, at):
-        return _Read(set(), empty=True, end=place.end(), needed=[])
+def _element(pattern: str, at: int) -> _Parsed:
+    """Parse one letter, class, group or anchor with its repetition."""
+    if lookaround := _LOOKAROUND.match(pattern, at):
+        return _Parsed(set(), empty=True, end=_alternation(pattern, lookaround.end()).end + 1, needed=[])
+    if anchor := _ANCHOR.match(pattern, at):
+        return _Parsed(set(), empty=True, end=anchor.end(), needed=[])
     if group := _GROUP.match(pattern, at):
         first, empty, at, needed = _alternation(pattern, group.end())
         at += 1
     elif one := _ONE.match(pattern, at):
         first, empty, at, needed = {_in_class(one[0])}, False, one.end(), _letters_in(one[0])
     else:
-        raise ValueError(f"{pattern[at : at + 12]} in {pattern}: no syntax that this reads")
+        raise ValueError(f"{pattern[at : at + 12]} in {pattern}: unsupported syntax")
     if repeat := _REPEAT.match(pattern, at):
         at = repeat.end()
         if repeat[0][0] in "*?" or repeat["least"] in {"", "0"}:
             empty, needed = True, []
-    return _Read(first, empty, at, needed)
+    return _Parsed(first, empty, at, needed)
 
 
 def _in_class(one: str) -> str:
-    """Return a letter or class as what stands between the brackets of one; what is not in one may be any letter."""
+    """Return a letter or class as the content of a character class; `ANY` for a dot or a negated class."""
     if one == "." or one.startswith("[^"):
         return ANY
     if len(one) == 1:
@@ -147,8 +147,8 @@ def _in_class(one: str) -> str:
 
 
 def _letters_in(one: str) -> list[frozenset[str]]:
-    """Return the letters of which one must stand here, where they can be counted: no range, no class by its name."""
+    """Return the letters of which one must occur here, if they can be listed: no range, no named class."""
     if (len(one) == 1 and one != ".") or (one[0] == "\\" and not one[1].isalnum()):
         return [frozenset(one[-1])]
-    countable = one[0] == "[" and not any(mark in one for mark in "^-\\")
-    return [frozenset(one[1:-1])] if countable else []
+    listable = one[0] == "[" and not any(mark in one for mark in "^-\\")
+    return [frozenset(one[1:-1])] if listable else []

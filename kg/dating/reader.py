@@ -1,6 +1,6 @@
-"""Time in a sentence, as periods: 三季度, 去年同期, 2023-2025E, 十四五, against the publication day.
+"""Read time expressions as periods, relative to the publication day: 三季度, 去年同期, 2023-2025E, 十四五.
 
-Never a guess: what is no date yields nothing, what looks like one but cannot be (2月30日) yields a Problem.
+Dates are never guessed: other text yields nothing, and an impossible date (2月30日) yields a Problem.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from extraction.dating.english import ENGLISH
-from extraction.dating.forms import NO_LETTER, PARTS, TO, YEAR, Groups, Part, numbered
-from extraction.dating.reference import DateReference, Impossible, Reading, add_months, last_day, number_of, span
-from extraction.dating.relative import RELATIVE
-from extraction.dating.written import WRITTEN, century
-from extraction.text.pattern_set import Alternatives
 from kg import period as periods
+from kg.dating.english import ENGLISH
+from kg.dating.forms import NO_LETTER, PARTS, TO, YEAR, Groups, Part, numbered
+from kg.dating.reference import DateReference, Impossible, Reading, add_months, last_day, number_of, span
+from kg.dating.relative import RELATIVE
+from kg.dating.written import WRITTEN, century
 from kg.model import Problem
 from kg.period import Period, Precision
+from kg.text.pattern_set import Alternatives
 
 if TYPE_CHECKING:
     from datetime import date
@@ -30,7 +30,7 @@ Role = Literal["stated", "comparison"]
 
 
 class Dated(Struct, frozen=True):
-    """A time expression: `sentence[start:end] == text`; a comparison (较2024年) dates the base, not the claim."""
+    """A time expression, `sentence[start:end] == text`; a comparison (较2024年) dates the base, not the claim."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Dated(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """A reading before its edges (截至, 以来) are looked at."""
+    """A date before boundary words (截至, 以来) are applied."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class _Found(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Lead:
-    """A way to name the year that a part follows; `loose` ones (24, 2024) are years only with a part behind."""
+    """A notation for the year that a part follows; a loose one (24, 2024) is a year only with a part after it."""
 
     name: str
     pattern: str
@@ -69,7 +69,7 @@ LEADS = (
     _Lead("year before last", r"(?<![之此目以当提\d两三])前年", "前年", -2),
     _Lead("next year", r"(?<![说证表透申])明年", "明年", 1),
     _Lead("year after next", r"(?<![今之此以然最\d])后年", "后年", 2),
-    _Lead("year spoken of", r"(?P<same>当年|(?<!相)同年(?!龄))", "当年"),
+    _Lead("context year", r"(?P<same>当年|(?<!相)同年(?!龄))", "当年"),
 )
 _FORMS = (*WRITTEN, *RELATIVE, *ENGLISH)
 _BARE = tuple(part for part in PARTS if part.bare)
@@ -104,9 +104,9 @@ _SHORT_YEAR_BEFORE = re.compile(
 _SHORT_YEAR_AFTER = re.compile(
     "期|以[上下内]|来|之|内|间|后|前的|有余|多|左右|国债|债|免|质保|寿命|历史|经验|老|龄|时间|租|运营|周期|长|版|合约|贴现"
 )
-_LOOKS_BACK, _LOOKS_ON = 7, 5  # years around publication in which a two-digit year is believed
+_YEARS_BACK, _YEARS_AHEAD = 7, 5  # years around publication in which a two-digit year is plausible
 
-_FIRST_YEAR, _LAST_YEAR = 1800, 3000  # 9999-12-31 is a database's "never", and nothing can be counted from it
+_FIRST_YEAR, _LAST_YEAR = 1800, 3000  # 9999-12-31 is a database's "never"; no date is relative to it
 
 _FUTURE_STRICT = re.compile("(?:下|将|将于|将在|展望|计划|计划于|计划在|拟|拟于|明|有望|有望在|有望于|待|看)$")
 _FUTURE_SOFT = re.compile("(?:预计|预期|预告|预估|估计|料|我们认为)(?:在|于|公司|[，,])?$")
@@ -134,8 +134,8 @@ def find_periods(
 
     Args:
         text: one normalised sentence.
-        published_on: day of publication, which relative expressions count from.
-        context: the period stated last in the same paragraph or heading; a bare 三季度 takes its year.
+        published_on: day of publication, the base of relative expressions.
+        context: the last period stated in the same paragraph or heading; a bare 三季度 takes its year.
         fiscal_year_end: month in which the fiscal year of FY2024 and 2024财年 ends.
     """
     return read_dates(text, published_on, context=context, fiscal_year_end=fiscal_year_end)[0]
@@ -151,7 +151,7 @@ def read_dates(
     return list(found), list(problems)
 
 
-@lru_cache(maxsize=2048)  # the top of a note is looked at for each of its tables
+@lru_cache(maxsize=2048)  # the top of a note is read again for each of its tables
 def _read(
     text: str, published_on: date, context: Period | None, fiscal_year_end: int
 ) -> tuple[tuple[Dated, ...], tuple[Problem, ...]]:
@@ -162,7 +162,7 @@ def _read(
 
 
 def yearly(dated: Dated) -> list[Period]:
-    """Return the calendar years that a range such as 2025-2027年 is made of; empty for anything finer than a year."""
+    """Return the calendar years of a range such as 2025-2027年; empty for anything finer than a year."""
     start, end = dated.period.start, dated.period.end
     if start is None or end is None or not (start.month == start.day == end.month == end.day == 1):
         return []
@@ -170,7 +170,7 @@ def yearly(dated: Dated) -> list[Period]:
 
 
 def quarterly(dated: Dated) -> list[Period]:
-    """Return the quarters that a range such as 2025Q1-Q3 is made of; empty for 1-9月 and for a single quarter."""
+    """Return the quarters of a range such as 2025Q1-Q3; empty for 1-9月 and for a single quarter."""
     start = dated.period.start
     if start is None or dated.period.end is None or not _OF_QUARTERS.search(dated.text):
         return []
@@ -181,7 +181,7 @@ def quarterly(dated: Dated) -> list[Period]:
 
 
 class _Reader:
-    """Walks one sentence; its state is the position, the context so far and what was found."""
+    """Reads one sentence left to right, and updates the context with each date."""
 
     def __init__(self, text: str, frame: DateReference) -> None:
         self.text = text
@@ -195,32 +195,32 @@ class _Reader:
             position = max(self._take(match), match.start() + 1)
 
     def _take(self, match: re.Match[str]) -> int:
-        """Read one match and return where to go on."""
+        """Read one match and return the position to continue from."""
         start = match.start()
         if match.lastgroup == "l0":
-            return match.end() if self._take_years(start, match[0]) else self._after_refused(start)
+            return match.end() if self._take_years(start, match[0]) else self._after_rejected(start)
         end, reading = self._read(match)
         if isinstance(reading, Impossible):
             self.problems.append(Problem("date", f"{self.text[start:end]}：{reading.reason}", start, end))
             return end
         if reading is None:
-            return self._after_refused(start)
+            return self._after_rejected(start)
         return self._keep(_Found(start, end, reading, self._role(start, end)))
 
-    def _after_refused(self, start: int) -> int:
-        """A refused number is passed whole, so that its tail is not read as another."""
+    def _after_rejected(self, start: int) -> int:
+        """Return the end of a rejected number, so that its tail is not read as another one."""
         end = start + 1
         while end < len(self.text) and self.text[end].isdecimal() and self.text[start].isdecimal():
             end += 1
         return end
 
     def _take_years(self, begin: int, listed: str) -> bool:
-        """2025/26/27年 is a date for each year."""
+        """Read 2025/26/27年 as one date per year; return False if it is not a list of years."""
         items = [(item.start(), item.end(), century(item[0].rstrip("年E"))) for item in _YEAR_ITEM.finditer(listed)]
         years = [year for _, _, year in items]
-        low, high = self.frame.today.year - _LOOKS_BACK, self.frame.today.year + _LOOKS_ON
-        believed = all(low <= year <= high or end - start > len("25年") for start, end, year in items)
-        if years != sorted(set(years)) or not believed:
+        low, high = self.frame.today.year - _YEARS_BACK, self.frame.today.year + _YEARS_AHEAD
+        plausible = all(low <= year <= high or end - start > len("25年") for start, end, year in items)
+        if years != sorted(set(years)) or not plausible:
             return False
         role = self._role(begin, begin + len(listed))
         for start, end, year in items:
@@ -267,18 +267,18 @@ class _Reader:
             return number_of(groups["chinese"])
         digits = groups.get("y") or groups.get("loose") or groups.get("short") or ""
         year = century(digits)
-        believed = len(digits) == len("2024") or today - 2 * _LOOKS_BACK <= year <= today + 2 * _LOOKS_ON
-        return year if believed else None
+        plausible = len(digits) == len("2024") or today - 2 * _YEARS_BACK <= year <= today + 2 * _YEARS_AHEAD
+        return year if plausible else None
 
     def _is_short_year(self, start: int, end: int, year: int) -> bool:
-        """Whether 24年 is a year, not a duration: near publication, no span words around, 10年 and 20年 never."""
-        near = self.frame.today.year - _LOOKS_BACK <= year <= self.frame.today.year + _LOOKS_ON
+        """Whether 24年 is a year, not a duration: near publication and without duration words; 10年 and 20年 never."""
+        near = self.frame.today.year - _YEARS_BACK <= year <= self.frame.today.year + _YEARS_AHEAD
         round_number = year % 5 == 0 and year != self.frame.today.year
         before = _SHORT_YEAR_BEFORE.search(self.text[max(0, start - 2) : start])
         return near and not round_number and not before and not _SHORT_YEAR_AFTER.match(self.text, end)
 
     def _same_period(self, year: int, *, absolute: bool) -> Period:
-        """去年同期: the period spoken of, moved to that year; the whole year when none was."""
+        """Read 去年同期 as the context period moved to that year; without context, as the whole year."""
         context = self.frame.context
         own = self.frame.context_year
         if context is None or own is None or context.start is None or context.end is None:
@@ -299,16 +299,16 @@ class _Reader:
             return "comparison"
         if _COMPARED_BEFORE.search(self.text[max(0, start - 5) : start]) or _COMPARED_AFTER.match(self.text, end):
             return "comparison"
-        # 较1Q20（+5%）、2Q20（+3%）: what is joined to a base is a base
+        # 较1Q20（+5%）、2Q20（+3%）: a date joined to a base is a base too
         if self.found and self.found[-1].role == "comparison":
-            base = self.found[-1]  # 较今年上一季度: one that goes on is one as well
+            base = self.found[-1]  # 较今年上一季度: so is a date that directly follows one
             return "comparison" if base.end == start or _WITH.fullmatch(self.text, base.end, start) else "stated"
         return "stated"
 
     def _keep(self, found: _Found) -> int:
-        """Join with the date in front (2024年9月至2025年3月), look at the edges, remember the context."""
+        """Join with the preceding date (2024年9月至2025年3月), apply boundary words and update the context."""
         found = self._joined(found)
-        found = self._with_edges(found)
+        found = self._with_boundaries(found)
         self.found.append(found)
         if found.role == "stated" and found.period.start is not None and found.period.end is not None:
             self.frame = replace(self.frame, context=found.period)
@@ -324,11 +324,11 @@ class _Reader:
         self.found.pop()
         return _Found(first.start, found.end, span(start, end), first.role)
 
-    def _with_edges(self, found: _Found) -> _Found:
+    def _with_boundaries(self, found: _Found) -> _Found:
         lead = _AS_OF.search(self.text[max(self._floor(), found.start - 6) : found.start])
         start, today = found.period.start, self.frame.today
         if lead and found.period.end is not None and (tail := _YEAR_ENDED.match(self.text, found.end)):
-            # 截至2024年6月30日止年度 is the twelve months before, not that day
+            # 截至2024年6月30日止年度 is the twelve months up to that day, not the day
             whole = span(add_months(found.period.end, -number_of(tail["n"] or "12")), found.period.end)
             return replace(found, start=found.start - len(lead[0]), end=tail.end(), period=whole)
         if lead and found.period.end is not None:

@@ -1,4 +1,4 @@
-"""What a date is read against: the publication day, the period spoken of last, and the fiscal year."""
+"""Resolve dates against the publication day, the last stated period and the fiscal year."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 CHINESE_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "○": 0, "两": 2}
 
 _MONTHS_PER_YEAR = 12
-_LAST_MONTHS = timedelta(days=75)  # a span of months told before even these have begun is that of last year
+_LAST_MONTHS = timedelta(days=75)  # a range of months counts as begun this long before its end
 _SOON = timedelta(days=62)
-_JUST_ENDED = timedelta(days=120)  # 预计上半年, said in August, is a preview of the half year that has just ended
+_JUST_ENDED = timedelta(days=120)  # 预计上半年 in August is a preview of the half year that has just ended
 _CANONICAL = {1: Precision.MONTH, 3: Precision.QUARTER, 6: Precision.HALF, 12: Precision.YEAR}
 
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """Looks like a date, but no such day exists; the reason is for a reader of the problem list."""
+    """Text that looks like a date that does not exist; `reason` is shown in the problem list."""
 
     reason: str
 
@@ -35,14 +35,14 @@ Reading = Period | Impossible | None
 
 
 class DateReference(Struct, frozen=True):
-    """The facts a date is resolved against.
+    """The reference that dates are resolved against.
 
     Args:
         published_on: day of publication.
-        context: the period stated last, or None.
+        context: the last stated period, or None.
         fiscal_year_end: month in which the company's fiscal year ends, 1 … 12.
-        ahead: "" in plain speech, "near" where 预计 stands further behind (「7月产量预计」, told in June), "soft" after
-            预计 (a preview may cover what has just ended), "strict" after 下 or 将.
+        ahead: whether the text looks ahead: "" if not, "near" if 预计 follows later (「7月产量预计」 in June), "soft"
+            after 预计 (a preview may cover a period that has just ended), "strict" after 下 or 将.
     """
 
     published_on: date
@@ -57,19 +57,19 @@ class DateReference(Struct, frozen=True):
 
     @property
     def tomorrow(self) -> date:
-        """The first day that the publication cannot speak of as past."""
+        """The day after publication: the exclusive end of periods that last until today."""
         return self.published_on + timedelta(days=1)
 
     @property
     def context_year(self) -> int | None:
-        """The one calendar year that the context lies in."""
+        """The calendar year that contains the context, or None if it spans several."""
         if self.context is None or self.context.start is None or self.context.end is None:
             return None
         first, last = self.context.start.year, (self.context.end - timedelta(days=1)).year
         return first if first == last else None
 
     def bare(self, read: Callable[[int], Reading]) -> Reading:
-        """Resolve what was said without a year (三季度): by the context, else the latest that has begun."""
+        """Resolve an expression without a year (三季度): by the context, else as the latest one that has begun."""
         year = self.context_year
         found = read(year) if year is not None else None
         if isinstance(found, Impossible):
@@ -80,17 +80,17 @@ class DateReference(Struct, frozen=True):
             return found or (coming if near else self._begun(read))
         if found is not None and not (self.ahead and self._is_over(found)):
             return found
-        return self._coming(read) if self.ahead else self._begun(read)
+        return self._upcoming(read) if self.ahead else self._begun(read)
 
     def _begun(self, read: Callable[[int], Reading]) -> Reading:
         found = read(self.today.year)
         if not isinstance(found, Period) or found.start is None or found.end is None:
             return found
-        # figures of 1-11月 are not told in January: a span counts as begun when its last months have
+        # figures for 1-11月 are not published in January: a range counts as begun when its last months have
         reached = found.end - _LAST_MONTHS if found.precision is Precision.RANGE else found.start
         return read(self.today.year - 1) if max(reached, found.start) > self.today else found
 
-    def _coming(self, read: Callable[[int], Reading]) -> Reading:
+    def _upcoming(self, read: Callable[[int], Reading]) -> Reading:
         last, found = read(self.today.year - 1), read(self.today.year)
         if self.ahead == "soft" and isinstance(last, Period) and not self._is_over(last):
             return last
@@ -104,7 +104,7 @@ class DateReference(Struct, frozen=True):
 
 
 def span(start: date, end: date) -> Period:
-    """Return [start, end) with the precision of the calendar unit that it is, so that 1-6月 equals 上半年."""
+    """Return [start, end) with the precision of the calendar unit it equals, so that 1-6月 equals 上半年."""
     if end - start == timedelta(days=1):
         return periods.day(start)
     length = (end.year - start.year) * _MONTHS_PER_YEAR + end.month - start.month
@@ -113,28 +113,28 @@ def span(start: date, end: date) -> Period:
 
 
 def add_months(value: date, count: int) -> date:
-    """Return the same day `count` months on, or that month's last day."""
+    """Return the same day `count` months later, or that month's last day."""
     carried, index = divmod(value.month - 1 + count, _MONTHS_PER_YEAR)
     last = calendar.monthrange(value.year + carried, index + 1)[1]
     return date(value.year + carried, index + 1, min(value.day, last))
 
 
 def month_span(year: int, first: int, last: int) -> Period | Impossible:
-    """Return months `first` to `last` of `year`, both included."""
+    """Return months `first` to `last` of `year`, inclusive."""
     if not 1 <= first <= last <= _MONTHS_PER_YEAR:
         return Impossible(f"没有{first}月至{last}月" if first != last else f"没有{first}月")
     return span(date(year, first, 1), add_months(date(year, last, 1), 1))
 
 
 def quarter_span(year: int, first: int, last: int) -> Period | Impossible:
-    """Return quarters `first` to `last` of `year`, both included."""
+    """Return quarters `first` to `last` of `year`, inclusive."""
     if not 1 <= first <= last <= 4:  # noqa: PLR2004 - four quarters
         return Impossible(f"没有第{first}至{last}季度" if first != last else f"没有第{first}季度")
     return month_span(year, 3 * first - 2, 3 * last)
 
 
 def day_of(year: int, month: int, number: int) -> Period | Impossible:
-    """Return that day, or the reason why there is none (2月30日)."""
+    """Return that day, or the reason why it does not exist (2月30日)."""
     if not 1 <= month <= _MONTHS_PER_YEAR:
         return Impossible(f"没有{month}月")
     if not 1 <= number <= calendar.monthrange(year, month)[1]:

@@ -1,12 +1,13 @@
-"""Dates written out in full: days, ranges of years, fiscal years, 3Q24, decades, five-year plans."""
+"""Read dates written in full: days, ranges of years, fiscal years, 3Q24, decades, five-year plans."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from extraction.dating.forms import NO_LETTER, TO, YEAR, Groups
-from extraction.dating.reference import (
+from kg import period as periods
+from kg.dating.forms import NO_LETTER, TO, YEAR, Groups
+from kg.dating.reference import (
     DateReference,
     Reading,
     day_of,
@@ -17,7 +18,6 @@ from extraction.dating.reference import (
     quarter_span,
     span,
 )
-from kg import period as periods
 from kg.period import Period
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _LATE = 1950
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A way of writing a whole date."""
+    """A notation for a whole date."""
 
     name: str
     pattern: str
@@ -46,13 +46,13 @@ def _years(frame: DateReference, g: Groups) -> Reading:
     first, last = century(g["y"]), century(g["y2"])
     if not first < last <= frame.today.year + 50:  # 2060 is the last target year in use
         return None
-    if len(g["y"]) == 2 and not _believed(first, last, frame.today.year):  # noqa: PLR2004 - two digits
+    if len(g["y"]) == 2 and not _are_years(first, last, frame.today.year):  # noqa: PLR2004 - two digits
         return None
     return periods.years(first, last)
 
 
-def _believed(first: int, last: int, today: int) -> bool:
-    """Whether two digits are years: 10-15年 and 20-25年 are durations, 20-22年 in a note of 2021 is not."""
+def _are_years(first: int, last: int, today: int) -> bool:
+    """Whether two-digit numbers are years: 10-15年 and 20-25年 are durations, 20-22年 in a note of 2021 is not."""
     if first % 10:
         return abs(first - today) < 10  # noqa: PLR2004 - a decade
     return abs(first - today) <= 1 and last - first <= 3  # noqa: PLR2004 - as far as forecasts go
@@ -96,7 +96,7 @@ def _decade(_: DateReference, g: Groups) -> Reading:
 
 
 def _plan(_: DateReference, g: Groups) -> Reading:
-    """Five-year plans: the tenth began in 2001."""
+    """Read a five-year plan; the tenth began in 2001."""
     first = 2001 + 5 * (number_of(g["n"]) - 10)
     whole = periods.years(first, first + 4)
     return {"末": last_day(whole), "初": periods.year(first)}.get(g.get("edge") or "", whole)

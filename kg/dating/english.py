@@ -1,9 +1,10 @@
-"""English dates, which stand in Chinese notes too: Sep 30, 2024, first half of 2025, last quarter."""
+"""Read English dates in Chinese notes: Sep 30, 2024, first half of 2025, last quarter."""
 
 from __future__ import annotations
 
-from extraction.dating.forms import YEAR, Groups
-from extraction.dating.reference import (
+from kg import period as periods
+from kg.dating.forms import YEAR, Groups
+from kg.dating.reference import (
     DateReference,
     Impossible,
     Reading,
@@ -13,9 +14,8 @@ from extraction.dating.reference import (
     quarter_span,
     span,
 )
-from extraction.dating.relative import move, nearby_month, nearby_quarter, nearby_week, nearby_year, steps
-from extraction.dating.written import Form
-from kg import period as periods
+from kg.dating.relative import move, nearby_month, nearby_quarter, nearby_week, nearby_year, steps
+from kg.dating.written import Form
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORDS = {word: number for number, word in enumerate(_NUMBERS, 1)}

@@ -1,0 +1,343 @@
+"""Answer a question in words: facts of the graph, then sentences of the documents, or an honest "not found".
+
+An answer is `answered` only where a fact or a sentence meets what was asked; related passages make it `partial`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING, TypeAlias
+
+from kg.errors import QuestionError
+from kg.model import Kind
+from kg.query.answers import AnswerLine, AskAnswer, Node, Subgraph
+from kg.query.ask.evidence import Retriever, label_of, passage
+from kg.query.ask.figures import figure_lines
+from kg.query.ask.understand import understand
+from kg.query.chain import chain
+from kg.query.history import history
+from kg.query.impact import causes, impact
+from kg.query.profile import profile_of
+from kg.query.relate import relate
+from kg.query.resolve import near_names
+from kg.query.session import QuerySession, subgraph
+from kg.query.themes.listing import themes
+from kg.query.wording import ROLES, claim_text, direction_text, distinct, path_citations, path_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kg.model import Entity
+    from kg.query.answers import Citation, ImpactAnswer, Link
+    from kg.query.ask.evidence import Sentence
+    from kg.query.ask.understand import Understood
+    from kg.store.port import View
+
+_PATHS, _AFFECTED, _STAGES, _FACTS, _THEMES = 6, 12, 8, 14, 10
+_SENTENCES = 40  # scored sentences that are looked at
+_SHOWN, _SHOWN_OF_A_LIST = 3, 7
+_ANSWERS = 0.8  # the share of the question, by weight, that a sentence has to meet to be its answer
+_LOST = 0.12  # the share that it may leave out altogether
+_RELATED = 0.45  # … and to be shown as related
+_WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
+NOTHING = "未找到相关信息"
+
+_Composed: TypeAlias = tuple[list[AnswerLine], Subgraph]
+_NONE: _Composed = ([], Subgraph())
+
+
+def ask(view: View | QuerySession, question: str) -> AskAnswer:
+    """Answer a question; every line that claims something cites its evidence.
+
+    A day set by the question (截至2025年8月) hides what was published later.
+    """
+    session = view if isinstance(view, QuerySession) else QuerySession(view)
+    asked = understand(session, question, _today(session))
+    seen = session.view.as_of
+    if asked.as_of and (seen is None or asked.as_of < seen):
+        session = session.earlier(asked.as_of)
+        asked = replace(understand(session, question, asked.as_of), as_of=asked.as_of)
+    if asked.choices:
+        return _answer(session, asked, "ambiguous", [AnswerLine(_with_code(_plain(each))) for each in asked.choices])
+    found = Retriever(session, asked).find(_SENTENCES)
+    composed, graph = _composed(session, asked)
+    lines = [line for line in composed if line.citations or line.text.endswith("：")]
+    quoted = _quoted(asked, found, _answers)
+    if any(line.citations for line in lines):
+        return _answer(session, asked, "answered", [*lines, *quoted], graph=graph)
+    if quoted:
+        return _answer(session, asked, "answered", quoted)
+    related = _quoted(asked, found, _is_related)
+    return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
+
+
+def _answer(
+    session: QuerySession,
+    asked: Understood,
+    status: str,
+    lines: Sequence[AnswerLine],
+    *,
+    graph: Subgraph | None = None,
+    passages: Sequence[AnswerLine] = (),
+) -> AskAnswer:
+    days = [head.published_on for head in session.view.documents()] if status == "not_found" else []
+    near = near_names(session, "".join(term.word for term in asked.terms if term.name) or asked.question)
+    return AskAnswer(
+        question=asked.question,
+        status=status,
+        understood=asked,
+        topic="、".join(entity.name for entity in asked.entities[:3]),
+        lines=tuple(lines),
+        passages=tuple(passages),
+        graph=graph or Subgraph(),
+        as_of=session.view.as_of,
+        near=tuple(near) if status == "not_found" else (),
+        covered=(min(days), max(days)) if days else None,
+    )
+
+
+def _today(session: QuerySession) -> date:
+    """Return the day that relative dates count from: the view's, else the newest document's."""
+    return session.view.as_of or max((head.published_on for head in session.view.documents()), default=date.min)
+
+
+# ── sentences ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _quoted(
+    asked: Understood, found: Sequence[Sentence], fits: Callable[[Understood, Sentence], bool]
+) -> list[AnswerLine]:
+    wide = asked.wants_list or asked.operation in _WIDE
+    out: list[AnswerLine] = []
+    shown: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for sentence in found:
+        if len(out) >= (_SHOWN_OF_A_LIST if wide else _SHOWN):
+            break
+        if fits(asked, sentence):
+            start, end, text = passage(sentence, wide=wide)
+            place = sentence.document.id, sentence.chunk.id
+            if any(start < until and since < end for since, until in shown.get(place, ())):
+                continue
+            shown.setdefault(place, []).append((start, end))
+            label = label_of(sentence)
+            said = f"{label}：{text}" if label and label not in text else text
+            out.append(AnswerLine(said, (sentence.citation(start, end, text),), 1, source="text"))
+    return out
+
+
+def _answers(asked: Understood, sentence: Sentence) -> bool:
+    says_something = len(asked.terms) > 1 or asked.operation != "facts"
+    fits = sentence.names and sentence.valued and sentence.dated and sentence.stated
+    return says_something and fits and sentence.coverage >= _ANSWERS and sentence.lost <= _LOST
+
+
+def _is_related(asked: Understood, sentence: Sentence) -> bool:
+    others = [term for term in asked.terms if not term.name]
+    touched = not others or any(term.word not in sentence.missing for term in others)
+    return sentence.names and touched and sentence.coverage >= _RELATED
+
+
+# ── the graph ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _composed(session: QuerySession, asked: Understood) -> _Composed:
+    """Answer from the graph by the operation; a question whose aspect is not understood gets nothing from it."""
+    try:
+        if asked.operation in _COMPOSERS:
+            composed = _COMPOSERS[asked.operation](session, asked)
+            if composed[0] or asked.aspect is None:
+                return composed
+        if asked.wants_value and (lines := figure_lines(session, asked)):
+            return lines, Subgraph()
+        if asked.aspect and asked.entities:
+            return _lookup(session, asked)
+    except QuestionError:  # the graph has no such name or run
+        return _NONE
+    return _NONE
+
+
+def _lookup(session: QuerySession, asked: Understood) -> _Composed:
+    """Return the facts of the asked relation at the asked end, those that speak of all the question's words first."""
+    aspect = asked.aspect
+    assert aspect is not None
+    topic = asked.entities[0]
+    profile = profile_of(session, topic)
+    others = [term for term in asked.terms if term.entity != topic.id]
+    wanted = []
+    for link in profile.links:
+        at_end = (link.source if aspect.subject else link.target) == topic.id
+        if link.relation != aspect.relation or not at_end or link.facts[0].polarity.value == "negative":
+            continue
+        said = "".join((*(item.quote for item in link.citations), session.name(link.source), session.name(link.target)))
+        met = sum(any(word in said for word in term.spellings) for term in others)
+        if not others or met >= 0.6 * len(others):
+            wanted.append((-met, -link.weight, link.source, link.target, link))
+    links = [row[-1] for row in sorted(wanted, key=lambda row: row[:-1])][:_FACTS]
+    lines = [AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in links]
+    nodes = {end for link in links for end in (link.source, link.target)}
+    known = [_plain(entity) for end in sorted(nodes) if (entity := session.view.entity(end))]
+    return lines, subgraph(known, links)
+
+
+def _chain(session: QuerySession, asked: Understood) -> _Composed:
+    topic = _first(asked, Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME)
+    if topic is None:
+        return _NONE
+    answer = chain(session, topic.id)
+    links = answer.graph.links
+    lines = [AnswerLine(f"{answer.topic.name}产业链：")]
+    for layer in answer.layers:
+        lines.append(AnswerLine(f"{layer.name}："))
+        for stage in layer.stages[:_STAGES]:
+            cited = [link for link in links if stage.node.entity.id in (link.source, link.target)]
+            names = "、".join(_with_code(node) for node in stage.companies)
+            text = f"{stage.node.entity.name}：{names}" if names else stage.node.entity.name
+            lines.append(AnswerLine(text, _first_citations(cited), 1))
+    return lines, answer.graph
+
+
+def _impact(session: QuerySession, asked: Understood) -> _Composed:
+    topic = _first(asked, Kind.EVENT, Kind.POLICY, Kind.INDICATOR, Kind.PRODUCT, Kind.INDUSTRY)
+    if topic is None:
+        return _NONE
+    return _moved(session, asked, impact(session, topic.id, asked.direction))
+
+
+def _causes(session: QuerySession, asked: Understood) -> _Composed:
+    topic = _first(asked, Kind.INDICATOR, Kind.EVENT, Kind.PRODUCT, Kind.INDUSTRY)
+    if topic is None:
+        return _NONE
+    return _moved(session, asked, causes(session, topic.id, asked.direction))
+
+
+def _first(asked: Understood, *kinds: Kind) -> Entity | None:
+    """Return what a question is about: the first name of the wanted kinds, in the order of the question."""
+    return next((entity for entity in asked.entities if entity.kind in kinds), None)
+
+
+def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> _Composed:
+    """Word the paths that touch the other names of the question; without other names, the strongest ones."""
+    others = {entity.id for entity in asked.entities} - {answer.topic.id, answer.topic.about}
+    near = others | {node.entity.id for node in answer.graph.nodes if node.entity.about in others}
+    paths = [path for path in answer.paths if not others or near.intersection(path.nodes)]
+    affected = [node for node in answer.affected if not others or node.entity.id in others]
+    if asked.period:
+        paths = [path for path in paths if _in_time(asked, path.links)]
+    name = f"{answer.topic.name}{direction_text(answer.direction, answer.topic.kind)}"
+    lines = []
+    for path in paths[:_PATHS]:
+        first = answer.direction if answer.forward else answer.direction * path.sign
+        lines.append(AnswerLine(path_text(session, path, first), path_citations(path, first), 1))
+    if not lines:
+        return _NONE
+    lines.insert(0, AnswerLine(f"{name}的影响：" if answer.forward else f"{name}的原因："))
+    if affected:
+        lines.append(AnswerLine("可能受影响的行业与公司：" if answer.forward else "涉及的行业与公司："))
+        lines += [AnswerLine(_moved_node(node), _node_citations(node, answer), 1) for node in affected[:_AFFECTED]]
+    if not others:
+        lines += _exposed(answer)
+    if answer.counter and not others:
+        lines.append(AnswerLine("也有相反的说法："))
+        lines += [
+            AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in answer.counter[:_PATHS]
+        ]
+    return lines, answer.graph
+
+
+def _in_time(asked: Understood, links: Sequence[Link]) -> bool:
+    period = asked.period
+    return period is None or any(period.contains(item.published_on) for link in links for item in link.citations)
+
+
+def _exposed(answer: ImpactAnswer) -> list[AnswerLine]:
+    lines = []
+    for role, named in ROLES.items():
+        group = [exposure for exposure in answer.exposed if exposure.role == role]
+        if group:
+            names = "、".join(_with_code(exposure.node) for exposure in group)
+            cited = distinct(c for exposure in group[:2] for link in exposure.links[:1] for c in link.citations[:1])
+            lines.append(AnswerLine(f"{named}（按产业链关系，非因果陈述）：{names}", cited))
+    return lines
+
+
+def _moved_node(node: Node) -> str:
+    return f"{_with_code(node)}：{ {1: '受益', -1: '受损', 0: '方向不一'}[node.direction] }"
+
+
+def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:
+    """Return what a ranked name rests on: the causal links that reach it or what is about it, else how it is tied."""
+    near = {node.entity.id} | {other.entity.id for other in answer.graph.nodes if other.entity.about == node.entity.id}
+    causal = [link for link in answer.graph.links if link.relation == "affects" and link.target in near]
+    tied = [link for link in answer.graph.links if link.relation != "affects" and link.source == node.entity.id]
+    return _first_citations(causal or tied)
+
+
+def _relate(session: QuerySession, asked: Understood) -> _Composed:
+    answer = relate(session, asked.entities[0].id, asked.entities[1].id)
+    lines = [
+        AnswerLine(
+            "；".join(claim_text(session, link.facts[0]) for link in path.links),
+            distinct(c for link in path.links for c in link.citations[:1]),
+            1,
+        )
+        for path in answer.paths[:_PATHS]
+    ]
+    head = AnswerLine(f"{answer.first.name}与{answer.second.name}的联系：")
+    return ([head, *lines], answer.graph) if lines else _NONE
+
+
+def _history(session: QuerySession, asked: Understood) -> _Composed:
+    one, other = asked.entities[0].id, asked.entities[1].id
+    first, second, episodes = history(session, one, other)
+    if not episodes:
+        first, second, episodes = history(session, other, one)
+    if not episodes:
+        return _NONE
+    lines = [AnswerLine(f"{first.name}与{second.name}，按时期：")]
+    links: list[Link] = []
+    for episode in episodes:
+        lines.append(AnswerLine(f"{episode.label}："))
+        for link in episode.links[:_PATHS]:
+            lines.append(AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1))
+            links.append(link)
+    nodes = {end: None for link in links for end in (link.source, link.target)}
+    known = [entity for end in nodes if (entity := session.view.entity(end))]
+    return lines, subgraph([_plain(entity) for entity in known], links)
+
+
+def _themes(session: QuerySession, _: Understood) -> _Composed:
+    lines = [AnswerLine("当前主题：")]
+    for community in themes(session.view)[:_THEMES]:
+        summary = community.summary
+        if summary:
+            facts = list(session.view.facts(ids={fact for line in summary.lines for fact in line.facts[:1]}))
+            text = f"{summary.title}（{len(community.members)} 个实体）"
+            lines.append(AnswerLine(text, tuple(session.citations(facts, 2)), 1))
+    return lines, Subgraph()
+
+
+def _with_code(node: Node) -> str:
+    codes = node.entity.codes
+    return f"{node.entity.name}（{codes[0]}）" if codes else node.entity.name
+
+
+def _plain(entity: Entity) -> Node:
+    return Node(entity, 0, 1.0)
+
+
+def _first_citations(links: Sequence[Link]) -> tuple[Citation, ...]:
+    """Return the two first sentences, the newest of each link, the strongest link's first."""
+    ranked = sorted(links, key=lambda link: (-link.weight, link.source, link.target))
+    return distinct(link.citations[0] for link in ranked if link.citations)[:2]
+
+
+_COMPOSERS: dict[str, Callable[[QuerySession, Understood], _Composed]] = {
+    "chain": _chain,
+    "impact": _impact,
+    "path": _impact,
+    "causes": _causes,
+    "relate": _relate,
+    "history": _history,
+    "themes": _themes,
+}

@@ -1,0 +1,166 @@
+"""Figures that answer a question: values of an indicator by period, company and speaker, and what follows from them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kg.model import Kind, Modality
+from kg.period import Precision
+from kg.query.answers import AnswerLine
+from kg.query.wording import claim_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kg.model import Entity, Fact
+    from kg.query.ask.understand import Term, Understood
+    from kg.query.session import QuerySession
+
+_LINES = 8
+_ENOUGH = 0.67  # the share of a question's measure words that an indicator has to meet
+_SAID_OTHERWISE = frozenset({"预计", "预测", "预期", "一致预期", "同比", "环比", "增长", "增速", "中性"})
+_CHANGES = frozenset({"yoy", "qoq", "mom", "cagr", "change", "ytd", "wow"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    fact: Fact
+    match: float
+
+
+def figure_lines(session: QuerySession, asked: Understood) -> list[AnswerLine]:
+    """Return the figures of the named things that the question asks for, best match first, by period; else nothing."""
+    subjects = _subjects(session, asked)
+    indicators = {entity.id for entity in asked.entities if entity.kind == Kind.INDICATOR}
+    measures = [
+        term
+        for term in asked.terms
+        if not term.name and term.entity not in subjects and term.word not in _SAID_OTHERWISE
+    ]
+    if not measures and not indicators:
+        return []
+    out: list[AnswerLine] = []
+    levels: dict[str, list[Fact]] = defaultdict(list)
+    for subject in subjects.values():
+        hits = _hits(session, asked, subject, measures, indicators)
+        for fact in _best(asked, hits):
+            out.append(AnswerLine(claim_text(session, fact), tuple(session.citations([fact], 2)), 1))
+            if fact.value and not fact.value.change:
+                levels[subject.name].append(fact)
+    if asked.operation in {"growth", "compare"}:
+        out += _derived(session, levels)
+    return out[: _LINES * max(1, len(subjects))]
+
+
+def _subjects(session: QuerySession, asked: Understood) -> dict[str, Entity]:
+    """Return whose figures are asked for: the companies if any is named, else the things that indicators are about."""
+    companies = {each.id: each for each in asked.entities if each.kind in (Kind.COMPANY, Kind.INSTITUTION)}
+    if companies:
+        return companies
+    things = {each.id: each for each in asked.entities if each.kind not in (Kind.INDICATOR, Kind.REGION)}
+    for each in asked.entities:
+        if each.kind == Kind.INDICATOR and each.about and (about := session.view.entity(each.about)):
+            things[about.id] = about
+    return things
+
+
+def _hits(
+    session: QuerySession, asked: Understood, subject: Entity, measures: Sequence[Term], indicators: set[str]
+) -> list[_Hit]:
+    facts = [fact for fact in session.view.facts(subject=subject.id, relation="reports") if not fact.superseded_by]
+    out = []
+    for fact in session.confident(facts):
+        match = _match(session, fact, subject, measures)
+        if fact.object in indicators:
+            match = max(match, 1.0 if not measures else 0.5 + 0.5 * match)
+        if match >= _ENOUGH and _in_period(asked, fact):
+            out.append(_Hit(fact, match))
+    return out
+
+
+def _match(session: QuerySession, fact: Fact, subject: Entity, measures: Sequence[Term]) -> float:
+    """Return the share of the measure words that an indicator's name or scope holds, less for a longer name."""
+    name = session.name(fact.object).removeprefix(subject.name).lower()
+    said = f"{name} {fact.qualifier('scope') or ''} {fact.qualifier('product') or ''}".lower()
+    if not measures:
+        return 0.0
+    said += (
+        "".join(f"{item.speaker} {item.quote} " for item in fact.evidence[:1]).lower() if _named(name, measures) else ""
+    )
+    met = sum(any(word.lower() in said for word in term.spellings) for term in measures)
+    exact = any(name in (word.lower() for word in term.spellings) for term in measures)
+    return met / len(measures) + (0.2 if exact else 0.0) - (0.1 if fact.qualifier("scope") else 0.0)
+
+
+def _named(name: str, measures: Sequence[Term]) -> bool:
+    """Whether one of the words is the indicator's own; only then may the others stand in the sentence around it."""
+    return any(word.lower() in name for term in measures for word in term.spellings)
+
+
+def _in_period(asked: Understood, fact: Fact) -> bool:
+    if asked.period is None:
+        return True
+    if fact.valid is None:
+        return asked.period.contains(fact.last_published_on) and asked.period.precision is not Precision.YEAR
+    return asked.period.covers(fact.valid) or fact.valid == asked.period
+
+
+def _best(asked: Understood, hits: list[_Hit]) -> list[Fact]:
+    """Keep the facts of the best-matching indicator, those of the kind asked for first, newest periods first."""
+    if not hits:
+        return []
+    wanted_change = asked.operation == "growth"
+    forecast = asked.operation == "forecast"
+
+    def order(hit: _Hit) -> tuple[float, bool, bool, bool]:
+        value = hit.fact.value
+        change = bool(value and value.change in _CHANGES)
+        exact = asked.period is not None and hit.fact.valid == asked.period
+        return -hit.match, change != wanted_change, (hit.fact.modality is Modality.FORECAST) != forecast, not exact
+
+    hits = sorted(hits, key=lambda hit: (*order(hit), -_day(hit.fact), hit.fact.id))
+    top = hits[0].match
+    kept = [hit.fact for hit in hits if hit.match >= top - 0.05]
+    first = kept[0]
+    same = [fact for fact in kept if fact.object == first.object]
+    return _once(same)[:_LINES]
+
+
+def _once(facts: Iterable[Fact]) -> list[Fact]:
+    """Drop what says the same value for the same period again."""
+    seen: set[tuple[object, ...]] = set()
+    out = []
+    for fact in facts:
+        value = fact.value
+        key = (fact.valid, value.number if value else None, value.change if value else "", fact.qualifier("scope"))
+        if key not in seen:
+            seen.add(key)
+            out.append(fact)
+    return out
+
+
+def _day(fact: Fact) -> int:
+    start = fact.valid.start if fact.valid else None
+    return (start or fact.last_published_on).toordinal()
+
+
+def _derived(session: QuerySession, levels: dict[str, list[Fact]]) -> list[AnswerLine]:
+    """Return what follows from the levels: growth from year to year, and who of two has more; operands are cited."""
+    out = []
+    for name, facts in levels.items():
+        by_year = {fact.valid.start.year: fact for fact in reversed(facts) if fact.valid and fact.valid.start
+                   and fact.valid.precision is Precision.YEAR}  # fmt: skip
+        for before, after in pairwise(sorted(by_year)):
+            old, new = by_year[before].value, by_year[after].value
+            if after == before + 1 and old and new and old.unit == new.unit and old.number > 0:
+                text = f"{name}：{after}年比{before}年{(new.number / old.number - 1) * 100:+.2f}%（由上面两个数值算出）"
+                out.append(AnswerLine(text, tuple(session.citations([by_year[before], by_year[after]], 2)), 1))
+    first = [(name, facts[0]) for name, facts in levels.items()]
+    for (one, left), (other, right) in pairwise(first):
+        if left.value and right.value and left.value.unit == right.value.unit and left.valid == right.valid:
+            more = one if left.value.number > right.value.number else other
+            out.append(AnswerLine(f"{more}更高（{one}与{other}比较）", tuple(session.citations([left, right], 2)), 1))
+    return out

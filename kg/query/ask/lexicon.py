@@ -1,0 +1,77 @@
+"""The words of questions, read from lexicon.yaml."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a question does; `states` are words that a sentence which answers it uses."""
+
+    name: str
+    asks: re.Pattern[str]
+    states: tuple[str, ...]
+    names: int = 0  # of entities that it needs at least
+    value: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """A relation that is asked for, and whether the named entity is its subject."""
+
+    name: str
+    relation: str
+    subject: bool
+    asks: re.Pattern[str]
+    states: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """All words of questions; `synonyms` leads from a word to all that say the same, itself included."""
+
+    operations: tuple[Operation, ...]
+    aspects: tuple[Aspect, ...]
+    value: re.Pattern[str]
+    when: re.Pattern[str]
+    lists: re.Pattern[str]
+    synonyms: dict[str, tuple[str, ...]]
+    spoken: dict[str, str]
+    empty: frozenset[str]
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Return the shipped lexicon."""
+    text = resources.files("kg.query.ask").joinpath("lexicon.yaml").read_text(encoding="utf-8")
+    read = yaml.safe_load(text)
+    synonyms: dict[str, tuple[str, ...]] = {}
+    for group in read["synonyms"]:
+        for word in group:
+            synonyms[str(word).lower()] = tuple(dict.fromkeys((*synonyms.get(str(word).lower(), ()), *map(str, group))))
+    return Lexicon(
+        operations=tuple(
+            Operation(name, _pattern(row["asks"]), tuple(row["states"]), row.get("names", 0), row.get("value", False))
+            for name, row in read["operations"].items()
+        ),
+        aspects=tuple(
+            Aspect(name, row["relation"], row["subject"], _pattern(row["asks"]), tuple(row["states"]))
+            for name, row in read["aspects"].items()
+        ),
+        value=_pattern(read["value"]),
+        when=_pattern(read["when"]),
+        lists=_pattern(read["lists"]),
+        synonyms=synonyms,
+        spoken={str(said).lower(): str(name) for said, name in read["spoken"].items()},
+        empty=frozenset(read["empty"].split()),
+    )
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)

@@ -1,0 +1,191 @@
+"""Names in a question: as the base has them, as people say them, misspelt, in pinyin, or short for several."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import rjieba
+from pypinyin import lazy_pinyin
+from rapidfuzz.distance import Levenshtein
+
+from kg.model import Kind
+from kg.query.ask.lexicon import lexicon
+from kg.query.resolve import Named, degree_of, names_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kg.model import Entity
+    from kg.query.session import QuerySession
+
+_CODE = re.compile(r"(?<!\d)\d{6}(?!\d)")
+_EXCHANGES = ("SH", "SZ", "BJ")
+_CHINESE = re.compile(r"[\u4e00-\u9fff]{3,}")
+_CHINESE_PAIR = re.compile(r"[\u4e00-\u9fff]{2}")
+_ENDS = re.compile(r"$|[^\u4e00-\u9fff]|[的怎上下最情今去近有是评股涨跌目业净营利毛年咋]")  # what follows a name
+_LATIN = re.compile(r"[a-z]{2,}(?: [a-z]{2,})*")
+_SHORTEST_MISSPELT, _LONGEST_NAME = 4, 6
+_SHORT = 2  # characters of a short name that may mean several companies
+_MOST_CHOICES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class NamesFound:
+    """The names of a question; `corrections` are (written, meant), `choices` what a short name may mean."""
+
+    names: tuple[Named, ...]
+    corrections: tuple[tuple[str, str], ...] = ()
+    choices: tuple[Entity, ...] = ()
+    short: str = ""
+
+
+def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[int, int]] = ()) -> NamesFound:
+    """Find the entities a question names, by place; what stands in the base as written comes first.
+
+    `taken` are places that are no names: dates.
+    """
+    found = [
+        named
+        for named in names_in(session, question)
+        if not any(named.start < end and start < named.end for start, end in taken)
+        and (named.entity.kind == Kind.COMPANY or _at_word_bounds(question, named))
+    ]
+    corrections: list[tuple[str, str]] = []
+    for named, said in (*_spoken(session, question), *_codes(session, question)):
+        if not any(_inside(named, other) for other in found if degree_of(session, other.entity)):
+            found = [other for other in found if not _overlap(named, other)] + [named]
+            if said != named.entity.name:
+                corrections.append((said, named.entity.name))
+    if not any(named.entity.kind == Kind.COMPANY for named in found):
+        free = _free_text(question, found)
+        for named, said in _misspelt(session, free):
+            found = [other for other in found if not _overlap(named, other)] + [named]
+            corrections.append((said, named.entity.name))
+    found.sort(key=lambda named: named.start)
+    choices: Sequence[Entity] = ()
+    short = ""
+    companies = [named for named in found if named.entity.kind == Kind.COMPANY]
+    if not companies:
+        short, choices = _short_for(session, question, found)
+    elif len(companies) == 1 and _is_short_for(question, companies[0]) and not corrections:
+        short = question[companies[0].start : companies[0].end]
+        choices = _beginning(session, short)
+    return NamesFound(tuple(found), tuple(corrections), tuple(choices), short)
+
+
+def _spoken(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]:
+    folded = question.lower()
+    for said, meant in sorted(lexicon().spoken.items(), key=lambda row: -len(row[0])):
+        at = folded.find(said)
+        if at < 0 or (said.isascii() and _cuts_a_word(folded, at, at + len(said))):
+            continue
+        entity = _best(session, meant)
+        if entity:
+            yield Named(at, at + len(said), entity), question[at : at + len(said)]
+
+
+def _codes(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]:
+    for match in _CODE.finditer(question):
+        for exchange in _EXCHANGES:
+            known = session.view.named(f"{match[0]}.{exchange}")
+            if known:
+                yield Named(match.start(), match.end(), known[0]), match[0]
+                break
+
+
+def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
+    """Companies whose name sounds as written, or differs in one character."""
+    companies = [(name, entity_id) for name, entity_id in session.view.names() if entity_id.startswith("sec:")]
+    sounds: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for match in _LATIN.finditer(free.lower()):
+        for name, entity_id in companies if not sounds else ():
+            if _CHINESE.fullmatch(name):
+                sounds["".join(lazy_pinyin(name))].append((name, entity_id))
+        rows = sounds.get(match[0].replace(" ", ""), [])
+        if rows and (entity := session.view.entity(rows[0][1])):
+            yield Named(match.start(), match.end(), entity), match[0]
+            return
+    by_size: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for name, entity_id in companies:
+        by_size[len(name)].append((name, entity_id))
+    for match in _CHINESE.finditer(free):
+        for size in range(min(_LONGEST_NAME, len(match[0])), _SHORTEST_MISSPELT - 1, -1):
+            for start in range(match.start(), match.end() - size + 1):
+                written = free[start : start + size]
+                near = [row for row in by_size[size] if _one_letter_off(row[0], written)]
+                if len({entity_id for _, entity_id in near}) == 1 and (entity := session.view.entity(near[0][1])):
+                    yield Named(start, start + size, entity), written
+                    return
+
+
+def _one_letter_off(name: str, written: str) -> bool:
+    """Whether a name differs from what is written in one inner or last character, the first being right."""
+    return name[0] == written[0] and Levenshtein.distance(name, written, score_cutoff=1) == 1
+
+
+def _short_for(session: QuerySession, question: str, found: Sequence[Named]) -> tuple[str, list[Entity]]:
+    """Return a two-character beginning that several companies share, and these, most connected first.
+
+    Only the first word of a question is looked at, where the name stands that is asked about.
+    """
+    start = _CHINESE.search(question)
+    if start is None or any(named.start < start.start() + _SHORT for named in found):
+        return "", []
+    short = question[start.start() : start.start() + _SHORT]
+    if next(iter(rjieba.cut(question[start.start() :]))) != short or not _ENDS.match(question, start.start() + _SHORT):
+        return "", []
+    return short, _beginning(session, short)
+
+
+def _is_short_for(question: str, named: Named) -> bool:
+    """Whether a company is called by two characters that are not its name."""
+    written = question[named.start : named.end]
+    return len(written) <= _SHORT and written != named.entity.name and _CHINESE_PAIR.fullmatch(written) is not None
+
+
+def _beginning(session: QuerySession, short: str) -> list[Entity]:
+    """Return the companies whose names begin so, most connected first; nothing when it is one company."""
+    ids = {entity_id for name, entity_id in session.view.names(short) if name.startswith(short)}
+    companies = [each for each in session.view.entities(Kind.COMPANY, ids=ids) if degree_of(session, each)]
+    companies.sort(key=lambda each: (-degree_of(session, each), each.id))
+    return companies[:_MOST_CHOICES] if len(companies) > 1 else []
+
+
+def _at_word_bounds(question: str, named: Named) -> bool:
+    """Whether a name begins and ends where words do: there is no 内燃机 in 国内燃机."""
+    bounds = {0}
+    for word in rjieba.cut(question):
+        bounds.add(max(bounds) + len(word))
+    ends = named.start in bounds, named.end in bounds
+    return all(ends) if named.end - named.start <= _SHORT else any(ends)
+
+
+def _best(session: QuerySession, name: str) -> Entity | None:
+    """Return the entity of a name that most facts touch."""
+    known = session.view.named(name)
+    return min(known, key=lambda entity: (-degree_of(session, entity), entity.id), default=None)
+
+
+def _free_text(question: str, found: Iterable[Named]) -> str:
+    """Return the question with the places of names blanked out."""
+    free = list(question)
+    for named in found:
+        if named.entity.kind != Kind.REGION:
+            free[named.start : named.end] = "，" * (named.end - named.start)
+    return "".join(free)
+
+
+def _inside(named: Named, other: Named) -> bool:
+    return other.start <= named.start and named.end <= other.end and other != named
+
+
+def _overlap(named: Named, other: Named) -> bool:
+    return named.start < other.end and other.start < named.end
+
+
+def _cuts_a_word(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    return (before.isascii() and before.isalnum()) or (after.isascii() and after.isalnum())

@@ -1,0 +1,194 @@
+"""Parse a question: names, operation, aspect, period, day, and the words an answer has to contain."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+import rjieba
+
+from kg.dating.reader import read_dates
+from kg.model import Kind
+from kg.period import Period
+from kg.query.ask.lexicon import lexicon
+from kg.query.ask.names import find_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kg.model import Entity
+    from kg.query.ask.lexicon import Aspect, Lexicon, Operation
+    from kg.query.resolve import Named
+    from kg.query.session import QuerySession
+
+LONGEST = 300  # characters of a question that are read
+_AS_OF = re.compile(
+    r"截至|截止|站在|(?:的?时候|当时|时)(?:，|,)?(?:大家|市场|机构|研报|各家)?|那会儿?|as of", re.IGNORECASE
+)
+_SETTLED_AS_OF = re.compile(r"截至|截止|站在|as of", re.IGNORECASE)
+_MOVE = re.compile(
+    r"(?P<down>跌|下降|下行|回落|走低|下滑|降价|降低|减少|走弱|收缩|下调|恶化|fall|drop|decline|lower)"
+    r"|(?P<up>涨|上升|上行|回升|走高|提价|提高|增加|增长|走强|扩张|上调|改善|rise|increase|higher)"
+)
+_COMPOUND = re.compile(r"产业链|产业|板块|概念股|概念|行业|赛道|领域")
+_NAMING_KINDS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Something an answer has to speak of: any of its `spellings`; a `name` may stand above the sentence."""
+
+    word: str
+    spellings: tuple[str, ...]
+    name: bool = False
+    entity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a question asks for.
+
+    `as_of` is the day the question itself sets, `period` the time its claim is about, `direction` how the first named
+    factor moves; `short` is a name that several entities (`choices`) share.
+    """
+
+    question: str
+    operation: str
+    entities: tuple[Entity, ...]
+    names: tuple[Named, ...]
+    aspect: Aspect | None
+    period: Period | None
+    as_of: date | None
+    direction: int
+    terms: tuple[Term, ...]
+    states: tuple[str, ...]
+    wants_value: bool
+    wants_day: bool
+    wants_list: bool
+    corrections: tuple[tuple[str, str], ...] = ()
+    choices: tuple[Entity, ...] = ()
+    short: str = ""
+
+
+def understand(session: QuerySession, question: str, today: date) -> Understood:
+    """Read a question; relative days (去年7月) count from `today`."""
+    words = lexicon()
+    text = _tidy(question)
+    dates, _ = read_dates(text, today)
+    found = find_names(session, text, taken=[(each.start, each.end) for each in dates])
+    rest = _without(text, [(named.start, named.end) for named in found.names])
+    operation = _operation(words, rest, len(found.names))
+    aspect = next((each for each in words.aspects if each.asks.search(rest)), None)
+    as_of, period = _days(text, [each.period for each in dates], operation)
+    entities = tuple(dict.fromkeys(named.entity for named in found.names))
+    spans = [(named.start, named.end) for named in found.names] + [(each.start, each.end) for each in dates]
+    states = dict.fromkeys((*(operation.states if operation else ()), *(aspect.states if aspect else ())))
+    return Understood(
+        question=question,
+        operation=operation.name if operation else aspect.name if aspect else "facts",
+        entities=entities,
+        names=found.names,
+        aspect=aspect,
+        period=period,
+        as_of=as_of,
+        direction=_direction(found.names, text),
+        terms=(*_name_terms(session, found.names, text), *_word_terms(words, _without(text, spans))),
+        states=tuple(states),
+        wants_value=bool(words.value.search(text)) or bool(operation and operation.value),
+        wants_day=bool(words.when.search(text)),
+        wants_list=bool(words.lists.search(text)),
+        corrections=found.corrections,
+        choices=found.choices,
+        short=found.short,
+    )
+
+
+def _tidy(question: str) -> str:
+    text = unicodedata.normalize("NFKC", question[: 2 * LONGEST])
+    return "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in text)[:LONGEST]
+
+
+def _operation(words: Lexicon, rest: str, names: int) -> Operation | None:
+    return next((each for each in words.operations if each.asks.search(rest) and names >= each.names), None)
+
+
+def _days(text: str, periods: Sequence[Period], operation: Operation | None) -> tuple[date | None, Period | None]:
+    """Tell the day that a question looks from apart from the period it asks about.
+
+    「截至2026年3月」 sets the day; so does any day or month in a question for views. What is left is the period.
+    """
+    if not periods:
+        return None, None
+    first = periods[0]
+    looks_back = _SETTLED_AS_OF.search(text) or (
+        first.end
+        and first.start
+        and (first.end - first.start).days <= 31  # noqa: PLR2004 -- a month at most
+        and (_AS_OF.search(text) or (operation and operation.name in {"views", "rating"}))
+    )
+    if looks_back and first.end:
+        return first.end - timedelta(days=1), periods[1] if len(periods) > 1 else None
+    last = periods[-1]
+    if len(periods) > 1 and first.start and last.end and first.start < last.end:
+        return None, Period(first.start, last.end)  # 2023年和2024年
+    return None, first
+
+
+def _direction(names: Sequence[Named], text: str) -> int:
+    """Return the move that is said of the first name: behind it, up to the next name, else before it, else up."""
+    if not names:
+        return 1
+    topic = names[0]
+    behind = min((named.start for named in names if named.start >= topic.end), default=len(text))
+    move = _MOVE.search(text, topic.end, behind) or _MOVE.search(text, 0, topic.start)
+    return -1 if move and move["down"] else 1
+
+
+def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Iterator[Term]:
+    for entity in dict.fromkeys(named.entity for named in names):
+        written = [text[named.start : named.end] for named in names if named.entity == entity]
+        aliases = [alias.name for alias in entity.aliases if len(alias.name) > 1]
+        about = session.view.entity(entity.about) if entity.about and entity.kind == Kind.INDICATOR else None
+        spellings = dict.fromkeys((*written, entity.name, *aliases))
+        spoken = [said for said, meant in lexicon().spoken.items() if meant == entity.name]
+        if about is not None and entity.name.startswith(about.name) and len(entity.name) > len(about.name):
+            # 碳酸锂价格 is looked for as 碳酸锂 and 价格, which need not stand side by side
+            yield Term(about.name, tuple(dict.fromkeys((about.name, *written, *spoken))), name=True, entity=entity.id)
+            measure = entity.name[len(about.name) :]
+            yield Term(measure, (*lexicon().synonyms.get(measure, (measure,)), *written, *spoken))
+            continue
+        if entity.name.lower() in lexicon().empty:
+            continue
+        yield Term(entity.name, (*spellings, *spoken), name=entity.kind in _NAMING_KINDS, entity=entity.id)
+
+
+def _word_terms(words: Lexicon, rest: str) -> Iterator[Term]:
+    """Yield the content words of a question that are neither names nor dates nor the words that ask."""
+    for pattern in (*(each.asks for each in words.operations), *(each.asks for each in words.aspects)):
+        rest = pattern.sub(lambda match: match[0] if _is_content(match[0]) else "，", rest)
+    seen: set[str] = set()
+    for word in rjieba.cut(_COMPOUND.sub("，", rest)):
+        folded = word.strip().lower()
+        if not folded or folded in words.empty or not any(letter.isalnum() for letter in folded):
+            continue
+        if len(folded) == 1 and (folded.isascii() or folded not in words.synonyms):
+            continue
+        group = words.synonyms.get(folded, (word.strip(),))
+        if seen.isdisjoint(group):
+            seen.update(group)
+            yield Term(word.strip(), tuple(dict.fromkeys((word.strip(), *group))))
+
+
+def _is_content(asked: str) -> bool:
+    """Whether words that ask for something also name it: 目标价, 毛利率, 股东."""
+    return asked.lower() in lexicon().synonyms
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    left = list(text)
+    for start, end in spans:
+        left[start:end] = "，" * (end - start)
+    return "".join(left)
