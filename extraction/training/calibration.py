@@ -74,6 +74,15 @@ def fit_probability(features: NDArray[np.float64], groups: Sequence[int], right:
     ]
 
 
+def fit_scale(probabilities: Sequence[float], right: Sequence[bool]) -> tuple[float, float]:
+    """Return the factor and offset that turn the log-odds of predictions into calibrated ones (Platt 1999)."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 -- the extra `train`
+
+    given = np.clip(np.array(probabilities), 1e-3, 1 - 1e-3)
+    model = LogisticRegression(C=100.0).fit(np.log(given / (1 - given))[:, None], right)
+    return float(model.coef_[0, 0]), float(model.intercept_[0])
+
+
 def fit_kinds(names: Iterable[tuple[str, str]]) -> NDArray[np.float16]:
     """Fit the kind of a name on its characters; return (KIND_SLOTS, kinds) weights."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415 -- the extra `train`

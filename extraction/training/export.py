@@ -73,3 +73,11 @@ def write(net: EdgeNetwork, base: Base, folder: Path, *, calibration: Any, kinds
     )  # fmt: skip
     (folder / "edges.spm").write_bytes(base.tokenizer)
     (folder / "edges.json").write_text(json.dumps({"calibration": calibration}) + "\n", encoding="utf-8")
+
+
+def rescale(folder: Path, factor: float, offset: float) -> None:
+    """Apply a factor and an offset to the log-odds of a written model."""
+    file = folder / "edges.json"
+    rows = json.loads(file.read_text(encoding="utf-8"))["calibration"]
+    scaled = [[*(factor * weight for weight in row[:-1]), factor * row[-1] + offset] for row in rows]
+    file.write_text(json.dumps({"calibration": scaled}) + "\n", encoding="utf-8")

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from extraction.models.decoding import pairs_of, scope_of
-from extraction.models.edges import features_of
-from extraction.models.scheme import ATTRIBUTES, GROUP_NAMES
+from extraction.models.edges import EdgeModel, features_of
+from extraction.models.scheme import ATTRIBUTES, GROUP_NAMES, GROUP_OF
 from extraction.training import calibration, export, pretrained
 from extraction.training import fit as training
 from extraction.training.gold import fold, read_notes
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LAYERS, FROZEN = 8, 4
 _CANDIDATES_PER_EDGE = 6  # best candidates of a note used for calibration; further ones are hardly ever right
+_FAINTEST = 0.02  # probability from which a prediction counts for the scale
 
 Note = tuple[list["Example"], list[dict[str, Any]]]
 
@@ -69,6 +70,30 @@ def train(recipe: Recipe, log: Callable[[str], None]) -> None:
     net = fitted(notes, base, recipe, log=log)
     kinds = calibration.fit_kinds((edge[end], edge[f"{end}k"]) for _, edges in notes for edge in edges for end in "so")
     export.write(net, base, recipe.out, calibration=calibrated(net, base, held_out), kinds=kinds)
+    rescale(recipe.out, held_out)
+
+
+def rescale(folder: Path, notes: Sequence[Note]) -> None:
+    """Correct the probabilities of a written model by what it reads of notes, each pair of names counted once."""
+    model = EdgeModel(folder)
+    probabilities: list[float] = []
+    right: list[bool] = []
+    for examples, gold in notes:
+        found: dict[tuple[str, str, str], float] = {}
+        for example in examples:
+            text = example.unit.text
+            for edge in model.read(example.unit, min_confidence=_FAINTEST):
+                subject, object_ = (
+                    fold("".join(text[slice(*span)] for span in (scope, name) if span))
+                    for scope, name in ((edge.subject_scope, edge.subject), (edge.object_scope, edge.object))
+                )
+                key = subject, object_, GROUP_OF[edge.relation]
+                found[key] = max(found.get(key, 0.0), edge.probability)
+        rows = sorted(found.items(), key=lambda row: (-row[1], row[0]))
+        candidates = [{"subject": key[0], "object": key[1], "group": key[2]} for key, _ in rows]
+        probabilities += [probability for _, probability in rows]
+        right += calibration.matched(candidates, gold)
+    export.rescale(folder, *calibration.fit_scale(probabilities, right))
 
 
 def _words(recipe: Recipe) -> Iterator[str]:

@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 _PATHS, _AFFECTED, _STAGES, _FACTS, _THEMES = 6, 12, 8, 14, 10
 _SENTENCES = 40  # scored sentences that are looked at
 _SHOWN, _SHOWN_OF_A_LIST = 3, 7
-_ANSWERS = 0.8  # the share of the question, by weight, that a sentence has to meet to be its answer
+_ANSWERS = 0.78  # the share of the question, by weight, that a sentence has to meet to be its answer
 _LOST = 0.12  # the share that it may leave out altogether
-_RELATED = 0.45  # … and to be shown as related
+_RELATED = 0.4  # … and to be shown as related
+_WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 NOTHING = "未找到相关信息"
 
@@ -64,6 +65,8 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
     composed, graph = _composed(session, asked)
     lines = [line for line in composed if line.citations or line.text.endswith("：")]
     quoted = _quoted(asked, found, _answers)
+    if asked.operation == "compare" and not quoted:
+        quoted = _each_quoted(session, asked)
     if any(line.citations for line in lines):
         return _answer(session, asked, "answered", [*lines, *quoted], graph=graph)
     if quoted:
@@ -126,16 +129,33 @@ def _quoted(
     return out
 
 
+def _each_quoted(session: QuerySession, asked: Understood) -> list[AnswerLine]:
+    """Return the best sentence about each of the compared companies; nothing unless each has one."""
+    companies = [each.id for each in asked.entities if each.kind == Kind.COMPANY]
+    out = []
+    for company in companies if len(companies) > 1 else ():
+        others = set(companies) - {company}
+        alone = replace(asked, terms=tuple(term for term in asked.terms if term.entity not in others))
+        lines = _quoted(alone, Retriever(session, alone).find(_SENTENCES), _answers)[:1]
+        if not lines:
+            return []
+        out += lines
+    return out
+
+
 def _answers(asked: Understood, sentence: Sentence) -> bool:
     says_something = len(asked.terms) > 1 or asked.operation != "facts"
     fits = sentence.names and sentence.valued and sentence.dated and sentence.stated
-    return says_something and fits and sentence.coverage >= _ANSWERS and sentence.lost <= _LOST
+    superlative = asked.operation == "rank"  # a few words more or less turn it around
+    return says_something and fits and not superlative and sentence.coverage >= _ANSWERS and sentence.lost <= _LOST
 
 
 def _is_related(asked: Understood, sentence: Sentence) -> bool:
     others = [term for term in asked.terms if not term.name]
     touched = not others or any(term.word not in sentence.missing for term in others)
-    return sentence.names and touched and sentence.coverage >= _RELATED
+    if any(term.measure and asked.wants_value and term.word in sentence.missing for term in asked.terms):
+        return False
+    return sentence.named and touched and sentence.coverage >= _RELATED
 
 
 # ── the graph ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +168,7 @@ def _composed(session: QuerySession, asked: Understood) -> _Composed:
             composed = _COMPOSERS[asked.operation](session, asked)
             if composed[0] or asked.aspect is None:
                 return composed
-        if asked.wants_value and (lines := figure_lines(session, asked)):
+        if asked.wants_value and asked.operation not in _WORDED and (lines := figure_lines(session, asked)):
             return lines, Subgraph()
         if asked.aspect and asked.entities:
             return _lookup(session, asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from math import log1p
 from typing import TYPE_CHECKING
@@ -11,23 +12,27 @@ from typing import TYPE_CHECKING
 import rjieba
 
 from kg.model import ChunkKind
+from kg.period import Precision
 from kg.query.answers import Citation
 from kg.query.ask.lexicon import lexicon
 from kg.query.passages import WORTH
 from kg.store.word_search import terms as index_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from kg.model import Chunk
     from kg.query.ask.understand import Term, Understood
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 
+_PLAIN = frozenset({"facts", "forecast", "growth"})  # a value answers these without further words
 _CHUNKS, _MENTIONING = 80, 20
+_UNKNOWN = 0.4  # the share of a question that the base lacks, from which it is not about the base
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 _NUMBER = re.compile(r"\d")
 _DAY = re.compile(r"\d{1,4}\s*[年月日/.-]|Q[1-4]|H[12]|季度|年底|年初|[上下]半年")
+_YEAR = re.compile(r"20[12]\d(?=年|[eahq]|-)")
 _BLANK = re.compile(r"\s+")
 # What a word counts that stands in the heading or title, a name in the sentences before, a word in those around.
 _ABOVE, _BEFORE, _NEAR = 0.75, 0.75, 0.5
@@ -37,6 +42,10 @@ _LABEL = 24
 _LONGEST = 400  # characters of a sentence that are shown
 _LIST_LINES = 8
 _PAIR = 2
+_RAREST = 6.5  # the idf beyond which a word is not weighed higher: it may be misspelt
+_GLUE = "的了是到向经名么吗呢些着"
+_STALE = timedelta(days=10)  # before the day asked about: an older price is not the price of that day
+_SOON = timedelta(days=20)  # after a month or day, in which what is published speaks of it
 _COMPOUND = 4  # characters from which a word may be taken apart
 
 
@@ -44,7 +53,8 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 class Sentence:
     """A sentence with its score: `coverage` is the weighted share of the question's terms that it speaks of.
 
-    `names` says whether all names are met, in the sentence or above it; `missing` are terms nowhere near.
+    `names` says whether all names are met, in the sentence or above it, `named` whether one is; `missing` are terms
+    nowhere near.
     """
 
     chunk: Chunk
@@ -54,6 +64,7 @@ class Sentence:
     text: str
     coverage: float
     names: bool
+    named: bool
     own: float
     stated: bool
     dated: bool
@@ -90,7 +101,9 @@ class Retriever:
             for spelled in self._spelled
         ]
         self._states = tuple(map(_folded, asked.states))
-        self._measures = [not term.name and term.word.lower() in lexicon().synonyms for term in asked.terms]
+        self._plain = not asked.states or (asked.wants_value and asked.operation in _PLAIN)
+        self._mark = _mark(asked)
+        self._measures = [term.measure for term in asked.terms]
 
     @cached_property
     def weights(self) -> list[float]:
@@ -98,30 +111,15 @@ class Retriever:
         passages, counts = self._session.view.frequency(
             {word for term in self._asked.terms for spelled in term.spellings for word in index_terms(spelled)}
         )
-        return [(_NAME_WEIGHT if term.name else 1.0) * _rarity(term, passages, counts) for term in self._asked.terms]
-
-    @cached_property
-    def unknown(self) -> tuple[str, ...]:
-        """The terms of the question that stand nowhere in the base."""
-        words = {word for term in self._asked.terms for spelled in term.spellings for word in index_terms(spelled)}
-        _, counts = self._session.view.frequency(words)
-        return tuple(
-            term.word
-            for term in self._asked.terms
-            if not any(all(counts.get(word, 0) for word in index_terms(spelled)) for spelled in term.spellings)
-        )
+        return [
+            (_NAME_WEIGHT if term.name else term.weight) * _rarity(term, passages, counts) for term in self._asked.terms
+        ]
 
     def find(self, limit: int) -> list[Sentence]:
-        """Return the best sentences, each text once, best first."""
-        asked = self._asked
-        if not asked.terms:
+        """Return the best sentences, each text once, best first; none where the base lacks the question's words."""
+        chunks = self._candidates()
+        if self._unknown_share(chunks.values()) > _UNKNOWN:
             return []
-        query = " ".join(spelled for term in asked.terms for spelled in term.spellings[:6])
-        chunks = {chunk.id: chunk for chunk, _ in self._session.view.search(query, _CHUNKS)}
-        for term in asked.terms:
-            if term.name and term.entity:
-                for chunk in self._session.view.chunks_mentioning(term.entity, _MENTIONING):
-                    chunks.setdefault(chunk.id, chunk)
         heads = {head.id: head for head in self._session.view.documents({each.document for each in chunks.values()})}
         found: list[Sentence] = []
         for chunk in chunks.values():
@@ -141,6 +139,41 @@ class Retriever:
                     break
         return kept
 
+    def _candidates(self) -> dict[str, Chunk]:
+        asked = self._asked
+        if not asked.terms:
+            return {}
+        query = " ".join(spelled for term in asked.terms for spelled in term.spellings[:6])
+        chunks = {chunk.id: chunk for chunk, _ in self._session.view.search(query, _CHUNKS)}
+        for term in asked.terms:
+            if term.name and term.entity:
+                for chunk in self._session.view.chunks_mentioning(term.entity, _MENTIONING):
+                    chunks.setdefault(chunk.id, chunk)
+        return chunks
+
+    def _unknown_share(self, chunks: Iterable[Chunk]) -> float:
+        """Return the share of the question, by weight, that none of the best passages speaks of."""
+        texts = [_folded(f"{chunk.meta}{''.join(chunk.heading)}{chunk.text}") for chunk in chunks]
+        if not texts:
+            return 1.0
+        lost = 0.0
+        for place, weight in enumerate(self.weights):
+            if not any(self._holds(place, text) or self._touches(place, text) for text in texts):
+                lost += weight
+        return lost / (sum(self.weights) or 1.0)
+
+    def _touches(self, place: int, text: str) -> bool:
+        """Whether a text has half of a term's pairs of characters: 电池 of 电池厂."""
+        word = self._spelled[place][0]
+        pairs = [word[at : at + 2] for at in range(len(word) - 1)]
+        return 2 * sum(pair in text for pair in pairs) >= len(pairs) > 1
+
+    def _holds(self, place: int, text: str) -> bool:
+        """Whether a text has a term in one of its spellings, whole or taken apart."""
+        return any(word in text for word in self._spelled[place]) or any(
+            all(part in text for part in parts) for parts in self._parts[place]
+        )
+
     def _scored(self, chunk: Chunk, head: DocumentHead) -> Iterator[Sentence]:
         pieces = list(_sentences(chunk))
         above = _folded(" ".join((head.title, head.publisher, *chunk.heading, chunk.meta)))
@@ -155,7 +188,7 @@ class Retriever:
             met = [self._met(place, own, (before, near), above) for place in range(len(weights))]
             coverage = sum(weight * part for weight, part in zip(weights, met, strict=True)) / total
             stated = min(2, sum(word in own for word in self._states)) / 2 if self._states else 0.0
-            dated = self._dated(own, near, head, years)
+            dated = self._dated(own, (near, above), head, years)
             valued = not self._asked.wants_value or (
                 bool(_NUMBER.search(own))
                 and all(part == 1.0 for part, measure in zip(met, self._measures, strict=True) if measure)
@@ -168,7 +201,9 @@ class Retriever:
             yield Sentence(
                 chunk, head, start, end, text, coverage,
                 names=all(part >= _NEAR for part, term in zip(met, self._asked.terms, strict=True) if term.name),
-                own=own_part, stated=self._asked.wants_value or not self._states or stated > 0,
+                named=any(part >= _NEAR and term.name for part, term in zip(met, self._asked.terms, strict=True))
+                or not any(term.name for term in self._asked.terms),
+                own=own_part, stated=self._plain or stated > 0,
                 dated=dated, valued=valued and dayed, score=score,
                 missing=tuple(t.word for part, t in zip(met, self._asked.terms, strict=True) if not part),
                 lost=sum(w for w, part in zip(weights, met, strict=True) if not part) / total,
@@ -177,9 +212,7 @@ class Retriever:
     def _met(self, place: int, own: str, around: tuple[str, str], above: str) -> float:
         spelled = self._spelled[place]
         before, near = around
-        if any(word in own for word in spelled) or any(
-            all(part in own for part in parts) for parts in self._parts[place]
-        ):
+        if self._holds(place, own):
             return 1.0
         if any(word in above for word in spelled):
             return _ABOVE
@@ -187,12 +220,27 @@ class Retriever:
             return _BEFORE
         return _NEAR if any(word in near for word in spelled) else 0.0
 
-    def _dated(self, own: str, near: str, head: DocumentHead, years: Sequence[str]) -> bool:
+    def _dated(self, own: str, around: tuple[str, str], head: DocumentHead, years: re.Pattern[str] | None) -> bool:
         """Whether a sentence speaks of the period asked about, or was published in it."""
-        period = self._asked.period
+        period, day = self._asked.period, self._asked.as_of
+        near, above = around
+        if day and self._asked.wants_value and head.published_on < day - _STALE:
+            return False
         if period is None:
             return True
-        return any(year in own or year in near for year in years) or period.contains(head.published_on)
+        if years is not None and _YEAR.search(own) and not years.search(own):
+            return False
+        if period.contains(head.published_on) and self._mark is None:
+            return True
+        if years is None or not (years.search(own) or years.search(near) or self._recent(head)):
+            return False
+        return self._mark is None or bool(self._mark.search(f"{own}{near}{above}"))
+
+    def _recent(self, head: DocumentHead) -> bool:
+        """Whether a document was published in the period asked about or soon after."""
+        period = self._asked.period
+        end = period.end if period else None
+        return bool(period and end and period.start and period.start <= head.published_on <= end + _SOON)
 
 
 def passage(sentence: Sentence, *, wide: bool) -> tuple[int, int, str]:
@@ -234,22 +282,45 @@ def _sentences(chunk: Chunk) -> Iterator[tuple[int, int, str]]:
             yield start, start + len(kept), kept
 
 
-def _years(asked: Understood) -> tuple[str, ...]:
-    """Return how the year, quarter or month asked about is written."""
+def _mark(asked: Understood) -> re.Pattern[str] | None:
+    """Return a pattern of how the part of a year asked about is written: 7月, Q3, 三季度, 上半年; None for years."""
+    period = asked.period
+    if period is None or period.start is None or period.end is None:
+        return None
+    last = (period.end - timedelta(days=1)).month
+    match period.precision:
+        case Precision.QUARTER:
+            number = (last + 2) // 3
+            return re.compile(rf"q{number}|{number}q|{'一二三四'[number - 1]}季")
+        case Precision.HALF:
+            return re.compile(r"h1|上半年|中报|半年报" if period.start.month == 1 else r"h2|下半年")
+        case Precision.MONTH | Precision.DAY | Precision.WEEK:
+            return re.compile(rf"(?<!\d){last}月|[-./]0?{last}(?:[-./]|$)")
+        case Precision.RANGE if period.end - period.start < timedelta(days=360):
+            return re.compile(rf"(?<!\d){last}月|[-至~]{last}月")
+    return None
+
+
+def _years(asked: Understood) -> re.Pattern[str] | None:
+    """Return a pattern of how the years asked about are written: 2026, 26年, 26E, 2025/26/27."""
     period = asked.period
     if period is None or period.start is None:
-        return ()
-    year = period.start.year
-    last = year if period.end is None else max(year, period.end.year - (period.end.month == 1 and period.end.day == 1))
-    out = []
-    for each in range(year, min(last, year + 5) + 1):
-        out += [str(each), f"{each % 100}年", f"{each % 100:02}h", f"{each % 100:02}q", f"{each % 100}e"]
-    return tuple(out)
+        return None
+    last = (period.end - timedelta(days=1)).year if period.end else period.start.year
+    numbers = "|".join(f"{year % 100:02}" for year in range(period.start.year, min(last, period.start.year + 9) + 1))
+    return re.compile(
+        rf"20(?:{numbers})(?!\d)|(?<!\d)(?:{numbers})(?=[年eahq/、~至-])|[/、~至-](?:{numbers})(?=[年e/、])"
+    )
 
 
 def _parts(word: str) -> list[str]:
     """Return the words of a compound, which may stand apart: 重卡 and 内需 of 重卡内需."""
     return [part for part in rjieba.cut(word) if part.strip()]
+
+
+def _is_glued(word: str) -> bool:
+    """Whether a cut word is none: 经向 of 已经向, 最有 of 最有可能."""
+    return any(letter in _GLUE for letter in word) or all(letter in lexicon().empty for letter in word)
 
 
 def _rarity(term: Term, passages: int, counts: dict[str, int]) -> float:
@@ -258,9 +329,9 @@ def _rarity(term: Term, passages: int, counts: dict[str, int]) -> float:
         min((counts.get(word, 0) for word in index_terms(word)), default=0) for word in (term.word, *term.spellings)
     ]
     rarest = found[0] or max(found)
-    if not rarest and len(term.word) == _PAIR and any(letter in lexicon().empty for letter in term.word):
+    if not rarest and len(term.word) == _PAIR and _is_glued(term.word):
         return 0.0  # no word: 经向 of 已经向
-    return log1p((passages - rarest + 0.5) / (rarest + 0.5))
+    return min(_RAREST, log1p((passages - rarest + 0.5) / (rarest + 0.5)))
 
 
 def _folded(text: str) -> str:

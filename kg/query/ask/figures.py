@@ -75,7 +75,7 @@ def _hits(
     for fact in session.confident(facts):
         match = _match(session, fact, subject, measures)
         if fact.object in indicators:
-            match = max(match, 1.0 if not measures else 0.5 + 0.5 * match)
+            match = max(match, 1.0 if not measures else 0.0)
         if match >= _ENOUGH and _in_period(asked, fact):
             out.append(_Hit(fact, match))
     return out
@@ -92,7 +92,8 @@ def _match(session: QuerySession, fact: Fact, subject: Entity, measures: Sequenc
     )
     met = sum(any(word.lower() in said for word in term.spellings) for term in measures)
     exact = any(name in (word.lower() for word in term.spellings) for term in measures)
-    return met / len(measures) + (0.2 if exact else 0.0) - (0.1 if fact.qualifier("scope") else 0.0)
+    share = met / len(measures)
+    return share if share < _ENOUGH else share + (0.2 if exact else 0.0) - (0.1 if fact.qualifier("scope") else 0.0)
 
 
 def _named(name: str, measures: Sequence[Term]) -> bool:
@@ -101,11 +102,15 @@ def _named(name: str, measures: Sequence[Term]) -> bool:
 
 
 def _in_period(asked: Understood, fact: Fact) -> bool:
-    if asked.period is None:
+    """Whether a figure is of the period asked for: that period itself, or one of the years of several."""
+    period = asked.period
+    if period is None:
         return True
     if fact.valid is None:
-        return asked.period.contains(fact.last_published_on) and asked.period.precision is not Precision.YEAR
-    return asked.period.covers(fact.valid) or fact.valid == asked.period
+        return period.contains(fact.last_published_on) and period.precision in (Precision.MONTH, Precision.DAY)
+    if (fact.valid.start, fact.valid.end) == (period.start, period.end):
+        return True
+    return period.precision is Precision.RANGE and fact.valid.precision is Precision.YEAR and period.covers(fact.valid)
 
 
 def _best(asked: Understood, hits: list[_Hit]) -> list[Fact]:

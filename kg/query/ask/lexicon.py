@@ -41,6 +41,7 @@ class Lexicon:
     value: re.Pattern[str]
     when: re.Pattern[str]
     lists: re.Pattern[str]
+    implied: dict[str, re.Pattern[str]]
     synonyms: dict[str, tuple[str, ...]]
     spoken: dict[str, str]
     empty: frozenset[str]
@@ -67,6 +68,7 @@ def lexicon() -> Lexicon:
         value=_pattern(read["value"]),
         when=_pattern(read["when"]),
         lists=_pattern(read["lists"]),
+        implied={measure: _pattern(asks) for measure, asks in read["implied"].items()},
         synonyms=synonyms,
         spoken={str(said).lower(): str(name) for said, name in read["spoken"].items()},
         empty=frozenset(read["empty"].split()),

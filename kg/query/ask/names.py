@@ -30,6 +30,7 @@ _LATIN = re.compile(r"[a-z]{2,}(?: [a-z]{2,})*")
 _SHORTEST_MISSPELT, _LONGEST_NAME = 4, 6
 _SHORT = 2  # characters of a short name that may mean several companies
 _MOST_CHOICES = 6
+_DOUBTFUL, _KNOWN = 3, 3  # characters of a name, facts that make it known
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[in
         named
         for named in names_in(session, question)
         if not any(named.start < end and start < named.end for start, end in taken)
-        and (named.entity.kind == Kind.COMPANY or _at_word_bounds(question, named))
+        and (named.entity.codes or _at_word_bounds(question, named))
+        and not _is_doubtful(session, named)
     ]
     corrections: list[tuple[str, str]] = []
     for named, said in (*_spoken(session, question), *_codes(session, question)):
@@ -59,7 +61,7 @@ def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[in
             found = [other for other in found if not _overlap(named, other)] + [named]
             if said != named.entity.name:
                 corrections.append((said, named.entity.name))
-    if not any(named.entity.kind == Kind.COMPANY for named in found):
+    if not any(named.entity.codes for named in found):
         free = _free_text(question, found)
         for named, said in _misspelt(session, free):
             found = [other for other in found if not _overlap(named, other)] + [named]
@@ -67,13 +69,20 @@ def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[in
     found.sort(key=lambda named: named.start)
     choices: Sequence[Entity] = ()
     short = ""
-    companies = [named for named in found if named.entity.kind == Kind.COMPANY]
+    companies = [named for named in found if named.entity.codes]
     if not companies:
         short, choices = _short_for(session, question, found)
     elif len(companies) == 1 and _is_short_for(question, companies[0]) and not corrections:
         short = question[companies[0].start : companies[0].end]
         choices = _beginning(session, short)
     return NamesFound(tuple(found), tuple(corrections), tuple(choices), short)
+
+
+def _is_doubtful(session: QuerySession, named: Named) -> bool:
+    """Whether a short name of something unlisted is hardly known: 更高 was once read as a firm."""
+    entity = named.entity
+    unlisted = entity.kind in (Kind.COMPANY, Kind.INSTITUTION) and not entity.codes
+    return unlisted and named.end - named.start <= _DOUBTFUL and degree_of(session, entity) < _KNOWN
 
 
 def _spoken(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]:
@@ -97,28 +106,43 @@ def _codes(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]:
 
 
 def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
-    """Companies whose name sounds as written, or differs in one character."""
-    companies = [(name, entity_id) for name, entity_id in session.view.names() if entity_id.startswith("sec:")]
-    sounds: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    """Companies whose name sounds as written, in characters or pinyin, or differs in one character."""
+    names = {(name, entity_id) for name, entity_id in session.view.names() if entity_id.startswith("sec:")}
+    companies = sorted(each for each in names if _CHINESE.fullmatch(each[0]))
+    sounds: dict[str, set[str]] = defaultdict(set)
+    for name, entity_id in companies:
+        sounds["".join(lazy_pinyin(name))].add(entity_id)
     for match in _LATIN.finditer(free.lower()):
-        for name, entity_id in companies if not sounds else ():
-            if _CHINESE.fullmatch(name):
-                sounds["".join(lazy_pinyin(name))].append((name, entity_id))
-        rows = sounds.get(match[0].replace(" ", ""), [])
-        if rows and (entity := session.view.entity(rows[0][1])):
-            yield Named(match.start(), match.end(), entity), match[0]
+        if named := _only(session, match.start(), match.end(), sounds.get(match[0].replace(" ", ""), set())):
+            yield named, match[0]
             return
     by_size: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for name, entity_id in companies:
         by_size[len(name)].append((name, entity_id))
+    for start, end in _stretches(free):
+        written = free[start:end]
+        near = sounds.get("".join(lazy_pinyin(written)), set())
+        if not near and len(written) >= _SHORTEST_MISSPELT:
+            near = {entity_id for name, entity_id in by_size[len(written)] if _one_letter_off(name, written)}
+        if (written, next(iter(near), "")) in names:
+            continue  # right as it is, and something else was meant
+        if named := _only(session, start, end, near):
+            yield named, written
+            return
+
+
+def _stretches(free: str) -> Iterator[tuple[int, int]]:
+    """Yield where a company's name may stand, the longest first."""
     for match in _CHINESE.finditer(free):
-        for size in range(min(_LONGEST_NAME, len(match[0])), _SHORTEST_MISSPELT - 1, -1):
+        for size in range(min(_LONGEST_NAME, len(match[0])), _SHORT, -1):
             for start in range(match.start(), match.end() - size + 1):
-                written = free[start : start + size]
-                near = [row for row in by_size[size] if _one_letter_off(row[0], written)]
-                if len({entity_id for _, entity_id in near}) == 1 and (entity := session.view.entity(near[0][1])):
-                    yield Named(start, start + size, entity), written
-                    return
+                yield start, start + size
+
+
+def _only(session: QuerySession, start: int, end: int, ids: set[str]) -> Named | None:
+    """Return the one company meant, if facts are known of it."""
+    entity = session.view.entity(next(iter(ids))) if len(ids) == 1 else None
+    return Named(start, end, entity) if entity and degree_of(session, entity) else None
 
 
 def _one_letter_off(name: str, written: str) -> bool:
@@ -131,8 +155,8 @@ def _short_for(session: QuerySession, question: str, found: Sequence[Named]) -> 
 
     Only the first word of a question is looked at, where the name stands that is asked about.
     """
-    start = _CHINESE.search(question)
-    if start is None or any(named.start < start.start() + _SHORT for named in found):
+    start = _CHINESE_PAIR.search(question)
+    if start is None or any(named.start < start.start() + _SHORT < named.end for named in found):
         return "", []
     short = question[start.start() : start.start() + _SHORT]
     if next(iter(rjieba.cut(question[start.start() :]))) != short or not _ENDS.match(question, start.start() + _SHORT):
@@ -149,7 +173,9 @@ def _is_short_for(question: str, named: Named) -> bool:
 def _beginning(session: QuerySession, short: str) -> list[Entity]:
     """Return the companies whose names begin so, most connected first; nothing when it is one company."""
     ids = {entity_id for name, entity_id in session.view.names(short) if name.startswith(short)}
-    companies = [each for each in session.view.entities(Kind.COMPANY, ids=ids) if degree_of(session, each)]
+    companies = [
+        each for each in session.view.entities(Kind.COMPANY, ids=ids) if each.codes and degree_of(session, each)
+    ]
     companies.sort(key=lambda each: (-degree_of(session, each), each.id))
     return companies[:_MOST_CHOICES] if len(companies) > 1 else []
 
@@ -173,7 +199,7 @@ def _free_text(question: str, found: Iterable[Named]) -> str:
     """Return the question with the places of names blanked out."""
     free = list(question)
     for named in found:
-        if named.entity.kind != Kind.REGION:
+        if named.entity.codes or named.end - named.start > _SHORT:
             free[named.start : named.end] = "，" * (named.end - named.start)
     return "".join(free)
 

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 import rjieba
+from pypinyin import lazy_pinyin
 
 from kg.dating.reader import read_dates
 from kg.model import Kind
@@ -28,23 +29,32 @@ LONGEST = 300  # characters of a question that are read
 _AS_OF = re.compile(
     r"截至|截止|站在|(?:的?时候|当时|时)(?:，|,)?(?:大家|市场|机构|研报|各家)?|那会儿?|as of", re.IGNORECASE
 )
-_SETTLED_AS_OF = re.compile(r"截至|截止|站在|as of", re.IGNORECASE)
+_SETTLED_AS_OF = re.compile(r"截至|截止|站在|在[^，。？]{4,14}(?:看|时)|那天|为止|as of", re.IGNORECASE)
 _MOVE = re.compile(
     r"(?P<down>跌|下降|下行|回落|走低|下滑|降价|降低|减少|走弱|收缩|下调|恶化|fall|drop|decline|lower)"
     r"|(?P<up>涨|上升|上行|回升|走高|提价|提高|增加|增长|走强|扩张|上调|改善|rise|increase|higher)"
 )
 _COMPOUND = re.compile(r"产业链|产业|板块|概念股|概念|行业|赛道|领域")
+# How much a word of a part of speech says (ICTCLAS tags): nouns all, verbs half, the rest little.
+_WEIGHTS = {"n": 1.0, "j": 1.0, "e": 1.0, "x": 1.0, "l": 1.0, "i": 1.0, "s": 0.6, "v": 0.5, "a": 0.5, "b": 0.6}
+_LITTLE = 0.25
+_ENDINGS = "得了过着股们票类"
 _NAMING_KINDS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Something an answer has to speak of: any of its `spellings`; a `name` may stand above the sentence."""
+    """Something an answer has to speak of: any of its `spellings`; a `name` may stand above the sentence.
+
+    `weight` is less for words that say little (verbs, numbers); a `measure` is what a value is a value of.
+    """
 
     word: str
     spellings: tuple[str, ...]
     name: bool = False
     entity: str = ""
+    weight: float = 1.0
+    measure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +95,7 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
     as_of, period = _days(text, [each.period for each in dates], operation)
     entities = tuple(dict.fromkeys(named.entity for named in found.names))
     spans = [(named.start, named.end) for named in found.names] + [(each.start, each.end) for each in dates]
+    left = _unspelled(_without(text, spans), entities)
     states = dict.fromkeys((*(operation.states if operation else ()), *(aspect.states if aspect else ())))
     return Understood(
         question=question,
@@ -95,7 +106,10 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
         period=period,
         as_of=as_of,
         direction=_direction(found.names, text),
-        terms=(*_name_terms(session, found.names, text), *_word_terms(words, _without(text, spans))),
+        terms=(
+            *_name_terms(session, found.names, text),
+            *_word_terms(words, text, left),
+        ),
         states=tuple(states),
         wants_value=bool(words.value.search(text)) or bool(operation and operation.value),
         wants_day=bool(words.when.search(text)),
@@ -158,28 +172,52 @@ def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Ite
             # 碳酸锂价格 is looked for as 碳酸锂 and 价格, which need not stand side by side
             yield Term(about.name, tuple(dict.fromkeys((about.name, *written, *spoken))), name=True, entity=entity.id)
             measure = entity.name[len(about.name) :]
-            yield Term(measure, (*lexicon().synonyms.get(measure, (measure,)), *written, *spoken))
+            spelled = (*lexicon().synonyms.get(measure, (measure,)), *written, *spoken)
+            yield Term(measure, spelled, measure=True)
             continue
         if entity.name.lower() in lexicon().empty:
             continue
-        yield Term(entity.name, (*spellings, *spoken), name=entity.kind in _NAMING_KINDS, entity=entity.id)
+        measured = entity.kind == Kind.INDICATOR
+        synonyms = lexicon().synonyms.get(entity.name.lower(), ()) if measured else ()
+        name = entity.kind in _NAMING_KINDS
+        spelled = tuple(dict.fromkeys((*spellings, *spoken, *synonyms)))
+        yield Term(entity.name, spelled, name=name, entity=entity.id, measure=measured)
 
 
-def _word_terms(words: Lexicon, rest: str) -> Iterator[Term]:
+def _word_terms(words: Lexicon, text: str, rest: str) -> Iterator[Term]:
     """Yield the content words of a question that are neither names nor dates nor the words that ask."""
     for pattern in (*(each.asks for each in words.operations), *(each.asks for each in words.aspects)):
         rest = pattern.sub(lambda match: match[0] if _is_content(match[0]) else "，", rest)
     seen: set[str] = set()
-    for word in rjieba.cut(_COMPOUND.sub("，", rest)):
-        folded = word.strip().lower()
+    for measure, pattern in words.implied.items():
+        if pattern.search(text) and seen.isdisjoint(group := words.synonyms.get(measure, (measure,))):
+            seen.update(group)
+            yield Term(measure, group, measure=True)
+            break
+    for cut, tag in rjieba.tag(_COMPOUND.sub("，", rest)):
+        word = _stem(cut.strip())
+        folded = word.lower()
         if not folded or folded in words.empty or not any(letter.isalnum() for letter in folded):
             continue
         if len(folded) == 1 and (folded.isascii() or folded not in words.synonyms):
             continue
-        group = words.synonyms.get(folded, (word.strip(),))
+        group = words.synonyms.get(folded, (word,))
         if seen.isdisjoint(group):
             seen.update(group)
-            yield Term(word.strip(), tuple(dict.fromkeys((word.strip(), *group))))
+            listed = folded in words.synonyms
+            weight = 1.0 if listed else _WEIGHTS.get(tag[0], _LITTLE)
+            yield Term(word, tuple(dict.fromkeys((word, *group))), weight=weight, measure=listed)
+
+
+def _stem(word: str) -> str:
+    """Drop an ending that no sentence needs: 涨得 → 涨, 产了 → 产, 钢铁股 → 钢铁."""
+    return word[:-1] if len(word) > 1 and word[-1] in _ENDINGS and word.lower() not in lexicon().synonyms else word
+
+
+def _unspelled(rest: str, entities: Sequence[Entity]) -> str:
+    """Drop the pinyin of names that stand in the question as well."""
+    sounds = "".join("".join(lazy_pinyin(entity.name)) for entity in entities)
+    return re.sub("[A-Za-z]{2,}", lambda match: "，" if match[0].lower() in sounds else match[0], rest)
 
 
 def _is_content(asked: str) -> bool:
