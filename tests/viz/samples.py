@@ -25,6 +25,7 @@ from kg.query.answers import (
     Subgraph,
     ThemeAnswer,
 )
+from kg.query.ask.understand import Understood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -260,7 +261,15 @@ def asked() -> AskAnswer:
         AnswerLine("光伏产业链由上游硅料与辅材、中游硅片到组件、下游逆变器与电站构成：", ()),
         *(AnswerLine(found.facts[0].evidence[0].quote, found.citations, 1) for found in graph.links[:5]),
     )
-    return AskAnswer("光伏产业链上下游有哪些公司？", "chain", "graph", "光伏", lines, graph)
+    question = "光伏产业链上下游有哪些公司？"
+    return AskAnswer(question, "answered", nothing_understood(question), "光伏", lines, graph=graph)
+
+
+def nothing_understood(question: str) -> Understood:
+    """Return a parse of a question with nothing in it."""
+    return Understood(
+        question, "facts", (), (), None, None, None, 1, (), (), wants_value=False, wants_day=False, wants_list=False
+    )
 
 
 def hostile() -> ProfileAnswer:

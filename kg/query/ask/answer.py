@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from kg.model import Entity
     from kg.query.answers import Citation, ImpactAnswer, Link
-    from kg.query.ask.evidence import Sentence
+    from kg.query.ask.evidence import ScoredSentence
     from kg.query.ask.understand import Understood
     from kg.store.port import View
 
@@ -109,7 +109,7 @@ def _today(session: QuerySession) -> date:
 
 
 def _quoted(
-    asked: Understood, found: Sequence[Sentence], fits: Callable[[Understood, Sentence], bool]
+    asked: Understood, found: Sequence[ScoredSentence], fits: Callable[[Understood, ScoredSentence], bool]
 ) -> list[AnswerLine]:
     wide = asked.wants_list or asked.operation in _WIDE
     out: list[AnswerLine] = []
@@ -143,14 +143,15 @@ def _each_quoted(session: QuerySession, asked: Understood) -> list[AnswerLine]:
     return out
 
 
-def _answers(asked: Understood, sentence: Sentence) -> bool:
-    says_something = len(asked.terms) > 1 or asked.operation != "facts"
+def _answers(asked: Understood, sentence: ScoredSentence) -> bool:
+    asks = asked.operation != "facts" or asked.wants_value or asked.wants_day
+    says_something = asks or any(not term.entity for term in asked.terms)
     fits = sentence.names and sentence.valued and sentence.dated and sentence.stated
     superlative = asked.operation == "rank"  # a few words more or less turn it around
     return says_something and fits and not superlative and sentence.coverage >= _ANSWERS and sentence.lost <= _LOST
 
 
-def _is_related(asked: Understood, sentence: Sentence) -> bool:
+def _is_related(asked: Understood, sentence: ScoredSentence) -> bool:
     others = [term for term in asked.terms if not term.name]
     touched = not others or any(term.word not in sentence.missing for term in others)
     if any(term.measure and asked.wants_value and term.word in sentence.missing for term in asked.terms):
@@ -183,7 +184,7 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
     assert aspect is not None
     topic = asked.entities[0]
     profile = profile_of(session, topic)
-    others = [term for term in asked.terms if term.entity != topic.id]
+    others = [term for term in asked.terms if term.entity != topic.id and not aspect.asks.search(term.word)]
     wanted = []
     for link in profile.links:
         at_end = (link.source if aspect.subject else link.target) == topic.id

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kg.model import Chunk
-    from kg.query.ask.understand import Term, Understood
+    from kg.query.ask.understand import QuestionTerm, Understood
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 
@@ -50,7 +50,7 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ScoredSentence:
     """A sentence with its score: `coverage` is the weighted share of the question's terms that it speaks of.
 
     `names` says whether all names are met, in the sentence or above it, `named` whether one is; `missing` are terms
@@ -115,13 +115,13 @@ class Retriever:
             (_NAME_WEIGHT if term.name else term.weight) * _rarity(term, passages, counts) for term in self._asked.terms
         ]
 
-    def find(self, limit: int) -> list[Sentence]:
+    def find(self, limit: int) -> list[ScoredSentence]:
         """Return the best sentences, each text once, best first; none where the base lacks the question's words."""
         chunks = self._candidates()
         if self._unknown_share(chunks.values()) > _UNKNOWN:
             return []
         heads = {head.id: head for head in self._session.view.documents({each.document for each in chunks.values()})}
-        found: list[Sentence] = []
+        found: list[ScoredSentence] = []
         for chunk in chunks.values():
             if head := heads.get(chunk.document):
                 found += self._scored(chunk, head)
@@ -174,7 +174,7 @@ class Retriever:
             all(part in text for part in parts) for parts in self._parts[place]
         )
 
-    def _scored(self, chunk: Chunk, head: DocumentHead) -> Iterator[Sentence]:
+    def _scored(self, chunk: Chunk, head: DocumentHead) -> Iterator[ScoredSentence]:
         pieces = list(_sentences(chunk))
         above = _folded(" ".join((head.title, head.publisher, *chunk.heading, chunk.meta)))
         folded = [_folded(text) for _, _, text in pieces]
@@ -198,7 +198,7 @@ class Retriever:
             score = coverage + 0.12 * stated + 0.15 * own_part
             score += 0.1 * dated - 0.25 * (not valued) - 0.15 * (not dayed)
             score *= 0.9 + 0.1 * WORTH[chunk.value_class]
-            yield Sentence(
+            yield ScoredSentence(
                 chunk, head, start, end, text, coverage,
                 names=all(part >= _NEAR for part, term in zip(met, self._asked.terms, strict=True) if term.name),
                 named=any(part >= _NEAR and term.name for part, term in zip(met, self._asked.terms, strict=True))
@@ -243,7 +243,7 @@ class Retriever:
         return bool(period and end and period.start and period.start <= head.published_on <= end + _SOON)
 
 
-def passage(sentence: Sentence, *, wide: bool) -> tuple[int, int, str]:
+def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
     """Return a sentence with what belongs to it as (start, end, text) of the document.
 
     A lead-in takes its list along; `wide` takes the sentences around it, as an explanation needs them.
@@ -260,7 +260,7 @@ def passage(sentence: Sentence, *, wide: bool) -> tuple[int, int, str]:
     return start, end, sentence.chunk.text[start - sentence.chunk.start : end - sentence.chunk.start]
 
 
-def label_of(sentence: Sentence) -> str:
+def label_of(sentence: ScoredSentence) -> str:
     """Return what stands above a sentence and says what it is about: its label or heading."""
     above = ""
     for start, _, text in _sentences(sentence.chunk):
@@ -323,7 +323,7 @@ def _is_glued(word: str) -> bool:
     return any(letter in _GLUE for letter in word) or all(letter in lexicon().empty for letter in word)
 
 
-def _rarity(term: Term, passages: int, counts: dict[str, int]) -> float:
+def _rarity(term: QuestionTerm, passages: int, counts: dict[str, int]) -> float:
     """Return the idf of a term: that of its rarest word in the spelling the question uses."""
     found = [
         min((counts.get(word, 0) for word in index_terms(word)), default=0) for word in (term.word, *term.spellings)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kg.model import Entity, Fact
-    from kg.query.ask.understand import Term, Understood
+    from kg.query.ask.understand import QuestionTerm, Understood
     from kg.query.session import QuerySession
 
 _LINES = 8
@@ -68,7 +68,7 @@ def _subjects(session: QuerySession, asked: Understood) -> dict[str, Entity]:
 
 
 def _hits(
-    session: QuerySession, asked: Understood, subject: Entity, measures: Sequence[Term], indicators: set[str]
+    session: QuerySession, asked: Understood, subject: Entity, measures: Sequence[QuestionTerm], indicators: set[str]
 ) -> list[_Hit]:
     facts = [fact for fact in session.view.facts(subject=subject.id, relation="reports") if not fact.superseded_by]
     out = []
@@ -81,7 +81,7 @@ def _hits(
     return out
 
 
-def _match(session: QuerySession, fact: Fact, subject: Entity, measures: Sequence[Term]) -> float:
+def _match(session: QuerySession, fact: Fact, subject: Entity, measures: Sequence[QuestionTerm]) -> float:
     """Return the share of the measure words that an indicator's name or scope holds, less for a longer name."""
     name = session.name(fact.object).removeprefix(subject.name).lower()
     said = f"{name} {fact.qualifier('scope') or ''} {fact.qualifier('product') or ''}".lower()
@@ -96,7 +96,7 @@ def _match(session: QuerySession, fact: Fact, subject: Entity, measures: Sequenc
     return share if share < _ENOUGH else share + (0.2 if exact else 0.0) - (0.1 if fact.qualifier("scope") else 0.0)
 
 
-def _named(name: str, measures: Sequence[Term]) -> bool:
+def _named(name: str, measures: Sequence[QuestionTerm]) -> bool:
     """Whether one of the words is the indicator's own; only then may the others stand in the sentence around it."""
     return any(word.lower() in name for term in measures for word in term.spellings)
 

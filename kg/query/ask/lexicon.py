@@ -33,7 +33,7 @@ class Aspect:
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class QuestionLexicon:
     """All words of questions; `synonyms` leads from a word to all that say the same, itself included."""
 
     operations: tuple[Operation, ...]
@@ -48,7 +48,7 @@ class Lexicon:
 
 
 @cache
-def lexicon() -> Lexicon:
+def lexicon() -> QuestionLexicon:
     """Return the shipped lexicon."""
     text = resources.files("kg.query.ask").joinpath("lexicon.yaml").read_text(encoding="utf-8")
     read = yaml.safe_load(text)
@@ -56,7 +56,7 @@ def lexicon() -> Lexicon:
     for group in read["synonyms"]:
         for word in group:
             synonyms[str(word).lower()] = tuple(dict.fromkeys((*synonyms.get(str(word).lower(), ()), *map(str, group))))
-    return Lexicon(
+    return QuestionLexicon(
         operations=tuple(
             Operation(name, _pattern(row["asks"]), tuple(row["states"]), row.get("names", 0), row.get("value", False))
             for name, row in read["operations"].items()

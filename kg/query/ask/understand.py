@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kg.model import Entity
-    from kg.query.ask.lexicon import Aspect, Lexicon, Operation
+    from kg.query.ask.lexicon import Aspect, Operation, QuestionLexicon
     from kg.query.resolve import Named
     from kg.query.session import QuerySession
 
@@ -43,7 +43,7 @@ _NAMING_KINDS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class QuestionTerm:
     """Something an answer has to speak of: any of its `spellings`; a `name` may stand above the sentence.
 
     `weight` is less for words that say little (verbs, numbers); a `measure` is what a value is a value of.
@@ -73,7 +73,7 @@ class Understood:
     period: Period | None
     as_of: date | None
     direction: int
-    terms: tuple[Term, ...]
+    terms: tuple[QuestionTerm, ...]
     states: tuple[str, ...]
     wants_value: bool
     wants_day: bool
@@ -90,8 +90,8 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
     dates, _ = read_dates(text, today)
     found = find_names(session, text, taken=[(each.start, each.end) for each in dates])
     rest = _without(text, [(named.start, named.end) for named in found.names])
-    operation = _operation(words, rest, len(found.names))
     aspect = next((each for each in words.aspects if each.asks.search(rest)), None)
+    operation = _operation(words, rest, len({named.entity.id for named in found.names}), aspect)
     as_of, period = _days(text, [each.period for each in dates], operation)
     entities = tuple(dict.fromkeys(named.entity for named in found.names))
     spans = [(named.start, named.end) for named in found.names] + [(each.start, each.end) for each in dates]
@@ -125,8 +125,10 @@ def _tidy(question: str) -> str:
     return "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in text)[:LONGEST]
 
 
-def _operation(words: Lexicon, rest: str, names: int) -> Operation | None:
-    return next((each for each in words.operations if each.asks.search(rest) and names >= each.names), None)
+def _operation(words: QuestionLexicon, rest: str, names: int, aspect: Aspect | None) -> Operation | None:
+    """Return what is done with the names; 「硅料上游是什么」 asks for a relation, not for a definition."""
+    fits = (each for each in words.operations if each.asks.search(rest) and names >= each.names)
+    return next((each for each in fits if each.name != "definition" or aspect is None), None)
 
 
 def _days(text: str, periods: Sequence[Period], operation: Operation | None) -> tuple[date | None, Period | None]:
@@ -161,7 +163,7 @@ def _direction(names: Sequence[Named], text: str) -> int:
     return -1 if move and move["down"] else 1
 
 
-def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Iterator[Term]:
+def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Iterator[QuestionTerm]:
     for entity in dict.fromkeys(named.entity for named in names):
         written = [text[named.start : named.end] for named in names if named.entity == entity]
         aliases = [alias.name for alias in entity.aliases if len(alias.name) > 1]
@@ -170,10 +172,12 @@ def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Ite
         spoken = [said for said, meant in lexicon().spoken.items() if meant == entity.name]
         if about is not None and entity.name.startswith(about.name) and len(entity.name) > len(about.name):
             # 碳酸锂价格 is looked for as 碳酸锂 and 价格, which need not stand side by side
-            yield Term(about.name, tuple(dict.fromkeys((about.name, *written, *spoken))), name=True, entity=entity.id)
+            yield QuestionTerm(
+                about.name, tuple(dict.fromkeys((about.name, *written, *spoken))), name=True, entity=entity.id
+            )
             measure = entity.name[len(about.name) :]
             spelled = (*lexicon().synonyms.get(measure, (measure,)), *written, *spoken)
-            yield Term(measure, spelled, measure=True)
+            yield QuestionTerm(measure, spelled, measure=True)
             continue
         if entity.name.lower() in lexicon().empty:
             continue
@@ -181,10 +185,10 @@ def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Ite
         synonyms = lexicon().synonyms.get(entity.name.lower(), ()) if measured else ()
         name = entity.kind in _NAMING_KINDS
         spelled = tuple(dict.fromkeys((*spellings, *spoken, *synonyms)))
-        yield Term(entity.name, spelled, name=name, entity=entity.id, measure=measured)
+        yield QuestionTerm(entity.name, spelled, name=name, entity=entity.id, measure=measured)
 
 
-def _word_terms(words: Lexicon, text: str, rest: str) -> Iterator[Term]:
+def _word_terms(words: QuestionLexicon, text: str, rest: str) -> Iterator[QuestionTerm]:
     """Yield the content words of a question that are neither names nor dates nor the words that ask."""
     for pattern in (*(each.asks for each in words.operations), *(each.asks for each in words.aspects)):
         rest = pattern.sub(lambda match: match[0] if _is_content(match[0]) else "，", rest)
@@ -192,7 +196,7 @@ def _word_terms(words: Lexicon, text: str, rest: str) -> Iterator[Term]:
     for measure, pattern in words.implied.items():
         if pattern.search(text) and seen.isdisjoint(group := words.synonyms.get(measure, (measure,))):
             seen.update(group)
-            yield Term(measure, group, measure=True)
+            yield QuestionTerm(measure, group, measure=True)
             break
     for cut, tag in rjieba.tag(_COMPOUND.sub("，", rest)):
         word = _stem(cut.strip())
@@ -206,7 +210,7 @@ def _word_terms(words: Lexicon, text: str, rest: str) -> Iterator[Term]:
             seen.update(group)
             listed = folded in words.synonyms
             weight = 1.0 if listed else _WEIGHTS.get(tag[0], _LITTLE)
-            yield Term(word, tuple(dict.fromkeys((word, *group))), weight=weight, measure=listed)
+            yield QuestionTerm(word, tuple(dict.fromkeys((word, *group))), weight=weight, measure=listed)
 
 
 def _stem(word: str) -> str:

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from kg.model import Entity, Kind
+from kg.query.ask.understand import understand
+from kg.query.resolve import names_in
+from kg.query.session import QuerySession
+from tests.kg.query.world import WAFER, claim, named, paper, seen, solar
+
+TODAY = date(2025, 12, 31)
+
+EXTRA = tuple(
+    map(named, ("theme:AI", "indicator:关税", "indicator:LPR", "industry:银行", "indicator:净息差", "event:加息"))
+)
+
+
+@pytest.fixture(scope="module")
+def session() -> QuerySession:
+    return QuerySession(seen(*solar(), paper(9, "2024-01-01", extra=EXTRA)))
+
+
+@pytest.mark.parametrize(
+    ("question", "operation", "first", "direction"),
+    [
+        ("光伏产业链", "chain", "光伏", 1),
+        ("光伏的上下游有哪些公司？", "chain", "光伏", 1),
+        ("硅料上游是什么", "upstream", "硅料", 1),
+        ("supply chain of 光伏", "chain", "光伏", 1),
+        ("硅料价格下跌有什么影响？", "impact", "硅料价格", -1),
+        ("硅料价格上涨利好谁", "impact", "硅料价格", 1),
+        ("限产会带动硅料价格上涨吗", "impact", "限产", 1),
+        ("补贴退坡谁受损", "impact", "补贴退坡", 1),
+        ("下调关税会影响哪些行业", "impact", "关税", -1),
+        ("组件毛利率为什么下降", "causes", "组件毛利率", -1),
+        ("为什么组件毛利率改善", "causes", "组件毛利率", 1),
+        ("什么导致硅料价格下跌", "causes", "硅料价格", -1),
+        ("通威股份和隆基绿能是什么关系", "relate", "通威股份", 1),
+        ("隆基绿能 related to 通威股份", "relate", "隆基绿能", 1),
+        ("回顾历次加息对净息差的影响", "history", "加息", 1),
+        ("隆基绿能怎么样", "facts", "隆基绿能", 1),
+        ("601012的毛利率", "facts", "隆基绿能", 1),
+        ("隆基绿能的供应商有哪些", "supplier", "隆基绿能", 1),
+        ("通威股份卖给谁", "customer", "通威股份", 1),
+        ("谁在生产硅料", "producer", "硅料", 1),
+        ("隆基绿能的主要竞争对手", "competitor", "隆基绿能", 1),
+        ("大家怎么看硅料价格", "views", "硅料价格", 1),
+        ("当前热点主题有哪些", "themes", "", 1),
+        ("火星天气如何", "facts", "", 1),
+        ("", "facts", "", 1),
+    ],
+)
+def test_a_question_is_parsed(session: QuerySession, question: str, operation: str, first: str, direction: int):
+    asked = understand(session, question, TODAY)
+    assert asked.operation == operation
+    assert (asked.entities[0].name if asked.entities else "") == first
+    assert asked.direction == direction
+
+
+@pytest.mark.parametrize(
+    ("question", "day", "period"),
+    [
+        ("截至2024年3月，硅料价格是多少", date(2024, 3, 31), None),
+        ("站在2024年3月15日看硅料价格", date(2024, 3, 15), None),
+        ("去年7月大家怎么看硅料价格", date(2024, 7, 31), None),
+        ("2024年上半年硅料价格", None, "2024H1"),
+        ("2023年和2024年硅料价格", None, "2023-01-01…2024-12-31"),
+        ("硅料价格", None, None),
+    ],
+)
+def test_a_day_and_a_period_are_told_apart(session: QuerySession, question: str, day: date | None, period: str | None):
+    asked = understand(session, question, TODAY)
+    assert asked.as_of == day
+    assert (str(asked.period) if asked.period else None) == period
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "meant"),
+    [
+        ("tongwei gufen 的客户", "tongwei gufen", "通威股份"),
+        ("阳光电园怎么样", "阳光电园", "阳光电源"),
+    ],
+)
+def test_a_misspelt_company_is_corrected_and_said(session: QuerySession, question: str, written: str, meant: str):
+    asked = understand(session, question, TODAY)
+    assert (written, meant) in asked.corrections
+    assert asked.entities[0].name == meant
+
+
+def test_a_beginning_that_two_companies_share_is_asked_back():
+    one = Entity("sec:600001.SH", Kind.COMPANY, "东方一号", codes=("600001.SH",))
+    two = Entity("sec:600002.SH", Kind.COMPANY, "东方二号", codes=("600002.SH",))
+    said = ("甲。", claim(one.id, "produces", WAFER)), ("乙。", claim(two.id, "produces", WAFER))
+    seen_of = seen(paper(1, "2024-01-01", *said, extra=(one, two)))
+    asked = understand(QuerySession(seen_of), "东方最近怎么样", TODAY)
+    assert {entity.name for entity in asked.choices} == {"东方一号", "东方二号"}
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("硅料价格与硅料", ["硅料价格", "硅料"]),
+        ("AI在chain里", ["AI"]),
+        ("MAIL与ai", ["AI"]),
+        ("硅料硅料", ["硅料", "硅料"]),
+        ("x" * 300 + "硅料", []),
+        ("  ", []),
+        ("ＡＩ", ["AI"]),
+    ],
+)
+def test_names_are_found_by_place_the_longest_first(session: QuerySession, question: str, found: list[str]):
+    names = names_in(session, question)
+    assert [item.entity.name for item in names] == found
+    assert [item.start for item in names] == sorted(item.start for item in names)
