@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 # The constraints hold for what builds the package too (pip reads them from the environment there).
 INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 CANDIDATES := python3.13 python3.12 python3.11 python3
-LINTED := kg extraction communities viz notebooks tests benchmarks
+LINTED := liantu.py kg extraction communities viz notebooks tests benchmarks
 DOCTESTED := kg extraction communities viz
 TRAINING := export fit network recipe # need PyTorch, which the checks do not install
 
