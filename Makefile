@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 # The constraints hold for what builds the package too (pip reads them from the environment there).
 INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 CANDIDATES := python3.13 python3.12 python3.11 python3
-LINTED := liantu.py kg extraction communities viz notebooks tests benchmarks
+LINTED := liantu.py hatch_build.py kg extraction communities viz notebooks tests benchmarks
 DOCTESTED := kg extraction communities viz
 # Tests of modules without processes, models or stores on disk, and of the rules for source files.
 FAST := tests/architecture/test_budgets.py tests/architecture/test_repository.py tests/architecture/test_rules.py \
@@ -73,6 +73,15 @@ doctests: $(VENV)/.dev
 
 goldens: $(VENV)/.dev ## refresh the figures of the bundled reports that tests/goldens compares; look at the difference
 	@$(BIN)/python -m tests.goldens.demo_corpus
+
+wheel: $(VENV)/.dev ## build the wheel into dist/, install it in an environment of its own, and try it there
+	@rm -rf dist build/wheel-env
+	$(BIN)/python -m hatchling build -t wheel -d dist >/dev/null
+	$(BIN)/python -m venv build/wheel-env
+	build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check --no-input -c constraints.txt dist/*.whl
+	cp tests/wheel/smoke.py build/wheel-env/smoke.py
+	build/wheel-env/bin/python -P build/wheel-env/smoke.py notebooks/demo/reports/2024-05-27_*.md
+	cd build/wheel-env && bin/liantu doctor | tail -1
 
 bench: $(VENV)/.default ## characters and facts per second of every stage
 	@$(BIN)/python -m benchmarks.speed

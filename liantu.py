@@ -10,7 +10,10 @@ Names are imported on first use, so that asking does not load the extractor.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path as _File
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -73,6 +76,31 @@ __all__ = [
     "read_file",
     "run_week",
 ]
+
+
+_PACKAGES = ("kg", "extraction", "communities", "viz")
+_PREFIX = f"{__name__}." if __spec__ is not None and __spec__.submodule_search_locations else ""
+"""Packages are top-level in a checkout, and below `liantu` where the wheel is installed."""
+
+
+def shadowed() -> list[str]:
+    """Return one line for each package of Liantu that would be imported from another distribution."""
+    home, faults = _File(__file__).resolve().parent, []
+    for name in _PACKAGES:
+        found = find_spec(_PREFIX + name)
+        place = found.origin if found else None
+        if place is None or _File(place).resolve() != home / name / "__init__.py":
+            where = f"comes from {place}" if place else "cannot be found"
+            faults.append(f"package {name} {where}, not from {home}; install liantu in an environment of its own")
+    return faults
+
+
+def main() -> None:
+    """Run the command line, unless another distribution shadows a package."""
+    if faults := shadowed():
+        sys.stderr.write(f"liantu: {faults[0]}\n")
+        sys.exit(2)
+    import_module(f"{_PREFIX}kg.cli").main()
 
 
 def __dir__() -> list[str]:
