@@ -59,6 +59,7 @@ def test_links_and_named_files_exist(page: Path):
 def test_files_that_the_architecture_names_exist(page: str):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     named = re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|yaml|toml)|(?:[a-z_]+/)+)`", text)
+    named = [name for name in named if not name.startswith("liantu/")]  # the layout of the wheel
     homes = (ROOT, ROOT / "kg", ROOT / "extraction", ROOT / "viz", ROOT / "tests", ROOT / "kg" / "store")
     lost = [name for name in named if not any((home / name).exists() for home in (*homes, ROOT / "kg/store/sqlite"))]
     assert named
