@@ -1,4 +1,5 @@
 # make demo   the main job on the bundled reports, in an environment of its own; pages in build/demo/
+# make check  the fast checks, while working
 # make test   every check a contributor needs
 # make help   the other targets
 
@@ -6,15 +7,20 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j demo test lint types imports tests doctests bench clean
+.PHONY: help setup setup-dev neo4j demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 # The constraints hold for what builds the package too (pip reads them from the environment there).
 INSTALL := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 CANDIDATES := python3.13 python3.12 python3.11 python3
-LINTED := kg extraction communities viz notebooks tests benchmarks
+LINTED := liantu.py hatch_build.py kg extraction communities viz notebooks tests benchmarks
 DOCTESTED := kg extraction communities viz
+# Tests of modules without processes, models or stores on disk, and of the rules for source files.
+FAST := tests/architecture/test_budgets.py tests/architecture/test_repository.py tests/architecture/test_rules.py \
+    tests/architecture/test_structure.py $(wildcard tests/kg/test_*.py) tests/kg/dating tests/kg/query tests/kg/securities \
+    tests/kg/store/rules tests/kg/text tests/extraction/certainty tests/extraction/facts tests/extraction/quantities \
+    tests/extraction/text tests/viz/layout
 TRAINING := export fit network recipe # need PyTorch, which the checks do not install
 
 help: ## this list
@@ -30,14 +36,21 @@ neo4j: build/neo4j/.ready ## the Neo4j server that tests ask, from Maven into bu
 demo: $(VENV)/.default ## read the bundled reports, answer three questions, draw pages into build/demo/
 	@$(BIN)/python notebooks/demo/run.py
 
+check: $(VENV)/.dev ## ruff, mypy, import contracts and the unit tests of pure modules; under a minute
+	@$(call run_checks,lint types imports fast-tests)
+
+test: $(VENV)/.dev ## every check: those of make check, then all tests and doctests
+	@$(call run_checks,lint types imports tests doctests)
+
 # One line a check: the first that fails stops the rest, and its name stands last on the screen.
-test: $(VENV)/.dev ## ruff, mypy, import contracts, pytest, doctests
-	@began=$$SECONDS
-	for check in lint types imports tests doctests; do
-	    echo "== $$check"
-	    $(MAKE) --no-print-directory $$check || { echo "make test: $$check failed"; exit 1; }
-	done
-	echo "make test: lint, types, imports, tests and doctests passed in $$((SECONDS - began)) s"
+define run_checks
+began=$$SECONDS
+for check in $(1); do
+    echo "== $$check"
+    $(MAKE) --no-print-directory $$check || { echo "make $@: $$check failed"; exit 1; }
+done
+echo "make $@: $(1) passed in $$((SECONDS - began)) s"
+endef
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check $(LINTED)
@@ -49,11 +62,26 @@ types: $(VENV)/.dev
 imports: $(VENV)/.dev
 	@$(BIN)/lint-imports
 
+fast-tests: $(VENV)/.dev
+	@$(BIN)/pytest -q --numprocesses auto --maxprocesses 4 --dist worksteal $(FAST)
+
 tests: $(VENV)/.dev
 	@$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 doctests: $(VENV)/.dev
 	@$(BIN)/pytest --doctest-modules $(DOCTESTED) $(TRAINING:%=--ignore=extraction/training/%.py)
+
+goldens: $(VENV)/.dev ## refresh the figures of the bundled reports that tests/goldens compares; look at the difference
+	@$(BIN)/python -m tests.goldens.demo_corpus
+
+wheel: $(VENV)/.dev ## build the wheel into dist/, install it in an environment of its own, and try it there
+	@rm -rf dist build/wheel-env
+	$(BIN)/python -m hatchling build -t wheel -d dist >/dev/null
+	$(BIN)/python -m venv build/wheel-env
+	build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check --no-input -c constraints.txt dist/*.whl
+	cp tests/wheel/smoke.py build/wheel-env/smoke.py
+	build/wheel-env/bin/python -P build/wheel-env/smoke.py notebooks/demo/reports/2024-05-27_*.md
+	cd build/wheel-env && bin/liantu doctor | tail -1
 
 bench: $(VENV)/.default ## characters and facts per second of every stage
 	@$(BIN)/python -m benchmarks.speed

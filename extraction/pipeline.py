@@ -25,7 +25,6 @@ from extraction.context.surroundings import (
     with_pronouns,
 )
 from extraction.dating.carry_over import as_of, carry_period, is_estimate, named_week, shift_to_reported_week
-from extraction.dating.fiscal_year import fiscal_year_end
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
 from extraction.facts.chunking import chunk_document
@@ -42,6 +41,7 @@ from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
 from kg.dating.reader import find_periods, read_dates
+from kg.dating.reference import fiscal_year_end
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver

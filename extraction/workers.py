@@ -40,7 +40,9 @@ def ordered_map(
         work = built(build) if first else None
         for batch in whole:
             assert work is not None
-            yield from map(work, batch)
+            with threadpool_limits(1):  # the matrices are small: more BLAS threads only spin
+                done = [work(item) for item in batch]
+            yield from done
         return
     with ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(build,)

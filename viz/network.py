@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kg.model import Kind, Modality, Polarity
 from viz.layout.labels import FONT_PIXELS
-from viz.layout.placement import place
+from viz.layout.layered import place
 from viz.lines import lines_of
 from viz.pages import Prose, as_json, render
 from viz.palette import CONTESTED, KINDS, MINUS, NEGATED, NEUTRAL, PLUS, Stroke, sign_color, stroke_of

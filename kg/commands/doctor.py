@@ -1,24 +1,26 @@
-"""`liantu doctor`: what is installed, missing or shadowed."""
+"""`liantu doctor`: what is installed, missing, shadowed or overwritten."""
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
 import sqlite3
 import sys
+from base64 import urlsafe_b64encode
 from importlib.metadata import PackageNotFoundError, distribution, requires
 from pathlib import Path
 
 import click
 from packaging.requirements import Requirement
 
-_OWN = ("kg", "extraction", "communities", "viz")
+from liantu import shadowed
+
 _LEAST_SQLITE = (3, 35)
 
 
 @click.command()
 def doctor() -> None:
-    """检查安装：依赖是否齐全，包名是否被别的包遮住。"""
-    faults = [fault for check in (_python, _sqlite, _shadowed, _missing) for fault in check()]
+    """检查安装：依赖是否齐全，包是否被别的包遮住或覆盖。"""
+    faults = [fault for check in (_python, _sqlite, shadowed, _overwritten, _missing) for fault in check()]
     for fault in faults:
         click.echo(f"✗ {fault}")
     if faults:
@@ -41,17 +43,23 @@ def _sqlite() -> list[str]:
     return [] if "ENABLE_FTS5" in options else ["这个 Python 的 SQLite 没有 FTS5，全文检索不可用"]
 
 
-def _shadowed() -> list[str]:
-    """kg, viz, extraction and communities are taken names elsewhere: ours must be the ones that are imported."""
-    home = Path(__file__).resolve().parents[2]
+def _overwritten() -> list[str]:
+    """Compare installed files with the hashes that the installer recorded; an editable install has almost none."""
     faults = []
-    for name in _OWN:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            faults.append(f"找不到包 {name}")
-        elif Path(spec.origin).resolve().parent != home / name:
-            faults.append(f"包 {name} 被 {spec.origin} 遮住；请把 liantu 装进单独的环境")
+    for file in distribution("liantu").files or []:
+        place = Path(str(file.locate()))
+        if file.hash is None or file.suffix not in {".py", ".yaml", ".csv"}:
+            continue
+        if not place.is_file():
+            faults.append(f"缺少文件 {place}；请重新安装 liantu")
+        elif _digest(place, file.hash.mode) != file.hash.value:
+            faults.append(f"文件 {place} 与安装时不同，可能被别的包覆盖；请把 liantu 重新装进单独的环境")
     return faults
+
+
+def _digest(place: Path, algorithm: str) -> str:
+    """Return a digest as a wheel's RECORD writes it (PEP 376)."""
+    return urlsafe_b64encode(hashlib.new(algorithm, place.read_bytes()).digest()).rstrip(b"=").decode()
 
 
 def _missing() -> list[str]:

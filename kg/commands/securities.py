@@ -74,8 +74,8 @@ def show(name: str, day: date | None, *, master: Path | None, kb: Path, as_json:
 @json_option
 def diff(before: Path, after: Path, *, as_json: bool) -> None:
     """比较两份名单 BEFORE、AFTER：新增、消失、改名的代码。"""
-    from kg.securities.lists.comparing import compare  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imports import read_master  # noqa: PLC0415 -- imported when called
+    from kg.securities.records import compare  # noqa: PLC0415 -- imported when called
 
     old, new = read_master(before), read_master(after)
     changes = compare(old, new)

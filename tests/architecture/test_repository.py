@@ -75,9 +75,13 @@ def test_the_licence_is_the_full_text():
     assert hashlib.sha256((ROOT / "LICENSE").read_bytes()).hexdigest() == APACHE_2
 
 
-def test_the_changelog_knows_the_version():
+def test_the_changelog_keeps_a_changelog():
+    """https://keepachangelog.com: unreleased changes come first, and every version has sections of the known kinds."""
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.search(rf"^## {re.escape(project()['project']['version'])}\b", changelog, flags=re.MULTILINE)
+    assert re.findall(r"^## (.*)", changelog, flags=re.MULTILINE)[0] == "[Unreleased]"
+    sections = set(re.findall(r"^### (.*)", changelog, flags=re.MULTILINE))
+    assert sections <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert project()["project"]["version"] in changelog
 
 
 def test_import_contracts_hold():

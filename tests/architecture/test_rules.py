@@ -33,6 +33,9 @@ EMPTY_WORDS = frozenset(
     {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "manager", "factory", "handler", "types"}
 )
 # A breach has one line here, with its reason.
+NAMED = {
+    "kg/service/base.py": "holds the knowledge base, in the sense of the domain",
+}
 STDLIB_NAMES = {
     "extraction/documents/html.py": "one reader a format, called like the format (DESIGN §2)",
     "kg/query/profile.py": "one module a question, called like the question (DESIGN §7)",
@@ -72,7 +75,8 @@ def test_the_clock_is_read_by_commands_only():
 
 
 def test_modules_are_named_after_something():
-    assert [module.name for module in modules(*PACKAGES, *OUTSIDE) if module.path.stem in EMPTY_WORDS] == []
+    empty = {module.name for module in modules(*PACKAGES, *OUTSIDE) if module.path.stem in EMPTY_WORDS}
+    assert empty == NAMED.keys()
 
 
 def test_no_module_bears_a_name_of_the_standard_library():

@@ -1,8 +1,10 @@
-"""The wheel holds the four packages whole, data included, and nothing else; built without a network."""
+"""The wheel has everything below `liantu/`, data included, refers to nothing outside, and works; no network needed."""
 
 from __future__ import annotations
 
+import ast
 import configparser
+import os
 import subprocess
 import sys
 import zipfile
@@ -10,19 +12,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import liantu
 from tests.architecture.source import PACKAGES, ROOT, project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DATA = (
-    "kg/relations.yaml",
-    "kg/securities/data/ashare.csv",
-    "extraction/lexicon/products.yaml",
-    "viz/static/network.html.j2",
-    "viz/static/network.js",
-    "viz/static/base.css",
+    "liantu/kg/relations.yaml",
+    "liantu/kg/securities/data/ashare.csv",
+    "liantu/extraction/lexicon/products.yaml",
+    "liantu/viz/static/network.html.j2",
+    "liantu/viz/static/network.js",
+    "liantu/viz/static/base.css",
 )
+REPORT = ROOT / "notebooks" / "demo" / "reports" / "2024-05-27_示例证券乙_光伏行业深度.md"
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +38,85 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(next(folder.glob("liantu-*.whl")))
 
 
-def test_top_folders_are_the_packages_and_the_metadata(wheel: zipfile.ZipFile):
+def test_top_folders_are_liantu_and_the_metadata(wheel: zipfile.ZipFile):
     version = project()["project"]["version"]
-    assert {name.split("/")[0] for name in wheel.namelist()} == {*PACKAGES, f"liantu-{version}.dist-info"}
+    assert {name.split("/")[0] for name in wheel.namelist()} == {"liantu", f"liantu-{version}.dist-info"}
 
 
 def test_every_file_of_the_packages_is_inside(wheel: zipfile.ZipFile):
-    files = {path.relative_to(ROOT).as_posix() for package in PACKAGES for path in _shipped(ROOT / package)}
+    files = {f"liantu/{path.relative_to(ROOT).as_posix()}" for package in PACKAGES for path in _shipped(ROOT / package)}
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert inside == files
+    assert inside == {*files, "liantu/__init__.py"}
     assert inside.issuperset(DATA)
+
+
+def test_no_import_leads_out_of_the_wheel(wheel: zipfile.ZipFile):
+    leading_out = [
+        f"{name}:{node.lineno}"
+        for name in wheel.namelist()
+        if name.endswith(".py")
+        for node in ast.walk(ast.parse(wheel.read(name)))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for module in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+        if module.split(".")[0] in PACKAGES
+    ]
+    assert leading_out == []
+
+
+@pytest.fixture
+def site(wheel: zipfile.ZipFile, tmp_path: Path) -> Path:
+    wheel.extractall(tmp_path / "site")
+    return tmp_path / "site"
+
+
+def _outside(site: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with the unpacked wheel on the path and the checkout off it."""
+    off = f"import sys; sys.path[:] = [p for p in sys.path if p not in ({str(ROOT)!r}, '')]; "
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    command = [sys.executable, "-P", "-c", off + code]
+    return subprocess.run(command, cwd=site, env=environment, capture_output=True, check=False, encoding="utf-8")
+
+
+def test_the_wheel_works_without_the_checkout(site: Path):
+    """Commands, worker processes, templates and data files."""
+    script = ROOT / "tests" / "wheel" / "smoke.py"
+    code = (
+        f"sys.argv = ['smoke.py', {str(REPORT)!r}]; import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
+    )
+    done = _outside(site, code)
+    assert done.returncode == 0, done.stderr
+    assert str(site) in done.stdout
+
+
+def test_doctor_finds_a_file_that_another_distribution_overwrote(site: Path):
+    doctor = "sys.argv = ['liantu', 'doctor']; import liantu; liantu.main()"
+    assert "✓ 一切就绪" in _outside(site, doctor).stdout
+    (site / "liantu" / "viz" / "palette.py").write_text("KINDS = {}\n", encoding="utf-8")
+    (site / "liantu" / "viz" / "wording.py").unlink()
+    done = _outside(site, doctor)
+    assert done.returncode == 1, done.stderr
+    assert [line.split("liantu/")[1].split(" ")[0] for line in done.stdout.splitlines() if line.startswith("✗")] == [
+        "viz/palette.py",
+        "viz/wording.py；请重新安装",
+    ]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_of_another_distribution_is_one_line(name: str, tmp_path: Path):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("raise SystemError('not ours')", encoding="utf-8")
+    code = "import liantu; liantu.main()"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "doctor"], env=environment, capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"liantu: package {name} comes from {tmp_path}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_nothing_shadows_this_checkout():
+    assert liantu.shadowed() == []
 
 
 def test_the_metadata_has_commands_license_and_python(wheel: zipfile.ZipFile):
@@ -51,7 +124,8 @@ def test_the_metadata_has_commands_license_and_python(wheel: zipfile.ZipFile):
     parser = configparser.ConfigParser(delimiters=("=",))
     parser.read_string(wheel.read(f"{info}/entry_points.txt").decode())
     assert dict(parser["console_scripts"]) == project()["project"]["scripts"]
-    assert dict(parser["liantu.commands"]) == project()["project"]["entry-points"]["liantu.commands"]
+    commands = project()["project"]["entry-points"]["liantu.commands"]
+    assert dict(parser["liantu.commands"]) == {name: f"liantu.{place}" for name, place in commands.items()}
     assert wheel.read(f"{info}/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
     assert f"Requires-Python: {project()['project']['requires-python']}" in wheel.read(f"{info}/METADATA").decode()
 

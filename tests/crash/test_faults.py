@@ -18,7 +18,7 @@ import pytest
 from kg.cli import main
 from kg.errors import StoreUnusable
 from kg.store.open import open_store
-from kg.store.sqlite.migrations import STEPS
+from kg.store.sqlite.schema import STEPS
 from tests.crash import works
 from tests.crash.killing import ROOT
 

@@ -21,7 +21,7 @@ from kg.model import Community, Run
 from kg.relations import vocabulary
 from kg.store.open import open_store
 from kg.store.sqlite import bulk as sqlite_bulk
-from kg.store.sqlite.migrations import STEPS
+from kg.store.sqlite.schema import STEPS
 from tests.contracts.readings import BYD, CATL, LITHIUM, READ, day, denied, fact, reading, reported
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import igraph
 
-from viz.layout.boxes import Box, ColumnHeading, NodeSize, Placement, ems
+from viz.layout.boxes import Box, ColumnHeading, NodeSize, Placement, ems, face
+from viz.layout.force_layout import place_free
 from viz.layout.labels import FONT_PIXELS
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 VIEW_WIDTH: Final = 1180
 VIEW_HEIGHT: Final = 800
 """Space for the graph next to the panel on a laptop; tall columns are split to fit it."""
+
+_DENSE: Final = 80
+"""Above this number of nodes, each shows its name only, in one line."""
 
 _GAP_X, _GAP_X_MAX, _GAP_Y, _GAP_Y_MAX, _GAP_ROW, _CARD = 84, 220, 28, 64, 6, 12
 _GAP_WITHIN = 44
@@ -60,6 +64,29 @@ class _Grid:
     down: int
     width: int
     height: int
+
+
+def place(scene: Scene) -> tuple[dict[str, NodeSize], Placement]:
+    """Return each node's size and the placement of the scene; deterministic."""
+    if not scene.nodes:
+        return {}, Placement({}, {}, {})
+    dense = len(scene.nodes) > _DENSE
+    if not scene.layered:
+        faces = {node.id: face(node, dense=dense) for node in scene.nodes}
+        return faces, place_free(scene, faces)
+    candidates = []
+    for narrow in (True, False):
+        faces = {node.id: face(node, narrow=narrow) for node in scene.nodes}
+        candidates.append((faces, place_layered(scene, faces)))
+    return max(candidates, key=lambda found: _fit_scale(found[1]))
+
+
+def _fit_scale(placement: Placement) -> float:
+    """Return the zoom at which the whole layout fits the view."""
+    boxes: list[Box] = [*placement.boxes.values(), *placement.cards.values()]
+    width = max(box.x + box.width / 2 for box in boxes) - min(box.x - box.width / 2 for box in boxes)
+    height = max(box.y + box.height / 2 for box in boxes) - min(box.y - box.height / 2 for box in boxes)
+    return min(VIEW_WIDTH / width, VIEW_HEIGHT / height)
 
 
 def place_layered(scene: Scene, faces: Mapping[str, NodeSize]) -> Placement:

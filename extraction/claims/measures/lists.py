@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from extraction.claims.measures.described import measure_described, measure_described_row
 from extraction.claims.measures.measurement import PreviousMeasurement, last_named
 from extraction.claims.measures.owner import read_owner
 from extraction.claims.measures.subject import (
     compound_measurement,
     is_place,
-    measure_described,
-    measure_described_row,
     without,
 )
 from extraction.claims.measures.words import AFTER_LEVEL, CONTINUES, FILLER, VAGUE

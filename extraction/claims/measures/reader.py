@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from extraction.claims.measures.continuation import SHARE_OF, ContinuationResolver
+from extraction.claims.measures.described import measure_described
 from extraction.claims.measures.filters import is_doubtful
 from extraction.claims.measures.lists import RowReader, RowSubjects
 from extraction.claims.measures.measurement import (
@@ -33,7 +34,7 @@ from extraction.claims.measures.period import (
     starts_dated_range,
     years_of,
 )
-from extraction.claims.measures.subject import SubjectFinder, clause_start, measure_described, without
+from extraction.claims.measures.subject import SubjectFinder, clause_start, without
 from extraction.claims.measures.words import (
     CHANGES,
     FILLER,

@@ -18,7 +18,7 @@ from kg.model import BlockKind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from extraction.documents.pdf.lines import TextLine
+    from extraction.documents.pdf.lines import PageLine
 
 _LONE = frozenset({Reason.CONTENTS, Reason.CONTACT, Reason.PAGE_NUMBER, Reason.SOURCE_LINE, Reason.FIGURE_LABEL})
 _CJK = re.compile(r"[\u2018-\u201d\u2026\u3000-\u9fff\uff00-\uffef]")
@@ -40,7 +40,7 @@ _WIDE_GAP = 1.3  # relative to the usual line distance
 class FlowUnit:
     """A part of a page that is ordered as a whole: lines of text, or finished pieces."""
 
-    lines: tuple[TextLine, ...] = ()
+    lines: tuple[PageLine, ...] = ()
     pieces: tuple[TextPiece, ...] = ()
     frame: tuple[float, float, float, float] = (0, 0, 0, 0)  # x0, top, x1, bottom
 
@@ -50,8 +50,8 @@ class Paragraph:
     """Lines of one paragraph, with the data needed to join across pages."""
 
     text: str
-    first: TextLine
-    last: TextLine
+    first: PageLine
+    last: PageLine
     full: bool
     lines: int
     page: int
@@ -62,9 +62,9 @@ class Paragraph:
         return self.full and not self.text.endswith(_STOPS)
 
 
-def units_of(lines: Sequence[TextLine]) -> Iterator[FlowUnit]:
+def units_of(lines: Sequence[PageLine]) -> Iterator[FlowUnit]:
     """Group lines in stream order into runs down one column; fragments side by side become one line."""
-    run: list[TextLine] = []
+    run: list[PageLine] = []
     for line in lines:
         if run and line.beside(run[-1]) and line.x0 > run[-1].x1:
             run[-1] = joined([run[-1], line])
@@ -95,7 +95,7 @@ def in_order(units: Sequence[FlowUnit]) -> list[FlowUnit]:
     return ordered
 
 
-def paragraphs(unit: FlowUnit, column: Sequence[TextLine], page: int) -> Iterator[Paragraph]:
+def paragraphs(unit: FlowUnit, column: Sequence[PageLine], page: int) -> Iterator[Paragraph]:
     """Split a run of lines into paragraphs.
 
     Args:
@@ -104,7 +104,7 @@ def paragraphs(unit: FlowUnit, column: Sequence[TextLine], page: int) -> Iterato
         page: index from 0.
     """
     pitch = _pitch(column)
-    group: list[TextLine] = []
+    group: list[PageLine] = []
     for line in unit.lines:
         if group and _starts_paragraph(group, line, pitch, _right_edge(group[-1], column)):
             yield _paragraph(group, column, page)
@@ -169,7 +169,7 @@ def join_text(upper: str, lower: str) -> str:
     return f"{upper}{glue}{lower}"
 
 
-def _unit(run: Sequence[TextLine]) -> FlowUnit:
+def _unit(run: Sequence[PageLine]) -> FlowUnit:
     frame = (min(line.x0 for line in run), run[0].top, max(line.x1 for line in run), run[-1].bottom)
     return FlowUnit(tuple(run), frame=frame)
 
@@ -179,13 +179,13 @@ def _above(upper: FlowUnit, lower: FlowUnit) -> bool:
     return one[0] < two[2] and two[0] < one[2] and (one[1] + one[3]) < (two[1] + two[3]) and one[3] < two[1] + 4
 
 
-def _pitch(column: Sequence[TextLine]) -> float:
+def _pitch(column: Sequence[PageLine]) -> float:
     steps = [low.middle - up.middle for up, low in itertools.pairwise(column)]
     near = [step for step, line in zip(steps, column, strict=False) if 0.8 * line.size < step < 3 * line.size]
     return median(near) if near else 0.0
 
 
-def _right_edge(line: TextLine, column: Sequence[TextLine], *, any_size: bool = False) -> float:
+def _right_edge(line: PageLine, column: Sequence[PageLine], *, any_size: bool = False) -> float:
     """Return where the column ends: the furthest edge shared by two lines, so that one outlier has no effect."""
     edges = sorted(
         (
@@ -200,17 +200,17 @@ def _right_edge(line: TextLine, column: Sequence[TextLine], *, any_size: bool = 
     return next(shared, max(edges, default=line.x1))
 
 
-def _first_word_width(line: TextLine) -> float:
+def _first_word_width(line: PageLine) -> float:
     """Return the width of an unbreakable first word (Latin, number), for which the line above may end early."""
     word = re.match(r"[!-~]+", line.text)
     return (_RAGGED + (0.5 * len(word[0]) if word else 0)) * line.size
 
 
-def _is_full(line: TextLine, right: float) -> bool:
+def _is_full(line: PageLine, right: float) -> bool:
     return line.x1 >= right - _RAGGED * line.size
 
 
-def _starts_paragraph(group: Sequence[TextLine], line: TextLine, pitch: float, right: float) -> bool:
+def _starts_paragraph(group: Sequence[PageLine], line: PageLine, pitch: float, right: float) -> bool:
     """Return whether a line begins a new paragraph after the lines in `group`."""
     last = group[-1]
     full = last.x1 + _first_word_width(line) > right
@@ -228,13 +228,13 @@ def _starts_paragraph(group: Sequence[TextLine], line: TextLine, pitch: float, r
     return indent > _INDENT * line.size or indent < -_INDENT * line.size
 
 
-def _stands_alone(line: TextLine) -> bool:
+def _stands_alone(line: PageLine) -> bool:
     """Return whether a line is hidden by its own text (contents, contacts) or has a value in a second column."""
     pair = len(line.words) > 1 and line.words[1].x0 - line.words[0].x1 > 2 * line.size and not is_item(line.text)
     return pair or line_reason(line.text) in _LONE
 
 
-def _paragraph(group: Sequence[TextLine], column: Sequence[TextLine], page: int) -> Paragraph:
+def _paragraph(group: Sequence[PageLine], column: Sequence[PageLine], page: int) -> Paragraph:
     text = ""
     for line in group:
         text = join_text(text, line.text)

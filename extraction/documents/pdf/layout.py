@@ -16,7 +16,7 @@ from kg.model import BlockKind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from extraction.documents.pdf.lines import Page, TextLine
+    from extraction.documents.pdf.lines import Page, PageLine
     from extraction.documents.pdf.tables import RuledTables
 
 _REPEATS = 3
@@ -121,7 +121,7 @@ def _read_parts(page: Page, running: dict[int, Reason], marks: Counter[str], fin
 
 
 def _items(
-    page: Page, unit: FlowUnit, column: Sequence[TextLine], tables: RuledTables
+    page: Page, unit: FlowUnit, column: Sequence[PageLine], tables: RuledTables
 ) -> Iterator[Paragraph | TextPiece]:
     if unit.pieces:
         yield from unit.pieces
@@ -136,9 +136,9 @@ def _items(
             yield from paragraphs(FlowUnit(tuple(lines)), column[:_MAX_LINES], page.number)
 
 
-def _split_by_kind(lines: Sequence[TextLine]) -> Iterator[tuple[list[TextLine], bool]]:
+def _split_by_kind(lines: Sequence[PageLine]) -> Iterator[tuple[list[PageLine], bool]]:
     """Split a run into running text, table rows and axes."""
-    group: list[TextLine] = []
+    group: list[PageLine] = []
     kind = ""
     for line in lines:
         found = "row" if _is_row(line) else "axis" if is_numeric(line.text) else ""
@@ -151,6 +151,6 @@ def _split_by_kind(lines: Sequence[TextLine]) -> Iterator[tuple[list[TextLine], 
         yield group, kind == "row" and len(group) >= _MIN_ROWS
 
 
-def _is_row(line: TextLine) -> bool:
+def _is_row(line: PageLine) -> bool:
     words = line.words
     return len(words) >= _ROW_CELLS and sum(len(word.text) for word in words) <= _CELL_LENGTH * len(words)

@@ -31,7 +31,7 @@ class TextRun:
 
 
 @dataclass(frozen=True, slots=True)
-class TextLine:
+class PageLine:
     """A line of one column; coordinates are in points, `top` and `bottom` from the page's upper edge."""
 
     words: tuple[TextRun, ...]
@@ -61,11 +61,11 @@ class TextLine:
         """Vertical centre."""
         return (self.top + self.bottom) / 2
 
-    def beside(self, other: TextLine) -> bool:
+    def beside(self, other: PageLine) -> bool:
         """Return whether both lines are at the same height."""
         return abs(self.middle - other.middle) < 0.5 * min(self.size, other.size)
 
-    def overlaps(self, other: TextLine) -> bool:
+    def overlaps(self, other: PageLine) -> bool:
         """Return whether the lines overlap horizontally."""
         return self.x0 < other.x1 and other.x0 < self.x1
 
@@ -77,7 +77,7 @@ class Page:
     number: int
     width: float
     height: float
-    lines: tuple[TextLine, ...]
+    lines: tuple[PageLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +110,14 @@ def read_page(page: Any, number: int) -> Page:
     return Page(number, width, height, lines)
 
 
-def joined(lines: Sequence[TextLine]) -> TextLine:
+def joined(lines: Sequence[PageLine]) -> PageLine:
     """Merge fragments that are side by side into one line."""
     words = tuple(sorted((word for line in lines for word in line.words), key=lambda word: word.x0))
     top, bottom = min(line.top for line in lines), max(line.bottom for line in lines)
-    return TextLine(words, top, bottom, lines[0].size, all(line.bold for line in lines), lines[0].upright)
+    return PageLine(words, top, bottom, lines[0].size, all(line.bold for line in lines), lines[0].upright)
 
 
-def _lines(raw: Any, count: int, *, origin: tuple[float, float]) -> Iterator[TextLine]:
+def _lines(raw: Any, count: int, *, origin: tuple[float, float]) -> Iterator[PageLine]:
     box = pdfium.FS_RECTF()
     run: list[_Char] = []
     first = 0
@@ -150,7 +150,7 @@ def _starts_new_line(run: Sequence[_Char], char: _Char) -> bool:
     return char.x0 - last.x1 > _COLUMN_GAP * height or char.x0 < last.x0 - height or moved > 0.7 * height
 
 
-def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[TextLine]:
+def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[PageLine]:
     inked = [char for char in run if not char.text.isspace()]
     if not inked:
         return
@@ -160,7 +160,7 @@ def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[TextLine]:
         return
     top, bottom = min(char.top for char in inked), max(char.bottom for char in inked)
     upright = _is_upright(raw, first)
-    yield TextLine(words, top, bottom, size, _is_bold(raw, first), upright)
+    yield PageLine(words, top, bottom, size, _is_bold(raw, first), upright)
 
 
 def _words(run: Sequence[_Char], size: float) -> Iterator[TextRun]:

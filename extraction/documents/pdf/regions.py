@@ -16,7 +16,7 @@ from kg.model import BlockKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from extraction.documents.pdf.lines import Page, TextLine
+    from extraction.documents.pdf.lines import Page, PageLine
     from extraction.documents.pdf.tables import RuledTables
 
 _SENTENCE = re.compile(r"[，。；]")
@@ -65,7 +65,7 @@ class RegionFinder:
         self.open_label = next((region.open_label for region in reversed(regions) if region.open_label), "")
         return regions
 
-    def is_prose(self, page: Page, line: TextLine) -> bool:
+    def is_prose(self, page: Page, line: PageLine) -> bool:
         """Return whether a line is running text: long, one column wide, in body size, with a comma or a stop."""
         text_width = page.width * 0.82
         return (
@@ -135,14 +135,14 @@ class RegionFinder:
             pieces = [*shown, _hidden(content, Reason.FIGURE_TEXT), *(TextPiece(note) for note in notes)]
         return Region((*own, *lines), (*pieces, *rest), "" if sources else title)
 
-    def _table(self, page: Page, title: str, lines: Sequence[TextLine], notes: Sequence[str]) -> Table | None:
+    def _table(self, page: Page, title: str, lines: Sequence[PageLine], notes: Sequence[str]) -> Table | None:
         labelled = title.lstrip().startswith(("表", "Table"))
         ruled = self.tables.rows(page, lines)
         rows = ruled if is_grid(ruled, labelled=labelled) else grid(lines)
         return table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
 
 
-def loose_table(page: Page, lines: Sequence[TextLine], tables: RuledTables) -> TextPiece | None:
+def loose_table(page: Page, lines: Sequence[PageLine], tables: RuledTables) -> TextPiece | None:
     """Read unlabelled lines that look like table rows."""
     ruled = tables.rows(page, lines)
     rows = ruled if is_grid(ruled, labelled=False) else grid(lines)
@@ -150,8 +150,8 @@ def loose_table(page: Page, lines: Sequence[TextLine], tables: RuledTables) -> T
     return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html()) if table else None
 
 
-def _hidden(lines: Sequence[TextLine], reason: Reason) -> TextPiece:
-    rows: list[list[TextLine]] = []
+def _hidden(lines: Sequence[PageLine], reason: Reason) -> TextPiece:
+    rows: list[list[PageLine]] = []
     for line in lines:
         if rows and line.beside(rows[-1][0]):
             rows[-1].append(line)
@@ -160,5 +160,5 @@ def _hidden(lines: Sequence[TextLine], reason: Reason) -> TextPiece:
     return TextPiece("\n".join(joined(row).text for row in rows), reason=reason)
 
 
-def _centre(line: TextLine) -> float:
+def _centre(line: PageLine) -> float:
     return (line.x0 + line.x1) / 2

@@ -23,7 +23,7 @@ from extraction.documents.pdf.lines import TextRun
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from extraction.documents.pdf.lines import Page, TextLine
+    from extraction.documents.pdf.lines import Page, PageLine
 
 
 # Errors that damaged or hostile pages have raised in pdfminer; such a page is read without its rulings.
@@ -49,7 +49,7 @@ class RuledTables:
         self._data = data
         self._opened: Any = None
 
-    def rows(self, page: Page, lines: Sequence[TextLine]) -> list[list[str | None]]:
+    def rows(self, page: Page, lines: Sequence[PageLine]) -> list[list[str | None]]:
         """Return the rows of the ruled table that contains nearly all of these lines, or an empty list."""
         top, bottom = min(line.top for line in lines) - 3, max(line.bottom for line in lines) + 3
         try:
@@ -78,7 +78,7 @@ class RuledTables:
             self._opened.close()
 
 
-def grid(lines: Sequence[TextLine]) -> list[list[str]]:
+def grid(lines: Sequence[PageLine]) -> list[list[str]]:
     """Read lines as a grid: rows by height, columns by the vertical gutters that few words cross."""
     rows = _rows([replace(line, words=tuple(part for word in line.words for part in _tokens(word))) for line in lines])
     cuts = _gutters([word for row in rows for line in row for word in line.words], len(rows))
@@ -121,13 +121,13 @@ def _is_upright(item: dict[str, Any]) -> bool:
     return not matrix or abs(matrix[1]) < 0.1 * abs(matrix[0])
 
 
-def _inside(lines: Iterable[TextLine], bbox: tuple[float, float, float, float]) -> int:
+def _inside(lines: Iterable[PageLine], bbox: tuple[float, float, float, float]) -> int:
     left, top, right, bottom = bbox
     return sum(top <= line.middle <= bottom and left - 2 <= line.x0 and line.x1 <= right + 2 for line in lines)
 
 
-def _rows(lines: Sequence[TextLine]) -> list[list[TextLine]]:
-    rows: list[list[TextLine]] = []
+def _rows(lines: Sequence[PageLine]) -> list[list[PageLine]]:
+    rows: list[list[PageLine]] = []
     for line in sorted(lines, key=lambda item: item.middle):
         if rows and line.beside(rows[-1][0]):
             rows[-1].append(line)
@@ -153,7 +153,7 @@ def _gutters(words: Sequence[TextRun], rows: int) -> list[float]:
     return cuts
 
 
-def _cell(row: Sequence[TextLine], low: float, high: float) -> str:
+def _cell(row: Sequence[PageLine], low: float, high: float) -> str:
     words = sorted((word for line in row for word in line.words), key=lambda word: word.x0)
     return " ".join(word.text for word in words if low <= (word.x0 + word.x1) / 2 < high)
 

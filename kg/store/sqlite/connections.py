@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from kg.errors import StoreLocked, StoreUnusable
 from kg.store.lock import writing
-from kg.store.sqlite.migrations import STEPS, migrate, version
+from kg.store.sqlite.schema import STEPS, migrate, version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,17 +1,24 @@
-"""The tables of a knowledge base in one SQLite file.
+"""The tables of a knowledge base in one SQLite file, and the migrations that lead to them.
 
 Keys grow with the day: a document's key is `day << 21 | number`, day being `date.toordinal()`, and a passage's key is
 `document key << 20 | place`. "Published on or before D" is therefore a comparison of keys wherever a document or
 passage is referenced, including the full-text index, and no row repeats a date. Capacity: 2 million documents a day
-with a million passages each, in SQLite's 63 bits.
+with a million passages each, in SQLite's 63 bits. SQLite's `user_version` is the number of migration steps applied.
 """
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
+
+from kg.errors import StoreTooNew, StoreUnusable
+from kg.ids import normal_name
+from kg.store import codec
+from kg.store.sqlite import journal
 
 if TYPE_CHECKING:
     import sqlite3
+    from pathlib import Path
 
 PLACE_BITS = 20
 PLACE_ROOM = 1 << PLACE_BITS
@@ -213,6 +220,12 @@ UPDATE document SET head = paged(head, (SELECT b.content FROM body AS b WHERE b.
 # Add the publication time of weekly runs; it is unknown for existing runs.
 VERSION_11 = "ALTER TABLE run ADD COLUMN recorded_at INTEGER;"
 
+STEPS = (
+    *(VERSION_1, VERSION_2, journal.STEP, VERSION_4),
+    *(VERSION_5, VERSION_6, VERSION_7, VERSION_8, VERSION_9),
+    *(VERSION_10, VERSION_11),
+)
+
 MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # segments
 _MERGE_AT = (
     "INSERT INTO appearing (appearing, rank) VALUES ('automerge', ?)",
@@ -235,3 +248,40 @@ def complete(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA threads = 1")  # one additional thread for sorting
     for statement in INDEXES.values():
         connection.execute(statement)
+
+
+def version(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> int:
+    """Return the number of steps applied to the file, 0 for an empty one.
+
+    Raises:
+        StoreTooNew: when a later version of Liantu wrote it.
+        StoreUnusable: when it is another program's database.
+    """
+    found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    application = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    empty = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None
+    if application != APPLICATION and not (empty and application == 0 and found == 0):
+        raise StoreUnusable(path, "a database, but not a knowledge base of Liantu")
+    if found > len(steps):
+        raise StoreTooNew(path, found, len(steps))
+    return found
+
+
+def migrate(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] = STEPS) -> None:
+    """Apply the missing steps, each in its own transaction, so that a killed migration can resume.
+
+    The caller must hold the writer lock (kg/store/lock.py): concurrent migrations would apply a step twice.
+    """
+    applied = version(connection, path, steps)
+    if applied == 0:
+        connection.execute("PRAGMA journal_mode = WAL")  # persistent
+    connection.create_function("normal_name", 1, normal_name, deterministic=True)
+    connection.create_function("paged", 2, lambda head, packed: codec.paged(head, zlib.decompress(packed)))
+    for number, step in enumerate(steps[applied:], start=applied + 1):
+        # PRAGMA statements take no parameters; both numbers are constants of this program.
+        marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {number};"
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; {step} {marks} COMMIT;")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")

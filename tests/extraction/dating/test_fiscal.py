@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from extraction.dating.fiscal_year import fiscal_year_end
 from kg.dating.reader import find_periods
+from kg.dating.reference import fiscal_year_end
 from tests.goldens.reports import facts_of, read, report
 
 

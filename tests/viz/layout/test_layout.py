@@ -14,8 +14,7 @@ from viz.layout.boxes import Box, ems, wrap
 from viz.layout.curves import Curve
 from viz.layout.force_layout import push_apart
 from viz.layout.labels import Wording, placed
-from viz.layout.layered import _isotonic
-from viz.layout.placement import place
+from viz.layout.layered import _isotonic, place
 from viz.scene import scene_of
 
 
@@ -125,7 +124,7 @@ def test_a_link_enters_a_card_level_with_its_stage_and_crosses_no_company():
 def test_same_scene_same_places_in_another_process():
     code = (
         "from tests.viz.layout.test_layout import ANSWERS\n"
-        "from viz.layout.placement import place\n"
+        "from viz.layout.layered import place\n"
         "from viz.scene import scene_of\n"
         "import hashlib\n"
         "places = [repr(place(scene_of(answer()))) for answer in ANSWERS.values()]\n"

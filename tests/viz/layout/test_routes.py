@@ -10,7 +10,7 @@ from kg.query.answers import ProfileAnswer, Subgraph
 from tests.viz import samples
 from viz.layout.boxes import Box, Placement
 from viz.layout.curves import Curve, drawn
-from viz.layout.placement import place
+from viz.layout.layered import place
 from viz.layout.routes import _meet, ways_round
 from viz.lines import lines_of
 from viz.scene import scene_of

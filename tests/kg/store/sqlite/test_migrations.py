@@ -9,8 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from kg.model import Community, Run, ValueClass
-from kg.store.sqlite.migrations import STEPS, migrate
-from kg.store.sqlite.schema import VERSION_5, VERSION_6, VERSION_7, VERSION_10, VERSION_11
+from kg.store.sqlite.schema import STEPS, VERSION_5, VERSION_6, VERSION_7, VERSION_10, VERSION_11, migrate
 from kg.store.sqlite.store import SqliteStore
 from tests.contracts.readings import CATL, READ, day, reading
 from tests.crash.works import BEFORE_8, BEFORE_9, BEFORE_11

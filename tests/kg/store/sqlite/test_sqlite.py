@@ -21,7 +21,7 @@ from kg.errors import StoreLocked, StoreMissing, StoreTooNew, StoreUnusable
 from kg.model import Entity, Kind
 from kg.store.open import open_store
 from kg.store.sqlite.connections import translated
-from kg.store.sqlite.migrations import STEPS, migrate
+from kg.store.sqlite.schema import STEPS, migrate
 from kg.store.sqlite.store import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, day, fact, reading, reported
 

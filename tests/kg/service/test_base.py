@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+
+import liantu
+from kg.errors import StoreMissing, UnknownName
+from kg.model import Run
+from kg.query.themes.listing import NoRun
+from kg.service.base import KnowledgeBase, open_kb
+from tests.kg.query.world import PV, SILICON, claim, filled, paper, solar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
+    with open_kb(tmp_path / "kb.liantu", create=True) as base:
+        filled(solar(), base.store)
+        yield base
+
+
+def test_each_question_is_answered(kb: KnowledgeBase):
+    assert kb.chain("光伏").topic.id == PV
+    assert kb.chain("硅料", depth=1).topic.id == SILICON
+    assert kb.impact("硅料价格", -1).paths
+    assert kb.causes("组件毛利率").paths
+    assert kb.relate("通威股份", "隆基绿能").paths
+    assert kb.profile("隆基绿能").links
+    assert kb.passages("硅料", limit=1)[0].title.startswith("报告")
+    assert kb.ask("光伏产业链上下游有哪些公司？").status == "answered"
+
+
+def test_a_question_as_of_a_day_sees_nothing_published_later(kb: KnowledgeBase):
+    with pytest.raises(UnknownName):
+        kb.chain("光伏", as_of=date(1999, 1, 1))
+    assert kb.passages("硅料", as_of=date(1999, 1, 1)) == []
+
+
+def test_facts_below_the_threshold_support_no_answer(kb: KnowledgeBase):
+    assert kb.profile("隆基绿能", min_confidence=0).links
+    assert kb.profile("隆基绿能", min_confidence=1.01).links == ()
+    assert KnowledgeBase(kb.store, min_confidence=1.01).profile("隆基绿能").links == ()
+
+
+def test_themes_need_a_run(kb: KnowledgeBase):
+    with pytest.raises(NoRun):
+        kb.themes()
+    with kb.store.writer() as writer:
+        writer.publish(Run("run:1", date(2024, 6, 1), ()))
+    assert kb.themes() == ()
+
+
+def test_threads_share_one_base_while_it_is_written(kb: KnowledgeBase):
+    def questions(_: int) -> tuple[object, ...]:
+        return kb.chain("光伏"), kb.profile("隆基绿能"), kb.ask("硅料的下游有哪些？").status
+
+    before = questions(0)
+    with ThreadPoolExecutor(8) as pool:
+        futures = [pool.submit(questions, number) for number in range(32)]
+        filled([paper(99, "2025-01-01", ("甲用于乙。", claim("product:甲", "upstream_of", "product:乙")))], kb.store)
+        found = [future.result() for future in futures]
+    assert {answer[2] for answer in found} == {before[2]}
+    assert all(answer[:2] == before[:2] for answer in found)
+
+
+def test_wordings_follow_the_language(kb: KnowledgeBase):
+    chinese, english = (KnowledgeBase(kb.store, lang=lang).profile("通威股份").links[0] for lang in ("zh", "en"))
+    assert chinese.relation == english.relation
+    assert chinese.wording != english.wording
+
+
+def test_a_base_that_is_not_there_is_not_created(tmp_path: Path):
+    with pytest.raises(StoreMissing):
+        open_kb(tmp_path / "none.liantu")
+
+
+def test_the_public_module_names_what_is_there():
+    assert liantu.open_kb is open_kb
+    for name in liantu.__all__:
+        assert getattr(liantu, name).__name__ == name
+    assert dir(liantu) == liantu.__all__
+    with pytest.raises(AttributeError, match="no attribute 'open_base'"):
+        _ = liantu.open_base
+
+
+def test_a_question_does_not_load_the_extractor():
+    code = "import sys, liantu; liantu.open_kb; assert not {'extraction', 'communities'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
