@@ -9,6 +9,7 @@ import resource
 import signal
 import threading
 import time
+import traceback
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ Result = TypeVar("Result")
 MEGABYTE = 1 << 20
 _MAX_FAILED_STARTS = 3
 _START_SECONDS = 60.0
+# What parsers raise on damaged input that nobody has thought of; it costs one item, like a crash in a C library.
+_FAULTS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 _STATM = Path("/proc/self/statm")
 # Workers are forked from a server process that has imported the readers and has no threads, which takes milliseconds.
 _CONTEXT = get_context("forkserver")
@@ -81,6 +84,11 @@ class _End:
 @dataclass(frozen=True, slots=True)
 class _Ready:
     """A worker has built its function."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Advanced:
+    """The current item takes long and advances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,7 @@ class Worker(Generic[Item, Result]):
             if message.retiring:
                 self._restart()
             return Progress(finished=True)
-        else:
+        elif not isinstance(message, _Advanced):
             return Progress((message,))
         return Progress()
 
@@ -210,6 +218,22 @@ def built(build: Callable[[], Result]) -> Result:
     return made
 
 
+_serving: list[Connection] = []  # the connection of this process if it is a worker
+
+
+def report_progress() -> None:
+    """Tell the parent that a long item advances, which restarts its time limit; nothing outside a worker."""
+    for connection in _serving:
+        connection.send(_Advanced())
+
+
+def allow_memory(more: int) -> None:
+    """Raise the memory limit of the current item; nothing outside a worker."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if _serving and soft != resource.RLIM_INFINITY:
+        _limit_memory(soft + more)
+
+
 def _serve(connection: Connection, build: Callable[[], Callable[[Item], Iterable[Result]]], limits: Limits) -> None:
     """Work in the process until the parent closes its end or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
@@ -217,11 +241,15 @@ def _serve(connection: Connection, build: Callable[[], Callable[[Item], Iterable
     inbox: queue.SimpleQueue[Item] = queue.SimpleQueue()
     try:
         work = built(build)
-    except Exception as error:  # noqa: BLE001 -- raised again in the parent
+    except KgError as error:
         connection.send(_Raised(error))
         return
+    except Exception as error:
+        connection.send(_Raised(error))
+        raise
     threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     connection.send(_Ready())
+    _serving.append(connection)
     idle = _address_space()
     while True:
         item = inbox.get()
@@ -232,9 +260,14 @@ def _serve(connection: Connection, build: Callable[[], Callable[[Item], Iterable
         except MemoryError:
             _out_of_memory(connection, limits.memory)
             return
-        except Exception as error:  # noqa: BLE001 -- raised again in the parent
+        except _FAULTS as error:
+            if "bad_alloc" in str(error):
+                _out_of_memory(connection, limits.memory)
+                return
+            connection.send(Lost(f"fails in {_place(error)} ({type(error).__name__}: {error})"[:300]))
+        except Exception as error:
             connection.send(_Raised(error))
-            return
+            raise
         retiring = _address_space() > idle + limits.memory // 2
         connection.send(_End(retiring))
 
@@ -246,6 +279,12 @@ def _receive(connection: Connection, inbox: queue.SimpleQueue[Any]) -> None:
             inbox.put(connection.recv())
         except (EOFError, OSError):
             os._exit(1)
+
+
+def _place(error: BaseException) -> str:
+    """Return the innermost frame of an error."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(frame.filename).name}:{frame.lineno}"
 
 
 def _out_of_memory(connection: Connection, limit: int) -> None:

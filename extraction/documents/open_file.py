@@ -95,8 +95,8 @@ def check(path: Path) -> int:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            os.scandir(path).close()
-            raise DocumentError(name, "a folder where a file was", "run again")
+            os.scandir(path).close()  # the folder itself is at fault if it cannot be listed
+            raise DocumentError(name, "not a regular file", "pass a file or a folder")
     except OSError as fault:
         advice = "check the path and its permissions"
         raise DocumentError(name, fault.strerror or "cannot be opened", advice) from fault

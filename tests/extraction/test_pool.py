@@ -73,9 +73,11 @@ def test_only_the_item_that_ended_its_worker_is_lost(bad, cause, size):
     assert all(cause in one for one in found if isinstance(one, str))
 
 
-def test_a_fault_of_the_program_is_raised():
-    with pytest.raises(ValueError, match="a fault of the program"):
-        list(ordered_map([1, -4, 2], _worker, _lost, workers=2))  # type: ignore[arg-type]
+def test_an_unexpected_fault_costs_one_item_and_says_where():
+    found = list(ordered_map([1, -4, 2], _worker, _lost, workers=2))  # type: ignore[arg-type]
+    assert (found[0], found[2]) == (1, 2)
+    assert "fails in test_pool.py:" in str(found[1])
+    assert "(ValueError: a fault of the program)" in str(found[1])
 
 
 def test_workers_that_cannot_start_are_one_error():
