@@ -147,7 +147,7 @@ def make_ready(path: Path, *, create: bool) -> None:
         StoreLocked: when it needs a migration while another process writes.
     """
     with telling(path):
-        if create and not path.exists():
+        if create and not path.exists() and path.parent.is_dir():
             _create(path)
         connection = connect(path)
     with telling(path), closing(connection):
