@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kg.model import Document
 
-LIMITS = Limits(memory=512 * MEGABYTE, seconds=60.0)  # docs/robustness.md: real reports use an eighth of either
+LIMITS = Limits(memory=384 * MEGABYTE, seconds=180.0)  # docs/robustness.md
 
 
 class FileReader:

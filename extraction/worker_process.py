@@ -109,21 +109,28 @@ class Worker(Generic[Item, Result]):
         self._since = 0.0
         self.connection: Connection | None = None
         self.items: deque[Item] = deque()  # sent and unfinished, the current one first
+        self._seconds: deque[float] = deque()  # that each may take until its next result
 
-    def send(self, item: Item) -> None:
-        """Give the worker an item; it starts on it when it has finished those before."""
+    def send(self, item: Item, more_seconds: float = 0.0) -> None:
+        """Give the worker an item; it starts on it when it has finished those before.
+
+        Args:
+            item: anything that can be pickled.
+            more_seconds: what a long item may take beyond the limit of any.
+        """
         if self.connection is None:
             self._start()
         if not self.items:
             self._since = time.monotonic()
         self.items.append(item)
+        self._seconds.append(self._limits.seconds + more_seconds)
         self._transmit(item)
 
     def remaining(self) -> float:
         """Return the seconds until the current item is overdue; the start of the process does not count."""
         if not self.items or not self._is_ready:
             return _START_SECONDS
-        return self._since + self._limits.seconds - time.monotonic()
+        return self._since + self._seconds[0] - time.monotonic()
 
     def receive(self) -> Progress:
         """Return the next result of the current item, or its end; call it when the connection has a message.
@@ -143,7 +150,7 @@ class Worker(Generic[Item, Result]):
         elif isinstance(message, _Raised):
             raise message.error
         elif isinstance(message, _End):
-            self.items.popleft()
+            self._drop_first()
             if message.retiring:
                 self._restart()
             return Progress(finished=True)
@@ -153,7 +160,7 @@ class Worker(Generic[Item, Result]):
 
     def overdue(self) -> Progress:
         """Replace the process because the current item takes too long."""
-        return self._lose(f"takes more than {self._limits.seconds:.0f} s")
+        return self._lose(f"takes more than {self._seconds[0]:.0f} s")
 
     def stop(self) -> None:
         """End the process."""
@@ -168,6 +175,7 @@ class Worker(Generic[Item, Result]):
     def clear(self) -> None:
         """End the process and forget its items."""
         self.items.clear()
+        self._seconds.clear()
         self.stop()
 
     def _start(self) -> None:
@@ -197,9 +205,13 @@ class Worker(Generic[Item, Result]):
 
     def _lose(self, cause: str) -> Progress:
         """Replace the process, which continues with the next item."""
-        self.items.popleft()
+        self._drop_first()
         self._restart()
         return Progress((Lost(cause),), finished=True)
+
+    def _drop_first(self) -> None:
+        self.items.popleft()
+        self._seconds.popleft()
 
     def _restart(self) -> None:
         self.stop()

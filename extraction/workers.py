@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from extraction.worker_process import MEGABYTE, Limits, Lost, Worker, built
 
@@ -21,7 +21,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _AHEAD = 4  # batches per worker that are read but not yielded: keeps workers busy within bounded memory
 _QUEUED = 2  # batches sent to one worker: one in work, one to continue with
-_LIMITS = Limits(memory=2048 * MEGABYTE, seconds=600.0)  # docs/robustness.md: the longest text allowed takes half
+_LIMITS = Limits(memory=2048 * MEGABYTE, seconds=600.0)
+_CHARACTERS_PER_SECOND = 1_000  # that a long document may take: a tenth of the usual speed
 
 
 def ordered_map(
@@ -111,7 +112,7 @@ class _Pool(Generic[Item, Result]):
 
     def _send(self, worker: Worker[list[Item], Result], batch: _Batch[Item, Result]) -> None:
         self._sent[worker].append(batch)
-        worker.send(batch.rest)
+        worker.send(batch.rest, max(map(_length, batch.rest)) / _CHARACTERS_PER_SECOND)
 
     def _advance(self) -> None:
         """Wait for the next messages or the next deadline."""
@@ -133,6 +134,11 @@ class _Pool(Generic[Item, Result]):
             self._sent[worker].popleft()
             if batch.rest:  # the item that was lost has a result; those after it have not been tried
                 self._send(worker, batch)
+
+
+def _length(item: Any) -> int:
+    """Return the characters of a document; those of any other item do not matter."""
+    return len(getattr(item, "text", ""))
 
 
 def _batch_function(build: Callable[[], Callable[[Item], Result]]) -> Callable[[Sequence[Item]], Iterator[Result]]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 2_000
 MAX_CHARACTERS = 10_000_000
+MAX_PAGE_CHARACTERS = 100_000  # an A4 page in the smallest legible print has 40,000
 _MIN_CHARACTERS = 20  # one page of a report has hundreds; fewer in the whole document means a scan
 _CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _EDGE_PAGES = 3
@@ -79,7 +80,11 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrRea
             page = document[number]
         except pypdfium2.PdfiumError as fault:
             raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "download it again") from fault
-        pages.append(read_page(page, number))
+        found = read_page(page, number, MAX_PAGE_CHARACTERS)
+        if found is None:
+            cause = f"page {number + 1} has more than {MAX_PAGE_CHARACTERS:,} characters"
+            raise DocumentError(source.name, cause, "remove that page or export the report again")
+        pages.append(found)
         if not pages[-1].lines and is_scan(page):
             scans.append(number)
         page.close()
