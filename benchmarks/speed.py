@@ -29,7 +29,7 @@ from extraction.names.ner import load_ner
 from extraction.pipeline import Extractor
 from extraction.quantities.reader import find_quantities
 from extraction.text.sentences import split
-from extraction.workers import built
+from extraction.worker_process import built
 from kg.dating.reader import find_periods
 from kg.graph.snapshot import Snapshot
 from kg.model import BlockKind, Document, Reading

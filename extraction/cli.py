@@ -105,10 +105,11 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
 @click.option("--show-removed", is_flag=True, help="显示清洗时去掉的内容及原因")
 def read(file: Path, day: date | None, *, show_removed: bool) -> None:
     """查看 FILE 读出的标题、日期与正文；--show-removed 显示去掉了什么、为什么。"""
-    from extraction.documents.open_file import read_file  # noqa: PLC0415 -- imported when called
+    from extraction.reading import FileReader  # noqa: PLC0415 -- imported when called
 
     refused = False
-    for item in read_file(file, today=datetime.now(UTC).date(), published_on=day):
+    reader = FileReader(datetime.now(UTC).date(), day)
+    for item in reader.read(file):
         if isinstance(item, DocumentError):
             click.echo(f"refused: {item}", err=True)
             refused = True

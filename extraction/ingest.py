@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,14 +15,15 @@ from extraction.documents.open_file import walk
 from extraction.facts.near_duplicates import DuplicateIndex
 from extraction.intake import FileChange, Intake
 from extraction.pipeline import Extractor
+from extraction.reading import FileReader
 from extraction.workers import ordered_map
+from kg.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
-    from kg.errors import DocumentError
     from kg.model import Document, Reading
     from kg.store.port import Store, Writer
 
@@ -65,8 +67,9 @@ def ingest(store: Store, job: Job) -> Outcome:
     started = time.perf_counter()
     outcome = Outcome()
     files = list(walk(job.paths))
-    intake = Intake(store, job.recorded_at.date(), job.published_on)
-    with _progress() as progress, store.writer() as writer:
+    reader = FileReader(job.recorded_at.date(), job.published_on)
+    with closing(reader), _progress() as progress, store.writer() as writer:
+        intake = Intake(store, reader)
         task = progress.add_task("读入", total=len(files))
         fresh = intake.fresh(files, lambda: progress.advance(task))
         index = DuplicateIndex()
@@ -74,7 +77,10 @@ def ingest(store: Store, job: Job) -> Outcome:
             index.add(known, signature)
         edits = _Edits(writer, index, intake, outcome)
         for reading in _readings(fresh, job):
-            edits.put(reading)
+            if isinstance(reading, _LostDocument):
+                edits.lose(reading)
+            else:
+                edits.put(reading)
         for change in intake.emptied:
             edits.make(change)
         for identity, path in intake.moved.items():
@@ -97,6 +103,16 @@ class _Edits:
             change = FileChange([], 1)
         change.readings.append(reading)
         if change.ready:
+            self.make(change)
+
+    def lose(self, lost: _LostDocument) -> None:
+        """Report a document, and go on without it; a file of which nothing is left keeps what it was."""
+        self._outcome.refused.append(lost.error)
+        change = self._intake.changes.get(lost.id)
+        if change is None:
+            return
+        change.expected -= 1
+        if change.ready and change.readings:
             self.make(change)
 
     def make(self, change: FileChange) -> None:
@@ -137,11 +153,23 @@ class _Edits:
             self._outcome.known += 1
 
 
-def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading]:
-    return ordered_map(documents, partial(_reader, job), workers=job.workers)
+def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading | _LostDocument]:
+    return ordered_map(documents, partial(_extractor, job), _lost, workers=job.workers)
 
 
-def _reader(job: Job) -> Callable[[Document], Reading]:
+@dataclass(frozen=True, slots=True)
+class _LostDocument:
+    """A document that could not be extracted."""
+
+    id: str
+    error: DocumentError
+
+
+def _lost(document: Document, cause: str) -> _LostDocument:
+    return _LostDocument(document.id, DocumentError(document.path, cause, "split it into shorter documents"))
+
+
+def _extractor(job: Job) -> Callable[[Document], Reading | _LostDocument]:
     """Return the function that extracts one document; called once per process."""
     extractor = Extractor.default(
         master=job.master, ner=job.ner, edge_model=job.edge_model, names=job.names, min_confidence=job.min_confidence

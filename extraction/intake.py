@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from extraction.documents.open_file import read_file
+from extraction.documents.open_file import check, load
 from kg.errors import DocumentError
 from kg.ids import document_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from datetime import date
 
+    from extraction.reading import FileReader
     from kg.model import Document, Reading
     from kg.store.port import Store
 
@@ -30,7 +30,7 @@ class FileChange:
     """A file whose bytes changed: documents to remove, and readings to add once all of them are extracted."""
 
     outdated: list[str]
-    expected: int
+    expected: int  # less by one for each that extraction refuses
     readings: list[Reading] = field(default_factory=list)
 
     @property
@@ -51,8 +51,8 @@ class Intake:
         refused: errors of unreadable documents.
     """
 
-    def __init__(self, store: Store, today: date, published_on: date | None) -> None:
-        self._store, self._today, self._published_on = store, today, published_on
+    def __init__(self, store: Store, reader: FileReader) -> None:
+        self._store, self._reader = store, reader
         self._seen: dict[str, Path] = {}
         self.changes: dict[str, FileChange] = {}
         self.emptied: list[FileChange] = []
@@ -65,11 +65,19 @@ class Intake:
         """Yield the new documents; `done` is called after each file."""
         reread: list[Path] = []
         for file in files:
-            before = self._store.documents_at(str(file))
-            yield from self._changed(file, before, reread) if before else self._new(self._items(file), file, {})
+            yield from self._documents(file, reread)
             done()
         for file in reread:  # it contains a document that a later file of this run has lost
             yield from self._new(self._items(file), file, {})
+
+    def _documents(self, file: Path, reread: list[Path]) -> Iterator[Document]:
+        try:
+            check(file)
+        except DocumentError as fault:
+            self.refused.append(fault)
+            return
+        before = self._store.documents_at(str(file))
+        yield from self._changed(file, before, reread) if before else self._new(self._items(file), file, {})
 
     def _new(
         self, items: Iterable[Document | DocumentError | str], file: Path, before: dict[str, str]
@@ -109,8 +117,9 @@ class Intake:
     def _changed(self, file: Path, before: dict[str, str], reread: list[Path]) -> Iterator[Document]:
         items = list(self._items(file))
         present = {item if isinstance(item, str) else item.id for item in items if not isinstance(item, DocumentError)}
-        # Documents of a file that cannot be read at all are kept.
-        outdated = [identity for identity in before if identity not in present] if present else []
+        # Documents of a file that cannot be read at all, or not to its end, are kept.
+        whole = not any(isinstance(item, DocumentError) and item.source == str(file) for item in items)
+        outdated = [identity for identity in before if identity not in present] if present and whole else []
         self.outgoing.update(outdated)
         reread += [self._seen.pop(identity) for identity in outdated if identity in self._seen]
         fresh = list(self._new(items, file, before))
@@ -122,15 +131,17 @@ class Intake:
 
     def _items(self, file: Path) -> Iterable[Document | DocumentError | str]:
         """Read a file, or return only the document id if its bytes are stored already."""
-        if file.suffix.lower() != ".jsonl" and file.is_file():
-            known = document_id(file.read_bytes())
+        if file.suffix.lower() != ".jsonl":
+            try:
+                known = document_id(load(file))
+            except DocumentError as fault:
+                return [fault]
             if self._has(known):
                 return [known]
-        return read_file(file, today=self._today, published_on=self._published_on)
+        return self._reader.read(file)
 
     def _read(self, file: Path) -> Document | None:
-        documents = read_file(file, today=self._today, published_on=self._published_on)
-        return next((each for each in documents if not isinstance(each, DocumentError)), None)
+        return next((each for each in self._reader.read(file) if not isinstance(each, DocumentError)), None)
 
     def _has(self, identity: str) -> bool:
         return identity not in self.outgoing and self._store.has_document(identity)

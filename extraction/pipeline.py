@@ -47,7 +47,7 @@ from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
@@ -122,12 +122,12 @@ class Extractor:
         named = self._issuers(refs, document) | self._spelling_variants(annotated, used)
         entities = entities_of(refs, named, self._lexicon.anchors)
         return Reading(
-            document,
+            replace(document, legibility=()),
             tuple(with_classes(chunk_document(document), good)),
             _mentions(annotated, claims, used),
             tuple(entities),
             good,
-            (*problems, *unclear, *_impossible_dates(annotated.sentences)),
+            (*problems, *unclear, *_impossible_dates(annotated.sentences), *_scanned(document)),
             recorded_at=recorded_at,
         )
 
@@ -308,6 +308,13 @@ def _nearest_place(*places: str | None) -> str:
 def _kept_text(document: Document) -> str:
     """Return the text of the blocks: a publisher's shared disclaimer would make its reports near-duplicates."""
     return "\n".join(document.text[block.start : block.end] for block in document.blocks)
+
+
+def _scanned(document: Document) -> Iterator[Problem]:
+    read = [each for each in document.legibility if each < 1]
+    if read:
+        mean = sum(read) / len(read)
+        yield Problem("ocr", f"{len(read)} of {len(document.pages)} pages read by OCR, confidence {mean:.2f}")
 
 
 def _impossible_dates(annotated: Sequence[AnnotatedSentence]) -> list[Problem]:

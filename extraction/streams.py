@@ -144,7 +144,13 @@ def transform(
         workers: number of processes; 0 uses one per processor.
     """
     numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    return ordered_map(numbered, partial(_line_function, build, source), workers=workers, size=_BATCH)
+    function = partial(_line_function, build, source)
+    return ordered_map(numbered, function, partial(_lost_line, source), workers=workers, size=_BATCH)
+
+
+def _lost_line(source: str, numbered: tuple[int, bytes], cause: str) -> LineResult:
+    error = DocumentError(f"{source}:{numbered[0]}", cause, "split it into shorter texts")
+    return LineResult(str(error), refused=True)
 
 
 def _line_function(build: Callable[[], Work], source: str) -> Callable[[tuple[int, bytes]], LineResult]:
@@ -156,7 +162,7 @@ def _process_line(work: Work, source: str, numbered: tuple[int, bytes]) -> LineR
     where = f"{source}:{number}"
     try:
         return LineResult(json.dumps(work(_record(where, line), where), ensure_ascii=False))
-    except DocumentError as fault:  # the exception does not survive pickling, its message does
+    except DocumentError as fault:
         return LineResult(str(fault), refused=True)
 
 

@@ -25,6 +25,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def printable(path: str) -> str:
+    r"""Return a path as one printable line; what is not printable, and bytes that are not UTF-8, as escapes.
+
+    >>> printable("研报\n.md")
+    '研报\\n.md'
+    """
+    plain = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in plain)
+
+
 class KgError(Exception):
     """Base class; the message is one line: what failed, where, and what to do."""
 
@@ -48,7 +58,11 @@ class DocumentError(KgError):
 
     def __init__(self, source: str, cause: str, advice: str) -> None:
         self.source, self.cause, self.advice = source, cause, advice
-        super().__init__(f"{source}: {cause}; {advice}")
+        super().__init__(f"{printable(source)}: {cause}; {advice}")
+
+    def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str, str]]:
+        """Pickle the arguments: errors travel between processes."""
+        return type(self), (self.source, self.cause, self.advice)
 
 
 class JudgementRefused(KgError):

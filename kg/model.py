@@ -83,7 +83,8 @@ class Document:
     """One dated source; `text` is the stored text that all offsets refer to.
 
     `pages` holds the start offset of each page (empty if the format has no pages); `blocks` are ordered, do not overlap
-    and exclude `removed` spans. `signature` finds near-duplicates.
+    and exclude `removed` spans. `signature` finds near-duplicates. `legibility` is the mean confidence of each page's
+    characters if some were read by OCR; stores keep it only in the confidence of the facts.
     """
 
     id: str
@@ -102,6 +103,11 @@ class Document:
     blocks: tuple[Block, ...] = ()
     removed: tuple[Removed, ...] = ()
     signature: bytes = b""
+    legibility: tuple[float, ...] = ()
+
+    def legibility_at(self, offset: int) -> float:
+        """Return how sure the characters around an offset are: 1 unless its page was read by OCR."""
+        return self.legibility[(self.page_of(offset) or 1) - 1] if self.legibility else 1.0
 
     def page_of(self, offset: int) -> int | None:
         """Return the 1-based page of an offset, or None if the format has no pages."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
@@ -83,7 +84,7 @@ def measure(options: Options) -> Report:
     kinds, whole = Score("event types"), Score("event types + main arguments", at_least=0.60)
     roles = {role: Score(f"· {role}") for role in ("sub", "obj", "target", "money", "number", "share")}
     report = Report([whole, kinds, *roles.values()], texts=len(rows))
-    read = ordered_map((row["content"] for row in rows), _reader, size=16)
+    read = ordered_map((row["content"] for row in rows), _reader, _nothing, size=16)
     for number, (row, frames) in enumerate(zip(rows, read, strict=True)):
         gold_types = {event["type"] for event in row["events"]}
         items, found = set(gold_items(row["events"])), set(found_items(frames, known))
@@ -204,6 +205,11 @@ def _faults(report: Report, text: str, missed: set[Item], wrong: set[tuple[str, 
 
 def _reader() -> Callable[[str], list[FrameText]]:
     return partial(_read, Extractor.default())
+
+
+def _nothing(_: str, cause: str) -> list[FrameText]:
+    print(f"a text was not read: {cause}", file=sys.stderr)
+    return []
 
 
 def _read(extractor: Extractor, text: str) -> list[FrameText]:

@@ -30,12 +30,13 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A document's stored text with its blocks, removed spans and page offsets."""
+    """A document's stored text with its blocks, removed spans, page offsets and, if pages were scans, legibility."""
 
     text: str
     blocks: tuple[Block, ...] = ()
     removed: tuple[Removed, ...] = ()
     pages: tuple[int, ...] = ()
+    legibility: tuple[float, ...] = ()
 
 
 def assemble(pieces: Iterable[TextPiece], *, page_count: int = 0) -> Body:

@@ -10,26 +10,28 @@ from kg.errors import DocumentError
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _DETECTABLE = ("gb18030", "utf_16_le", "utf_16_be")
-MAX_CHARACTERS = 50_000_000  # longer text is a dump of many documents, which should be JSONL
+MAX_CHARACTERS = 10_000_000  # of one document
+MAX_LINES_CHARACTERS = 50_000_000  # of a JSONL file
 
 
-def decode(data: bytes, source: str) -> str:
+def decode(data: bytes, source: str, most: int = MAX_CHARACTERS) -> str:
     """Decode a file and normalise its newlines.
 
     Args:
         data: the file's bytes.
         source: the name used in error messages.
+        most: characters.
 
     Raises:
-        DocumentError: the file is empty, binary, or in an unsupported encoding.
+        DocumentError: the file is too long, empty, binary, or in an unsupported encoding.
     """
     text = normalise(_decode(data, source))
     if not text.strip():
         raise DocumentError(source, "the file is empty", "remove it or save it again")
     if "\0" in text:
         raise DocumentError(source, "contains NUL bytes, so it is not text", "convert it to UTF-8 text or PDF")
-    if len(text) > MAX_CHARACTERS:
-        raise DocumentError(source, f"more than {MAX_CHARACTERS:,} characters", "split it into single documents")
+    if len(text) > most:
+        raise DocumentError(source, f"more than {most:,} characters", "split it into single documents")
     return text
 
 

@@ -13,6 +13,7 @@ from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
 from extraction.documents.tables import table_from_rows
+from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 
 if TYPE_CHECKING:
@@ -26,9 +27,51 @@ if TYPE_CHECKING:
 HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
 
 
-def strip_tags(markup: str) -> str:
-    """Return the visible text; scripts and styles are removed with their content."""
-    tree = LexborHTMLParser(markup)
+MAX_DEPTH = 1_000  # elements within one another; browsers stop at 512
+MAX_ATTRIBUTES = 1_000  # of one element
+# A comment or a script as a whole, or one tag with its attributes, whose quoted values may contain >.
+_TAG = re.compile(
+    r"<!--(?:.*?-->|.*)|<(?P<raw>script|style)\b(?:.*?</(?P=raw)|.*)"
+    r"|<(?P<end>/?)(?P<name>[a-z][^\s/>]*+)(?P<attributes>(?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+)",
+    re.DOTALL | re.IGNORECASE,
+)
+_QUOTED = re.compile(r"\"[^\"]*+\"|'[^']*+'")
+# Elements without an end tag, or whose end tag may be left out: they do not show how deep a page is.
+_UNCLOSED = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
+    | {"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "caption", "colgroup", "option", "optgroup"}
+    | {"rt", "rp", "html", "head", "body"}
+)
+
+
+def parse(markup: str, source: str) -> LexborHTMLParser:
+    """Parse HTML in linear time: the parser's is quadratic in the depth of elements and in their attributes.
+
+    Raises:
+        DocumentError: beyond MAX_DEPTH or MAX_ATTRIBUTES.
+    """
+    deepest = depth = 0
+    advice = "open it in a browser and save its text"
+    for tag in _TAG.finditer(markup):
+        if len(tag["attributes"] or "") > MAX_ATTRIBUTES:
+            count = len(_QUOTED.sub("", tag["attributes"]).split(maxsplit=MAX_ATTRIBUTES))
+            if count > MAX_ATTRIBUTES:
+                raise DocumentError(source, f"an element with more than {MAX_ATTRIBUTES:,} attributes", advice)
+        if tag["name"] and tag["name"].lower() not in _UNCLOSED:
+            depth = max(0, depth + (-1 if tag["end"] else 1))
+            deepest = max(deepest, depth)
+    if deepest > MAX_DEPTH:
+        raise DocumentError(source, f"elements nested more than {MAX_DEPTH:,} deep", advice)
+    return LexborHTMLParser(markup)
+
+
+def strip_tags(markup: str, source: str) -> str:
+    """Return the visible text; scripts and styles are removed with their content.
+
+    Raises:
+        DocumentError: as `parse` does.
+    """
+    tree = parse(markup, source)
     tree.strip_tags(HIDDEN)
     return " ".join(tree.text(separator=" ").split())
 
@@ -87,7 +130,7 @@ def read_html(source: SourceFile) -> Document:
     Raises:
         DocumentError: undecodable, empty, or without a publication day.
     """
-    tree = LexborHTMLParser(decode(source.data, source.name))
+    tree = parse(decode(source.data, source.name), source.name)
     declared = _metadata(tree, source)
     tree.strip_tags(HIDDEN)
     pieces = judge(list(title_tables(_pieces(tree))), headings_known=True)

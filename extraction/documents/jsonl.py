@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from extraction.documents.encoding import decode, normalise
+from extraction.documents.encoding import MAX_CHARACTERS, MAX_LINES_CHARACTERS, decode, normalise
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_mapping
 from extraction.documents.source import SourceFile
 from extraction.documents.text import carve_plain
@@ -26,7 +26,7 @@ def read_jsonl(source: SourceFile) -> Iterator[Document | DocumentError]:
     Raises:
         DocumentError: the whole file is undecodable or empty.
     """
-    for number, line in enumerate(decode(source.data, source.name).split("\n"), start=1):
+    for number, line in enumerate(decode(source.data, source.name, MAX_LINES_CHARACTERS).split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -56,6 +56,8 @@ def read_record(record: Mapping[str, Any], source: SourceFile) -> Document:
     text = text_of(record)
     if not text or "\0" in text:
         raise DocumentError(source.name, "no usable text", 'add a "text" or "content" string')
+    if len(text) > MAX_CHARACTERS:
+        raise DocumentError(source.name, f"more than {MAX_CHARACTERS:,} characters", "split it into single documents")
     canonical = json.dumps(record, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
     declared = from_mapping(record, source.today)
     layers = [declared, Metadata(codes=codes_of_title(declared.title))]

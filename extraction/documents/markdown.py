@@ -33,6 +33,13 @@ _SOFT_BREAK = re.compile(rf"(?<={_CJK})\n(?={_CJK})")
 # Setext headings and indented code are disabled: in Chinese notes a rule below a line is only a rule, and an indented
 # paragraph only a paragraph.
 _PARSER = MarkdownIt("commonmark", {"maxNesting": 50}).enable(["table", "strikethrough"]).disable(["lheading", "code"])
+# Unclosed brackets take quadratic time within a paragraph: where there are too many, they are read as plain text.
+_PLAIN_PARSER = (
+    MarkdownIt("commonmark", {"maxNesting": 50})
+    .enable(["table"])
+    .disable(["lheading", "code", "reference", "link", "image", "autolink", "html_inline", "emphasis", "backticks"])
+)
+_MAX_BRACKETS = 5_000  # in one paragraph
 
 
 def read_markdown(source: SourceFile) -> Document:
@@ -42,13 +49,18 @@ def read_markdown(source: SourceFile) -> Document:
         DocumentError: undecodable, empty, or without a publication day.
     """
     fields, text = split_front_matter(decode(source.data, source.name))
-    pieces = judge(list(title_tables(_pieces(_PARSER.parse(text)))), headings_known=True)
+    pieces = judge(list(title_tables(_pieces(_parser_for(text).parse(text), source.name))), headings_known=True)
     body = assemble(pieces)
     declared = from_mapping(fields, source.today)
     title = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
     head = from_head(body.text.split("\n"), source.today, title=title)
     titled = Metadata(codes=codes_of_title(declared.title))
     return build(source, body, [merge([declared, titled]), head])
+
+
+def _parser_for(text: str) -> MarkdownIt:
+    brackets = max((paragraph.count("[") + paragraph.count("<") for paragraph in text.split("\n\n")), default=0)
+    return _PLAIN_PARSER if brackets > _MAX_BRACKETS else _PARSER
 
 
 def split_front_matter(text: str) -> tuple[dict[str, object], str]:
@@ -63,8 +75,8 @@ def split_front_matter(text: str) -> tuple[dict[str, object], str]:
     return dict(fields), body
 
 
-def _pieces(tokens: Sequence[Token]) -> Iterator[TextPiece]:
-    """Convert block tokens to pieces."""
+def _pieces(tokens: Sequence[Token], name: str) -> Iterator[TextPiece]:
+    """Convert the block tokens of the file `name` to pieces."""
     lists = index = 0
     while index < len(tokens):
         token = tokens[index]
@@ -76,7 +88,7 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[TextPiece]:
         elif token.type == "inline":
             yield _text_piece(token, tokens[index - 1], lists)
         elif token.type in {"fence", "code_block", "html_block"}:
-            yield TextPiece(strip_tags(token.content) if token.type == "html_block" else token.content)
+            yield TextPiece(strip_tags(token.content, name) if token.type == "html_block" else token.content)
         index += 1
 
 

@@ -176,6 +176,7 @@ def build(source: SourceFile, body: Body, layers: Sequence[Metadata], *, content
         pages=body.pages,
         blocks=body.blocks,
         removed=body.removed,
+        legibility=body.legibility,
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kg.model import Document
 
 MAX_BYTES = 200 * 1024 * 1024
+MAX_TEXT_BYTES = 40 * 1024 * 1024  # one document of encoding.MAX_CHARACTERS, whatever its encoding
 _READERS: Mapping[str, Callable[[SourceFile], Document]] = {
     ".pdf": read_pdf,
     ".md": read_markdown,
@@ -31,6 +32,7 @@ _READERS: Mapping[str, Callable[[SourceFile], Document]] = {
     ".txt": read_text,
 }
 ENDINGS = frozenset({*_READERS, ".jsonl"})
+_LARGE = frozenset({".pdf", ".jsonl"})
 _PDF_HEADER = b"%PDF-"
 _MAGIC = (
     (_PDF_HEADER, "a PDF"),
@@ -51,12 +53,13 @@ _MAGIC_REACH = 1024  # readers accept a PDF header that is not at the very start
 def walk(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the files to read in a stable order: known extensions in folders, recursively, and every named file.
 
-    Hidden files and folders are skipped; a missing path is yielded, so that reading it reports the error.
+    Hidden files and folders are skipped, links to folders are followed once. A path that is missing or a folder that
+    cannot be listed is yielded, so that reading it reports the error.
     """
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for path in paths:
-        for file in _files_under(path) if path.is_dir() else (path,):
-            real = Path(os.path.realpath(file))
+        for file in _files_under(path, seen):
+            real = os.path.realpath(file)
             if real not in seen:
                 seen.add(real)
                 yield file
@@ -71,7 +74,7 @@ def read_file(path: Path, *, today: date, published_on: date | None = None) -> I
         published_on: the publication day given by the user, which overrides the file's own.
     """
     try:
-        source = SourceFile(path, _load(path), today, published_on)
+        source = SourceFile(path, _content(path), today, published_on)
         if path.suffix.lower() == ".jsonl":
             yield from read_jsonl(source)
         else:
@@ -80,39 +83,83 @@ def read_file(path: Path, *, today: date, published_on: date | None = None) -> I
         yield fault
 
 
-def _files_under(folder: Path) -> Iterator[Path]:
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if not name.startswith(".") and Path(name).suffix.lower() in ENDINGS:
-                yield Path(here) / name
+def check(path: Path) -> int:
+    """Return the size of a file that can be read as a document, looking at nothing but its name and status.
 
-
-def _load(path: Path) -> bytes:
-    extension = path.suffix.lower()
-    if not path.exists():
-        raise DocumentError(str(path), "No such file or folder", "check the path")
-    if extension not in ENDINGS:
-        raise DocumentError(
-            str(path), f"unknown extension {extension or '(none)'}", f"use one of {' '.join(sorted(ENDINGS))}"
-        )
+    Raises:
+        DocumentError: an undecodable name, a path that cannot be reached, not a file of a known format, or too large.
+    """
+    name = str(path)
+    if any("\ud800" <= char <= "\udfff" for char in name):
+        raise DocumentError(name, "the file name is not UTF-8", "rename it (convmv -f gbk -t utf-8)")
     try:
         status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise DocumentError(str(path), "not a regular file", "pass a file or a folder")
-        if status.st_size > MAX_BYTES:
-            size = f"{status.st_size / 1024 / 1024:,.0f} MB, more than {MAX_BYTES // 1024 // 1024} MB"
-            raise DocumentError(str(path), size, "split it into single documents")
-        data = path.read_bytes()
+        if stat.S_ISDIR(status.st_mode):
+            os.scandir(path).close()  # the folder itself is at fault if it cannot be listed
+            raise DocumentError(name, "not a regular file", "pass a file or a folder")
+    except OSError as fault:
+        advice = "check the path and its permissions"
+        raise DocumentError(name, fault.strerror or "cannot be opened", advice) from fault
+    extension = path.suffix.lower()
+    if extension not in ENDINGS:
+        raise DocumentError(
+            name, f"unknown extension {extension or '(none)'}", f"use one of {' '.join(sorted(ENDINGS))}"
+        )
+    if not stat.S_ISREG(status.st_mode):
+        raise DocumentError(name, "not a regular file", "pass a file or a folder")
+    most = MAX_BYTES if extension in _LARGE else MAX_TEXT_BYTES
+    if status.st_size > most:
+        size = f"{status.st_size / 1024 / 1024:,.0f} MB, more than {most // 1024 // 1024} MB"
+        raise DocumentError(name, size, "split it into single documents")
+    return status.st_size
+
+
+def load(path: Path) -> bytes:
+    """Return the bytes of a file that `check` accepts.
+
+    Raises:
+        DocumentError: as `check` does, or when reading fails.
+    """
+    size = check(path)
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
     except OSError as fault:
         raise DocumentError(
             str(path), fault.strerror or "cannot be opened", "check the path and its permissions"
         ) from fault
-    _check_content(path, extension, data)
-    return data
 
 
-def _check_content(path: Path, extension: str, data: bytes) -> None:
+def _files_under(path: Path, seen: set[str]) -> Iterator[Path]:
+    """Yield a file itself and the documents under a folder; `seen` holds real paths."""
+    try:
+        if not stat.S_ISDIR(path.stat().st_mode):
+            yield path
+            return
+        with os.scandir(path) as entries:
+            names = sorted((entry.name, _is_folder(entry)) for entry in entries if not entry.name.startswith("."))
+    except OSError:
+        yield path
+        return
+    real = os.path.realpath(path)
+    if real in seen:
+        return
+    seen.add(real)
+    yield from (path / name for name, folder in names if not folder and Path(name).suffix.lower() in ENDINGS)
+    for name, folder in names:
+        if folder:
+            yield from _files_under(path / name, seen)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to what cannot be reached, which reading it reports if it looks like a document
+        return False
+
+
+def _content(path: Path) -> bytes:
+    data, extension = load(path), path.suffix.lower()
     if not data:
         raise DocumentError(str(path), "the file is empty (0 bytes)", "remove it or download it again")
     found = next((name for mark, name in _MAGIC if data.startswith(mark)), "")
@@ -121,3 +168,4 @@ def _check_content(path: Path, extension: str, data: bytes) -> None:
             raise DocumentError(str(path), f"not a PDF but {found or 'something else'}", "correct its extension")
     elif found:
         raise DocumentError(str(path), f"not {extension[1:]} but {found}", "correct its extension or convert it")
+    return data

@@ -83,7 +83,7 @@ def to_fact(claim: Claim, annotated: AnnotatedSentence, document: Document, *, r
         published_on=document.published_on,
         recorded_at=recorded_at,
         speaker=speaker_of(annotated.text, document.publisher),
-        confidence=_confidence(claim, hedged=reading.hedge),
+        confidence=round(_confidence(claim, hedged=reading.hedge) * document.legibility_at(start), 3),
         extractor=f"{claim.reader}:{claim.pattern}",
     )
     sign = claim.sign if vocabulary()[claim.relation].signed else 0

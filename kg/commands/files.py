@@ -40,7 +40,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
                 yield file
             return
         if _is_database(target):
-            raise FileUnwritable(path, "a knowledge base or another database stands there")
+            raise FileUnwritable(path, "a knowledge base or another database stands there, or owns that name")
         temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
         try:
             with temporary.open("w", encoding="utf-8", newline="\n") as file:
@@ -57,6 +57,10 @@ def replacing(path: Path) -> Iterator[TextIO]:
 
 
 def _is_database(path: Path) -> bool:
+    """Return whether a database stands at a path, or the path belongs to one: its log, lock or journal."""
+    for suffix in ("-wal", "-shm", "-journal", "-lock"):
+        if path.name.endswith(suffix) and _is_database(path.with_name(path.name.removesuffix(suffix))):
+            return True
     if not path.exists():
         return False
     with path.open("rb") as file:

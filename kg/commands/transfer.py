@@ -14,9 +14,9 @@ from kg.commands.options import Day, kb_option
 from kg.interop.copying import copy as copied
 from kg.interop.copying import verify
 from kg.interop.dumping import dump as dumped
-from kg.interop.restoring import restore
+from kg.interop.restoring import read_back, restore
 from kg.interop.rows.claims import Claims
-from kg.interop.rows.files import FORMATS, numbered_lines
+from kg.interop.rows.files import FORMATS, numbered_lines, whole_lines
 from kg.interop.rows.importing import Import
 from kg.relations import vocabulary
 from kg.securities.master import Master
@@ -37,12 +37,17 @@ _EVERY = 1000
 @click.command()
 @kb_option
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="写到这个文件；默认写到标准输出")
-def dump(kb: Path, output: Path | None) -> None:
-    """导出知识库的全部内容：按序的 JSON 行，内容相同则字节相同。"""
+@click.pass_obj
+def dump(now: datetime, kb: Path, output: Path | None) -> None:
+    """导出知识库的全部内容：按序的 JSON 行，内容相同则字节相同；写到文件时，读回核对之后才算写成。"""
     try:
         with replacing(output) if output else _standard_output() as file, closing(open_store(kb)) as store:
             for line in dumped(store):
                 file.write(line)
+            written = Path(file.name)
+            if output and written.is_file():
+                file.flush()
+                read_back(whole_lines(written), name=str(output), recorded_at=now)
     except BrokenPipeError:
         sys.stderr.close()  # whoever reads has had enough; nothing is lost
 
@@ -59,7 +64,7 @@ def import_(now: datetime, path: Path, kb: Path, layout: str | None, day: date |
     layout = layout or _layout(path)
     with closing(open_store(kb, create=True)) as store:
         if layout == "dump":
-            done = restore(store, numbered_lines(path), name=str(path), recorded_at=now, refuse=_tell)
+            done = restore(store, whole_lines(path), name=str(path), recorded_at=now, refuse=_tell)
             click.echo(f"文档 {done.documents}（已有 {done.known}）  判断 {done.judgements}  周报 {done.runs}")
             refused = done.refused
         else:

@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from kg.errors import DocumentError, JudgementRefused
+from kg.errors import DocumentError, JudgementRefused, StoreError
 from kg.ids import chunk_id, fact_id
 from kg.interop.dumping import FORMAT
 from kg.interop.rows.sheets import RefusedRow
 from kg.model import Block, BlockKind, Document, Evidence, Problem, Reading, Removed
 from kg.store import codec
+from kg.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
+    from kg.judgement import Judgement
     from kg.model import Chunk, Entity, Fact, Mention, Run
-    from kg.store.port import Store, Writer
+    from kg.store.port import Store
 
 _FAULTS = (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError)
 
@@ -49,11 +51,50 @@ class _OpenDocument:
     facts: list[Fact] = field(default_factory=list)
 
 
+class RestoreTarget(Protocol):
+    """The part of a store's writer that a restore uses."""
+
+    def write(self, reading: Reading) -> bool:
+        """Write a document, unless it is there."""
+
+    def judge(self, judgement: Judgement) -> Judgement | None:
+        """Write a judgement."""
+
+    def publish(self, run: Run) -> None:
+        """Write a weekly run."""
+
+
+class _Discarded:
+    """A target that keeps nothing."""
+
+    def write(self, _: Reading) -> bool:
+        return True
+
+    def judge(self, judgement: Judgement) -> Judgement | None:
+        return judgement
+
+    def publish(self, run: Run) -> None:
+        pass
+
+
+class DumpUnreadable(StoreError):
+    """A dump that cannot be restored."""
+
+    def __init__(self, row: RefusedRow) -> None:
+        super().__init__(f"{row.where}: {row.why}; nothing was written: the disk or the knowledge base is damaged")
+
+
 class Restorer:
     """Restores the lines of one dump into one store."""
 
     def __init__(
-        self, store: Store, writer: Writer, *, name: str, recorded_at: datetime, refuse: Callable[[RefusedRow], None]
+        self,
+        store: Store,
+        writer: RestoreTarget,
+        *,
+        name: str,
+        recorded_at: datetime,
+        refuse: Callable[[RefusedRow], None],
     ) -> None:
         self._store, self._writer = store, writer
         self._name, self._recorded_at, self._refuse = name, recorded_at, refuse
@@ -160,6 +201,20 @@ def restore(store: Store, lines: Iterator[tuple[int, str]], **about: Any) -> Res
     """Restore a dump into a store; documents already present are unchanged."""
     with store.writer() as writer:
         return Restorer(store, writer, **about).take(lines)
+
+
+def read_back(lines: Iterator[tuple[int, str]], *, name: str, recorded_at: datetime) -> None:
+    """Check that every line of a dump would be restored.
+
+    Raises:
+        DumpUnreadable: naming the first line that would not.
+        DocumentError: when it is truncated.
+    """
+
+    def refuse(row: RefusedRow) -> None:
+        raise DumpUnreadable(row)
+
+    Restorer(MemoryStore(), _Discarded(), name=name, recorded_at=recorded_at, refuse=refuse).take(lines)
 
 
 def _read(line: str) -> Any:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -237,8 +239,12 @@ def test_two_workers_do_what_one_does(tmp_path, folder):
     assert found[0] == found[1]
 
 
-def _children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+def _descendants(pid: int) -> list[int]:
+    try:
+        found = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+    except FileNotFoundError:
+        return []
+    return [*found, *(inner for child in found for inner in _descendants(child))]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see child processes")
@@ -251,7 +257,8 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path):
     command = (Path(sys.executable).with_name("liantu"), "ingest", root, "--kb", tmp_path / "kb", "--workers", "2")
     parent = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        children = _wait(lambda: len(_children(parent.pid)) >= 3 and _children(parent.pid))  # two workers, one tracker
+        # The tracker, the server that forks, the reader and two workers.
+        children = _wait(lambda: len(found := _descendants(parent.pid)) >= 5 and found)
     finally:
         parent.kill()
         parent.wait()
@@ -272,3 +279,23 @@ def _wait(ready: Callable[[], Any]) -> Any:
             return found
         time.sleep(0.1)
     return None
+
+
+def test_a_killed_worker_costs_one_document_of_the_run(tmp_path: Path):
+    """`kill -9` of whatever process extracts: one line and exit code 3, or none if it was between two documents."""
+    root = tmp_path / "many"
+    root.mkdir()
+    for number in range(60):
+        text = COPY.format(title=f"报告{number}", day="2025-08-20", source="示例证券甲")
+        (root / f"{number}.md").write_text(text + f"第{number}份。" * 200, encoding="utf-8")
+    command = (Path(sys.executable).with_name("liantu"), "ingest", root, "--kb", tmp_path / "kb", "--workers", "2")
+    run_ = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    victims = _wait(lambda: len(found := _descendants(run_.pid)) >= 5 and found)
+    time.sleep(0.5)
+    os.kill(victims[-1], signal.SIGKILL)
+    out, err = run_.communicate(timeout=120)
+    lost = err.count("refused: ")
+    assert "Traceback" not in err
+    assert lost <= 2
+    assert run_.returncode == (3 if lost else 0)
+    assert f"{60 - lost} 篇新写入" in out

@@ -27,6 +27,7 @@ _BULLET = re.compile(r"^[•●◆■□▪❑➢⚫\uf06c-\uf0fe]\s*")
 _OPEN_MARK = re.compile(r"^\[(?=[^\[\]]{2,16}$)")  # remainder of a template's [投资要点 Table_Summary]
 _FIELD = re.compile(r"(?:评级|日期|目标价|分析师)\s*[:：]\s*\S")  # 投资评级: 增持 is a statement at any font size
 _MAX_HEADING = 45
+_MAX_LINES = 1_000  # a page with more is a drawing or an attack, and is not reflowed
 _MAX_UNITS = 400  # a page with more fragments is a drawing, for which stream order will do
 _INDENT = 1.2  # in line heights
 _OUTDENT = 2.8
@@ -62,6 +63,20 @@ class Paragraph:
         return self.full and not self.text.endswith(_STOPS)
 
 
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """All text lines of a page, and the usual distance between two."""
+
+    lines: tuple[PageLine, ...]
+    pitch: float
+
+    @classmethod
+    def of(cls, lines: Sequence[PageLine]) -> TextColumn:
+        """Return the column of a page's lines; one without lines if there are too many to compare them in pairs."""
+        kept = tuple(lines) if len(lines) <= _MAX_LINES else ()
+        return cls(kept, _pitch(kept))
+
+
 def units_of(lines: Sequence[PageLine]) -> Iterator[FlowUnit]:
     """Group lines in stream order into runs down one column; fragments side by side become one line."""
     run: list[PageLine] = []
@@ -95,18 +110,17 @@ def in_order(units: Sequence[FlowUnit]) -> list[FlowUnit]:
     return ordered
 
 
-def paragraphs(unit: FlowUnit, column: Sequence[PageLine], page: int) -> Iterator[Paragraph]:
+def paragraphs(unit: FlowUnit, column: TextColumn, page: int) -> Iterator[Paragraph]:
     """Split a run of lines into paragraphs.
 
     Args:
         unit: the run.
-        column: all text lines of the page, which show where a full line ends.
+        column: shows where a full line ends.
         page: index from 0.
     """
-    pitch = _pitch(column)
     group: list[PageLine] = []
     for line in unit.lines:
-        if group and _starts_paragraph(group, line, pitch, _right_edge(group[-1], column)):
+        if group and _starts_paragraph(group, line, column.pitch, _right_edge(group[-1], column.lines)):
             yield _paragraph(group, column, page)
             group = []
         group.append(line)
@@ -163,7 +177,7 @@ def join_text(upper: str, lower: str) -> str:
     """
     if not upper or not lower:
         return upper + lower
-    if re.search(r"[a-z]{2}-$", upper) and re.match(r"[a-z]{2}", lower):
+    if re.search(r"[a-z]{2}-$", upper[-3:]) and re.match(r"[a-z]{2}", lower):
         return upper[:-1] + lower
     glue = "" if _CJK.match(upper[-1]) or _CJK.match(lower[0]) or upper.endswith(("-", "/")) else " "
     return f"{upper}{glue}{lower}"
@@ -234,9 +248,9 @@ def _stands_alone(line: PageLine) -> bool:
     return pair or line_reason(line.text) in _LONE
 
 
-def _paragraph(group: Sequence[PageLine], column: Sequence[PageLine], page: int) -> Paragraph:
+def _paragraph(group: Sequence[PageLine], column: TextColumn, page: int) -> Paragraph:
     text = ""
     for line in group:
         text = join_text(text, line.text)
-    full = _is_full(group[-1], _right_edge(group[-1], column, any_size=True))
+    full = _is_full(group[-1], _right_edge(group[-1], column.lines, any_size=True))
     return Paragraph(" ".join(text.split()), group[0], group[-1], full, len(group), page)

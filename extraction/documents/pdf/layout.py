@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 from extraction.documents.assembly import TextPiece
 from extraction.documents.cleaning import PlacedLine, Reason, line_reason, running_lines, section_reason
-from extraction.documents.pdf.flow import FlowUnit, Paragraph, continues, in_order, join, paragraphs, piece_of, units_of
+from extraction.documents.pdf.flow import (
+    FlowUnit,
+    Paragraph,
+    TextColumn,
+    continues,
+    in_order,
+    join,
+    paragraphs,
+    piece_of,
+    units_of,
+)
 from extraction.documents.pdf.regions import RegionFinder, loose_table
 from extraction.documents.pdf.tables import is_numeric
 from kg.model import BlockKind
@@ -23,7 +33,6 @@ _REPEATS = 3
 _ROW_CELLS = 3
 _MIN_ROWS = 3
 _CELL_LENGTH = 16
-_MAX_LINES = 1_000  # a page with more is a drawing or an attack, and column edges take quadratic time
 _REACH = 400  # maximum number of pieces between the halves of a paragraph
 _AXIS = 4  # this many stacked numbers are an axis
 
@@ -115,14 +124,13 @@ def _read_parts(page: Page, running: dict[int, Reason], marks: Counter[str], fin
         own = [lines[index] for index in region.lines]
         frame = (min(x.x0 for x in own), min(x.top for x in own), max(x.x1 for x in own), max(x.bottom for x in own))
         units.append(FlowUnit(pieces=tuple(replace(piece, page=page.number) for piece in region.pieces), frame=frame))
-    body = [item for unit in in_order(units) for item in _items(page, unit, rest, finder.tables)]
+    column = TextColumn.of(rest)
+    body = [item for unit in in_order(units) for item in _items(page, unit, column, finder.tables)]
     axis = TextPiece("".join(turned), reason=Reason.FIGURE_TEXT, page=page.number)
     return _PageParts(tuple(header), tuple(body), (axis, *footer))
 
 
-def _items(
-    page: Page, unit: FlowUnit, column: Sequence[PageLine], tables: RuledTables
-) -> Iterator[Paragraph | TextPiece]:
+def _items(page: Page, unit: FlowUnit, column: TextColumn, tables: RuledTables) -> Iterator[Paragraph | TextPiece]:
     if unit.pieces:
         yield from unit.pieces
         return
@@ -133,7 +141,7 @@ def _items(
         elif sum(len(line.words) for line in lines) >= _AXIS and all(is_numeric(line.text) for line in lines):
             yield TextPiece("\n".join(line.text for line in lines), reason=Reason.FIGURE_TEXT, page=page.number)
         else:
-            yield from paragraphs(FlowUnit(tuple(lines)), column[:_MAX_LINES], page.number)
+            yield from paragraphs(FlowUnit(tuple(lines)), column, page.number)
 
 
 def _split_by_kind(lines: Sequence[PageLine]) -> Iterator[tuple[list[PageLine], bool]]:

@@ -93,18 +93,22 @@ class _Char:
         return self.bottom - self.top
 
 
-def read_page(page: Any, number: int) -> Page:
-    """Group the characters of a page into lines.
+def read_page(page: Any, number: int, most: int) -> Page | None:
+    """Group the characters of a page into lines; None if there are too many.
 
     Args:
         page: a pypdfium2 page.
         number: page index from 0.
+        most: characters.
     """
     width, height = page.get_size()
     textpage = page.get_textpage()
     left, _, _, upper = page.get_bbox()
     try:
-        lines = tuple(_lines(textpage.raw, textpage.count_chars(), origin=(left, upper)))
+        count = textpage.count_chars()
+        if count > most:
+            return None
+        lines = tuple(_lines(textpage.raw, count, origin=(left, upper)))
     finally:
         textpage.close()
     return Page(number, width, height, lines)

@@ -14,6 +14,8 @@ from extraction.documents.assembly import assemble, judge
 from extraction.documents.metadata import Metadata, build, from_head, from_title
 from extraction.documents.pdf.layout import lay_out, title_of
 from extraction.documents.pdf.lines import Page, read_page
+from extraction.documents.pdf.ocr import INSTALL, OcrReader, installed, is_scan
+from extraction.documents.pdf.ocr import MAX_PAGES as MAX_SCANS
 from extraction.documents.pdf.tables import RuledTables
 from extraction.documents.publication_day import usable
 from kg.errors import DocumentError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 2_000
 MAX_CHARACTERS = 10_000_000
+MAX_PAGE_CHARACTERS = 100_000  # an A4 page in the smallest legible print has 40,000
 _MIN_CHARACTERS = 20  # one page of a report has hundreds; fewer in the whole document means a scan
 _CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _EDGE_PAGES = 3
@@ -39,7 +42,8 @@ def read_pdf(source: SourceFile) -> Document:
     document = _open(source)
     try:
         info = document.get_metadata_dict()
-        pages = _read_pages(source, document)
+        ocr = OcrReader()
+        pages = _read_pages(source, document, ocr)
     finally:
         document.close()
     tables = RuledTables(source.data)
@@ -48,6 +52,8 @@ def read_pdf(source: SourceFile) -> Document:
     finally:
         tables.close()
     body = assemble(pieces, page_count=len(pages))
+    if ocr.legibility:
+        body = replace(body, legibility=tuple(ocr.legibility.get(number, 1.0) for number in range(len(pages))))
     return build(source, body, _layers(source, info, pages))
 
 
@@ -62,27 +68,49 @@ def _open(source: SourceFile) -> pypdfium2.PdfDocument:
         raise DocumentError(source.name, cause, "download it again") from fault
 
 
-def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument) -> list[Page]:
+def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrReader) -> list[Page]:
     count = len(document)
     if count > MAX_PAGES:
         raise DocumentError(source.name, f"{count:,} pages, more than {MAX_PAGES:,}", "split it into single reports")
     pages: list[Page] = []
     characters = 0
+    scans: list[int] = []
     for number in range(count):
         try:
             page = document[number]
         except pypdfium2.PdfiumError as fault:
             raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "download it again") from fault
-        pages.append(read_page(page, number))
+        found = read_page(page, number, MAX_PAGE_CHARACTERS)
+        if found is None:
+            cause = f"page {number + 1} has more than {MAX_PAGE_CHARACTERS:,} characters"
+            raise DocumentError(source.name, cause, "remove that page or export the report again")
+        pages.append(found)
+        if not pages[-1].lines and is_scan(page):
+            scans.append(number)
         page.close()
         characters += sum(len(line.text) for line in pages[-1].lines)
         if characters > MAX_CHARACTERS:
             raise DocumentError(source.name, f"more than {MAX_CHARACTERS:,} characters", "split it into single reports")
+    if scans and installed():
+        characters += _read_scans(source, document, scans, ocr, pages)
     if characters < _MIN_CHARACTERS:
-        raise DocumentError(
-            source.name, "the PDF has no text layer (images only)", "install the OCR extra or run OCR on it first"
-        )
+        advice = "check that its pages are legible" if ocr.legibility or (scans and installed()) else INSTALL
+        raise DocumentError(source.name, "the PDF has no text layer (images only)", advice)
     return pages
+
+
+def _read_scans(
+    source: SourceFile, document: pypdfium2.PdfDocument, scans: list[int], ocr: OcrReader, pages: list[Page]
+) -> int:
+    """Read pages without a text layer, in place; return their characters."""
+    if len(scans) > MAX_SCANS:
+        cause = f"{len(scans):,} pages without a text layer, more than {MAX_SCANS:,}"
+        raise DocumentError(source.name, cause, "run OCR on it first or split it")
+    for number in scans:
+        page = document[number]
+        pages[number] = ocr.read(page, number)
+        page.close()
+    return sum(len(line.text) for number in scans for line in pages[number].lines)
 
 
 def _layers(source: SourceFile, info: dict[str, str], pages: list[Page]) -> list[Metadata]:

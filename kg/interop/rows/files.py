@@ -190,6 +190,20 @@ def _relations() -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
+def whole_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield non-empty lines of any length with their numbers: a document is one line of a dump."""
+    number, parts = 1, list[str]()
+    for text in _texts(path):
+        first, *others = text.split("\n")
+        parts.append(first)
+        for line in others:
+            if whole := "".join(parts):
+                yield number, whole
+            number, parts = number + 1, [line]
+    if whole := "".join(parts):
+        yield number, whole
+
+
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield non-empty lines with their numbers; overlong lines are truncated and so refused later."""
     for numbers, lines in blocks_of_lines(path):

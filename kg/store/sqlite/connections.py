@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
@@ -15,7 +17,6 @@ from kg.store.sqlite.schema import STEPS, migrate, version
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from kg.errors import StoreError
 
@@ -145,13 +146,31 @@ def make_ready(path: Path, *, create: bool) -> None:
         StoreTooNew: when a later version wrote it.
         StoreLocked: when it needs a migration while another process writes.
     """
-    with telling(path), closing(connect(path, create=create)) as connection:
+    with telling(path):
+        if create and not path.exists() and path.parent.is_dir():
+            _create(path)
+        connection = connect(path)
+    with telling(path), closing(connection):
         applied = version(connection, path)
         if applied == 0 and not create:
             raise StoreUnusable(path, "an empty file, not a knowledge base")
         if applied < len(STEPS):
             with writing(path):
                 migrate(connection, path)
+
+
+def _create(path: Path) -> None:
+    """Create a knowledge base under another name and rename it, so that no reader meets an unfinished one."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.new")
+    with writing(path):
+        if target.exists():  # another process was faster
+            return
+        for suffix in ("", "-wal", "-shm"):  # left by a killed process
+            Path(f"{temporary}{suffix}").unlink(missing_ok=True)
+        with closing(connect(temporary, create=True)) as connection:
+            migrate(connection, temporary)
+        temporary.replace(target)
 
 
 def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:

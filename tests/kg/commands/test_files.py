@@ -29,6 +29,16 @@ def test_no_command_writes_over_a_base(capsys, kb: Path, command: tuple[str, ...
     assert kb.read_bytes() == before
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal", "-lock"])
+def test_no_command_writes_a_file_that_belongs_to_a_base(capsys, kb: Path, suffix: str):
+    with pytest.raises(SystemExit) as left:
+        main(["dump", "-o", f"{kb}{suffix}", "--kb", str(kb)])
+    assert left.value.code == 2
+    assert "owns that name" in capsys.readouterr().err
+    with replacing(kb.with_name(f"note{suffix}")) as file:  # nothing stands at `note`
+        file.write("fine")
+
+
 def test_a_file_is_replaced_whole_or_stays(tmp_path: Path):
     path, link = tmp_path / "dump.jsonl", tmp_path / "link.jsonl"
     path.write_text("of last week")

@@ -344,3 +344,30 @@ def test_mentions_of_an_entity_outlive_the_first_document_that_named_it(store: S
         writer.write(reading(2, 1))
         writer.remove("doc:1")
     assert [chunk.document for chunk in store.view().chunks_mentioning(CATL, 9)] == ["doc:2"]
+
+
+def test_a_base_appears_whole(tmp_path: Path):
+    """A reader that looks while it is being created finds none, or a complete one."""
+    script = (
+        "import sys\nfrom kg.store.open import open_store\n"
+        "for line in sys.stdin: open_store(line.strip(), create=True).close(); print('made', flush=True)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as maker:
+        assert maker.stdin
+        assert maker.stdout
+        for number in range(20):
+            path = tmp_path / f"{number}.liantu"
+            maker.stdin.write(f"{path}\n")
+            maker.stdin.flush()
+            while True:
+                try:
+                    with closing(open_store(path)) as store:
+                        assert store.stats()["documents"] == 0
+                    break
+                except StoreMissing:
+                    pass
+            assert maker.stdout.readline() == "made\n"
+        maker.stdin.close()
+    assert not list(tmp_path.glob(".*"))
