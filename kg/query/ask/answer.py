@@ -211,10 +211,14 @@ def _chain(session: QuerySession, asked: Understood) -> _Composed:
     for layer in answer.layers:
         lines.append(AnswerLine(f"{layer.name}："))
         for stage in layer.stages[:_STAGES]:
-            cited = [link for link in links if stage.node.entity.id in (link.source, link.target)]
+            near = [link for link in links if stage.node.entity.id in (link.source, link.target)]
+            shown = {node.entity.id for node in stage.companies}
             names = "、".join(_with_code(node) for node in stage.companies)
             text = f"{stage.node.entity.name}：{names}" if names else stage.node.entity.name
-            lines.append(AnswerLine(text, _first_citations(cited), 1))
+            # each company that is shown has its sentence; a stage without companies shows what ties it to the chain
+            of_companies = [link for link in near if link.source in shown]
+            cited = distinct(link.citations[0] for link in of_companies if link.citations)
+            lines.append(AnswerLine(text, cited or _first_citations(near), 1))
     return lines, answer.graph
 
 
