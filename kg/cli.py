@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 GROUP = "liantu.commands"
 EXIT_QUESTION, EXIT_USAGE, EXIT_REFUSED, EXIT_STORE, EXIT_MODEL = 1, 2, 3, 4, 5
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells count
 
 
 class EntryPointGroup(click.Group):
@@ -32,11 +34,14 @@ class EntryPointGroup(click.Group):
         """Return the names of all installed commands."""
         return sorted(point.name for point in entry_points(group=GROUP))
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- signature set by click
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command by name, or return None if there is none."""
         for point in entry_points(group=GROUP, name=cmd_name):
             command: click.Command = point.load()
             return command
+        near = get_close_matches(cmd_name, self.list_commands(ctx), n=1)
+        if near:
+            raise click.UsageError(f"no command {cmd_name!r}; did you mean {near[0]!r}?", ctx)
         return None
 
 
@@ -54,7 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # print ? for characters that the console cannot encode
     try:
-        root(args=arguments, prog_name="liantu", standalone_mode=True)
+        sys.exit(root(args=arguments, prog_name="liantu", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("liantu: interrupted; what was written before is complete and kept, run the command again", err=True)
+        sys.exit(EXIT_INTERRUPTED)
     except KgError as error:
         click.echo(f"liantu: {error}", err=True)
         sys.exit(exit_code(error))

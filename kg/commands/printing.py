@@ -26,9 +26,28 @@ if TYPE_CHECKING:
         ThemeAnswer,
     )
     from kg.query.session import QuerySession
+    from kg.query.stats import BaseStats
     from kg.query.themes.biography import Biography
 
 _QUOTE = 120
+_STATS = {
+    "zh": {
+        "documents": "文档：",
+        "publishers": "发布者：",
+        "facts": "事实：",
+        "below": "把握不足、不用于作答的事实：",
+        "names": "主要名称：",
+        "questions": "可以问：",
+    },
+    "en": {
+        "documents": "Documents: ",
+        "publishers": "Publishers: ",
+        "facts": "Facts: ",
+        "below": "Facts below the confidence of answers: ",
+        "names": "Main names: ",
+        "questions": "Try asking: ",
+    },
+}
 _LINKS = 24
 _PATHS = 12
 _AFFECTED = 20
@@ -202,6 +221,22 @@ def print_ask(session: QuerySession, answer: AskAnswer) -> None:
         click.echo(words["near"].format(names="、".join(answer.near)))
     if answer.covered:
         click.echo(words["covered"].format(first=answer.covered[0], last=answer.covered[1]))
+
+
+def print_stats(session: QuerySession, found: BaseStats) -> None:
+    """Print what a base holds."""
+    words = _STATS[session.lang]
+    wording = {relation: session.words[relation].wording[session.lang] for relation, _ in found.facts}
+    rows = (
+        ("documents", f"{found.documents}" + (f"（{found.first} … {found.last}）" if found.first else "")),
+        ("publishers", "、".join(f"{name} {count}" for name, count in found.publishers)),
+        ("facts", "、".join(f"{wording[relation]} {count}" for relation, count in found.facts)),
+        ("below", f"{found.below}"),
+        ("names", "、".join(label(entity) for entity in found.names)),
+        ("questions", "；".join(found.questions)),
+    )
+    for name, value in rows:
+        click.echo(f"{words[name]}{value}")
 
 
 def label(entity: Entity) -> str:

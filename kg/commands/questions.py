@@ -15,6 +15,7 @@ from kg.commands.printing import (
     print_passages,
     print_profile,
     print_relate,
+    print_stats,
     print_theme,
     print_themes,
 )
@@ -138,6 +139,15 @@ def passages(query: str, limit: int, **options: Any) -> None:
     from kg.query.passages import passages as ask  # noqa: PLC0415 -- imported when called
 
     _answered(lambda session: ask(session.view, query, limit=limit), print_passages, **options)
+
+
+@click.command()
+@_question
+def stats(**options: Any) -> None:
+    """库里有什么：文档、日期、发布者、各类事实、主要名称，以及可以问的问题。"""
+    from kg.query.stats import stats as ask  # noqa: PLC0415 -- imported when called
+
+    _answered(ask, print_stats, **options)
 
 
 @click.command()

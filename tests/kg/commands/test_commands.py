@@ -131,6 +131,37 @@ def test_a_question_that_nothing_answers_says_what_the_base_holds(liantu: Liantu
     assert liantu.err == ""
 
 
+def test_an_answer_as_json_has_the_documented_shape(liantu: Liantu, kb: Path):
+    schema = json.loads((Path(__file__).parents[3] / "docs" / "schema.json").read_text(encoding="utf-8"))
+    for question in ("硅料价格下跌有什么影响", "硅料怎么样"):
+        assert liantu("ask", question, "--json", "--kb", kb) == 0
+        answer = json.loads(liantu.out)
+        assert list(answer) == schema["required"] == list(schema["properties"])
+        assert answer["status"] in schema["properties"]["status"]["enum"]
+        assert list(answer["understood"]) == schema["properties"]["understood"]["required"]
+        for line in (*answer["lines"], *answer["passages"]):
+            assert line.keys() == schema["$defs"]["line"]["properties"].keys()
+            for citation in line["citations"]:
+                assert citation.keys() == schema["$defs"]["citation"]["properties"].keys()
+
+
+def test_a_base_is_described(liantu: Liantu, kb: Path):
+    assert liantu("stats", "--kb", kb) == 0
+    assert "文档：5（2024-01-10 … 2025-01-15）" in liantu.out
+    assert "隆基绿能（601012.SH）" in liantu.out
+    questions = liantu.out.split("可以问：")[1].strip().split("；")
+    assert questions
+    for question in questions:
+        assert liantu("ask", question, "--kb", kb) == 0, question
+    assert liantu("stats", "--lang", "en", "--kb", kb) == 0
+    assert "Documents: 5" in liantu.out
+
+
+def test_a_mistyped_command_gets_a_suggestion(liantu: Liantu):
+    assert liantu("aks", "x") == 2
+    assert "no command 'aks'; did you mean 'ask'?" in liantu.err
+
+
 def test_themes_are_listed_and_one_is_shown(liantu: Liantu, kb: Path):
     assert liantu("themes", "--kb", kb) == 0
     first = liantu.out.split()[0]
