@@ -231,6 +231,7 @@ def _set_heights(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str
             _stack(rows, blocks, centre, desired=desired, gap=gap)
     for rows in columns:
         _compact(rows, blocks, centre, gap)
+    _close_empty_bands(columns, blocks, centre, gap)
     for name, y in centre.items():
         blocks[name].y = y
 
@@ -269,6 +270,24 @@ def _compact(rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block], centre
         if not any(blocks[name].near for name in below):
             y = min(centre[below[0]], centre[above[0]] + _distance(above, below, blocks, gap))
             centre.update(dict.fromkeys(below, y))
+
+
+def _close_empty_bands(
+    columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], centre: dict[str, float], gap: float
+) -> None:
+    """Move up what lies below a band that is empty in all columns: parts without a link between them drift apart."""
+    rows = sorted(
+        (row for part in columns for row in part), key=lambda row: centre[row[0]] - _row_height(row, blocks) / 2
+    )
+    bottom, shift = None, 0.0
+    for row in rows:
+        half = _row_height(row, blocks) / 2
+        top = centre[row[0]] - half - shift
+        if bottom is not None and top - bottom > gap:
+            shift += top - bottom - gap
+        y = centre[row[0]] - shift
+        centre.update(dict.fromkeys(row, y))
+        bottom = y + half if bottom is None else max(bottom, y + half)
 
 
 def _isotonic(values: Sequence[float]) -> list[float]:

@@ -14,7 +14,7 @@ from viz.layout.boxes import Box, ems, wrap
 from viz.layout.curves import Curve
 from viz.layout.force_layout import push_apart
 from viz.layout.labels import Wording, placed
-from viz.layout.layered import _isotonic, place
+from viz.layout.layered import _Block, _close_empty_bands, _isotonic, place
 from viz.scene import scene_of
 
 
@@ -63,6 +63,14 @@ def test_cards_hold_their_companies_and_do_not_meet(name):
 
 
 @pytest.mark.parametrize("name", ["chain", "impact", "relate", "asked"])
+def test_parts_without_a_link_between_them_stay_together():
+    """Averaging heights over sweeps once moved one part nine thousand pixels away from the other."""
+    blocks = {name: _Block(name, 0, 100.0, 40.0) for name in "abcd"}
+    centre = {"a": 0.0, "b": 50.0, "c": 9000.0, "d": 9050.0}
+    _close_empty_bands([[["a"], ["b"]], [["c"], ["d"]]], blocks, centre, 20.0)
+    assert centre == {"a": 0.0, "b": 50.0, "c": 110.0, "d": 160.0}
+
+
 def test_columns_run_from_left_to_right(name):
     scene = scene_of(ANSWERS[name]())
     _, placement = place(scene)
