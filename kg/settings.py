@@ -36,7 +36,7 @@ class Settings:
     master: Path | None = None
     names: Path | None = None
     min_confidence: float = 0.2
-    answer_confidence: float = 0.5
+    answer_confidence: float = 0.65
     llm_url: str = ""
     llm_model: str = ""
     llm_key: str = field(default="", repr=False)

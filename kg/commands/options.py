@@ -72,7 +72,7 @@ def confidence_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "--min-confidence",
         type=click.FloatRange(0, 1),
         default=lambda: load().answer_confidence,
-        show_default="0.5",
+        show_default="0.65",
         help="只用把握不低于此值的事实作答",
     )(command)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kg.relations import Lang, Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
-ANSWERED = 0.5  # the confidence from which a fact is part of an answer; docs/quality.md: 69 % of relations are right
+ANSWERED = 0.65  # default confidence from which a fact is part of an answer; docs/quality.md has its precision
 _CITATIONS_PER_LINK = 5
 _MOST_NODES = 300
 

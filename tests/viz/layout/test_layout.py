@@ -62,7 +62,6 @@ def test_cards_hold_their_companies_and_do_not_meet(name):
             assert abs(card.y - box.y) + box.height / 2 <= card.height / 2
 
 
-@pytest.mark.parametrize("name", ["chain", "impact", "relate", "asked"])
 def test_parts_without_a_link_between_them_stay_together():
     """Averaging heights over sweeps once moved one part nine thousand pixels away from the other."""
     blocks = {name: _Block(name, 0, 100.0, 40.0) for name in "abcd"}
@@ -71,6 +70,7 @@ def test_parts_without_a_link_between_them_stay_together():
     assert centre == {"a": 0.0, "b": 50.0, "c": 110.0, "d": 160.0}
 
 
+@pytest.mark.parametrize("name", ["chain", "impact", "relate", "asked"])
 def test_columns_run_from_left_to_right(name):
     scene = scene_of(ANSWERS[name]())
     _, placement = place(scene)
