@@ -31,7 +31,7 @@ def used(kb: KnowledgeBase, use: Callable[[Client], Awaitable[Any]]) -> Any:
     return anyio.run(run)
 
 
-def called(kb: KnowledgeBase, name: str, **arguments: Any) -> tuple[bool, str]:
+def called(kb: KnowledgeBase, name: str, /, **arguments: Any) -> tuple[bool, str]:
     async def use(client: Client) -> Any:
         return await client.call_tool(name, arguments)
 
