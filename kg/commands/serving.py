@@ -104,9 +104,12 @@ def _knowledge_base(*, kb: Path, lang: Lang, min_confidence: float) -> Knowledge
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
         raise SettingsError(f"--host {host} --port {port}", f"cannot listen there: {error.strerror}") from error
+    # asyncio sets this only on sockets made with an explicit protocol; without it a short answer waits 40 ms for an ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _absent(missing: ModuleNotFoundError, extra: str) -> KgError:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import hashlib
+import re
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -18,7 +20,6 @@ from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 
 from kg.errors import KgError, StoreError
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
     from kg.service.operations import DatedQuestion, Operation
 
 _Result = TypeVar("_Result")
-_MOST_KEPT, _LARGEST_KEPT = 256, 1 << 20  # answers, bytes of one
+_MOST_KEPT = 64 << 20  # bytes of answers
+_WORTH_COMPRESSING = 1000  # bytes
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +50,14 @@ class Limits:
 
 
 class Answering:
-    """Answers questions in a bounded pool of threads, and keeps the newest answers of one revision."""
+    """Answers questions in a bounded pool of threads, and keeps the last answers, 64 MB of them."""
 
     def __init__(self, kb: KnowledgeBase, limits: Limits) -> None:
         self._kb, self._limits = kb, limits
         self._pool = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="liantu")
         self._busy, self._lock = 0, Lock()
-        self._kept: OrderedDict[tuple[str, str, str], bytes] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, str, bool], bytes] = OrderedDict()
+        self._size = 0
         self._build = hashlib.sha256(f"{version('liantu')} {kb.lang} {kb.min_confidence}".encode()).hexdigest()[:8]
 
     async def run(self, work: Callable[[], _Result]) -> _Result:
@@ -82,29 +87,39 @@ class Answering:
     async def respond(self, request: Request, operation: Operation, question: DatedQuestion) -> Response:
         """Answer, or say that what the client has is current."""
         held = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
-        tag, body = await self.run(lambda: self._answer(operation, question, held))
-        headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
+        small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
+        tag, body = await self.run(lambda: self._answer(operation, question, held=held, compressed=small))
+        headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization"}
         if body is None:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        if body.startswith(_GZIP_MAGIC):
+            headers["Content-Encoding"] = "gzip"
         return Response(body, headers=headers, media_type="application/json")
 
-    def _answer(self, operation: Operation, question: DatedQuestion, held: set[str]) -> tuple[str, bytes | None]:
+    def _answer(
+        self, operation: Operation, question: DatedQuestion, *, held: set[str], compressed: bool
+    ) -> tuple[str, bytes | None]:
         # The revision is read first: a tag may be older than its answer, never newer.
         tag = f'W/"{self._kb.store.revision()}-{self._build}"'
         if tag in held:
             return tag, None
-        key = (operation.name, question.model_dump_json(), tag)
+        key = (operation.name, question.model_dump_json(), tag, compressed)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return tag, self._kept[key]
         body = msgspec.json.encode(operation.answer(self._kb, question))
-        if len(body) <= _LARGEST_KEPT:
-            with self._lock:
-                self._kept[key] = body
-                while len(self._kept) > _MOST_KEPT:
-                    self._kept.popitem(last=False)
+        if compressed and len(body) >= _WORTH_COMPRESSING:
+            body = gzip.compress(body, compresslevel=5, mtime=0)
+        self._keep(key, body)
         return tag, body
+
+    def _keep(self, key: tuple[str, str, str, bool], body: bytes) -> None:
+        with self._lock:
+            self._size += len(body) - len(self._kept.pop(key, b""))
+            self._kept[key] = body
+            while self._size > _MOST_KEPT:
+                self._size -= len(self._kept.popitem(last=False)[1])
 
     async def ready(self) -> Response:
         """Say whether the base can be read."""
@@ -138,7 +153,6 @@ def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: Limits | 
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     app.add_middleware(Guard, keys=keys)
     for operation in OPERATIONS:
         _add(app, f"/v1/{operation.name}", operation, _endpoint(answering, operation))

@@ -169,6 +169,11 @@ def test_an_unchanged_base_is_not_answered_twice(client: TestClient, kb: Knowled
 def test_long_answers_are_compressed(client: TestClient):
     response = client.get("/v1/chain", params={"topic": "光伏"}, headers={"Accept-Encoding": "gzip"})
     assert response.headers["content-encoding"] == "gzip"
+    for accepted in ("identity", "gzip;q=0", "gzip; q=0.0, br"):
+        assert (
+            "content-encoding"
+            not in client.get("/v1/chain", params={"topic": "光伏"}, headers={"Accept-Encoding": accepted}).headers
+        )
     assert response.json()["topic"]["id"] == PV
 
 
