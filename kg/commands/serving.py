@@ -51,7 +51,7 @@ def _serve(*, host: str, port: int, concurrency: int, seconds: float, **options:
     try:
         import uvicorn  # noqa: PLC0415 -- an optional extra
 
-        from kg.service.app import Limits, create_app  # noqa: PLC0415
+        from kg.service.app import ServiceLimits, create_app  # noqa: PLC0415
         from kg.service.guard import is_loopback, read_hashes  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         raise _absent(missing, "serve") from missing
@@ -64,7 +64,7 @@ def _serve(*, host: str, port: int, concurrency: int, seconds: float, **options:
     with _knowledge_base(**options) as kb, _listening(host, port) as listener:
         if not keys:
             logging.getLogger("liantu").warning("no keys set: open to every program on this machine")
-        app = create_app(kb, keys=keys, limits=Limits(concurrency=concurrency, seconds=seconds))
+        app = create_app(kb, keys=keys, limits=ServiceLimits(concurrency=concurrency, seconds=seconds))
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -107,7 +107,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listener = socket.create_server((host, port), family=family)
     except OSError as error:
         raise SettingsError(f"--host {host} --port {port}", f"cannot listen there: {error.strerror}") from error
-    # asyncio sets this only on sockets made with an explicit protocol; without it a short answer waits 40 ms for an ACK.
+    # asyncio sets this only on sockets with an explicit protocol; without it a short answer waits 40 ms for an ACK.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 

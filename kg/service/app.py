@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from kg.service.base import KnowledgeBase
-    from kg.service.operations import DatedQuestion, Operation
+    from kg.service.operations import DatedQuestion, ServiceMethod
 
 _Result = TypeVar("_Result")
 _MOST_KEPT = 64 << 20  # bytes of answers
@@ -41,7 +41,7 @@ _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ServiceLimits:
     """How many questions are answered at once, how many may wait, and for how many seconds a client waits."""
 
     concurrency: int = 4
@@ -52,7 +52,7 @@ class Limits:
 class Answering:
     """Answers questions in a bounded pool of threads, and keeps the last answers, 64 MB of them."""
 
-    def __init__(self, kb: KnowledgeBase, limits: Limits) -> None:
+    def __init__(self, kb: KnowledgeBase, limits: ServiceLimits) -> None:
         self._kb, self._limits = kb, limits
         self._pool = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="liantu")
         self._busy, self._lock = 0, Lock()
@@ -84,7 +84,7 @@ class Answering:
         with self._lock:
             self._busy -= 1
 
-    async def respond(self, request: Request, operation: Operation, question: DatedQuestion) -> Response:
+    async def respond(self, request: Request, operation: ServiceMethod, question: DatedQuestion) -> Response:
         """Answer, or say that what the client has is current."""
         held = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
         small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
@@ -97,7 +97,7 @@ class Answering:
         return Response(body, headers=headers, media_type="application/json")
 
     def _answer(
-        self, operation: Operation, question: DatedQuestion, *, held: set[str], compressed: bool
+        self, operation: ServiceMethod, question: DatedQuestion, *, held: set[str], compressed: bool
     ) -> tuple[str, bytes | None]:
         # The revision is read first: a tag may be older than its answer, never newer.
         tag = f'W/"{self._kb.store.revision()}-{self._build}"'
@@ -130,7 +130,7 @@ class Answering:
         self._pool.shutdown(cancel_futures=True)
 
 
-def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: Limits | None = None) -> FastAPI:
+def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: ServiceLimits | None = None) -> FastAPI:
     """Return the service for a knowledge base, which stays the caller's to close.
 
     Args:
@@ -138,7 +138,7 @@ def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: Limits | 
         keys: SHA-256 hashes of the keys that are accepted; without any only this machine is answered.
         limits: on concurrency and time.
     """
-    answering = Answering(kb, limits or Limits())
+    answering = Answering(kb, limits or ServiceLimits())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -163,7 +163,7 @@ def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: Limits | 
     return app
 
 
-def _add(app: FastAPI, path: str, operation: Operation, endpoint: Callable[..., Awaitable[Response]]) -> None:
+def _add(app: FastAPI, path: str, operation: ServiceMethod, endpoint: Callable[..., Awaitable[Response]]) -> None:
     problems: dict[str, Any] = {"content": {"application/problem+json": {}}}
     described: dict[int | str, dict[str, Any]] = {
         200: {"description": "the same JSON as `liantu … --json`", "content": {"application/json": {}}},
@@ -184,7 +184,7 @@ def _add(app: FastAPI, path: str, operation: Operation, endpoint: Callable[..., 
     )
 
 
-def _endpoint(answering: Answering, operation: Operation) -> Callable[..., Awaitable[Response]]:
+def _endpoint(answering: Answering, operation: ServiceMethod) -> Callable[..., Awaitable[Response]]:
     async def answer(request: Request, question: Any) -> Response:
         return await answering.respond(request, operation, question)
 

@@ -146,7 +146,7 @@ class DocumentQuestion(DocumentPlace):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ServiceMethod:
     """One method of `KnowledgeBase`: its name, what it is for, and its parameters."""
 
     name: str
@@ -162,16 +162,18 @@ class Operation:
         return found.to_dict() if isinstance(found, Answer) else plain(found)
 
 
-DOCUMENT = Operation("document", "文档原文，附其中的名称 · the text of a document, with names", DocumentQuestion)
+DOCUMENT = ServiceMethod("document", "文档原文，附其中的名称 · the text of a document, with names", DocumentQuestion)
 OPERATIONS = (
-    Operation("chain", "产业链上中下游与公司 · upstream, midstream and downstream of a topic", ChainQuestion),
-    Operation("impact", "一个因素的变动会传导到哪里 · what a rise or fall leads to", ImpactQuestion),
-    Operation("causes", "什么引起一个结果 · what makes an effect rise or fall", CausesQuestion),
-    Operation("relate", "两个实体间最可信的路径 · the most credible paths between two entities", RelateQuestion),
-    Operation("profile", "名称、代码与各类事实 · names, codes and facts of one entity", ProfileQuestion),
-    Operation("themes", "最新一期的主题 · the themes of the newest week", ThemesQuestion),
-    Operation("theme", "一个主题的摘要与历史 · one theme with its summary and history", ThemeQuestion),
-    Operation("passages", "最匹配的原文段落 · the passages that match best", PassagesQuestion),
-    Operation("ask", "用一句话提问，回答附出处 · a question in words, answered with citations", AskQuestion),
-    Operation("entities", "按名称、代码或拼音首字母查找 · search by name, code or pinyin initials", EntitiesQuestion),
+    ServiceMethod("chain", "产业链上中下游与公司 · upstream, midstream and downstream of a topic", ChainQuestion),
+    ServiceMethod("impact", "一个因素的变动会传导到哪里 · what a rise or fall leads to", ImpactQuestion),
+    ServiceMethod("causes", "什么引起一个结果 · what makes an effect rise or fall", CausesQuestion),
+    ServiceMethod("relate", "两个实体间最可信的路径 · the most credible paths between two entities", RelateQuestion),
+    ServiceMethod("profile", "名称、代码与各类事实 · names, codes and facts of one entity", ProfileQuestion),
+    ServiceMethod("themes", "最新一期的主题 · the themes of the newest week", ThemesQuestion),
+    ServiceMethod("theme", "一个主题的摘要与历史 · one theme with its summary and history", ThemeQuestion),
+    ServiceMethod("passages", "最匹配的原文段落 · the passages that match best", PassagesQuestion),
+    ServiceMethod("ask", "用一句话提问，回答附出处 · a question in words, answered with citations", AskQuestion),
+    ServiceMethod(
+        "entities", "按名称、代码或拼音首字母查找 · search by name, code or pinyin initials", EntitiesQuestion
+    ),
 )

@@ -26,7 +26,7 @@ class UnknownPage(QuestionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class NameSpan:
     """A name in a text; offsets count characters of the whole document."""
 
     start: int
@@ -50,7 +50,7 @@ class DocumentPart(Answer):
     end: int
     next_start: int | None
     text: str
-    spans: tuple[Span, ...]
+    spans: tuple[NameSpan, ...]
 
 
 def part_of(view: View, document_id: str, *, page: int | None = None, start: int = 0) -> DocumentPart:
@@ -66,7 +66,7 @@ def part_of(view: View, document_id: str, *, page: int | None = None, start: int
     begin, last = _bounds(document, page, start)
     end = min(last, begin + _LONGEST)
     spans = tuple(
-        Span(mention.start, mention.end, mention.entity)
+        NameSpan(mention.start, mention.end, mention.entity)
         for mention in view.mentions(document_id)
         if mention.entity and begin <= mention.start and mention.end <= end
     )

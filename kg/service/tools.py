@@ -25,7 +25,7 @@ from kg.service.operations import DOCUMENT, OPERATIONS
 
 if TYPE_CHECKING:
     from kg.service.base import KnowledgeBase
-    from kg.service.operations import Operation
+    from kg.service.operations import ServiceMethod
 
 _TOOLS = {operation.name: operation for operation in (*OPERATIONS, DOCUMENT)}
 _INSTRUCTIONS = (
@@ -67,7 +67,7 @@ def serve_stdio(kb: KnowledgeBase) -> None:
     anyio.run(serve)
 
 
-def _tool(operation: Operation) -> Tool:
+def _tool(operation: ServiceMethod) -> Tool:
     return Tool(
         name=operation.name,
         description=operation.summary,
@@ -76,7 +76,7 @@ def _tool(operation: Operation) -> Tool:
     )
 
 
-def _answer(kb: KnowledgeBase, operation: Operation, arguments: dict[str, Any]) -> CallToolResult:
+def _answer(kb: KnowledgeBase, operation: ServiceMethod, arguments: dict[str, Any]) -> CallToolResult:
     try:
         question = operation.parameters.model_validate(arguments)
         text = msgspec.json.encode(operation.answer(kb, question)).decode()

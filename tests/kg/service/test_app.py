@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kg.errors import StoreLocked
 from kg.model import Community, Run, Summary, SummaryLine
 from kg.query.plain import plain
-from kg.service.app import Limits, create_app
+from kg.service.app import ServiceLimits, create_app
 from kg.service.guard import hash_key
 from kg.service.operations import OPERATIONS
 from tests.kg.query.world import PV, TONGWEI, claim, filled, paper
@@ -240,7 +240,7 @@ def test_a_request_has_an_id(client: TestClient, kb: KnowledgeBase, monkeypatch:
 def test_too_many_questions_are_told_when_to_come_back(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
     go = threading.Event()
     monkeypatch.setattr(type(kb), "profile", lambda *_, **__: [go.wait(10)])
-    with client_of(kb, limits=Limits(concurrency=1, waiting=1)) as client, ThreadPoolExecutor(8) as pool:
+    with client_of(kb, limits=ServiceLimits(concurrency=1, waiting=1)) as client, ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(client.get, f"/v1/profile?name=a{number}") for number in range(8)]
         while sum(each.done() for each in asked) < 6:
             time.sleep(0.01)
@@ -255,7 +255,7 @@ def test_a_question_that_takes_too_long_is_given_up_and_keeps_its_place(
 ):
     go = threading.Event()
     monkeypatch.setattr(type(kb), "profile", lambda *_, **__: [go.wait(10)])
-    with client_of(kb, limits=Limits(concurrency=1, waiting=0, seconds=0.1)) as client:
+    with client_of(kb, limits=ServiceLimits(concurrency=1, waiting=0, seconds=0.1)) as client:
         assert "0.1 s" in assert_problem(client.get("/v1/profile?name=a"), 503)["detail"]
         assert "too many" in assert_problem(client.get("/v1/profile?name=a"), 503)["detail"]
         go.set()
