@@ -25,7 +25,7 @@ class Settings:
     relation model: `shipped`, `off`, or the folder of a model written by `liantu train edges`. `names` is a file of the
     user's names and synonyms (docs/identity.md). Facts below `min_confidence` are not stored, and those below
     `answer_confidence` are excluded from answers (docs/quality.md lists their precision). User and password are for a
-    Neo4j server; the password is never displayed.
+    Neo4j server; the password is never displayed. `service_keys` are hashes of the keys that `liantu serve` accepts.
     """
 
     kb: Path = Path("kb.liantu")
@@ -42,6 +42,7 @@ class Settings:
     llm_key: str = field(default="", repr=False)
     neo4j_user: str = "neo4j"
     neo4j_password: str = field(default="", repr=False)
+    service_keys: str = field(default="", repr=False)
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -135,4 +136,5 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "llm_key": _text,
     "neo4j_user": _text,
     "neo4j_password": _text,
+    "service_keys": _text,
 }

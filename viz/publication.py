@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kg.commands.options import plain
+from kg.query.plain import plain
 from kg.query.themes.biography import biographies
 from kg.query.themes.changes import changes, markdown
 from kg.query.themes.listing import theme_of, themes

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.period import Period
 from kg.settings import load
 from kg.store.open import open_store
 
@@ -98,18 +96,3 @@ def opened(kb: Path, as_of: date | None) -> Iterator[View]:
             yield view
     finally:
         store.close()
-
-
-def plain(value: Any) -> Any:
-    """Return frozen records as what JSON knows: objects, lists, strings and numbers."""
-    if isinstance(value, Period):
-        return {"start": plain(value.start), "end": plain(value.end), "precision": value.precision.value}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, (date, datetime)):
-        return value.isoformat()
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.options import Day, Words, confidence_option, json_option, lang_option, opened, plain, view_options
+from kg.commands.options import Day, Words, confidence_option, json_option, lang_option, opened, view_options
 from kg.commands.printing import (
     print_ask,
     print_chain,
@@ -19,6 +19,7 @@ from kg.commands.printing import (
     print_theme,
     print_themes,
 )
+from kg.query.plain import plain
 from kg.query.session import QuerySession
 
 if TYPE_CHECKING:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from kg.query.ask.wire import answer_out
+from kg.query.plain import Answer
 
 if TYPE_CHECKING:
     from datetime import date
@@ -94,7 +97,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainAnswer:
+class ChainAnswer(Answer):
     """Upstream, midstream and downstream of a topic."""
 
     topic: Entity
@@ -112,7 +115,7 @@ class Exposure:
 
 
 @dataclass(frozen=True, slots=True)
-class ImpactAnswer:
+class ImpactAnswer(Answer):
     """Signed paths that leave a factor (`forward`) or lead to an effect, the affected ranked, and counter-evidence."""
 
     topic: Entity
@@ -126,7 +129,7 @@ class ImpactAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class RelateAnswer:
+class RelateAnswer(Answer):
     """The most credible paths between two entities."""
 
     first: Entity
@@ -136,7 +139,7 @@ class RelateAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileAnswer:
+class ProfileAnswer(Answer):
     """One entity: its links by relation, strongest first, each with its newest fact first, and its neighbourhood."""
 
     entity: Entity
@@ -145,7 +148,7 @@ class ProfileAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Answer):
     """A chunk that answers a query, with its document's title and day."""
 
     chunk: Chunk
@@ -156,7 +159,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class ThemeAnswer:
+class ThemeAnswer(Answer):
     """One community with its members as a picture, the week that shows it, and its life so far."""
 
     community: Community
@@ -166,7 +169,7 @@ class ThemeAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class AskAnswer:
+class AskAnswer(Answer):
     """The answer to a question in words.
 
     `status` is answered, partial (related passages only), not_found or ambiguous (the lines are what a short name may
@@ -184,6 +187,10 @@ class AskAnswer:
     as_of: date | None = None
     near: tuple[str, ...] = ()
     covered: tuple[date, date] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer in the versioned format of `liantu ask --json`."""
+        return answer_out(self)
 
 
 @dataclass(frozen=True, slots=True)

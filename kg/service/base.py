@@ -13,6 +13,8 @@ from kg.query.profile import profile
 from kg.query.relate import relate
 from kg.query.session import ANSWERED, QuerySession
 from kg.query.themes.listing import theme, themes
+from kg.service.pages import DocumentPart, part_of
+from kg.service.search import EntityMatch, NameIndexes, search
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class KnowledgeBase:
 
     def __init__(self, store: Store, *, lang: Lang = "zh", min_confidence: float = ANSWERED) -> None:
         self.store, self.lang, self.min_confidence = store, lang, min_confidence
+        self._indexes = NameIndexes()
 
     @contextmanager
     def session(self, *, as_of: date | None = None, min_confidence: float | None = None) -> Iterator[QuerySession]:
@@ -138,6 +141,24 @@ class KnowledgeBase:
         """Answer a question in words; an unanswerable one has the status `not_found`."""
         with self.session(as_of=as_of, min_confidence=min_confidence) as session:
             return ask(session, question)
+
+    def entities(self, q: str, *, limit: int = 10, as_of: date | None = None) -> list[EntityMatch]:
+        """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""
+        revision = self.store.revision()
+        with self.session(as_of=as_of) as session:
+            return search(session, self._indexes.of(session, revision), q, limit=limit)
+
+    def document(
+        self, document_id: str, *, page: int | None = None, start: int = 0, as_of: date | None = None
+    ) -> DocumentPart:
+        """Return a page of a document, or its text from `start` on, with the names in it.
+
+        Raises:
+            UnknownDocument: when no document has this id.
+            UnknownPage: when it has no such page or place.
+        """
+        with self.store.reader(as_of=as_of) as view:
+            return part_of(view, document_id, page=page, start=start)
 
     def close(self) -> None:
         """Close the store."""

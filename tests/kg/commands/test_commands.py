@@ -16,11 +16,11 @@ import pytest
 
 from communities.weekly import run_week
 from kg.cli import exit_code, main
-from kg.commands.options import plain
 from kg.errors import DocumentError, EmptyBase, SettingsError, StoreLocked, UnknownName, VocabularyError
 from kg.model import Modality, Value
 from kg.period import month
 from kg.query.answers import Node, Subgraph
+from kg.query.plain import plain
 from kg.store.open import open_store
 from tests.kg.query.world import LONGI, MARGIN_2023, filled, named, solar
 

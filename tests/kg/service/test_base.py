@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -7,24 +8,18 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 import liantu
+from kg.cli import root
 from kg.errors import StoreMissing, UnknownName
 from kg.model import Run
 from kg.query.themes.listing import NoRun
 from kg.service.base import KnowledgeBase, open_kb
-from tests.kg.query.world import PV, SILICON, claim, filled, paper, solar
+from tests.kg.query.world import PV, SILICON, claim, filled, paper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture
-def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
-    with open_kb(tmp_path / "kb.liantu", create=True) as base:
-        filled(solar(), base.store)
-        yield base
 
 
 def test_each_question_is_answered(kb: KnowledgeBase):
@@ -36,6 +31,15 @@ def test_each_question_is_answered(kb: KnowledgeBase):
     assert kb.profile("隆基绿能").links
     assert kb.passages("硅料", limit=1)[0].title.startswith("报告")
     assert kb.ask("光伏产业链上下游有哪些公司？").status == "answered"
+
+
+def test_an_answer_as_a_dictionary_is_what_the_command_line_prints(kb: KnowledgeBase, tmp_path: Path):
+    answers = {"chain": kb.chain("光伏"), "ask": kb.ask("光伏产业链上下游有哪些公司？")}
+    for command, argument in (("chain", "光伏"), ("ask", "光伏产业链上下游有哪些公司？")):
+        asked = [command, argument, "--kb", str(tmp_path / "kb.liantu"), "--json"]
+        printed = json.loads(CliRunner().invoke(root, asked).stdout)
+        assert printed == json.loads(json.dumps(answers[command].to_dict()))
+    assert answers["ask"].to_dict()["schema"] == 1
 
 
 def test_a_question_as_of_a_day_sees_nothing_published_later(kb: KnowledgeBase):

@@ -1,0 +1,99 @@
+"""The text of a document, a page or a stretch at a time, with the names found in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kg.errors import QuestionError, UnknownDocument
+from kg.query.plain import Answer
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from kg.model import Document
+    from kg.store.port import View
+
+_LONGEST = 20_000  # characters sent at once
+
+
+class UnknownPage(QuestionError):
+    """A page or place that a document does not have."""
+
+    def __init__(self, document_id: str, pages: int, length: int) -> None:
+        has = f"共 {pages} 页" if pages else f"没有分页，共 {length} 个字符（用 start）"
+        super().__init__(f"{document_id}：没有这一页或这个位置；{has}")
+
+
+@dataclass(frozen=True, slots=True)
+class NameSpan:
+    """A name in a text; offsets count characters of the whole document."""
+
+    start: int
+    end: int
+    entity: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPart(Answer):
+    """A stretch of a document; `next_start` is where the text goes on, None at its end."""
+
+    id: str
+    title: str
+    publisher: str
+    authors: tuple[str, ...]
+    published_on: date
+    url: str
+    pages: int
+    page: int | None
+    start: int
+    end: int
+    next_start: int | None
+    text: str
+    spans: tuple[NameSpan, ...]
+
+
+def part_of(view: View, document_id: str, *, page: int | None = None, start: int = 0) -> DocumentPart:
+    """Return a page of a document, or its text from `start` on; at most 20,000 characters.
+
+    Raises:
+        UnknownDocument: when the view has no document with this id.
+        UnknownPage: when it has no such page or place.
+    """
+    document = view.document(document_id)
+    if document is None:
+        raise UnknownDocument(document_id)
+    begin, last = _bounds(document, page, start)
+    end = min(last, begin + _LONGEST)
+    spans = tuple(
+        NameSpan(mention.start, mention.end, mention.entity)
+        for mention in view.mentions(document_id)
+        if mention.entity and begin <= mention.start and mention.end <= end
+    )
+    return DocumentPart(
+        id=document.id,
+        title=document.title,
+        publisher=document.publisher,
+        authors=document.authors,
+        published_on=document.published_on,
+        url=document.url,
+        pages=len(document.pages),
+        page=document.page_of(begin),
+        start=begin,
+        end=end,
+        next_start=end if end < len(document.text) else None,
+        text=document.text[begin:end],
+        spans=spans,
+    )
+
+
+def _bounds(document: Document, page: int | None, start: int) -> tuple[int, int]:
+    """Return where a page, or what follows `start`, begins and ends."""
+    length, pages = len(document.text), document.pages
+    if page is None:
+        if start > length:
+            raise UnknownPage(document.id, len(pages), length)
+        return start, length
+    if not 1 <= page <= len(pages):
+        raise UnknownPage(document.id, len(pages), length)
+    return pages[page - 1], pages[page] if page < len(pages) else length

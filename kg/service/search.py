@@ -1,0 +1,113 @@
+"""Search for entities while a user types: by name, securities code or pinyin initials, best match first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from pypinyin import Style, lazy_pinyin
+
+from kg.ids import normal_name
+from kg.query.plain import Answer
+from kg.query.resolve import candidates, degree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import date
+
+    from kg.query.session import QuerySession
+
+_RANKED = 400  # matches that are ordered by their number of facts
+_SECURITY = "sec:"
+_EXACT, _BEGINS, _INITIALS, _CONTAINS = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMatch(Answer):
+    """An entity found by a search, the name or code that matched, and how many edges touch it."""
+
+    id: str
+    kind: str
+    name: str
+    codes: tuple[str, ...]
+    matched: str
+    degree: int
+
+
+class NameIndex:
+    """All names of one view."""
+
+    def __init__(self, names: Iterable[tuple[str, str]]) -> None:
+        self._names = [(normal_name(name), name, entity) for name, entity in names]
+        codes = sorted({entity for _, _, entity in self._names if entity.startswith(_SECURITY)})
+        self._codes = [(normal_name(code), code, entity) for entity in codes for code in [entity[len(_SECURITY) :]]]
+
+    @cached_property
+    def _initials(self) -> list[tuple[str, str, str]]:
+        """The first letters of each syllable of Chinese names: 通威股份 → twgf."""
+        chinese = ((name, entity) for _, name, entity in self._names if not name.isascii())
+        return [
+            ("".join(lazy_pinyin(name, style=Style.FIRST_LETTER)).casefold(), name, entity) for name, entity in chinese
+        ]
+
+    def matches(self, text: str) -> dict[str, tuple[int, int, str]]:
+        """Return the entities that match, each with its best rank, the length of the name and the name."""
+        wanted, best = normal_name(text), dict[str, tuple[int, int, str]]()
+        for rank, name, entity in self._found(wanted):
+            found = (rank, len(name), name)
+            if entity not in best or found < best[entity]:
+                best[entity] = found
+        return best
+
+    def _found(self, wanted: str) -> Iterator[tuple[int, str, str]]:
+        for folded, name, entity in self._names:
+            if wanted in folded:
+                yield _EXACT if folded == wanted else _BEGINS if folded.startswith(wanted) else _CONTAINS, name, entity
+        for folded, code, entity in self._codes if wanted[:1].isascii() else ():
+            if folded.startswith(wanted):
+                yield _EXACT if wanted in (folded, folded.partition(".")[0]) else _BEGINS, code, entity
+        if wanted.isascii() and wanted.isalpha():
+            for initials, name, entity in self._initials:
+                if initials.startswith(wanted):
+                    yield _BEGINS if initials == wanted else _INITIALS, name, entity
+
+
+class NameIndexes:
+    """The indexes of the last views that were searched; thread-safe."""
+
+    def __init__(self, *, kept: int = 4) -> None:
+        self._kept, self._lock = kept, Lock()
+        self._indexes: OrderedDict[tuple[int, date | None], NameIndex] = OrderedDict()
+
+    def of(self, session: QuerySession, revision: int) -> NameIndex:
+        """Return the index of a session's view; `revision` is that of the store before the session was opened."""
+        key = (revision, session.view.as_of)
+        with self._lock:
+            if key in self._indexes:
+                self._indexes.move_to_end(key)
+                return self._indexes[key]
+            index = self._indexes[key] = NameIndex(session.view.names())
+            if len(self._indexes) > self._kept:
+                self._indexes.popitem(last=False)
+            return index
+
+
+def search(session: QuerySession, index: NameIndex, text: str, *, limit: int) -> list[EntityMatch]:
+    """Return the entities that a text may mean: exact first, then beginnings, initials and parts of names.
+
+    Equal matches are ordered by the number of edges.
+    """
+    best = index.matches(text) if normal_name(text) else {}
+    best |= {entity.id: (_EXACT, 0, text.strip()) for entity in candidates(session, text) if entity.id not in best}
+    nearest = sorted(best, key=lambda entity: (best[entity], entity))[:_RANKED]
+    ranked = sorted(
+        (best[entity.id][0], -degree_of(session, entity), best[entity.id][1], entity.id, entity)
+        for entity in session.view.entities(ids=nearest)
+    )
+    return [
+        EntityMatch(entity.id, entity.kind.value, entity.name, entity.codes, best[entity.id][2], -fewer)
+        for _, fewer, _, _, entity in ranked[:limit]
+    ]

@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kg.errors import StoreLocked
+from kg.model import Community, Run, Summary, SummaryLine
+from kg.query.plain import plain
+from kg.service.app import ServiceLimits, create_app
+from kg.service.guard import hash_key
+from kg.service.operations import OPERATIONS
+from tests.kg.query.world import PV, TONGWEI, claim, filled, paper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kg.service.base import KnowledgeBase
+
+LOCAL = ("127.0.0.1", 50000)
+QUESTIONS = {
+    "chain": {"topic": "光伏"},
+    "impact": {"factor": "硅料价格", "direction": "down"},
+    "causes": {"effect": "组件毛利率"},
+    "relate": {"first": "通威股份", "second": "隆基绿能"},
+    "profile": {"name": "隆基绿能"},
+    "themes": {},
+    "theme": {"theme_id": "theme:none"},
+    "passages": {"query": "硅料"},
+    "ask": {"question": "光伏产业链上下游有哪些公司？"},
+    "entities": {"q": "twgf"},
+}
+
+
+def client_of(kb: KnowledgeBase, *, base_url: str = "http://127.0.0.1", **options: Any) -> TestClient:
+    app = create_app(kb, **options)
+    return TestClient(app, base_url=base_url, client=LOCAL, raise_server_exceptions=False)
+
+
+@pytest.fixture
+def client(kb: KnowledgeBase) -> Iterator[TestClient]:
+    with client_of(kb) as client:
+        yield client
+
+
+def assert_problem(response: Any, status: int) -> dict[str, Any]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    body: dict[str, Any] = response.json()
+    assert body["status"] == status
+    assert body["title"]
+    assert body["detail"]
+    return body
+
+
+def test_every_question_has_an_endpoint_with_the_answer_of_the_python_method(client: TestClient, kb: KnowledgeBase):
+    assert QUESTIONS.keys() == {operation.name for operation in OPERATIONS}
+    with kb.store.writer() as writer:
+        writer.publish(Run("run:1", date(2025, 1, 20)))
+    for name in QUESTIONS.keys() - {"theme", "impact"}:
+        response = client.get(f"/v1/{name}", params=QUESTIONS[name])
+        assert response.status_code == 200, response.text
+        answer = getattr(kb, name)(**QUESTIONS[name])
+        expected = answer.to_dict() if hasattr(answer, "to_dict") else plain(answer)
+        assert response.json() == json.loads(json.dumps(expected))
+    with kb.store.writer() as writer:
+        summary = Summary("summary:1", "光伏链", (SummaryLine("硅料与组件。"),))
+        run = Run("run:2", date(2025, 2, 1), communities=(Community("theme:1", 0, "", (PV, TONGWEI), summary),))
+        writer.publish(run)
+    assert client.get("/v1/theme", params={"theme_id": "theme:1"}).json() == json.loads(
+        json.dumps(kb.theme("theme:1").to_dict())
+    )
+    fallen = client.get("/v1/impact", params=QUESTIONS["impact"]).json()
+    assert fallen == json.loads(json.dumps(kb.impact("硅料价格", -1).to_dict()))
+    assert fallen["direction"] == -1
+
+
+def test_a_day_and_a_threshold_are_honoured(client: TestClient):
+    assert client.get("/v1/passages", params={"query": "硅料", "as_of": "1999-01-01"}).json() == []
+    assert client.get("/v1/profile", params={"name": "隆基绿能", "min_confidence": 1}).status_code == 200
+    assert_problem(client.get("/v1/chain", params={"topic": "光伏", "as_of": "1999-01-01"}), 404)
+
+
+def test_entities_are_found_by_name_code_and_initials(client: TestClient):
+    for text in ("通威", "通威股份", "600438", "600438.SH", "twgf", "TWGF", TONGWEI):
+        found = client.get("/v1/entities", params={"q": text}).json()
+        assert found[0]["id"] == TONGWEI, text
+        assert found[0]["codes"] == ["600438.SH"]
+    assert client.get("/v1/entities", params={"q": "光伏"}).json()[0]["id"] == PV
+    assert client.get("/v1/entities", params={"q": "完全没有"}).json() == []
+    assert len(client.get("/v1/entities", params={"q": "硅", "limit": 2}).json()) == 2
+    assert client.get("/v1/entities", params={"q": "通威", "as_of": "2024-01-31"}).json() == []
+
+
+def test_a_document_is_read_in_parts(client: TestClient):
+    document = client.get("/v1/documents/doc:2").json()
+    assert document["text"].startswith("通威股份生产硅料。")
+    assert document["next_start"] is None
+    rest = client.get("/v1/documents/doc:2", params={"start": 5}).json()
+    assert rest["text"] == document["text"][5:]
+    assert_problem(client.get("/v1/documents/doc:none"), 404)
+    assert_problem(client.get("/v1/documents/doc:2", params={"page": 3}), 404)
+    assert_problem(client.get("/v1/documents/doc:2", params={"start": 10_000}), 404)
+    assert_problem(client.get("/v1/documents/doc:2", params={"as_of": "2024-01-31"}), 404)
+    assert_problem(client.get(f"/v1/documents/{'x' * 300}"), 422)
+
+
+def test_an_unknown_name_suggests_names(client: TestClient):
+    assert "隆基绿能" in assert_problem(client.get("/v1/profile", params={"name": "隆基绿"}), 404)["suggestions"]
+    assert "weekly" in assert_problem(client.get("/v1/themes"), 404)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "parameter"),
+    [
+        ("/v1/chain", "topic"),
+        ("/v1/chain?topic=", "topic"),
+        ("/v1/chain?topic=光伏&depth=9", "depth"),
+        ("/v1/chain?topic=光伏&dept=1", "dept"),
+        ("/v1/chain?topic=光伏&as_of=yesterday", "as_of"),
+        ("/v1/chain?topic=光伏&as_of=1700000000", "as_of"),
+        ("/v1/chain?topic=光伏&as_of=2024-02-30", "as_of"),
+        ("/v1/chain?topic=光伏&min_confidence=nan", "min_confidence"),
+        ("/v1/impact?factor=硅料价格&direction=sideways", "direction"),
+        ("/v1/passages?query=a&limit=101", "limit"),
+        (f"/v1/profile?name={'长' * 201}", "name"),
+        (f"/v1/ask?question={'长' * 1001}", "question"),
+    ],
+)
+def test_a_wrong_parameter_is_named(client: TestClient, path: str, parameter: str):
+    assert assert_problem(client.get(path), 422)["errors"][0]["parameter"] == parameter
+
+
+def test_what_is_too_large_is_refused(client: TestClient):
+    assert_problem(client.get(f"/v1/ask?question={'a' * 13_000}"), 414)
+    assert_problem(client.request("GET", "/v1/themes", content=b"x"), 413)
+    assert_problem(client.request("GET", "/v1/themes", content=iter([b"x"] * 3)), 413)
+
+
+def test_the_service_is_read_only(client: TestClient):
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        assert_problem(client.request(method, "/v1/chain"), 405)
+    assert_problem(client.get("/v2/none"), 404)
+    assert "access-control-allow-origin" not in client.get("/health", headers={"Origin": "https://x.example"}).headers
+
+
+def test_an_unchanged_base_is_not_answered_twice(client: TestClient, kb: KnowledgeBase):
+    first = client.get("/v1/chain", params={"topic": "光伏"})
+    tag = first.headers["etag"]
+    again = client.get("/v1/chain", params={"topic": "光伏"}, headers={"If-None-Match": f'"x", {tag}'})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/v1/chain", params={"topic": "光伏"}).json() == first.json()
+    filled([paper(99, "2025-01-01", ("新组件属于光伏行业。", claim("product:新组件", "belongs_to", PV)))], kb.store)
+    changed = client.get("/v1/chain", params={"topic": "光伏"}, headers={"If-None-Match": tag})
+    assert changed.status_code == 200
+    assert changed.headers["etag"] != tag
+    assert "product:新组件" in changed.text
+
+
+def test_long_answers_are_compressed(client: TestClient):
+    response = client.get("/v1/chain", params={"topic": "光伏"}, headers={"Accept-Encoding": "gzip"})
+    assert response.headers["content-encoding"] == "gzip"
+    for accepted in ("identity", "gzip;q=0", "gzip; q=0.0, br"):
+        assert (
+            "content-encoding"
+            not in client.get("/v1/chain", params={"topic": "光伏"}, headers={"Accept-Encoding": accepted}).headers
+        )
+    assert response.json()["topic"]["id"] == PV
+
+
+def test_health_and_readiness(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    with client_of(kb, keys=[hash_key("secret")]) as client:
+        assert client.get("/health").json() == {"status": "ok"}
+        assert client.get("/ready").json() == {"revision": kb.store.revision()}
+
+        def locked() -> int:
+            raise StoreLocked("/private/kb.liantu")
+
+        monkeypatch.setattr(kb.store, "revision", locked)
+        response = client.get("/ready")
+        assert_problem(response, 503)
+        assert response.headers["retry-after"] == "2"
+        assert "private" not in response.text
+
+
+def test_keys_are_required_where_set_and_never_logged(kb: KnowledgeBase, caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.DEBUG)
+    with client_of(kb, keys=[hash_key("first key"), hash_key("second key")], base_url="http://kb.example") as client:
+        refused = client.get("/v1/profile?name=隆基绿能")
+        assert_problem(refused, 401)
+        assert refused.headers["www-authenticate"] == "Bearer"
+        for headers in ({"Authorization": "Bearer wrong key"}, {"X-API-Key": ""}, {"Authorization": "Basic Zmlyc3Q="}):
+            assert_problem(client.get("/v1/profile?name=隆基绿能", headers=headers), 401)
+        assert_problem(client.get("/openapi.json"), 401)
+        for headers in ({"Authorization": "Bearer second key"}, {"X-API-Key": "first key"}):
+            assert client.get("/v1/profile?name=隆基绿能", headers=headers).status_code == 200
+        client.get("/v1/profile?name=a&key=first key")
+    lines = [json.loads(record.message) for record in caplog.records if record.name == "liantu.requests"]
+    assert {line["status"] for line in lines} == {200, 401}
+    assert lines[-2]["key"] == hash_key("first key")[:8]
+    told = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("liantu"))
+    assert not any(key in told for key in ("first key", "second key", "wrong key"))
+
+
+def test_without_keys_only_this_machine_is_answered(kb: KnowledgeBase):
+    app = create_app(kb)
+    for base_url, address, status in (
+        ("http://localhost:8765", "127.0.0.1", 200),
+        ("http://[::1]:8765", "::1", 200),
+        ("http://rebound.example", "127.0.0.1", 403),
+        ("http://127.0.0.1", "192.0.2.7", 403),
+    ):
+        client = TestClient(app, base_url=base_url, client=(address, 50000))
+        assert client.get("/v1/passages", params={"query": "硅料"}).status_code == status
+
+
+def test_a_request_has_an_id(client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    assert client.get("/health", headers={"X-Request-ID": "abc-1"}).headers["x-request-id"] == "abc-1"
+    assert client.get("/health", headers={"X-Request-ID": "a b\t<"}).headers["x-request-id"] != "a b\t<"
+
+    def broken(_: object) -> None:
+        raise RuntimeError("a fault with a secret")
+
+    monkeypatch.setattr(type(kb), "themes", broken)
+    response = client.get("/v1/themes", headers={"X-Request-ID": "abc-2"})
+    assert_problem(response, 500)
+    assert response.headers["x-request-id"] == "abc-2"
+    assert "secret" not in response.text
+
+
+def test_too_many_questions_are_told_when_to_come_back(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    go = threading.Event()
+    monkeypatch.setattr(type(kb), "profile", lambda *_, **__: [go.wait(10)])
+    with client_of(kb, limits=ServiceLimits(concurrency=1, waiting=1)) as client, ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(client.get, f"/v1/profile?name=a{number}") for number in range(8)]
+        while sum(each.done() for each in asked) < 6:
+            time.sleep(0.01)
+        go.set()
+        responses = [each.result() for each in asked]
+    assert sorted(each.status_code for each in responses) == [200, 200, *[503] * 6]
+    assert {each.headers.get("retry-after") for each in responses} == {None, "2"}
+
+
+def test_a_question_that_takes_too_long_is_given_up_and_keeps_its_place(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+):
+    go = threading.Event()
+    monkeypatch.setattr(type(kb), "profile", lambda *_, **__: [go.wait(10)])
+    with client_of(kb, limits=ServiceLimits(concurrency=1, waiting=0, seconds=0.1)) as client:
+        assert "0.1 s" in assert_problem(client.get("/v1/profile?name=a"), 503)["detail"]
+        assert "too many" in assert_problem(client.get("/v1/profile?name=a"), 503)["detail"]
+        go.set()
+        while client.get("/ready").status_code != 200:
+            time.sleep(0.01)
+
+
+def test_questions_are_answered_while_the_base_is_written(client: TestClient, kb: KnowledgeBase):
+    before = client.get("/v1/profile?name=隆基绿能").json()
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(client.get, f"/v1/profile?name=隆基绿能&min_confidence=0.{n}") for n in range(100, 140)]
+        said = ("甲用于乙。", claim("product:甲", "upstream_of", "product:乙"))
+        for number in range(100, 120):
+            filled([paper(number, "2025-01-01", said)], kb.store)
+        answers = [each.result() for each in asked]
+    assert all(each.status_code == 200 and each.json() == before for each in answers)
+
+
+HOSTILE = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from(
+        [
+            "' OR 1=1 --",
+            '"; DROP TABLE fact; --',
+            "<script>alert(1)</script>",
+            "MATCH (n) DETACH DELETE n",
+            "../../../etc/passwd",
+            "%00",
+            "\x00光伏",
+            "NEAR(a b)",
+            "*" * 100,
+            "((((" * 40,
+            "\u202e链图",
+            "𠀀" * 50,
+        ]
+    ),
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(text=HOSTILE, day=st.one_of(st.none(), st.dates().map(str), HOSTILE), name=st.sampled_from(sorted(QUESTIONS)))
+def test_no_text_breaks_the_service(client: TestClient, text: str, day: str | None, name: str):
+    words = {key: text for key, value in QUESTIONS[name].items() if key != "direction" and isinstance(value, str)}
+    response = client.get(f"/v1/{name}", params={**words, **({"as_of": day} if day else {})})
+    assert response.status_code in {200, 404, 422}, response.text
+    json.loads(response.content)
+    assert client.get(f"/v1/documents/{'x'}", params={"as_of": day or "2024-01-01"}).status_code in {404, 422}
+
+
+def test_the_api_describes_itself(client: TestClient):
+    described = client.get("/openapi.json").json()
+    assert {f"/v1/{name}" for name in QUESTIONS} < described["paths"].keys()
+    chain = described["paths"]["/v1/chain"]["get"]
+    assert {each["name"] for each in chain["parameters"]} == {"topic", "depth", "as_of", "min_confidence"}
+    assert all("·" in each["description"] or each["schema"].get("description") for each in chain["parameters"])
