@@ -147,12 +147,12 @@ def _answer(
     stages: dict[int, list[Stage]] = defaultdict(list)
     used = list(flow)
     own = session.index(topic.id)
-    told = [index for index in layers if strength[index] or makers[index]]
-    session.meet({*told, *(step.source for index in told for step in makers[index])})
+    kept = [index for index in layers if strength[index] or makers[index]]
+    session.meet({*kept, *(step.source for index in kept for step in makers[index])})
     # A second reading of the topic's name (the trade 锂电池 beside the product) that nothing is tied to says nothing.
-    if own in layers and own not in told and all(session.entity(index).name != topic.name for index in told):
-        told.append(own)
-    for index in sorted(told, key=lambda index: (-strength[index], index)):
+    if own in layers and own not in kept and all(session.entity(index).name != topic.name for index in kept):
+        kept.append(own)
+    for index in sorted(kept, key=lambda index: (-strength[index], index)):
         stage = Node(session.entity(index), layers[index], round(1 + strength[index] + len(makers[index]) / 10, 4))
         nodes[index] = stage
         companies = []

@@ -199,7 +199,7 @@ class QuerySession:
         return opposing(fact, self._facts[triple], self.words)
 
     def _read_facts(self, triples: set[Triple]) -> None:
-        """Read all that is said of some ends in one call: what is told, and what opposes it."""
+        """Read all facts between some ends in one call, opposing ones included."""
         missing = triples - self._facts.keys()
         if missing:
             self._facts |= {triple: [] for triple in missing}
@@ -210,8 +210,8 @@ class QuerySession:
         """Return the witnesses of facts: the newest of each in turn, then the next newest; no place twice."""
         cited = _cited(facts, limit)
         self._read_heads(item for _, item in cited)
-        told = ((fact, item, self._documents.get(item.document)) for fact, item in cited)
-        return [_citation(fact, item, document) for fact, item, document in told if document]
+        found = ((fact, item, self._documents.get(item.document)) for fact, item in cited)
+        return [_citation(fact, item, document) for fact, item, document in found if document]
 
     def _read_heads(self, evidence: Iterable[Evidence]) -> None:
         missing = {item.document for item in evidence} - self._documents.keys()

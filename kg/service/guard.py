@@ -100,7 +100,7 @@ class Guard:
             refused = self._refusal(scope, headers, key)
             await (refused or self._app)(scope, receive, sent)
         finally:
-            told = {
+            entry = {
                 "request": request_id,
                 "key": key[:8],
                 "method": scope["method"][:16],
@@ -108,7 +108,7 @@ class Guard:
                 "status": status or HTTPStatus.INTERNAL_SERVER_ERROR.value,
                 "ms": round((perf_counter() - begun) * 1000, 1),
             }
-            LOG.info(json.dumps(told))
+            LOG.info(json.dumps(entry))
 
     def _key(self, headers: Headers) -> str:
         """Return the hash of the key that was sent, if it is one of ours; compares with all in constant time."""

@@ -58,19 +58,19 @@ def problem(
 
 
 def problem_of(error: KgError) -> Response:
-    """Return what a client learns of an error; faults of the base are told without paths."""
+    """Return what a client learns of an error; faults of the base are reported without paths."""
     status = next(
         (status for kind, status in _STATUSES if isinstance(error, kind)),
         HTTPStatus.SERVICE_UNAVAILABLE if isinstance(error, Overloaded) else HTTPStatus.INTERNAL_SERVER_ERROR,
     )
     if isinstance(error, UnknownName):
         return problem(status, str(error), suggestions=list(error.near))
-    told = isinstance(error, (QuestionError, Overloaded))
-    return problem(status, str(error) if told else "the knowledge base cannot be read now; its log says why")
+    harmless = isinstance(error, (QuestionError, Overloaded))
+    return problem(status, str(error) if harmless else "the knowledge base cannot be read now; its log says why")
 
 
 def invalid(errors: Sequence[Any]) -> Response:
     """Return which parameters are wrong, without repeating what was sent."""
-    told = [{"parameter": ".".join(map(str, each["loc"][1:])), "message": each["msg"]} for each in errors]
-    first = "; ".join(f"{each['parameter']}: {each['message']}" for each in told[:3])
-    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, first, errors=told)
+    faults = [{"parameter": ".".join(map(str, each["loc"][1:])), "message": each["msg"]} for each in errors]
+    first = "; ".join(f"{each['parameter']}: {each['message']}" for each in faults[:3])
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, first, errors=faults)

@@ -153,6 +153,8 @@ def _answers(asked: Understood, sentence: ScoredSentence) -> bool:
 
 def _is_related(asked: Understood, sentence: ScoredSentence) -> bool:
     others = [term for term in asked.terms if not term.name]
+    if len(asked.terms) == 1 and not asked.entities:
+        return False  # one word, and nothing that the base knows: 今天天气
     touched = not others or any(term.word not in sentence.missing for term in others)
     if any(term.measure and asked.wants_value and term.word in sentence.missing for term in asked.terms):
         return False

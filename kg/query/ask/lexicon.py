@@ -46,6 +46,11 @@ class QuestionLexicon:
     spoken: dict[str, str]
     empty: frozenset[str]
 
+    @property
+    def relational(self) -> frozenset[str]:
+        """Words that say how things are related; a question that has one does not name anything by it."""
+        return frozenset(word for aspect in self.aspects for word in aspect.states)
+
 
 @cache
 def lexicon() -> QuestionLexicon:

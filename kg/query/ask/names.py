@@ -54,6 +54,7 @@ def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[in
         if not any(named.start < end and start < named.end for start, end in taken)
         and (named.entity.codes or _at_word_bounds(question, named))
         and not _is_doubtful(session, named)
+        and (named.entity.codes or named.entity.name not in lexicon().relational)
     ]
     corrections: list[tuple[str, str]] = []
     for named, said in (*_spoken(session, question), *_codes(session, question)):

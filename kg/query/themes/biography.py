@@ -49,11 +49,11 @@ def biography(session: QuerySession, theme_id: str) -> Biography:
 def biographies(session: QuerySession, theme_ids: Collection[str]) -> dict[str, Biography]:
     """Return the lives of some themes, reading each run once.
 
-    A week that was filled in later than the one after it is told as it was published.
+    A week that was filled in later than the one after it is shown as it was published.
     """
     names: dict[str, list[tuple[date, str]]] = {theme: [] for theme in theme_ids}
     sizes: dict[str, list[tuple[date, int]]] = {theme: [] for theme in theme_ids}
-    told: dict[str, list[tuple[date, ThemeEvent]]] = {theme: [] for theme in theme_ids}
+    by_theme: dict[str, list[tuple[date, ThemeEvent]]] = {theme: [] for theme in theme_ids}
     titles: dict[str, str] = {}
     for run in session.view.runs():
         titles |= titles_of(run)
@@ -63,26 +63,28 @@ def biographies(session: QuerySession, theme_ids: Collection[str]) -> dict[str, 
                 if [name for _, name in names[community.id][-1:]] != [title_of(community)]:
                     names[community.id].append((run.as_of, title_of(community)))
         for event in run.events:
-            if event.theme in told:
-                told[event.theme].append((run.as_of, event))
+            if event.theme in by_theme:
+                by_theme[event.theme].append((run.as_of, event))
     return {
-        theme: Biography(tuple(names[theme]), tuple(sizes[theme]), tuple(episodes(session, told[theme], titles)))
+        theme: Biography(tuple(names[theme]), tuple(sizes[theme]), tuple(episodes(session, by_theme[theme], titles)))
         for theme in theme_ids
     }
 
 
 def episodes(
-    session: QuerySession, told: Sequence[tuple[date, ThemeEvent]], titles: Mapping[str, str]
+    session: QuerySession, dated_events: Sequence[tuple[date, ThemeEvent]], titles: Mapping[str, str]
 ) -> Iterable[ThemeChapter]:
     """Put events into words.
 
     Args:
         session: of the view.
-        told: the week and the event.
+        dated_events: the week and the event.
         titles: what other themes were last called, by id.
     """
-    facts = {fact.id: fact for fact in session.view.facts(ids={fact for _, event in told for fact in event.facts})}
-    for day, event in told:
+    facts = {
+        fact.id: fact for fact in session.view.facts(ids={fact for _, event in dated_events for fact in event.facts})
+    }
+    for day, event in dated_events:
         known = [facts[fact] for fact in event.facts if fact in facts]
         yield ThemeChapter(
             as_of=day,

@@ -56,7 +56,7 @@ def changes(session: QuerySession, since: date, *, level: int = 0) -> ChangesAns
     before: Run | None = None
     last: Run | None = None
     weeks: list[date] = []
-    told: dict[str, list[tuple[date, ThemeEvent]]] = {}
+    by_theme: dict[str, list[tuple[date, ThemeEvent]]] = {}
     news: dict[str, dict[SummaryLine, None]] = {}
     titles: dict[str, str] = {}
     for run in session.view.runs():
@@ -68,9 +68,9 @@ def changes(session: QuerySession, since: date, *, level: int = 0) -> ChangesAns
         weeks.append(run.as_of)
         for event in run.events:
             if event.level == level:
-                told.setdefault(event.theme, []).append((run.as_of, event))
+                by_theme.setdefault(event.theme, []).append((run.as_of, event))
         for community in _of_level(run, level):
-            # The first line of a week counts its facts; here the facts themselves are told.
+            # The first line of a week counts its facts; here the facts themselves are listed.
             news.setdefault(community.id, {}).update(dict.fromkeys(community.changes[1:]))
     if last is None:
         raise NoRun
@@ -84,11 +84,11 @@ def changes(session: QuerySession, since: date, *, level: int = 0) -> ChangesAns
             name_before=title_of(old[theme]) if theme in old else "",
             size=len(now[theme].members) if theme in now else 0,
             size_before=len(old[theme].members) if theme in old else 0,
-            episodes=tuple(episodes(session, told.get(theme, []), titles)),
+            episodes=tuple(episodes(session, by_theme.get(theme, []), titles)),
             news=tuple(line for line in news.get(theme, {}) if line in holds),
         )
         for theme in sorted(old.keys() | now.keys())
-        if told.get(theme) or not holds.isdisjoint(news.get(theme, ()))
+        if by_theme.get(theme) or not holds.isdisjoint(news.get(theme, ()))
     ]
     changed.sort(key=lambda item: (-len(item.news), -len(item.episodes), item.id))
     unchanged = len(now) - sum(item.id in now for item in changed)
@@ -123,9 +123,9 @@ def _named(item: ThemeChange) -> str:
     return f" · 原名「{_safe(item.name_before)}」" if renamed else ""
 
 
-def _section(told: Iterable[ThemeChapter]) -> Iterator[str]:
+def _section(chapters: Iterable[ThemeChapter]) -> Iterator[str]:
     yield ""
-    for episode in told:
+    for episode in chapters:
         yield f"- {episode.as_of} {_safe(episode.text)}"
         for claim in episode.claims:
             yield f"  - {_safe(claim)}"

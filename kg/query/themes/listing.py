@@ -43,7 +43,7 @@ def themes(view: View, *, level: int = 0) -> tuple[Community, ...]:
     if run is None:
         raise NoRun
     found = sorted((c for c in run.communities if c.level == level), key=lambda c: (-len(c.members), c.id))
-    return tuple(_told(view, found))
+    return tuple(_supported(view, found))
 
 
 def theme(view: View | QuerySession, theme_id: str) -> ThemeAnswer:
@@ -61,14 +61,14 @@ def theme(view: View | QuerySession, theme_id: str) -> ThemeAnswer:
     found = [community for community in run.communities if community.id.startswith(wanted)]
     if len(found) != 1:
         raise UnknownTheme(theme_id)
-    (told,) = _told(session.view, found)
-    return replace(theme_of(session, told), as_of=run.as_of, biography=biography(session, told.id))
+    (supported,) = _supported(session.view, found)
+    return replace(theme_of(session, supported), as_of=run.as_of, biography=biography(session, supported.id))
 
 
-def _told(view: View, communities: Sequence[Community]) -> Iterator[Community]:
-    """Yield communities as far as the view bears them out: since a week was written documents may have been removed."""
-    told = [[*(item.summary.lines if item.summary else ()), *item.changes[1:]] for item in communities]
-    holds = standing(view, [line for lines in told for line in lines])
+def _supported(view: View, communities: Sequence[Community]) -> Iterator[Community]:
+    """Yield communities with the lines that the view still supports; documents may have been removed since the run."""
+    lines_of = [[*(item.summary.lines if item.summary else ()), *item.changes[1:]] for item in communities]
+    holds = standing(view, [line for lines in lines_of for line in lines])
     for item in communities:
         news = tuple(line for line in item.changes[1:] if line in holds)
         summary = item.summary and replace(
@@ -81,7 +81,7 @@ def standing(view: View, lines: Sequence[SummaryLine]) -> set[SummaryLine]:
     """Return the lines all of whose facts the view holds, under the ids they had then or have now."""
     asked = {fact for line in lines for fact in line.facts}
     held = {fact.id for fact in view.facts(ids=asked)} if asked else set()
-    # A judgement gives a fact another id, by which alone it is told.
+    # A judgement gives a fact another id, the only one by which it is found.
     held.update(fact for fact in sorted(asked - held) if any(True for _ in view.facts(ids=[fact])))
     return {line for line in lines if held.issuperset(line.facts)}
 
