@@ -35,11 +35,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply with its token counts as reported by the endpoint (0 if not reported)."""
+    """A reply with its token counts as reported by the endpoint (0 if not reported); `cut` if it ends at the limit."""
 
     text: str
     prompt_tokens: int = 0
     reply_tokens: int = 0
+    cut: bool = False
 
 
 class Model(Protocol):

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from extraction.cli import extract
-from extraction.models.edge_reader import normal_spelling
+from extraction.models.linking import normal_spelling
 from extraction.models.edges import EdgeModel
 from extraction.pipeline import Extractor
 from kg.errors import KgError
