@@ -18,7 +18,7 @@ from extraction.facts.passage_class import with_classes
 from extraction.models.units import lines_of
 from extraction.text.sentences import normalise
 from kg.llm.port import Request, tokens
-from kg.model import BlockKind, ValueClass
+from kg.model import BlockKind, ChunkKind, ValueClass
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from extraction.models.units import TextLine
     from extraction.sentence import EntityMention
     from extraction.text.sentences import Sentence
-    from kg.model import Document
+    from kg.model import Chunk, Document
 
     NameFinder = Callable[[Document, Sequence[Sentence]], list[list[EntityMention]]]
 
@@ -36,7 +36,7 @@ _PACK = 1_300  # estimated tokens of the lines of a pack
 _LEAST_REST = 0.4  # of a usual pack; less is not worth a request of its own
 _SMALLEST = 240  # a pack is not split below this many
 _REPLY_SHARE, _REPLY_LEAST = 2, 400  # tokens of a reply: per token of text, and at least
-_WORTHLESS = frozenset({ValueClass.BOILERPLATE, ValueClass.REPEATED, ValueClass.BARE_NUMBERS})
+_WORTHLESS = frozenset({ValueClass.BOILERPLATE, ValueClass.REPEATED})
 _MAX_NAMES, _MIN_NAME = 40, 4  # names offered by number; a shorter name is cheaper to write than to number
 _LEAD_IN, _LABEL = 80, 24  # characters of a line that introduces those below it
 _BLOCK_REACH = 6  # sentences of a paragraph that a later one may refer to
@@ -98,13 +98,17 @@ def instructions(lang: Literal["zh", "en"]) -> str:
         lstrip_blocks=True,
         autoescape=False,  # noqa: S701 -- a prompt is not HTML
     )
-    asked = [(name, relation.ask[lang]) for name, relation in vocabulary().relations.items() if relation.ask]
+    asked = [
+        (name, "" if relation.ask[lang] == relation.wording[lang] else relation.ask[lang])
+        for name, relation in vocabulary().relations.items()
+        if relation.ask
+    ]
     template: Any = environment.get_template(f"{VERSION}.{lang}.j2")
-    return str(template.render(relations=asked)).strip()
+    return "\n".join(line.rstrip() for line in template.render(relations=asked).strip().splitlines())
 
 
 def packs_of(document: Document, find_names: NameFinder) -> list[Pack]:
-    """Return the packs of a document, without boilerplate, repeated passages and bare numbers.
+    """Return the packs of a document, without boilerplate, repeated passages and tables of bare numbers.
 
     Args:
         document: with its blocks.
@@ -176,11 +180,16 @@ def _worth_reading(document: Document, lines: Sequence[TextLine]) -> list[int]:
             heads = [head for head in heads if lines[head].block.level < line.block.level] + [at]
             continue
         place = bisect_right(starts, line.sentence.start) - 1
-        if place >= 0 and chunks[place].value_class in _WORTHLESS:
+        if place >= 0 and _is_worthless(chunks[place]):
             continue
         kept += [*heads, at]
         heads = []
     return kept
+
+
+def _is_worthless(chunk: Chunk) -> bool:
+    bare = chunk.value_class is ValueClass.BARE_NUMBERS and chunk.kind is ChunkKind.TABLE
+    return bare or chunk.value_class in _WORTHLESS
 
 
 def _runs(kept: Sequence[int], lines: Sequence[TextLine]) -> Iterator[list[int]]:

@@ -19,7 +19,7 @@ from extraction.models.units import TITLE
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import CONTEXT
 from extraction.text.sentences import normalise
-from kg.model import Kind, Modality, Problem, Value
+from kg.model import BlockKind, Kind, Modality, Problem, Value
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ _MOST = 0.98
 _MIN_ALIGNMENT = 85  # of 100, rapidfuzz
 _MIN_QUOTE, _MAX_PER_LINE = 6, 40
 _PIECES, _MIN_PIECE = 3, 2  # a recombined name: 碳酸锂 + 价格
+_REACH_BACK = 3  # lines before the cited one, in its section
 _WINDOW = 2  # lines around the cited one that a wrong number may mean
 _NAME_NUMBER = re.compile(r"@\s*(\d{1,3})")
 _DIRECTION = {"u": "up", "d": "down", "n": "none"}
@@ -124,7 +125,7 @@ class ModelReader:
         """
         names = [_written(name, reply.pack) for name in (item.subject, item.object)]
         line, exact = _cited_line(item, names, document, place)
-        scope = (line, *sorted(place.reach[line], reverse=True), TITLE)
+        scope = _scope(line, place.reach[line], document)
         subject, object_ = (self._end(name, scope, document) for name in names)
         if subject.ref.entity == object_.ref.entity:
             raise Refusal("self")
@@ -170,7 +171,7 @@ class ModelReader:
                 raise Refusal("name")
             return EdgeEnd(ref, line, start, end)
         known = _mentioned(name, scope, document)
-        if known is None and not _recombined(name, [document.text_of(line) for line in scope]):
+        if known is None and not self._is_recombined(name, [document.text_of(line) for line in scope]):
             raise Refusal("argument")
         ref = known or self._linker.link_name(name)
         if ref is None:
@@ -178,11 +179,27 @@ class ModelReader:
         return EdgeEnd(ref, scope[0], CONTEXT, CONTEXT)
 
 
+    def _is_recombined(self, name: str, texts: Sequence[str]) -> bool:
+        """Return whether the text has the parts of a name, or its owner where the measure is a word we know."""
+        if _recombined(name, texts):
+            return True
+        head = self._linker.measure_of(name)
+        return head is not None and len(head[0]) >= _MIN_PIECE and _recombined(head[0], texts)
+
+
 class _Place(Struct, frozen=True):
     """The lines of a pack, and for each line of the document those it is read under."""
 
     own: Sequence[int]
     reach: Sequence[tuple[int, ...]]
+
+
+def _scope(line: int, above: Sequence[int], document: AnnotatedDocument) -> tuple[int, ...]:
+    """Return the lines in which the names of a claim may stand: its own, what introduces it, those just before it."""
+    heads = [at for at in above if document.lines[at].block.kind == BlockKind.HEADING]
+    floor = max([line - _REACH_BACK, *(at + 1 for at in heads), 0])
+    nearby = [at for at in range(line - 1, floor - 1, -1) if at not in above]
+    return (line, *sorted(above, reverse=True), *nearby, TITLE)
 
 
 def _written(name: str, pack: Pack) -> str:

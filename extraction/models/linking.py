@@ -87,6 +87,10 @@ class NameLinker:
             return term
         return self._named(name, CONTEXT, CONTEXT, (), kind)
 
+    def measure_of(self, name: str) -> tuple[str, str] | None:
+        """Return the owner and the measure of a compound indicator: 碳酸锂 and 价格."""
+        return self._lexicon.measure_of(name)
+
     def allowed(
         self, relation: str, subject: EntityMention, object_: EntityMention
     ) -> tuple[EntityMention, EntityMention] | None:
