@@ -199,7 +199,8 @@ def _attributes(fields: Sequence[str]) -> tuple[str, str, str]:
 
 _MODALITIES = {
     "asserted": "", "forecast": "f", "planned": "p", "conditional": "c", "rumoured": "r", "rumored": "r",
-    "已述": "", "预测": "f", "预计": "f", "计划": "p", "有条件": "c", "条件": "c", "传闻": "r", "negative": "-", "否定": "-",
+    "已述": "", "预测": "f", "预计": "f", "计划": "p", "有条件": "c", "条件": "c", "传闻": "r",
+    "negative": "-", "否定": "-",
 }  # fmt: skip
 
 

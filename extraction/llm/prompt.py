@@ -6,6 +6,7 @@ and the names of the master alone, never on facts or models, so that the key of 
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,6 +41,14 @@ _WORTHLESS = frozenset({ValueClass.BOILERPLATE, ValueClass.REPEATED})
 _MAX_NAMES, _MIN_NAME = 40, 4  # names offered by number; a shorter name is cheaper to write than to number
 _LEAD_IN, _LABEL = 80, 24  # characters of a line that introduces those below it
 _BLOCK_REACH = 6  # sentences of a paragraph that a later one may refer to
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"edges": {"type": "array", "items": {"type": "string"}}},
+        "required": ["edges"],
+        "additionalProperties": False,
+    }
+)
 
 
 class NumberedLine(Struct, frozen=True):
@@ -72,6 +81,7 @@ class Pack(Struct, frozen=True):
         return Request(
             (("system", instructions(self.lang)), ("user", "\n".join(parts))),
             most_tokens=max(_REPLY_LEAST, size * _REPLY_SHARE),
+            schema=_SCHEMA,
         )
 
     def halves(self) -> tuple[Pack, Pack] | None:

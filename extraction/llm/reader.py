@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from extraction.llm.prompt import Pack
     from extraction.models.linking import NameLinker
-    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
+    from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim, EntityMention
 
     ClaimRow = tuple[Claim, AnnotatedSentence]
 
@@ -38,7 +38,7 @@ _MODEL_PRECISION = 0.8  # of a checked item that nothing else supports
 _ALIGNED = 0.9  # factor of an item whose line was found by its words
 # Two careful readers agree at F1 0.76: what one states, the other repeats in about three of four cases, and a wrong
 # edge of the local reader is repeated seldom. Silence of a model is therefore evidence against a local edge.
-_REPEATS_RIGHT, _REPEATS_WRONG = 0.76, 0.1
+REPEATS_RIGHT, _REPEATS_WRONG = 0.76, 0.1
 _MOST = 0.98
 _MIN_ALIGNMENT = 85  # of 100, rapidfuzz
 _MIN_QUOTE, _MAX_PER_LINE = 6, 40
@@ -51,7 +51,9 @@ _MODALITY = {
     "": Modality.ASSERTED, "f": Modality.FORECAST, "p": Modality.PLANNED,
     "c": Modality.CONDITIONAL, "r": Modality.RUMOURED,
 }  # fmt: skip
-_RUMOUR = re.compile("传|据悉|据称|消息|报道|市场(?:预期|认为)|或(?:将|许)?|猜测|爆料|rumou?r|report(?:ed|s)", re.IGNORECASE)
+_RUMOUR = re.compile(
+    "传|据悉|据称|消息|报道|市场(?:预期|认为)|或(?:将|许)?|猜测|爆料|rumou?r|report(?:ed|s)", re.IGNORECASE
+)
 _SHARES = {"holds_stake_in", "subsidiary_of"}
 
 
@@ -65,7 +67,7 @@ class PackReply(Struct, frozen=True):
     cut: bool = False
 
 
-class Refusal(Exception):  # noqa: N818 -- names what happens to the item
+class Refusal(Exception):
     """An item that the text does not support; the argument is the reason."""
 
 
@@ -178,7 +180,6 @@ class ModelReader:
             raise Refusal("name")
         return EdgeEnd(ref, scope[0], CONTEXT, CONTEXT)
 
-
     def _is_recombined(self, name: str, texts: Sequence[str]) -> bool:
         """Return whether the text has the parts of a name, or its owner where the measure is a word we know."""
         if _recombined(name, texts):
@@ -214,9 +215,7 @@ def _written(name: str, pack: Pack) -> str:
     return normalise(_NAME_NUMBER.sub(offered, name)).strip()
 
 
-def _cited_line(
-    item: EdgeItem, names: Sequence[str], document: AnnotatedDocument, place: _Place
-) -> tuple[int, bool]:
+def _cited_line(item: EdgeItem, names: Sequence[str], document: AnnotatedDocument, place: _Place) -> tuple[int, bool]:
     """Return the line that an item cites, and whether it is the one named and not one found by its words.
 
     Raises:
@@ -254,7 +253,7 @@ def _quoted_line(quote: str, document: AnnotatedDocument, own: Sequence[int]) ->
     return -best[1]
 
 
-def _mentioned(name: str, scope: Sequence[int], document: AnnotatedDocument):  # type: ignore[no-untyped-def]
+def _mentioned(name: str, scope: Sequence[int], document: AnnotatedDocument) -> EntityMention | None:
     """Return the linked mention with this official name: the text may say 宁王 or 公司 for 宁德时代."""
     for line in scope:
         refs = document.names[line] if line != TITLE else document.title_names
@@ -266,7 +265,7 @@ def _mentioned(name: str, scope: Sequence[int], document: AnnotatedDocument):  #
     return company if company is not None and company.name == name else None
 
 
-def _subjects(annotated):  # type: ignore[no-untyped-def]
+def _subjects(annotated: AnnotatedSentence | None) -> tuple[EntityMention, ...]:
     return () if annotated is None or annotated.subject is None else (annotated.subject,)
 
 
@@ -317,7 +316,7 @@ def _lines_read(document: AnnotatedDocument, replies: Sequence[PackReply]) -> se
 
 
 def _weighed(local: Sequence[ClaimRow], model: Sequence[ClaimRow], read: set[int]) -> list[ClaimRow]:
-    """Weigh claims: agreement raises, silence of the model lowers a local claim, disagreement keeps both as they are."""
+    """Weigh claims: agreement raises, silence of the model lowers a local claim, disagreement keeps both."""
     said: dict[tuple[str, str, str], list[int]] = {}
     for at, (claim, _) in enumerate(model):
         said.setdefault(_triple(claim), []).append(at)
@@ -336,9 +335,9 @@ def _weighed(local: Sequence[ClaimRow], model: Sequence[ClaimRow], read: set[int
             rows[at] = structs.replace(other, confidence=round(confidence, 3), reader=reader), rows[at][1]
         if agreed:
             continue
-        if not same and sentence.sentence.start in read:
-            claim = structs.replace(claim, confidence=_unconfirmed(claim.confidence))
-        out.append((claim, sentence))
+        silent = not same and sentence.sentence.start in read
+        confidence = _unconfirmed(claim.confidence) if silent else claim.confidence
+        out.append((structs.replace(claim, confidence=confidence), sentence))
     return [*out, *rows]
 
 
@@ -348,5 +347,5 @@ def _agree(one: Claim, other: Claim) -> bool:
 
 def _unconfirmed(probability: float) -> float:
     """Return the probability of a local edge that a model which read its sentence does not state (Bayes)."""
-    right, wrong = probability * (1 - _REPEATS_RIGHT), (1 - probability) * (1 - _REPEATS_WRONG)
+    right, wrong = probability * (1 - REPEATS_RIGHT), (1 - probability) * (1 - _REPEATS_WRONG)
     return round(right / (right + wrong), 3)

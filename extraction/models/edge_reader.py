@@ -10,9 +10,9 @@ from extraction.models.linking import EdgeEnd, NameLinker, Statement, claim_of, 
 from extraction.models.units import TITLE, units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from extraction.models.edges import Edge, EdgeModel, Span
+    from extraction.models.edges import EdgeModel, Span
     from extraction.models.units import Unit
     from extraction.names.gazetteer import Lexicon
     from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim

@@ -124,7 +124,11 @@ def _text(body: dict[str, Any]) -> tuple[str | None, bool]:
 
 
 def _cause(data: dict[str, Any]) -> str:
-    error = data.get("error") or (data.get("result") or {}).get("error") if isinstance(data.get("result"), dict) else data.get("error")
+    error = (
+        data.get("error") or (data.get("result") or {}).get("error")
+        if isinstance(data.get("result"), dict)
+        else data.get("error")
+    )
     return json.dumps(error, ensure_ascii=False) if error else "empty"
 
 
