@@ -140,7 +140,7 @@ def status(kb: Path) -> None:
         found = status(store, log)
     for model, counts in found.models.items():
         click.echo(f"{model}：{counts[0]} 份回复，{counts[1]:,} token 提问，{counts[2]:,} token 回答")
-    click.echo(f"{found.facts} 条事实由模型读出；{found.exported} 个请求已导出而未答，{len(found.failed)} 个失败")
+    click.echo(f"{found.facts} 条事实由模型读出；{found.exported} 个请求已导出而未答，{found.failed.total()} 个失败")
     for cause, count in found.failed.most_common():
         click.echo(f"  {count} 个：{cause}")
     _print_refused(found.refused)

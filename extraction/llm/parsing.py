@@ -116,9 +116,10 @@ def _damaged_rows(text: str) -> Iterator[list[str]]:
             yield fields
     if not found:
         for match in _STRING.finditer(text):
-            fields = _SEPARATOR.split(match[1])
-            if len(fields) > 1:
-                yield fields
+            try:
+                yield from _walk(json.loads(match[0]), 0)
+            except ValueError:
+                continue
 
 
 def _walk(data: Any, depth: int) -> Iterator[list[str]]:

@@ -169,9 +169,8 @@ def contexts(lines: Sequence[TextLine]) -> list[tuple[int, ...]]:
             headings[block.level] = at
         elif line.first and block.kind == BlockKind.ITEM:
             parents[block.level] = at
-        elif block.kind == BlockKind.PARAGRAPH:
-            alone = line.first and (at + 1 == len(lines) or lines[at + 1].first)
-            lead = at if alone and _introduces(line.sentence.text) else None
+        elif block.kind == BlockKind.PARAGRAPH and (at + 1 == len(lines) or lines[at + 1].first):
+            lead = at if line.first and _introduces(line.sentence.text) else None
     return out
 
 

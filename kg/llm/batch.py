@@ -97,7 +97,7 @@ def _line(number: int, raw: bytes) -> BatchLine:
     usage = body.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     spent = [_count(counts, "prompt_tokens", "input_tokens"), _count(counts, "completion_tokens", "output_tokens")]
-    return BatchLine(number, key, Reply(text, *spent, cut=cut), model=str(body.get("model") or ""))
+    return BatchLine(number, key, Reply(text, spent[0], spent[1], cut=cut), model=str(body.get("model") or ""))
 
 
 def _body(data: dict[str, Any]) -> dict[str, Any]:
