@@ -15,10 +15,12 @@ from rapidfuzz.fuzz import partial_ratio_alignment
 from extraction.llm.parsing import BadItem, EdgeItem, read_reply
 from extraction.llm.prompt import VERSION, contexts
 from extraction.models.linking import EdgeEnd, Statement, claim_of, trimmed
+from extraction.models.scheme import GROUP_OF
 from extraction.models.units import TITLE
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import CONTEXT
 from extraction.text.sentences import normalise
+from kg.ids import normal_name
 from kg.model import BlockKind, Kind, Modality, Problem, Value
 from kg.relations import vocabulary
 
@@ -316,19 +318,21 @@ def _lines_read(document: AnnotatedDocument, replies: Sequence[PackReply]) -> se
 
 
 def _weighed(local: Sequence[ClaimRow], model: Sequence[ClaimRow], read: set[int]) -> list[ClaimRow]:
-    """Weigh claims: agreement raises, silence of the model lowers a local claim, disagreement keeps both."""
-    said: dict[tuple[str, str, str], list[int]] = {}
-    for at, (claim, _) in enumerate(model):
-        said.setdefault(_triple(claim), []).append(at)
+    """Weigh claims: agreement raises, silence of the model lowers a local claim, disagreement keeps both.
+
+    The two agree if they join the same things by the same kind of relation, with one sign and polarity; the model's
+    spelling and certainty then stand, so that one edge is not stored in two spellings.
+    """
     rows = list(model)
+    near = _Near(rows)
     out: list[ClaimRow] = []
     for claim, sentence in local:
         if not claim.reader.startswith(_LOCAL) or not vocabulary()[claim.relation].ask:
             out.append((claim, sentence))
             continue
-        same = said.get(_triple(claim), [])
+        same = near.to(claim)
         agreed = [at for at in same if _agree(rows[at][0], claim)]
-        for at in agreed:
+        for at in agreed[:1]:
             other = rows[at][0]
             confidence = min(_MOST, 1 - (1 - other.confidence) * (1 - claim.confidence))
             reader = other.reader if "+" in other.reader else f"{other.reader}+{claim.reader}"
@@ -341,8 +345,43 @@ def _weighed(local: Sequence[ClaimRow], model: Sequence[ClaimRow], read: set[int
     return [*out, *rows]
 
 
+class _Near:
+    """Finds the claims of a model that join the same things as a local one, whatever their exact spelling."""
+
+    def __init__(self, rows: Sequence[ClaimRow]) -> None:
+        self._by_group: dict[str, list[tuple[int, str, str]]] = {}
+        for at, (claim, _) in enumerate(rows):
+            self._by_group.setdefault(_group(claim), []).append((at, *_end_names(claim)))
+
+    def to(self, claim: Claim) -> list[int]:
+        """Return the positions of these claims, those with equal names first."""
+        subject, object_ = _end_names(claim)
+        rows = self._by_group.get(_group(claim), [])
+        exact = [at for at, one, other in rows if (one, other) == (subject, object_)]
+        return exact or [at for at, one, other in rows if _alike(one, subject) and _alike(other, object_)]
+
+
+def _group(claim: Claim) -> str:
+    return GROUP_OF.get(claim.relation, claim.relation)
+
+
+def _end_names(claim: Claim) -> tuple[str, str]:
+    names = normal_name(claim.subject.name), normal_name(claim.object.name)
+    return (min(names), max(names)) if vocabulary()[claim.relation].symmetric else names
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return whether two names are one, or one is most of the other: 电池成本 and 动力电池成本.
+
+    >>> _alike("电池成本", "动力电池成本"), _alike("电池", "电池回收企业"), _alike("铜", "铜")
+    (True, False, True)
+    """
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(short) >= _MIN_PIECE and len(short) * 2 >= len(long) and short in long)
+
+
 def _agree(one: Claim, other: Claim) -> bool:
-    return (one.sign, one.polarity, one.modality) == (other.sign, other.polarity, other.modality)
+    return (one.sign, one.polarity) == (other.sign, other.polarity)
 
 
 def _unconfirmed(probability: float) -> float:

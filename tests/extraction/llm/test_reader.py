@@ -163,6 +163,13 @@ def test_agreement_raises_silence_lowers_disagreement_keeps_both():
     assert unread.confidence == 0.5
     denied = (structs.replace(said[0], polarity=Polarity.NEGATIVE), said[1])
     assert {claim.confidence for claim, _ in _weighed([local], [denied], read)} == {0.5, 0.8}
+    forecast = (structs.replace(said[0], modality=Modality.FORECAST), said[1])
+    ((claim, _),) = _weighed([local], [forecast], read)  # the model's certainty stands
+    assert claim.modality is Modality.FORECAST
+    ref = structs.replace(said[0].object, entity="product:锂电隔膜", name="锂电隔膜")
+    spelled = (structs.replace(said[0], object=ref), said[1])
+    ((claim, _),) = _weighed([local], [spelled], read)  # one edge in two spellings is one
+    assert claim.object.name == "锂电隔膜"
     rule = _rows(0.5, reader="patterns/2")
     assert _weighed([rule], [], read) == [rule]
 
