@@ -88,7 +88,8 @@ def main() -> None:
         seconds = measure(url, count, options.parallel)
         server.stdin.close()
     ideal = options.rounds * options.thinks
-    print(f"{count} requests, {options.parallel} in flight: {seconds:.1f} s, ideal {ideal:.1f} s, {seconds / ideal - 1:+.1%}")
+    over = seconds / ideal - 1
+    print(f"{count} requests, {options.parallel} in flight: {seconds:.1f} s, ideal {ideal:.1f} s, {over:+.1%}")
 
 
 if __name__ == "__main__":

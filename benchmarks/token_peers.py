@@ -1,4 +1,4 @@
-"""Run LightRAG or GraphRAG against a stub, in their own interpreter: see benchmarks/tokens.py. Imports nothing of Liantu."""
+"""Run LightRAG or GraphRAG against a stub, in their own interpreter, for benchmarks/tokens.py."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _DIMENSIONS = 64
 
 def lightrag(url: str, folder: Path, files: list[Path]) -> None:
     """Insert files with the defaults of LightRAG; output in Chinese."""
-    import numpy as np
-    from lightrag import LightRAG
-    from lightrag.llm.openai import openai_complete_if_cache
-    from lightrag.utils import EmbeddingFunc
+    import numpy as np  # noqa: PLC0415 -- only in the environment of LightRAG
+    from lightrag import LightRAG  # noqa: PLC0415
+    from lightrag.llm.openai import openai_complete_if_cache  # noqa: PLC0415
+    from lightrag.utils import EmbeddingFunc  # noqa: PLC0415
 
     async def complete(prompt: str, system_prompt: str | None = None, history_messages: Any = (), **given: Any) -> str:
         given.pop("keyword_extraction", None)
@@ -70,7 +70,7 @@ def graphrag(url: str, folder: Path, files: list[Path], *, update: bool) -> None
 
 def encoding() -> Any:
     """Return the o200k encoding of tiktoken from TIKTOKEN_CACHE_DIR."""
-    import tiktoken
+    import tiktoken  # noqa: PLC0415 -- only in the environment of GraphRAG
 
     return tiktoken.get_encoding("o200k_base")
 

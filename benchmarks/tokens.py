@@ -2,10 +2,11 @@
 
     python -m benchmarks.tokens --notes NOTES/ --lightrag PYTHON --graphrag PYTHON
 
-NOTES holds dated Markdown; the newest notes up to `--tokens` are the text, and an earlier one near `--more` tokens is added
-afterwards (the newest, because the shipped edge model was trained on earlier ones). PYTHON is the interpreter of an environment with `lightrag-hku` 1.5 or `graphrag` 3 (also in LIANTU_LIGHTRAG
-and LIANTU_GRAPHRAG); that of graphrag counts o200k tokens. The stub reads the same edges from the same text for all:
-names of the gazetteer that follow each other in a sentence; descriptions are that sentence.
+NOTES holds dated Markdown; the newest notes up to `--tokens` are the text, and an earlier one near `--more` tokens is
+added afterwards (the newest, because the shipped edge model was trained on earlier ones). PYTHON is the interpreter of
+an environment with `lightrag-hku` 1.5 or `graphrag` 3; that of graphrag counts o200k tokens. The stub reads the same
+edges from the same text for all: names of the gazetteer that follow each other in a sentence; descriptions are that
+sentence.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import threading
 from collections import Counter

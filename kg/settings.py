@@ -25,8 +25,8 @@ class Settings:
     relation model: `shipped`, `off`, or the folder of a model written by `liantu train edges`. `names` is a file of the
     user's names and synonyms (docs/identity.md). Facts below `min_confidence` are not stored, and those below
     `answer_confidence` are excluded from answers (docs/quality.md lists their precision). User and password are for a
-    Neo4j server; the password is never displayed. `llm_*` name a language model (docs/llm.md). `service_keys` are hashes
-    of the keys that `liantu serve` accepts.
+    Neo4j server; the password is never displayed. `llm_*` name a language model (docs/llm.md). `service_keys` are
+    hashes of the keys that `liantu serve` accepts.
     """
 
     kb: Path = Path("kb.liantu")

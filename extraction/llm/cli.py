@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +168,57 @@ def _apply(kb: Path, *, with_replies: bool) -> None:
     with _opened(kb) as (store, log):
         applied = apply(store, log if with_replies else ReplyLog.empty(), options=_reading_options(kb), again=True)
     _print_applied(applied)
+
+
+@click.command()
+@kb_option
+@click.option("--model", type=Words(), help="作判断的模型，默认 llm_model")
+@click.option("--count", type=click.IntRange(1, 5000), default=60, show_default=True, help="抽查多少条")
+@click.option("--reader", default="", help="只查这个读取器读出的，如 llm/ 或 edges@")
+@click.option("--relation", default="", help="只查这种关系")
+@click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="只查把握不低于此值的")
+@click.option("--seed", type=int, default=7, show_default=True, help="抽样的种子")
+@click.option("--list", "listing", is_flag=True, help="只列出已有的判断与各读取器的正确率，不问模型")
+@click.pass_context
+def verify(ctx: click.Context, /, kb: Path, *, model: str | None, listing: bool, **chosen: Any) -> None:
+    """让模型对照原文判断库中的事实：right、loose 或 wrong；判断留作记录，可用 `liantu entity revoke` 撤销。"""
+    from extraction.llm import verification  # noqa: PLC0415 -- imported when called
+    from kg.llm.dispatch import Limits, send  # noqa: PLC0415 -- imported when called
+
+    with _opened(kb) as (store, log):
+        if listing:
+            _print_verdicts(store)
+            return
+        endpoint = endpoint_of_settings()
+        endpoint = replace(endpoint, model=model or endpoint.model)
+        author = f"llm/{endpoint.model}@{verification.VERSION}"
+        asked = verification.batches(store.view(), verification.Selection(**chosen), author=author)
+        requests = [verification.pending(batch, endpoint.model) for batch in asked]
+        fresh = [item for item in requests if item.key not in log.replies]
+        now = ctx.find_root().obj
+        with _progress("核对", len(fresh)) as progress:
+            limits = Limits(load().llm_parallel)
+            sent = send(endpoint, fresh, log, at=now.isoformat(), limits=limits, progress=progress)
+        _print_sent(sent, _limits(endpoint.model, {}))
+        when = now.astimezone().date(), now
+        counts, missing = verification.record(store, log, asked, model=endpoint.model, author=author, at=when)
+        click.echo(f"{counts.total()} 条有了判断，{missing} 条没有可用的回答")
+        _print_verdicts(store)
+    if sent.refused:
+        raise ModelError(endpoint.url, sent.refused.partition(": ")[2] or sent.refused)
+    if sent.failed:
+        sys.exit(EXIT_REFUSED)
+
+
+def _print_verdicts(store: Store) -> None:
+    from extraction.llm.verification import bin_text, records  # noqa: PLC0415 -- imported when called
+    from kg.judgement import OF_FACTS  # noqa: PLC0415 -- imported when called
+
+    for reader, record in records(store.view()).items():
+        click.echo(f"{reader}：{record.counts.total()} 条，正确率估计 {record.precision:.2f}")
+        for at, counts in sorted(record.bins.items()):
+            words = "，".join(f"{verdict.value} {counts[verdict]}" for verdict in OF_FACTS)
+            click.echo(f"  把握 {bin_text(at)}：{words}")
 
 
 def endpoint_of_settings() -> Endpoint:

@@ -8,9 +8,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from extraction.llm.planning import correction, plan_document
 from extraction.llm.prompt import VERSION, packs_of
-from extraction.llm.reader import MODEL_READER, PackReply
+from extraction.llm.reader import MODEL_PRECISION, MODEL_READER, PackReply
+from extraction.llm.verification import records
 from extraction.names.linker import Linker
 from extraction.names.user_names import lexicon_with
 from extraction.pipeline import Extractor
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from kg.store.port import Store, Writer
 
 _REFUSED = "model:"  # kind of the problem of a refused item
+_STEP = 0.05  # of a model's precision
 _MARK = "model:replies"  # kind of the record of which replies a document was read with
 
 
@@ -225,12 +229,17 @@ def apply(
     """
     finder = PackFinder(options)
     outcome = Applied()
+    # In steps, so that a few more verdicts do not have every document read again.
+    precisions = {name: round(each.precision / _STEP) * _STEP for name, each in records(store.view()).items()}
     work: list[_Work] = []
     for head in store.view().documents(documents):
         reading = store.reading(head.id)
         if reading is None or _is_scanned(reading):
             continue
-        replies = tuple(replies_to(finder.packs(reading.document), log))
+        replies = tuple(
+            structs.replace(reply, precision=precisions.get(f"{MODEL_READER}{reply.model}@{VERSION}", MODEL_PRECISION))
+            for reply in replies_to(finder.packs(reading.document), log)
+        )
         mark = _mark(replies)
         if mark == _stored_mark(reading) and not (mark and again):
             outcome.unchanged += bool(mark)
@@ -274,7 +283,11 @@ def replies_to(packs: Sequence[Pack], log: ReplyLog) -> Iterator[PackReply]:
 
 def _mark(replies: Sequence[PackReply]) -> str:
     """Return a digest of the replies that a reading is made with, "" for none."""
-    parts = [part for reply in replies for part in (request_key(reply.model, reply.pack.request), reply.text)]
+    parts = [
+        part
+        for reply in replies
+        for part in (request_key(reply.model, reply.pack.request), reply.text, f"{reply.precision:.2f}")
+    ]
     return digest((VERSION, *parts)) if parts else ""
 
 

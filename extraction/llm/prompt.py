@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct
@@ -100,6 +100,16 @@ class Pack(Struct, frozen=True):
 @cache
 def instructions(lang: Literal["zh", "en"]) -> str:
     """Return the system prompt; the relations come from relations.yaml."""
+    asked = [
+        (name, "" if relation.ask[lang] == relation.wording[lang] else relation.ask[lang])
+        for name, relation in vocabulary().relations.items()
+        if relation.ask
+    ]
+    return render(VERSION, lang, relations=asked)
+
+
+def render(name: str, lang: Literal["zh", "en"], **given: object) -> str:
+    """Return a versioned template in one language, without trailing blanks."""
     # Plain text, not HTML.
     environment = Environment(
         loader=PackageLoader("extraction.llm", "templates"),
@@ -108,13 +118,8 @@ def instructions(lang: Literal["zh", "en"]) -> str:
         lstrip_blocks=True,
         autoescape=False,  # noqa: S701 -- a prompt is not HTML
     )
-    asked = [
-        (name, "" if relation.ask[lang] == relation.wording[lang] else relation.ask[lang])
-        for name, relation in vocabulary().relations.items()
-        if relation.ask
-    ]
-    template: Any = environment.get_template(f"{VERSION}.{lang}.j2")
-    return "\n".join(line.rstrip() for line in template.render(relations=asked).strip().splitlines())
+    text = environment.get_template(f"{name}.{lang}.j2").render(**given)
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
 def packs_of(document: Document, find_names: NameFinder) -> list[Pack]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MODEL_READER = "llm/"  # readers of this kind: llm/MODEL@TEMPLATE
 _LOCAL = "edges@"  # readers whose claims are probabilities
-_MODEL_PRECISION = 0.8  # of a checked item that nothing else supports
+MODEL_PRECISION = 0.8  # of a checked item that nothing else supports, until verdicts say otherwise
 _ALIGNED = 0.9  # factor of an item whose line was found by its words
 # Two careful readers agree at F1 0.76: what one states, the other repeats in about three of four cases, and a wrong
 # edge of the local reader is repeated seldom. Silence of a model is therefore evidence against a local edge.
@@ -60,13 +60,17 @@ _SHARES = {"holds_stake_in", "subsidiary_of"}
 
 
 class PackReply(Struct, frozen=True):
-    """A model's reply to a pack: the model's name, the text, when it arrived, and whether it is cut at the limit."""
+    """A model's reply to a pack: the model's name, the text, when it arrived, whether it is cut at the limit.
+
+    `precision` is the share of right facts of this model.
+    """
 
     pack: Pack
     model: str
     text: str
     at: datetime
     cut: bool = False
+    precision: float = MODEL_PRECISION
 
 
 class Refusal(Exception):
@@ -148,7 +152,7 @@ class ModelReader:
             _DIRECTION[directions[1]] if causal else "none",
             modality,
             item.negative,
-            _MODEL_PRECISION * (1.0 if exact else _ALIGNED),
+            round(reply.precision * (1.0 if exact else _ALIGNED), 3),
             f"{MODEL_READER}{reply.model}@{VERSION}",
         )
         left, right = structs.replace(subject, ref=ends[0]), structs.replace(object_, ref=ends[1])

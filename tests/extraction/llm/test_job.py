@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +13,7 @@ from click.testing import CliRunner
 from extraction.llm import job
 from kg.cli import EXIT_MODEL, root
 from kg.errors import KgError
+from kg.judgement import Verdict
 from kg.securities.master import Master
 from kg.store.open import open_store
 from tests.extraction.llm.killing import killed_runs
@@ -21,6 +21,8 @@ from tests.goldens import reports
 from tests.kg.llm.endpoint import completion, resets, says, serving, stalls, status
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click.testing import Result
 
 pytest.importorskip("openai")
@@ -116,7 +118,8 @@ def test_a_run_asks_once_writes_what_holds_and_counts_what_does_not(base: Path):
     call("check")
 
 
-def test_forgetting_restores_the_base_and_applying_brings_it_back(base: Path):
+@pytest.mark.usefixtures("base")
+def test_forgetting_restores_the_base_and_applying_brings_it_back():
     before = dumped()
     with serving(answer) as server:
         run(server.url)
@@ -227,7 +230,7 @@ def test_a_batch_goes_out_and_comes_back_from_any_origin(base: Path, tmp_path: P
     assert all(re.fullmatch(r"liantu-[0-9a-f]{32}", row["custom_id"]) for row in asked)
     texts = [answer(row["body"]["messages"][-1]["content"]) for row in asked]
     rows: list[Any] = [
-        {"custom_id": asked[0]["custom_id"], "response": {"status_code": 200, "body": completion(texts[0])}, "error": None},
+        {"custom_id": asked[0]["custom_id"], "response": {"status_code": 200, "body": completion(texts[0])}},
         {"custom_id": asked[1]["custom_id"], "result": {"type": "succeeded", "message": {
             "content": [{"type": "text", "text": texts[1]}], "usage": {"input_tokens": 5, "output_tokens": 2}}}},
         {"custom_id": "somebody-elses", "content": "x"},
@@ -247,7 +250,8 @@ def test_a_batch_goes_out_and_comes_back_from_any_origin(base: Path, tmp_path: P
         assert server.bodies == []
 
 
-def test_what_is_exported_is_not_asked_over_the_network_meanwhile(base: Path):
+@pytest.mark.usefixtures("base")
+def test_what_is_exported_is_not_asked_over_the_network_meanwhile():
     call("llm", "export-batch", "asked.jsonl", "--model", "small", "--min-gain", "0")
     with serving(answer) as server:
         assert "已导出 3" in run(server.url)
@@ -260,6 +264,35 @@ def test_every_mode_gives_the_same_facts(base: Path, mode: str, stream: str):
     with serving(lambda prompt: json.dumps({"edges": answer(prompt).splitlines()}, ensure_ascii=False)) as server:
         run(server.url, llm_mode=mode, llm_stream=stream)
     assert model_facts(base) == ALL
+
+
+def test_a_model_judges_facts_and_its_verdicts_can_be_revoked(base: Path):
+    with serving(answer) as server:
+        run(server.url)
+    said = {"电池成本": "right|原文如此", "光伏组件价格": "wrong|原文没有说", "动物疫苗需求": "相近|方向不明"}
+
+    def judge(prompt: str) -> str:
+        rows = re.findall(r"^(\d+) 陈述：(.*)", prompt, flags=re.MULTILINE)
+        return "\n".join(f"{n}|{word}" for n, text in rows for name, word in said.items() if name in text)
+
+    with serving(judge) as server:
+        output = call("verify", "--reader", "llm/", llm_url=server.url).output
+        assert len(server.bodies) == 1
+        again = call("verify", "--reader", "llm/", llm_url=server.url).output
+        assert len(server.bodies) == 1
+    assert "3 条有了判断，0 条没有可用的回答" in output
+    assert "0 条有了判断" in again
+    assert "llm/small@edges-1：3 条，正确率估计 0.73" in call("verify", "--list").output
+    call("llm", "apply")  # the reader's record decides how sure its next facts are
+    store = open_store(base)
+    facts = [fact for fact in store.view().facts(relation="affects") if fact.evidence[0].extractor.startswith("llm/")]
+    assert {fact.confidence for fact in facts} == {0.75}
+    judgement = next(item for item in store.view().judgements() if item.verdict is Verdict.WRONG)
+    store.close()
+    assert judgement.id not in call("entity", "list").output
+    call("entity", "revoke", judgement.id, "--by", "甲", "--why", "原文说了")
+    assert "llm/small@edges-1：2 条" in call("verify", "--list").output
+    call("check")
 
 
 def test_kills_repeat_no_finished_call_and_end_alike(base: Path):

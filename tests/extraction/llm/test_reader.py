@@ -10,12 +10,13 @@ from msgspec import structs
 
 from extraction.llm.prompt import packs_of
 from extraction.llm.reader import PackReply, _unconfirmed, _weighed
-from extraction.models.linking import Statement, claim_of, EdgeEnd
+from extraction.models.linking import EdgeEnd, Statement, claim_of
 from kg.model import Modality, Polarity
 from tests.extraction.llm.test_prompt import linker
 from tests.goldens.reports import READ, extractor, names_of, report
 
 if TYPE_CHECKING:
+    from extraction.sentence import AnnotatedSentence, Claim
     from kg.model import Document, Fact, Reading
 
 REPLIED = datetime(2025, 9, 2, tzinfo=UTC)
@@ -138,11 +139,13 @@ def test_without_replies_nothing_changes():
     assert extractor().extract(NOTE, recorded_at=READ, replies=()) == extractor().extract(NOTE, recorded_at=READ)
 
 
-def _rows(confidence: float, *, reader: str, relation: str = "operates", negative: bool = False, object_: str = "隔膜"):
+def _rows(
+    confidence: float, *, reader: str, relation: str = "operates", negative: bool = False
+) -> tuple[Claim, AnnotatedSentence]:
     document = extractor().annotate(NOTE)
     text = document.text_of(2)
     ends = []
-    for name in ("恩捷股份", object_):
+    for name in ("恩捷股份", "隔膜"):
         at = max(text.find(name), 0)
         ref = next((each for each in document.names[2] if each.name == name), document.names[2][0])
         ends.append(EdgeEnd(ref, 2, at, at + len(name)))

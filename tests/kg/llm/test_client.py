@@ -152,9 +152,11 @@ def test_empty_replies_are_given_up_after_two():
 
 
 def test_an_invalid_request_is_not_repeated():
-    with serving(script=[status(400, message="bad messages")]) as state:
-        with pytest.raises(ModelError, match="refused with status 400: .*bad messages"):
-            _ask(state.url)
+    with (
+        serving(script=[status(400, message="bad messages")]) as state,
+        pytest.raises(ModelError, match=r"refused with status 400: .*bad messages"),
+    ):
+        _ask(state.url)
     assert len(state.bodies) == 1
 
 
@@ -213,7 +215,7 @@ def test_a_password_in_an_address_is_refused_and_not_shown():
 
 def test_a_key_never_shows():
     assert "geheim" not in repr(Endpoint("http://x", "m", "geheim"))
-    with serving(script=[status(400, message="your header was Bearer geheim-123456 and geheim-123456")]) as state:
-        with pytest.raises(ModelError) as refused:
-            _ask(state.url, key="geheim-123456")
+    said = "your header was Bearer geheim-123456 and geheim-123456"
+    with serving(script=[status(400, message=said)]) as state, pytest.raises(ModelError) as refused:
+        _ask(state.url, key="geheim-123456")
     assert "geheim" not in str(refused.value)
