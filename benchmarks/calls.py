@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from kg.llm.client import Endpoint
-from kg.llm.dispatch import Limits, PendingRequest, send
+from kg.llm.dispatch import SpendingLimits, PendingRequest, send
 from kg.llm.port import Request, request_key
 from kg.llm.replay import ReplyLog
 
@@ -63,7 +63,7 @@ def measure(url: str, count: int, parallel: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         log = ReplyLog(Path(folder) / "replies.jsonl")
         began = time.perf_counter()
-        sent = send(Endpoint(url, "m"), requests, log, at="2025-01-01T00:00:00+00:00", limits=Limits(parallel))
+        sent = send(Endpoint(url, "m"), requests, log, at="2025-01-01T00:00:00+00:00", limits=SpendingLimits(parallel))
         assert sent.calls == count, sent
         return time.perf_counter() - began
 

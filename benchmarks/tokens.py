@@ -30,7 +30,7 @@ from extraction.ingest import Job, ingest
 from extraction.llm.job import PackFinder, ReadingOptions, apply, choose, plan
 from extraction.names.gazetteer import shipped_lexicon
 from kg.llm.client import Endpoint
-from kg.llm.dispatch import Limits, send
+from kg.llm.dispatch import SpendingLimits, send
 from kg.llm.replay import ReplyLog
 from kg.store.open import open_store
 
@@ -151,7 +151,7 @@ def liantu(notes: Sequence[Path], url: str, folder: Path, *, min_gain: float) ->
         ingest(store, Job(list(notes), now, min_confidence=0.2, workers=1))
         options = ReadingOptions(min_confidence=0.2, workers=1)
         choice = choose(plan(store, PackFinder(options)), log, model="stub", min_gain=min_gain)
-        send(Endpoint(url, "stub"), choice.requests, log, at=now.isoformat(), limits=Limits())
+        send(Endpoint(url, "stub"), choice.requests, log, at=now.isoformat(), limits=SpendingLimits())
         print(f"  liantu: {len(choice.requests)} packs sent, {choice.low_gain} not worth it; "
               f"{apply(store, log, options=options).facts} facts of the stub passed the checks")  # fmt: skip
     finally:

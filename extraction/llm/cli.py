@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from extraction.llm.job import Applied, Choice, ReadingOptions
     from extraction.llm.planning import PackPlan
     from kg.llm.client import Endpoint
-    from kg.llm.dispatch import Limits, Sent
+    from kg.llm.dispatch import SpendingLimits, Sent
     from kg.llm.replay import ReplyLog
     from kg.store.port import Store
 
@@ -183,7 +183,7 @@ def _apply(kb: Path, *, with_replies: bool) -> None:
 def verify(ctx: click.Context, /, kb: Path, *, model: str | None, listing: bool, **chosen: Any) -> None:
     """让模型对照原文判断库中的事实：right、loose 或 wrong；判断留作记录，可用 `liantu entity revoke` 撤销。"""
     from extraction.llm import verification  # noqa: PLC0415 -- imported when called
-    from kg.llm.dispatch import Limits, send  # noqa: PLC0415 -- imported when called
+    from kg.llm.dispatch import SpendingLimits, send  # noqa: PLC0415 -- imported when called
 
     with _opened(kb) as (store, log):
         if listing:
@@ -197,7 +197,7 @@ def verify(ctx: click.Context, /, kb: Path, *, model: str | None, listing: bool,
         fresh = [item for item in requests if item.key not in log.replies]
         now = ctx.find_root().obj
         with _progress("核对", len(fresh)) as progress:
-            limits = Limits(load().llm_parallel)
+            limits = SpendingLimits(load().llm_parallel)
             sent = send(endpoint, fresh, log, at=now.isoformat(), limits=limits, progress=progress)
         _print_sent(sent, _limits(endpoint.model, {}))
         when = now.astimezone().date(), now
@@ -243,17 +243,17 @@ def endpoint_of_settings() -> Endpoint:
     )
 
 
-def _limits(model: str, chosen: dict[str, Any]) -> Limits:
-    from kg.llm.dispatch import Limits, read_prices  # noqa: PLC0415 -- imported when called
+def _limits(model: str, chosen: dict[str, Any]) -> SpendingLimits:
+    from kg.llm.dispatch import SpendingLimits, read_prices  # noqa: PLC0415 -- imported when called
 
     path = load().llm_prices
     price = read_prices(path).get(model) if path else None
     if chosen.get("max_cost") is not None and price is None:
         raise SettingsError("llm_prices", f"has no price of {model}, which --max-cost needs")
-    return Limits(chosen.get("parallel", 1), chosen.get("max_tokens"), chosen.get("max_cost"), price)
+    return SpendingLimits(chosen.get("parallel", 1), chosen.get("max_tokens"), chosen.get("max_cost"), price)
 
 
-def _print_choice(choice: Choice, limits: Limits, *, batch: bool = False) -> None:
+def _print_choice(choice: Choice, limits: SpendingLimits, *, batch: bool = False) -> None:
     prompt, reply = choice.tokens
     factor = limits.price.batch if limits.price and batch else 1.0
     money = f"，约 {limits.price.text(limits.price.of(prompt, reply) * factor)}" if limits.price else ""
@@ -264,7 +264,7 @@ def _print_choice(choice: Choice, limits: Limits, *, batch: bool = False) -> Non
     )
 
 
-def _print_sent(sent: Sent, limits: Limits) -> None:
+def _print_sent(sent: Sent, limits: SpendingLimits) -> None:
     money = f"，{limits.price.text(limits.price.of(sent.prompt_tokens, sent.reply_tokens))}" if limits.price else ""
     split = f"，拆分 {sent.split} 次" if sent.split else ""
     left = f"；到限，还有 {sent.left} 个未问" if sent.left and not sent.refused else ""

@@ -54,7 +54,7 @@ class PendingRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SpendingLimits:
     """How many requests are in flight, and when to stop: after how many tokens or at which cost, if at all."""
 
     parallel: int = 8
@@ -92,7 +92,7 @@ def send(
     log: ReplyLog,
     *,
     at: str,
-    limits: Limits,
+    limits: SpendingLimits,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> Sent:
     """Send requests in order and store the replies; failures are noted and the rest goes on.
@@ -112,7 +112,7 @@ class _Dispatch:
     """State of one run, touched by one event loop."""
 
     def __init__(
-        self, endpoint: Endpoint, log: ReplyLog, at: str, limits: Limits, progress: Callable[[int], None]
+        self, endpoint: Endpoint, log: ReplyLog, at: str, limits: SpendingLimits, progress: Callable[[int], None]
     ) -> None:
         self._client, self._log, self._at = ChatClient(endpoint), log, at
         self._limits, self._progress = limits, progress
