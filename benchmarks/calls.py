@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from kg.llm.client import Endpoint
-from kg.llm.dispatch import SpendingLimits, PendingRequest, send
+from kg.llm.dispatch import PendingRequest, SpendingLimits, send
 from kg.llm.port import Request, request_key
 from kg.llm.replay import ReplyLog
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from extraction.llm.job import Applied, Choice, ReadingOptions
     from extraction.llm.planning import PackPlan
     from kg.llm.client import Endpoint
-    from kg.llm.dispatch import SpendingLimits, Sent
+    from kg.llm.dispatch import Sent, SpendingLimits
     from kg.llm.replay import ReplyLog
     from kg.store.port import Store
 
