@@ -115,7 +115,7 @@ def from_title(title: str, today: date) -> Metadata:
 
     Default names left by word processors (行业深度模板) are ignored.
     """
-    plain = re.sub(r"\.(?:pdf|md|markdown|html?|txt|jsonl)$", "", title.strip(), flags=re.IGNORECASE)
+    plain = re.sub(r"\.(?:pdf|md|markdown|html?|txt|jsonl|docx|pptx|xlsx)$", "", title.strip(), flags=re.IGNORECASE)
     if not plain or _TEMPLATE_TITLE.search(plain):
         return Metadata()
     parts = _TITLE_PARTS.match(plain) or _DATED_NAME.match(plain)
