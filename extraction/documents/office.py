@@ -19,7 +19,7 @@ from kg.model import BlockKind, Document
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from extraction.documents.source import SourceFile
+    from extraction.documents.metadata import SourceFile
 
 INSTALL = "install the extra (pip install 'liantu[office]') or save it as PDF"
 _MOST_UNPACKED = 200 * 1024 * 1024  # bytes of the parts that are read; pictures do not count
@@ -94,10 +94,11 @@ _FAULTS = (
 
 def _word(packed: io.BytesIO) -> Any:
     import docx  # noqa: PLC0415 -- an extra
+    from docx.opc.exceptions import PackageNotFoundError  # noqa: PLC0415
 
     try:
         return docx.Document(packed)
-    except docx.opc.exceptions.PackageNotFoundError as fault:
+    except PackageNotFoundError as fault:
         raise ValueError(str(fault)) from fault
 
 
@@ -174,7 +175,7 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
 
 def _of_sheets(workbook: Any) -> Iterator[TextPiece]:
     for sheet in workbook.worksheets:
-        rows = []
+        rows: list[list[str]] = []
         for row in sheet.iter_rows(max_col=_MOST_COLUMNS):
             if len(rows) > _MOST_ROWS:
                 raise _TooLong(f"sheet {sheet.title} has more than {_MOST_ROWS:,} rows")

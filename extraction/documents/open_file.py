@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from extraction.documents.html import read_html
 from extraction.documents.jsonl import read_jsonl
 from extraction.documents.markdown import read_markdown
+from extraction.documents.metadata import SourceFile
 from extraction.documents.office import read_docx, read_pptx, read_xlsx
 from extraction.documents.pdf.reader import read_pdf
-from extraction.documents.source import SourceFile
 from extraction.documents.text import read_text
 from kg.errors import DocumentError
 
