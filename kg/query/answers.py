@@ -33,6 +33,17 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class EntityRef:
+    """What a list shows of an entity: its first code, and how many edges touch it."""
+
+    id: str
+    kind: str
+    name: str
+    code: str
+    degree: int
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """An entity in a picture. `layer` orders it: negative is upstream or a cause, 0 the topic."""
 
