@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kg.query.plain import Answer
+from kg.query.browse.conversions import GraphAnswer
 from kg.query.resolve import resolve
 from kg.query.session import spoken
 
@@ -29,7 +29,7 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryAnswer(Answer):
+class HistoryAnswer(GraphAnswer):
     """What sources said of a factor's effect on a subject, oldest episode first."""
 
     factor: Entity

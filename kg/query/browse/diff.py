@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from kg.model import Polarity
+from kg.query.browse.conversions import GraphAnswer
 from kg.query.history import family
-from kg.query.plain import Answer
 from kg.query.resolve import resolve
 from kg.query.session import spoken
 
@@ -43,7 +43,7 @@ class LinkChange:
 
 
 @dataclass(frozen=True, slots=True)
-class DiffAnswer(Answer):
+class DiffAnswer(GraphAnswer):
     """The changes after `since` until `until`, heaviest first; `omitted` counts pairs of ends that were not examined.
 
     `entity` limits them to an entity and what is about it.

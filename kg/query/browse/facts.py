@@ -9,7 +9,7 @@ import numpy as np
 
 from kg.errors import QuestionError
 from kg.ids import normal_name
-from kg.query.plain import Answer
+from kg.query.browse.conversions import GraphAnswer
 from kg.query.resolve import resolve
 from kg.store.rules.superseding import effective
 
@@ -72,7 +72,7 @@ class FactRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FactsAnswer(Answer):
+class FactsAnswer(GraphAnswer):
     """A page of facts; `next` continues the list, "" at its end."""
 
     facts: tuple[FactRow, ...]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from kg.query.plain import Answer
+from kg.query.browse.conversions import GraphAnswer
 from kg.query.resolve import resolve
 from kg.query.session import spoken
 
@@ -68,7 +68,7 @@ class NeighbourEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class NeighboursAnswer(Answer):
+class NeighboursAnswer(GraphAnswer):
     """An entity and its strongest neighbours, each at least once an end of an edge.
 
     `omitted` counts further neighbours by the wanted relations and directions, `below` the facts left out because of
