@@ -87,6 +87,7 @@ class ScoredSentence:
             start=start,
             end=end,
             quote=text,
+            url=head.url,
         )
 
 
