@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from viz.publication import LIBRARY
+from viz.publish.themes import LIBRARY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -75,7 +75,7 @@ def test_no_line_passes_behind_a_shape(open_page, name):
 
 
 def test_a_line_behind_a_shape_is_found(open_page, monkeypatch):
-    monkeypatch.setattr("viz.lines.ways_round", lambda *_: {})
+    monkeypatch.setattr("viz.layout.lines.ways_round", lambda *_: {})
     found = lines_behind_shapes(open_page(PAGES["three hundred"]()).page)
     assert any(" behind 示例公司" in line for line in found)
 

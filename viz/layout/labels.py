@@ -17,11 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from viz.layout.curves import Curve, Spot
+    from viz.scene import SceneEdge
 
 FONT_PIXELS: Final = 12
 _LINE = 15
 _TOUCH = -1.5
 _SAME_LINE = 4.0
+
+
+_SHOWN_BY_ARROW: Final = frozenset({"upstream_of", "part_of", "affects"})
+
+
+def line_text(edge: SceneEdge) -> str:
+    """Return the words on a line: its relation, except where the arrow and the sign already say it."""
+    return "" if edge.relation in _SHOWN_BY_ARROW else edge.label
 
 
 @dataclass(frozen=True, slots=True)
