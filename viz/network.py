@@ -78,13 +78,14 @@ def page(scene: Scene, *, lang: Lang = "zh", prose: Prose | None = None, folder:
     data = _data(scene, views, lang=lang) | {"file": folder.file if folder else "", "about": scene.about}
     ours = "\n".join(_static(name) for name in _SCRIPTS)
     inlined = [] if folder or not scene.nodes else [library_script()]
-    files_beside = [folder.manifest, *([folder.library] if scene.nodes else [])] if folder else []
+    files_beside = [folder.manifest, folder.library] if folder else []
     return render(
         "network.html.j2",
         lang=lang,
         title=scene.title,
         scripts=[*inlined, ours] if scene.nodes else [],
         files=files_beside if scene.nodes else [],
+        in_folder=folder is not None,
         scene=scene,
         prose=prose,
         data=as_json(data) if scene.nodes else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Final
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
+    from kg.model import Entity
     from kg.query.answers import Link, Node, Path, Subgraph
 
 Answer = ChainAnswer | ImpactAnswer | RelateAnswer | ProfileAnswer | ThemeAnswer | AskAnswer
@@ -63,7 +64,10 @@ class SceneNode:
 
 @dataclass(frozen=True, slots=True)
 class SceneEdge:
-    """One edge with its evidence. `inside` is set for a company listed under the stage it is linked to."""
+    """One edge with its evidence. `inside` is set where places say it all and no line is drawn.
+
+    That is so for a company listed under the stage it is linked to, and for a stage that belongs to its chain's topic.
+    """
 
     source: str
     target: str
@@ -125,6 +129,8 @@ def scene_of(answer: Answer, *, as_of: date | None = None, lang: Lang = "zh", li
     nodes = tuple(replace(node, rank=ranks[node.entity]) for node in _placements(kept, plan, lang))
     names = {node.entity.id: node.entity.name for node in answer.graph.nodes} | _names(known, lang)
     edges = tuple(_edges(graph.links, nodes, names, lang=lang))
+    if isinstance(answer, ChainAnswer):
+        edges = tuple(replace(edge, inside=edge.inside or edge.relation == "belongs_to") for edge in edges)
     figures = figures_of(measured, names, lang)
     return Scene(
         title=plan.title,
@@ -152,14 +158,21 @@ def _without_figures(graph: Subgraph, plan: _Plan) -> tuple[Subgraph, tuple[Link
 
 
 def _names(known: Mapping[str, Node], lang: Lang) -> dict[str, str]:
-    """Return each entity's name; those of one name get their code or kind behind it."""
-    count = Counter(node.entity.name for node in known.values())
-    names = {}
-    for key, node in known.items():
-        entity = node.entity
-        mark = entity.codes[0] if entity.codes else word(entity.kind, lang)
-        names[key] = f"{entity.name}（{mark}）" if count[entity.name] > 1 else entity.name
-    return names
+    """Return each entity's name; namesakes get their kind, code or lack of a code behind it."""
+    namesakes: dict[str, list[Entity]] = defaultdict(list)
+    for node in known.values():
+        namesakes[node.entity.name].append(node.entity)
+    return {
+        entity.id: f"{name}（{_mark(entity, entities, lang)}）" if len(entities) > 1 else name
+        for name, entities in namesakes.items()
+        for entity in entities
+    }
+
+
+def _mark(entity: Entity, namesakes: Sequence[Entity], lang: Lang) -> str:
+    if sum(other.kind is entity.kind for other in namesakes) == 1:
+        return word(entity.kind, lang)
+    return entity.codes[0] if entity.codes else word("no_code", lang)
 
 
 def _plan(answer: Answer, lang: Lang) -> _Plan:

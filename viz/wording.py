@@ -56,7 +56,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "cost_share": ("占成本", "share of cost"),
         "rank": ("排名", "rank"),
         "rating": ("评级", "rating"),
-        "reports": ("披露", "reports"),
+        "no_code": ("无代码", "no code"),
         "none": ("", ""),
         # columns of a graph
         "上游": ("上游", "Upstream"),

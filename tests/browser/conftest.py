@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from viz.publish.themes import LIBRARY
+from tests.browser.geometry import RECORD_TEXT
+from viz.publish.collection import LIBRARY, MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,9 +63,10 @@ def open_file(browser: Browser) -> Iterator[Callable[..., Opened]]:
         context = browser.new_context(
             viewport={"width": width, "height": height}, offline=True, reduced_motion="reduce"
         )
+        context.add_init_script(RECORD_TEXT)
         contexts.append(context)
         opened = Opened(context.new_page())
-        own = {file.as_uri(), file.with_name(LIBRARY).as_uri()}
+        own = {file.as_uri(), *(file.with_name(name).as_uri() for name in (LIBRARY, MANIFEST))}
 
         def watch(route: Route) -> None:
             if route.request.url in own:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.query.answers import ProfileAnswer, Subgraph
-from tests.browser.geometry import lines_behind_shapes
+from tests.browser.geometry import illegible, lines_behind_shapes, overlapping
 from tests.viz import samples
 from viz.atlas import answer_page, theme_page
 from viz.network import page
@@ -30,9 +30,9 @@ _INK = """() => {
 }"""
 
 _VIEW = """() => {
-  const { network, data } = window.liantu;
+  const { network, shown } = window.liantu;
   const canvas = document.querySelector("#canvas");
-  return data.nodes.filter((node) => node.face).map((node) => {
+  return shown().nodes.filter((node) => node.face).map((node) => {
     const { x, y } = network.canvasToDOM({ x: node.x, y: node.y });
     return { x, y, inside: x > 0 && y > 0 && x < canvas.clientWidth && y < canvas.clientHeight };
   });
@@ -111,7 +111,7 @@ def test_search_finds_by_name_code_and_alias_and_focuses(open_page, text):
     centre = opened.page.evaluate("() => window.liantu.network.getViewPosition()")
     node = opened.page.evaluate(
         "() => { const at = window.liantu.data.members.findIndex((m) => m.label === '隆基绿能');"
-        "return window.liantu.data.nodes.find((node) => node.id === `n${at}`); }"
+        "return window.liantu.shown().nodes.find((node) => node.id === `n${at}`); }"
     )
     assert abs(centre["x"] - node["x"]) < 2
     assert abs(centre["y"] - node["y"]) < 2
@@ -133,7 +133,7 @@ def _click(opened: Opened, x: float, y: float) -> None:
 def test_a_click_on_a_line_shows_its_quote_source_page_and_day(open_page):
     opened = open_page(PAGES["impact"]())
     label = opened.page.evaluate(
-        "() => window.liantu.data.labels.find((label) => {"
+        "() => window.liantu.shown().labels.find((label) => {"
         "const { links, members } = window.liantu.data;"
         "return members[links[label.link].target].label === '天齐锂业'; })"
     )
@@ -148,8 +148,8 @@ def test_a_click_on_a_line_shows_its_quote_source_page_and_day(open_page):
 def test_a_click_on_a_company_shows_what_put_it_on_its_stage(open_page):
     opened = open_page(PAGES["chain"]())
     node = opened.page.evaluate(
-        "() => { const { nodes, members } = window.liantu.data;"
-        "return nodes.find((node) => node.face && members[Number(node.id.slice(1))].label === '双良节能'); }"
+        "() => { const { data: { members }, shown } = window.liantu;"
+        "return shown().nodes.find((node) => node.face && members[Number(node.id.slice(1))].label === '双良节能'); }"
     )
     _click(opened, node["x"], node["y"])
     shown = opened.panel()
@@ -186,8 +186,8 @@ def test_evidence_is_reached_by_keyboard_alone(open_page):
 def test_a_line_under_the_pointer_shows_its_sentence(open_page):
     opened = open_page(PAGES["impact"]())
     spot = opened.page.evaluate(
-        "() => { const { data, network } = window.liantu;"
-        "const label = data.labels.find((label) => data.members[data.links[label.link].target].label === '天齐锂业');"
+        "() => { const { data, network, shown } = window.liantu;"
+        "const label = shown().labels.find((label) => data.members[data.links[label.link].target].label === '天齐锂业');"
         "return network.canvasToDOM(label); }"
     )
     box = opened.page.locator("#canvas").bounding_box()
@@ -223,7 +223,7 @@ def test_hostile_strings_are_shown_and_never_run(open_page):
     opened = open_page(PAGES["hostile"]())
     opened.page.click("#links button")
     assert samples.HOSTILE.split("\u2028")[0] in opened.page.inner_text("#detail mark")
-    node = opened.page.evaluate("() => window.liantu.data.nodes[0]")
+    node = opened.page.evaluate("() => window.liantu.shown().nodes[0]")
     _click(opened, node["x"], node["y"])
     opened.page.wait_for_timeout(500)
     assert (opened.dialogs, opened.requests, opened.complaints) == ([], [], [])

@@ -7,7 +7,7 @@ folded is counted where it belongs: in its stage, or under its caption.
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -33,8 +33,11 @@ _FEWEST: Final = 2
 
 _MORE: Final = (3, 4, 5, 6, 8)
 
-_MOST_FAILURES: Final = 30
-"""Nodes in a row that do not fit before the view counts as full."""
+_MOST_TRIES: Final = 40
+"""Nodes that do not fit before the view counts as full."""
+
+_TURN: Final = 3
+"""Nodes that each caption gets in turn, so that no side of a chain is crowded out."""
 
 _FOLD_SIZE: Final = 13
 
@@ -68,21 +71,44 @@ def pictures(scene: Scene, lang: Lang, views: Sequence[tuple[int, int]]) -> tupl
 
 def _first_view(scene: Scene, lang: Lang, view: tuple[int, int]) -> Picture | None:
     """Return a legible view, filled in order with what still fits, then with as many companies as fit."""
-    best, shown, failed = None, set[str](), 0
-    for key in _connected_order(scene):
+    best, shown, tries = None, set[str](), _MOST_TRIES
+    near = _neighbours(scene)
+    order = _order(scene, near)
+    for key in (*order, *order):  # what lacked a neighbour or did not fit beside the others may do so later
+        linked = not near[key] or not near[key].isdisjoint(shown) or not _component(near, key) & shown
+        if key in shown or not linked or not tries:
+            continue
         picture = _laid_out(_folded(scene, {*shown, key}, _FEWEST, lang), *view)
         if _scale(picture, *view) >= MIN_SCALE:
-            shown, best, failed = {*shown, key}, picture, 0
+            shown, best = {*shown, key}, picture
         else:
-            failed += 1
-        if failed > _MOST_FAILURES:
-            break
+            tries -= 1
     for companies in _MORE if best else ():
         picture = _laid_out(_folded(scene, shown, companies, lang), *view)
         if _scale(picture, *view) < MIN_SCALE:
             break
         best = picture
     return best
+
+
+def _neighbours(scene: Scene) -> dict[str, set[str]]:
+    host = {node.id: node.stage or node.id for node in scene.nodes}
+    near: dict[str, set[str]] = {key: set() for key in host.values()}
+    for edge in scene.edges:
+        one, other = host[edge.source], host[edge.target]
+        if not edge.inside and one != other:
+            near[one].add(other)
+            near[other].add(one)
+    return near
+
+
+def _component(near: Mapping[str, set[str]], start: str) -> set[str]:
+    found, frontier = {start}, [start]
+    while frontier:
+        new = near[frontier.pop()] - found
+        found |= new
+        frontier += new
+    return found
 
 
 def _laid_out(scene: Scene, width: int, height: int) -> Picture:
@@ -93,28 +119,30 @@ def _scale(picture: Picture, width: int, height: int) -> float:
     return fit_scale(picture.placement, width, height)
 
 
-def _connected_order(scene: Scene) -> list[str]:
-    """Return all nodes that stand for themselves, strongest first, each after one that it is linked to if possible."""
-    host = {node.id: node.stage or node.id for node in scene.nodes}
-    rank = {node.id: node.rank for node in scene.nodes if not node.stage}
-    near: dict[str, set[str]] = defaultdict(set)
-    for edge in scene.edges:
-        one, other = host[edge.source], host[edge.target]
-        near[one].add(other)
-        near[other].add(one)
+def _order(scene: Scene, near: Mapping[str, set[str]]) -> list[str]:
+    """Return all nodes that stand for themselves, a few of each caption in turn.
+
+    Within a caption they come strongest first, each after one that it is linked to if possible.
+    """
+    blocks = {node.id: node for node in scene.nodes if not node.stage}
     order: list[str] = []
     seen: set[str] = set()
-    for start in sorted(rank, key=lambda key: (rank[key], key)):
-        heap = [(rank[start], start)]
+    for start in sorted(blocks, key=lambda key: (blocks[key].rank, key)):
+        heap = [(blocks[start].rank, start)]
         while heap:
             _, key = heapq.heappop(heap)
-            if key in seen:
-                continue
-            seen.add(key)
-            order.append(key)
-            for other in sorted(near[key] - seen):
-                heapq.heappush(heap, (rank[other], other))
-    return order
+            if key not in seen:
+                seen.add(key)
+                order.append(key)
+                for other in near[key] - seen:
+                    heapq.heappush(heap, (blocks[other].rank, other))
+    turn: dict[str, int] = {}
+    taken: Counter[tuple[int, int]] = Counter()
+    for key in order:
+        span = _span(scene, blocks[key])
+        turn[key] = taken[span] // _TURN
+        taken[span] += 1
+    return sorted(order, key=turn.__getitem__)
 
 
 def _folded(scene: Scene, shown: Collection[str], companies: int, lang: Lang) -> Scene:

@@ -38,7 +38,7 @@ _EXIT_GAP = 3
 _BEND_HEIGHT, _GAP_BENDS = 14, 6
 _HEAD_ROOM = 36
 HEAD_HEIGHT: Final = 30
-_FOLD_HEIGHT = 22
+_FOLD_HEIGHT, _SIGN_ROOM = 22, 32
 _SWEEPS = 24
 _MAX_BENT_LINKS = 160
 _ROWS_PER_COLUMN = 8
@@ -107,11 +107,17 @@ def place_layered(scene: Scene, faces: Mapping[str, NodeSize], view: _View = (VI
     waypoints = _connect(scene, blocks, block_of)
     columns = _ordered(blocks)
     wording = max((ems(line_text(edge)) for edge in scene.edges if not edge.inside), default=0.0) * FONT_PIXELS
-    min_gap = min(_GAP_X + wording / 2, _GAP_X_MAX)
+    signs = _SIGN_ROOM if any(edge.sign for edge in scene.edges) else 0
+    min_gap = min(_GAP_X + signs + wording / 2, _GAP_X_MAX)
     rows = _rows(columns, blocks, min_gap, view)
-    _set_heights(rows, blocks, _gap(rows, blocks, view))
-    slots = _slots(rows, blocks, min_gap=min_gap)
-    return _placement(scene, faces, blocks, slots=slots, waypoints=waypoints)
+    placements = []
+    for gap in dict.fromkeys((_gap(rows, blocks, view), _GAP_Y)):
+        _set_heights(rows, blocks, gap)
+        slots = _slots(rows, blocks, min_gap=min_gap)
+        placements.append(_placement(scene, faces, blocks, slots=slots, waypoints=waypoints))
+        if fit_scale(placements[-1], *view) >= 1:
+            break
+    return max(placements, key=lambda placement: fit_scale(placement, *view))
 
 
 def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> dict[str, _Block]:
@@ -144,12 +150,12 @@ def _grid(listed: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> _Grid:
 
 def _connect(scene: Scene, blocks: dict[str, _Block], block_of: Mapping[str, str]) -> dict[int, list[str]]:
     """Connect blocks by the scene's links; return the bends of each long link, from source to target."""
-    outer = [edge for edge in scene.edges if block_of[edge.source] != block_of[edge.target]]
+    outer = [edge for edge in scene.edges if not edge.inside and block_of[edge.source] != block_of[edge.target]]
     bent = len(outer) <= _MAX_BENT_LINKS
     waypoints: dict[int, list[str]] = {}
     for index, edge in enumerate(scene.edges):
         source, target = blocks[block_of[edge.source]], blocks[block_of[edge.target]]
-        if source is target:
+        if source is target or edge.inside:
             continue
         step = 1 if source.column < target.column else -1
         passed = range(source.column + step, target.column, step) if bent and source.column != target.column else ()
@@ -241,8 +247,8 @@ def _set_heights(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str
             _stack(rows, blocks, centre, desired=desired, gap=gap)
     for rows in columns:
         _compact(rows, blocks, centre, gap)
-    _close_empty_bands(columns, blocks, centre, gap)
     _raise_unlinked(columns, blocks, centre)
+    _close_empty_bands(columns, blocks, centre, gap)
     for name, y in centre.items():
         blocks[name].y = y
 
@@ -304,17 +310,16 @@ def _close_empty_bands(
 def _raise_unlinked(
     columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], centre: dict[str, float]
 ) -> None:
-    """Move columns without any link to the top."""
+    """Align the top of each column without a link with the top of those with links."""
 
     def top_of(rows: Sequence[Sequence[str]]) -> float:
         return centre[rows[0][0]] - _row_height(rows[0], blocks) / 2
 
-    top = min(map(top_of, columns))
-    for rows in columns:
-        names = [name for row in rows for name in row]
-        if not any(blocks[name].near for name in names):
-            shift = top_of(rows) - top
-            centre.update({name: centre[name] - shift for name in names})
+    unlinked = [rows for rows in columns if not any(blocks[name].near for row in rows for name in row)]
+    top = min((top_of(rows) for rows in columns if rows not in unlinked), default=0.0)
+    for rows in unlinked:
+        shift = top_of(rows) - top
+        centre.update({name: centre[name] - shift for row in rows for name in row})
 
 
 def _isotonic(values: Sequence[float]) -> list[float]:
