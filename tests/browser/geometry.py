@@ -24,7 +24,7 @@ _BEHIND = """() => {
     for (let step = 0; step <= 400; step += 1) {
       const spot = network.body.edges[edge.id].edgeType.getPoint(step / 400);
       for (const box of foreign.filter((box) => holds(box, spot)))
-        found.add(`${named(source)} → ${named(target)} behind ${named(box.card ? Number(box.stage.slice(1)) : box.at)}`);
+        found.add(`${named(source)} → ${named(target)} behind ${named(box.card ? box.stage.slice(1) : box.at)}`);
     }
   }
   return [...found];
@@ -47,21 +47,22 @@ RECORD_TEXT = """(() => {
     const width = most === undefined ? wanted : Math.min(wanted, most * scale);
     const left = (x * a + e) / window.devicePixelRatio - { left: 0, center: width / 2, right: width }[this.textAlign];
     window.drawnTexts.push({
-      text, pixels, left, right: left + width, y: (y * a + f) / window.devicePixelRatio, squeezed: width < wanted * 0.95,
-      pale: this.globalAlpha < 1,
+      text, pixels, left, right: left + width,
+      y: (y * a + f) / window.devicePixelRatio, squeezed: width < wanted * 0.95,
     });
     return write.apply(this, arguments);
   };
 })()"""
 """Run before a page's scripts: keeps every text that is drawn on a canvas, with its size and place on the screen."""
 
-_TEXTS = """async () => {
+DRAWN_TEXTS = """async () => {
   window.drawnTexts.length = 0;
   window.liantu.network.redraw();
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const { clientWidth, clientHeight } = document.getElementById("canvas");
   const seen = new Map(window.drawnTexts.map((item) => [`${item.text} ${item.left} ${item.y}`, item]));
-  return [...seen.values()].filter(({ left, right, y }) => right > 0 && left < clientWidth && y > 0 && y < clientHeight);
+  const inside = ({ left, right, y }) => right > 0 && left < clientWidth && y > 0 && y < clientHeight;
+  return [...seen.values()].filter(inside);
 }"""
 
 _PAGE_TEXT = """() => {
@@ -78,7 +79,7 @@ _PAGE_TEXT = """() => {
 
 def illegible(page: Page, smallest: float = 11.0) -> list[str]:
     """Return every text on the screen, in the picture or around it, that is smaller than this or squeezed."""
-    drawn = page.evaluate(_TEXTS)
+    drawn = page.evaluate(DRAWN_TEXTS)
     assert drawn, "a picture without any text"
     small = [f"{item['text']} {item['pixels']:.1f}px" for item in drawn if item["pixels"] < smallest - 0.05]
     squeezed = [f"{item['text']} squeezed" for item in drawn if item["squeezed"]]
@@ -88,7 +89,7 @@ def illegible(page: Page, smallest: float = 11.0) -> list[str]:
 
 def overlapping(page: Page) -> list[str]:
     """Return every pair of texts in the picture that overlap."""
-    texts = page.evaluate(_TEXTS)
+    texts = page.evaluate(DRAWN_TEXTS)
     found = []
     for at, one in enumerate(texts):
         for other in texts[at + 1 :]:

@@ -4,7 +4,7 @@ function start() {
   const tips = data.links.map((link) => linkTip(link, data));
   const nodes = new vis.DataSet(), edges = new vis.DataSet();
   const off = new Set();
-  let shown, faces = new Map(), linkOf = new Map();
+  let shown = data.pictures[0], faces = new Map(), linkOf = new Map();
   let near = null, lit = null, moved = false;
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -129,11 +129,11 @@ function start() {
 
   // ---- first view and whole picture
   function show(picture) {
+    edges.clear(); // before the shapes change: vis-network redraws at once
+    nodes.clear();
     shown = picture;
     faces = new Map(shown.nodes.filter((node) => node.face).map((node) => [node.id, node.face]));
     linkOf = new Map(shown.edges.map((edge) => [edge.id, edge.link]));
-    edges.clear();
-    nodes.clear();
     nodes.add(shown.nodes);
     edges.add(shown.edges.map((edge) => ({ ...edge, title: tips[edge.link] })));
     hideFiltered();
