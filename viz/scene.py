@@ -163,15 +163,18 @@ def _names(known: Mapping[str, Node], lang: Lang) -> dict[str, str]:
     for node in known.values():
         namesakes[node.entity.name].append(node.entity)
     return {
-        entity.id: f"{name}（{_mark(entity, entities, lang)}）" if len(entities) > 1 else name
+        entity.id: f"{name}（{mark}）" if len(entities) > 1 and (mark := _mark(entity, entities, lang)) else name
         for name, entities in namesakes.items()
         for entity in entities
     }
 
 
 def _mark(entity: Entity, namesakes: Sequence[Entity], lang: Lang) -> str:
-    if sum(other.kind is entity.kind for other in namesakes) == 1:
+    alike = [other for other in namesakes if other.kind is entity.kind]
+    if len(alike) == 1:
         return word(entity.kind, lang)
+    if sum(bool(other.codes) for other in alike) == 1 and entity.codes:
+        return ""  # the code beside its name says which one it is
     return entity.codes[0] if entity.codes else word("no_code", lang)
 
 

@@ -228,13 +228,16 @@ def test_figures_are_rows_not_arrows():
 def test_namesakes_stay_apart_and_say_which_is_which():
     product, trade = samples.product("锂电池"), samples.thing(Kind.INDUSTRY, "锂电池")
     one, other = samples.company("华联 600001.SH"), samples.company("华联 000002.SZ")
-    graph = Subgraph((product, trade, one, other), (samples.link(one, product, "produces", "生产"),))
+    coded, bare = samples.company("山东黄金 600547.SH"), samples.thing(Kind.COMPANY, "山东黄金")
+    graph = Subgraph((product, trade, one, other, coded, bare), (samples.link(one, product, "produces", "生产"),))
     scene = scene_of(ProfileAnswer(one.entity, graph.links, graph))
     assert {node.label for node in scene.nodes} == {
         "锂电池（产品）",
         "锂电池（行业）",
         "华联（600001.SH）",
         "华联（000002.SZ）",
+        "山东黄金",
+        "山东黄金（无代码）",
     }
 
 

@@ -139,6 +139,7 @@ function start() {
     hideFiltered();
     moved = false;
     if (toggle) {
+      toggle.hidden = firstView() === data.pictures.at(-1);
       toggle.setAttribute("aria-pressed", String(isWhole()));
       toggle.textContent = isWhole() ? data.words.fold : fill(data.words.unfold, { n: new Set(data.members.map((member) => member.entity)).size });
     }
