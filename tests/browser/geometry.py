@@ -89,7 +89,7 @@ def illegible(page: Page, smallest: float = 11.0) -> list[str]:
 
 def overlapping(page: Page) -> list[str]:
     """Return every pair of texts in the picture that overlap."""
-    texts = page.evaluate(DRAWN_TEXTS)
+    texts = [item for item in page.evaluate(DRAWN_TEXTS) if item["text"].strip()]
     found = []
     for at, one in enumerate(texts):
         for other in texts[at + 1 :]:
