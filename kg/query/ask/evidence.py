@@ -104,6 +104,7 @@ class ScoredSentence:
             start=start,
             end=end,
             quote=text,
+            url=head.url,
         )
 
 
