@@ -238,7 +238,7 @@ def test_a_damaged_line_costs_only_itself():
         ("fact", ",1.0,", ",1.5,", "confidence 1.5 is not above 0"),
         ("document", '"blocks":[]', '"blocks":[[1e999,2,"heading",1,""]]', "OverflowError"),
         ("chunk", '"id":"chunk:', '"id":"chunk:0', "does not match the position"),
-        ("run", '["r1"', "[{}", "is not a string"),
+        ("run", '["r1"', "[{}", "Expected `str`"),
     ],
 )
 def test_a_hostile_value_costs_only_its_line(kind: str, old: str, new: str, said: str):
