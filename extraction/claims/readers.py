@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
     from kg.model import Problem
 
-_PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
+PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
 
 
 class PatternReader:
@@ -33,7 +33,7 @@ class PatternReader:
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the relations of each sentence; of duplicate claims, keep the most detailed."""
         for sentence in document.sentences:
-            found = richest([*read(_PATTERNS, sentence), *listed.sure(sentence), *events.read(sentence)])
+            found = richest([*read(PATTERNS, sentence), *listed.sure(sentence), *events.read(sentence)])
             yield from ((claim, sentence) for claim in found)
 
 
