@@ -1,8 +1,9 @@
-"""How often each rule fires and how often it is right: `python -m benchmarks.rules [SET …] [--limit N] [--edges]`.
+"""How often each rule fires and how often it is right: `python -m benchmarks.rules --kb KB [SET …] [--limit N]`.
 
-Reads real texts of LIANTU_DATA with the rules alone and counts the facts of each rule, by its name in the evidence. In
-annotated notes before 2025-10-15 a relation is right if an annotated one fits, as `tools/score_edges.py` beside the
-data decides; with --edges, those that the edge model does not read are counted apart. `docs/rules.md` holds the table.
+KB is a base of the notes in LIANTU_DATA/gator (`liantu ingest`): facts are counted by the rule in their evidence, and
+in annotated notes before 2025-10-15 a relation is right if an annotated one fits, as `tools/score_edges.py` beside the
+data decides. `alone` are those that the edge model does not read. The other sets are read with the rules alone.
+`docs/rules.md` holds the table.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import runpy
 from collections import Counter, defaultdict
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -19,20 +21,20 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality import ccks2021_causal
 from benchmarks.quality.finre import lines_of
-from benchmarks.quality.reading import spellings
 from extraction.claims.events.frames import frame_kinds
-from extraction.claims.readers import PATTERNS
+from extraction.claims.relations.pattern import relation_patterns
 from extraction.documents.jsonl import read_record
-from extraction.documents.open_file import read_file
 from extraction.documents.source import SourceFile
 from extraction.documents.text import carve_plain
 from extraction.pipeline import Extractor
 from kg.model import Document
+from kg.store.open import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from kg.model import Fact, Reading
+    from kg.model import Evidence
+    from kg.store.port import View
 
     Edge = dict[str, Any]
 
@@ -43,7 +45,7 @@ _ANNOTATED_BEFORE = "2025-10-15"
 
 @dataclass(slots=True)
 class Rule:
-    """Counts of one rule: facts by set, and relations of annotated notes; `alone` are not read by the edge model."""
+    """Facts of one rule by set, and its relations in annotated notes; `alone` are not read by the edge model."""
 
     fires: Counter[str] = field(default_factory=Counter)
     right: int = 0
@@ -57,16 +59,6 @@ class Rule:
         self.wrong += not right
         self.right_alone += right and alone
         self.wrong_alone += alone and not right
-
-
-def gator() -> Iterator[Document]:
-    """Yield dated research notes."""
-    return _notes(sorted((DATA / "gator").glob("*.md"), key=lambda each: int(each.stem)))
-
-
-def broker_edges() -> Iterator[Document]:
-    """Yield passages of broker reports."""
-    return _notes(sorted((DATA / "broker_edges/notes").glob("*.md")))
 
 
 def yanbao() -> Iterator[Document]:
@@ -97,7 +89,7 @@ def ccks() -> Iterator[Document]:
 
 
 SETS: dict[str, Callable[[], Iterator[Document]]] = {
-    each.__name__: each for each in (gator, broker_edges, yanbao, finre, fewfc, fincorpus, ccks)
+    each.__name__: each for each in (yanbao, finre, fewfc, fincorpus, ccks)
 }
 
 
@@ -107,77 +99,88 @@ def main() -> None:
         prog="python -m benchmarks.rules", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)}; default all")
+    parser.add_argument("--kb", type=Path, help="a base of LIANTU_DATA/gator")
     parser.add_argument("--limit", type=int, default=0, help="only about N texts of each set")
-    parser.add_argument("--edges", action="store_true", help="compare annotated notes with the edge model's reading")
     options = parser.parse_args()
     if unknown := set(options.sets) - set(SETS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    names = options.sets or list(SETS)
     if not DATA.exists():
         print(f"skipped: no {DATA}; set LIANTU_DATA")
         return
+    names = options.sets or list(SETS)
     rules = {name: Rule() for name in known_rules()}
-    reader, model = Extractor.default(edge_model="off"), Extractor.default() if options.edges else None
-    metric = runpy.run_path(str(DATA.parent / "tools/score_edges.py"))
-    gold = _annotations(metric)
+    if options.kb:
+        with closing(open_store(options.kb)) as store:
+            score_notes(rules, store.view())
+    reader = Extractor.default(edge_model="off")
     for name in names:
         for document in _sampled(list(SETS[name]()), options.limit):
-            reading = reader.extract(document, recorded_at=_READ_AT)
-            for rule, _ in _fired(reading):
-                rules.setdefault(rule, Rule()).fires[name] += 1
-            wanted = gold.get(Path(document.path).stem) if name == "gator" else None
-            if wanted is not None:
-                other = model.extract(document, recorded_at=_READ_AT) if model else None
-                _compare(rules, Annotated(reading, other, wanted, metric))
-    print(table(rules, names, alone=options.edges))
+            for fact in reader.extract(document, recorded_at=_READ_AT).facts:
+                for rule in {_rule_of(item) for item in fact.evidence}:
+                    rules.setdefault(rule, Rule()).fires[name] += 1
+    print(table(rules, ["notes", *names] if options.kb else names))
+
+
+def score_notes(rules: dict[str, Rule], view: View) -> None:
+    """Count the facts of a base by rule, and compare those of annotated notes."""
+    metric = runpy.run_path(str(DATA.parent / "tools/score_edges.py"))
+    gold, names = _annotations(metric), _Names(view, metric["fold"])
+    notes = {head.id: Path(head.path).stem for head in view.documents()}
+    for fact in view.facts():
+        by_model = {item.document for item in fact.evidence if item.extractor.startswith("edges@")}
+        for document, rule in sorted({(item.document, _rule_of(item)) for item in fact.evidence}):
+            found = rules.setdefault(rule, Rule())
+            found.fires["notes"] += 1
+            wanted = gold.get(notes[document])
+            if wanted is not None and fact.relation in metric["GROUP"]:
+                edge = {"s": names.of(fact.subject, document), "o": names.of(fact.object, document), "r": fact.relation}
+                right = any(metric["fits"](each, edge, strict=False) for each in wanted)
+                found.count(right=right, alone=document not in by_model)
 
 
 def known_rules() -> list[str]:
     """Return the names of relation patterns and kinds of event; lists, tables and figures name theirs as they read."""
-    return [*(pattern.name for pattern in PATTERNS), *(f"event.{kind}" for kind in frame_kinds())]
+    return [*(pattern.name for pattern in relation_patterns()), *(f"event.{kind}" for kind in frame_kinds())]
 
 
-def table(rules: dict[str, Rule], names: Iterable[str], *, alone: bool) -> str:
+def table(rules: dict[str, Rule], names: Iterable[str]) -> str:
     """Return the counts as a Markdown table, the most frequent rule first."""
     names = list(names)
-    rows = [("rule", *names, "right", "wrong", *(("right alone", "wrong alone") if alone else ()))]
+    rows = [("rule", *names, "right", "wrong", "right alone", "wrong alone")]
     rows.append(("---", *("---:" for _ in rows[0][1:])))
     for rule, each in sorted(rules.items(), key=lambda row: (-row[1].fires.total(), row[0])):
-        scores = [each.right, each.wrong, *((each.right_alone, each.wrong_alone) if alone else ())]
+        scores = [each.right, each.wrong, each.right_alone, each.wrong_alone]
         shown = map(str, scores) if any(scores) else ("" for _ in scores)
         rows.append((rule, *(str(each.fires[name]) for name in names), *shown))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _fired(reading: Reading) -> Iterator[tuple[str, Fact]]:
-    for fact in reading.facts:
-        yield from ((rule, fact) for rule in sorted({item.extractor.partition(":")[2] for item in fact.evidence}))
+def _rule_of(item: Evidence) -> str:
+    reader, _, rule = item.extractor.partition(":")
+    return f"edge model: {rule}" if reader.startswith("edges@") else rule
 
 
-@dataclass(frozen=True, slots=True)
-class Annotated:
-    """A note as read by the rules, as read with the edge model too, and as annotated."""
+@dataclass(slots=True)
+class _Names:
+    """The folded spellings of entities: their names anywhere, and their mentions in one document."""
 
-    reading: Reading
-    other: Reading | None
-    gold: Sequence[Edge]
-    metric: Mapping[str, Any]
+    view: View
+    fold: Callable[[str], str]
+    _known: dict[str, set[str]] = field(default_factory=dict)
+    _seen: dict[str, dict[str, set[str]]] = field(default_factory=dict)
 
-
-def _compare(rules: dict[str, Rule], note: Annotated) -> None:
-    """Count the relations of an annotated note as right or wrong."""
-    names, fold, fits = spellings(note.reading), note.metric["fold"], note.metric["fits"]
-    model = {(fact.subject, fact.object) for fact in note.other.facts if _by_model(fact)} if note.other else set()
-    for rule, fact in _fired(note.reading):
-        if fact.relation in note.metric["GROUP"]:
-            ends = [{fold(name) for name in names[end]} for end in (fact.subject, fact.object)]
-            edge = {"s": ends[0], "o": ends[1], "r": fact.relation}
-            right = any(fits(each, edge, strict=False) for each in note.gold)
-            rules[rule].count(right=right, alone=(fact.subject, fact.object) not in model)
-
-
-def _by_model(fact: Fact) -> bool:
-    return any(item.extractor.startswith("edges@") for item in fact.evidence)
+    def of(self, entity: str, document: str) -> set[str]:
+        """Return the spellings of an entity in a document."""
+        if document not in self._seen:
+            seen: dict[str, set[str]] = defaultdict(set)
+            for mention in self.view.mentions(document):
+                seen[mention.entity].add(self.fold(mention.text))
+            self._seen[document] = seen
+        if entity not in self._known:
+            found = self.view.entity(entity)
+            spelled = [found.name, *(alias.name for alias in found.aliases), *found.codes] if found else []
+            self._known[entity] = {self.fold(name) for name in (*spelled, entity.partition(":")[2]) if name}
+        return self._known[entity] | self._seen[document].get(entity, set())
 
 
 def _annotations(metric: Mapping[str, Any]) -> dict[str, list[Edge]]:
@@ -189,11 +192,6 @@ def _annotations(metric: Mapping[str, Any]) -> dict[str, list[Edge]]:
             if note in early:
                 gold[note] += edges
     return gold
-
-
-def _notes(paths: Iterable[Path]) -> Iterator[Document]:
-    for path in paths:
-        yield from (each for each in read_file(path, today=_DAY) if isinstance(each, Document))
 
 
 def _document(text: str) -> Document:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import rjieba
-import yaml
 
+from extraction.text.lexicon import table
 from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
@@ -209,7 +208,5 @@ def _is_unknown_word(word: str) -> bool:
 
 @cache
 def _words() -> _Words:
-    text = (resources.files("extraction") / "lexicon" / "firms.yaml").read_text(encoding="utf-8")
-    table = yaml.load(text, Loader=yaml.CSafeLoader)
-    flat = {name: [word for line in table[name] for word in line.split()] for name in table}
+    flat = {name: [word for line in lines for word in line.split()] for name, lines in table("firms").items()}
     return _Words(frozenset(flat["stops"]), frozenset(flat["generic"]), tuple(flat["never_ends"]))

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import daachorse
 import rjieba
-import yaml
 from msgspec import Struct
 
 from extraction.sentence import EntityMention
+from extraction.text.lexicon import table
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -274,31 +273,26 @@ _SALES_CHANNELS = frozenset({"零售", "批发"})  # 零售销量 does not measu
 @cache
 def shipped_gazetteer() -> Gazetteer:
     """Return the tables of extraction/lexicon/."""
-    folder = resources.files("extraction") / "lexicon"
-    tables: dict[str, Any] = {
-        name: yaml.load(folder.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        for name in (*_FILES, "indicator_heads", "stopwords")
-    }
-    stop = tables["stopwords"]
+    stop = table("stopwords")
     never = frozenset(word for group in stop["never"] for word in group)
     preferred = {word: Kind(kind) for word, kind in stop["ambiguous_kind"].items()}
     terms: dict[str, Term] = {}
     industries: dict[str, Term] = {}
     for name in _FILES:
-        for spelling, term in _terms(tables[name], macro=name == "macro_indicators"):
+        for spelling, term in _terms(table(name), macro=name == "macro_indicators"):
             if term.kind == Kind.INDUSTRY:
                 industries[spelling] = term
             if spelling not in never and (spelling not in terms or preferred.get(spelling) == term.kind):
                 terms[spelling] = term
     terms = {spelling: _with_owner(term, terms) for spelling, term in terms.items()}
-    heads, shorts = _heads(tables["indicator_heads"])
+    heads, shorts = _heads(table("indicator_heads"))
     weak = frozenset(stop["ambiguous_alone"])
     return Gazetteer(terms, heads, shorts, industries, never, weak, stop["industry_suffixes"])
 
 
-def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:
-    kind = Kind(table["kind"])
-    for entry in table["entries"]:
+def _terms(read: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:
+    kind = Kind(read["kind"])
+    for entry in read["entries"]:
         units = entry.get("unit", ())
         term = Term(
             name=entry["name"],
@@ -313,15 +307,15 @@ def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term
             yield spelling, term
 
 
-def _heads(table: Mapping[str, Any]) -> tuple[dict[str, IndicatorHead], dict[str, tuple[str, str]]]:
+def _heads(read: Mapping[str, Any]) -> tuple[dict[str, IndicatorHead], dict[str, tuple[str, str]]]:
     heads: dict[str, IndicatorHead] = {}
-    for entry in table["entries"]:
+    for entry in read["entries"]:
         units = entry.get("unit", ())
         head = IndicatorHead(entry["name"], _as_tuple(units))
         heads |= dict.fromkeys((entry["name"], *entry.get("aliases", ())), head)
     shorts = {
         spelling: (form["product"], form["head"])
-        for form in table["short_forms"]
+        for form in read["short_forms"]
         for spelling in (form["name"], *form.get("aliases", ()))
     }
     return heads, shorts

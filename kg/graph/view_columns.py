@@ -221,7 +221,7 @@ def _closed(
     seen = visible.days[evidence] != _NO_DAY
     speaker, day = (column[evidence[seen]].astype(np.int64) for column in (table.evidence_speaker, visible.days))
     bound = np.array([name in SPEAKER_BOUND for name in (*words.relations, "")], dtype=np.bool_)[table.relation]
-    return superseding_rows(Statements(fact[seen], speaker, day), place, pairs, bound) >= 0
+    return superseding_rows(Statements(fact[seen], speaker, day), place, pairs, bound=bound) >= 0
 
 
 def _strength(

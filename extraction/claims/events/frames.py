@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
-import yaml
-
 from extraction.claims.events.role_names import role_names
+from extraction.text.lexicon import table
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -105,9 +103,7 @@ def frame_kinds() -> dict[str, FrameKind]:
 
 @cache
 def _entries() -> dict[str, dict[str, str]]:
-    text = resources.files("extraction").joinpath("lexicon/event_frames.yaml").read_text(encoding="utf-8")
-    entries: dict[str, dict[str, str]] = yaml.load(text, Loader=yaml.CSafeLoader)
-    return entries
+    return table("event_frames")
 
 
 def _kind(name: str, entry: dict[str, str]) -> FrameKind:

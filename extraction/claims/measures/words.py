@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import re
-from importlib import resources
-from typing import Any
 
-import yaml
-
+from extraction.text.lexicon import table
 from kg.model import Kind
-
-
-def _table() -> dict[str, Any]:
-    text = resources.files("extraction").joinpath("lexicon/measuring.yaml").read_text(encoding="utf-8")
-    table: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)
-    return table
 
 
 def _any_of(words: str, *more: str) -> re.Pattern[str]:
@@ -23,7 +14,7 @@ def _any_of(words: str, *more: str) -> re.Pattern[str]:
     return re.compile("(?:" + "|".join((*more, *map(re.escape, ordered), r"\s")) + ")*+")
 
 
-_TABLE = _table()
+_TABLE = table("measuring")
 FILLER, CONTINUES = _any_of(_TABLE["filler"]), _any_of(_TABLE["continues"])
 AFTER_LEVEL = _any_of(_TABLE["after_level"], r"较[^，。；]{0,8}?(?=同比|环比|增|升|提|上|下|降|减|跌|涨|回|扩|收|$)")
 OWNER_FILLER, GENERIC, TRADE, PLACES, NOUNISH, INNER, VERBAL, TAILS, VERBS = (

@@ -70,7 +70,7 @@ def superseded(facts: Iterable[Fact], vocabulary: Vocabulary) -> dict[str, str]:
         place[rows] = number
     bound = np.array([fact.relation in SPEAKER_BOUND for fact in given], dtype=np.bool_)
     said = _statements(given, sorted({*chain.from_iterable(rivals), *chain.from_iterable(denied)}))
-    by = superseding_rows(said, place, np.array(denied, dtype=np.int64).reshape(-1, 2), bound)
+    by = superseding_rows(said, place, np.array(denied, dtype=np.int64).reshape(-1, 2), bound=bound)
     return {given[row].id: given[by[row]].id for row in np.flatnonzero(by >= 0).tolist()}
 
 
@@ -123,7 +123,7 @@ class Statements:
 
 
 def superseding_rows(
-    said: Statements, place: NDArray[np.int64], denied: NDArray[np.int64], bound: NDArray[np.bool_]
+    said: Statements, place: NDArray[np.int64], denied: NDArray[np.int64], *, bound: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Return for each fact the row of the fact that supersedes it, or −1.
 

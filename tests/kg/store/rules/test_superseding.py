@@ -52,11 +52,13 @@ def test_the_rule_on_arrays_is_the_rule_read_plainly(
 ):
     rows = Statements(*np.array(said, dtype=np.int64).reshape(-1, 3).T)
     pairs = np.array(denied, dtype=np.int64).reshape(-1, 2)
-    by = superseding_rows(rows, np.array(place), pairs, np.full(_FACTS, bound))
+    by = superseding_rows(rows, np.array(place), pairs, bound=np.full(_FACTS, bound))
     assert by.tolist() == plainly(said, place, denied, [bound] * _FACTS)
 
 
 def test_the_latest_rival_supersedes_and_ties_go_to_the_first():
     rows = Statements(np.array([0, 1, 2, 3]), np.array([1, 1, 1, 2]), np.array([1, 3, 3, 9]))
-    by = superseding_rows(rows, np.zeros(4, dtype=np.int64), np.empty((0, 2), dtype=np.int64), np.ones(4, dtype=bool))
+    by = superseding_rows(
+        rows, np.zeros(4, dtype=np.int64), np.empty((0, 2), dtype=np.int64), bound=np.ones(4, dtype=bool)
+    )
     assert by.tolist() == [1, -1, -1, -1]
