@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from extraction.text.lexicon import phrases, table
+from extraction.text.lexicon import table
 from kg.model import Modality
 from kg.text.regex_prefilter import Prefiltered
 
@@ -20,7 +21,8 @@ class Cue:
     hedge: bool = False
 
 
-_TABLE, _PHRASES = table("cues"), phrases("cues")
+_TABLE = table("cues")
+_PHRASES = {name: re.compile(pattern) for name, pattern in _TABLE["phrases"].items()}
 CUES = tuple(
     Cue(name, cue["pattern"], cue["example"], Modality(cue["modality"]), cue.get("hedge", False))
     for name, cue in _TABLE["cues"].items()

@@ -13,7 +13,7 @@ import rjieba
 from msgspec import Struct
 
 from extraction.sentence import EntityMention
-from extraction.text.lexicon import table
+from extraction.text.lexicon import phrases, table
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -34,13 +34,9 @@ _FILES = (
 )
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _MIN_UNCHECKED_LENGTH = 3  # characters; shorter names must coincide with word boundaries
-_BRIDGE = re.compile(
-    r"(?:行业|板块|产业链|产业|产品|市场|业务|环节|领域|现货|期货)?(?:等)?(?:的)?"
-    r"(?:整体|平均|总体|终端|国内|全球|市场|现货|综合|单位|新增|累计|年|月度|年度|社会|总|传统|采购|相关|消费|配套|下游|主要){0,2}"
-)
-_OPENING = re.compile(
-    r"(?:[\s0-9.、（）()-]|整体|短期|中期|长期|中长期|当前|目前|后续|预计|未来|行业|市场|近期|本周|上周|下游|终端|国内|海外|全球|现货|其|年|月|季度|上半年|下半年)*"
-)
+_PHRASES = phrases("names/gazetteer")
+_BRIDGE = _PHRASES["bridge"]
+_OPENING = _PHRASES["opening"]
 _LIST_MARKS, _MARK = ("、", "："), re.compile("[，。；！？]")
 _FUNCTION_WORDS = "系受因由以对使令据与和及的了于为是在从向将把被"
 _PRICE_CONTINUATIONS = ("格", "差", "值", "位", "款", "钱")

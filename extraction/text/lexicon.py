@@ -18,29 +18,31 @@ _FRAGMENT = re.compile(r"\{([a-z_]+)\}")
 def table(name: str) -> dict[str, Any]:
     """Read a table and fill in its fragments."""
     text = resources.files("extraction").joinpath(f"lexicon/{name}.yaml").read_text(encoding="utf-8")
-    read: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)
-    if "fragments" in read:
-        fragments: dict[str, str] = {}
-        for key, part in read.pop("fragments").items():
-            fragments[key] = _filled(part, fragments)
-        read = {key: _filled(value, fragments) for key, value in read.items()}
-    return read
+    return _filled_in(yaml.load(text, Loader=yaml.CSafeLoader))
+
+
+def phrases(module: str) -> dict[str, re.Pattern[str]]:
+    """Return the phrases of a module as compiled patterns: `measures/filters` is a section of phrases/measures.yaml."""
+    package, _, section = module.partition("/")
+    return {key: re.compile(pattern) for key, pattern in _filled_in(_sections(package)[section])["phrases"].items()}
 
 
 @cache
-def phrases(name: str) -> dict[str, re.Pattern[str]]:
-    """Return the entries `phrases` of a table as compiled patterns."""
-    return {key: re.compile(pattern) for key, pattern in table(name)["phrases"].items()}
+def _sections(package: str) -> dict[str, dict[str, Any]]:
+    return table(f"phrases/{package}")
 
 
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text, separated by blanks."""
-    return frozenset(text.split())
+def _filled_in(read: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of a table or section without its fragments, which are filled in."""
+    fragments: dict[str, str] = {}
+    for key, part in read.get("fragments", {}).items():
+        fragments[key] = _filled(part, fragments)
+    return {key: _filled(value, fragments) for key, value in read.items() if key != "fragments"}
 
 
 def _filled(value: Any, fragments: dict[str, str]) -> Any:
     if isinstance(value, str):
-        return _FRAGMENT.sub(lambda found: fragments[found[1]], value)
+        return _FRAGMENT.sub(lambda found: fragments.get(found[1], found[0]), value)
     if isinstance(value, dict):
         return {key: _filled(each, fragments) for key, each in value.items()}
     return [_filled(each, fragments) for each in value] if isinstance(value, list) else value
