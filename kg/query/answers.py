@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kg.query.ask.wire import answer_out
+from kg.query.browse.conversions import GraphAnswer
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One witness of a fact, ready to show: document, page, day and the exact quote."""
+    """One witness of a fact, ready to show: document with its address, page, day and the exact quote."""
 
     fact: str
     document: str
@@ -30,6 +32,18 @@ class Citation:
     start: int
     end: int
     quote: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRef:
+    """What a list shows of an entity: its first code, and how many edges touch it."""
+
+    id: str
+    kind: str
+    name: str
+    code: str
+    degree: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +96,14 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One stage of a chain (上游 / 中游 / 下游) with its products and industries, and who stands on each."""
+    """One layer of a chain (上游 / 中游 / 下游) with its products and industries, and who stands on each.
+
+    `placed` is False for the layer of stages whose position no source states.
+    """
 
     name: str
     stages: tuple[Stage, ...]
+    placed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +115,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainAnswer(Answer):
+class ChainAnswer(GraphAnswer):
     """Upstream, midstream and downstream of a topic."""
 
     topic: Entity
@@ -115,7 +133,7 @@ class Exposure:
 
 
 @dataclass(frozen=True, slots=True)
-class ImpactAnswer(Answer):
+class ImpactAnswer(GraphAnswer):
     """Signed paths that leave a factor (`forward`) or lead to an effect, the affected ranked, and counter-evidence."""
 
     topic: Entity
@@ -129,7 +147,7 @@ class ImpactAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class RelateAnswer(Answer):
+class RelateAnswer(GraphAnswer):
     """The most credible paths between two entities."""
 
     first: Entity
@@ -139,7 +157,7 @@ class RelateAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileAnswer(Answer):
+class ProfileAnswer(GraphAnswer):
     """One entity: its links by relation, strongest first, each with its newest fact first, and its neighbourhood."""
 
     entity: Entity
@@ -159,7 +177,7 @@ class Passage(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class ThemeAnswer(Answer):
+class ThemeAnswer(GraphAnswer):
     """One community with its members as a picture, the week that shows it, and its life so far."""
 
     community: Community
@@ -169,7 +187,7 @@ class ThemeAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class AskAnswer(Answer):
+class AskAnswer(GraphAnswer):
     """The answer to a question in words.
 
     `status` is answered, partial (related passages only), not_found or ambiguous (the lines are what a short name may
@@ -192,6 +210,11 @@ class AskAnswer(Answer):
         """Return the answer in the versioned format of `liantu ask --json`."""
         return answer_out(self)
 
+    def _repr_html_(self) -> str:
+        said = "".join(map(_line_html, (*self.lines, *self.passages)))
+        # super() does not work here: a dataclass with slots is another class than the one its methods were made in.
+        return f"<ul>{said}</ul>{GraphAnswer._repr_html_(self) if self.graph.nodes else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
@@ -204,3 +227,8 @@ class AnswerLine:
     citations: tuple[Citation, ...] = ()
     indent: int = 0
     source: str = "graph"
+
+
+def _line_html(line: AnswerLine) -> str:
+    quote = escape(line.citations[0].quote) if line.citations else ""
+    return f'<li style="margin-left:{line.indent}em" title="{quote}">{escape(line.text)}</li>'
