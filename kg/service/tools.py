@@ -21,9 +21,10 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from kg.errors import KgError, QuestionError
-from kg.service.operations import METHODS
+from kg.service.operations import METHODS, in_language
 
 if TYPE_CHECKING:
+    from kg.relations import Lang
     from kg.service.base import KnowledgeBase
     from kg.service.operations import ServiceMethod
 
@@ -38,7 +39,7 @@ def create_tools(kb: KnowledgeBase) -> Server[Any]:
     """Return an MCP server with one read-only tool for each question."""
 
     async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_tool(operation) for operation in METHODS.values()])
+        return ListToolsResult(tools=[_tool(operation, kb.lang) for operation in METHODS.values()])
 
     async def call_tool(_: Any, call: CallToolRequestParams) -> CallToolResult:
         operation = METHODS.get(call.name)
@@ -66,11 +67,11 @@ def serve_stdio(kb: KnowledgeBase) -> None:
     anyio.run(serve)
 
 
-def _tool(operation: ServiceMethod) -> Tool:
+def _tool(operation: ServiceMethod, lang: Lang) -> Tool:
     return Tool(
         name=operation.name,
-        description=operation.summary,
-        input_schema=operation.parameters.model_json_schema(),
+        description=in_language(operation.summary, lang),
+        input_schema=in_language(operation.parameters.model_json_schema(), lang),
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 
