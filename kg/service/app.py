@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kg.service.base import KnowledgeBase
     from kg.service.operations import ServiceMethod
 
+_HEALTH = "进程在运行 · the process runs"
+_READY = "知识库可读 · the knowledge base can be read"
 _BATCH = "一次问几个问题，只读 · several questions at once; read-only"
 _BATCH_ANSWERS: dict[str, Any] = {
     "schema": {
@@ -80,8 +82,11 @@ def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: ServiceLi
         _add(app, f"/v1/{operation.name}", operation, _endpoint(answering, operation), schemas=schemas)
     _add(app, "/v1/documents/{document_id:path}", DOCUMENT, _document_endpoint(answering), schemas=schemas)
     app.add_api_route("/v1/batch", _batch_endpoint(answering), methods=["POST"], **_described(_BATCH, _BATCH_ANSWERS))
-    app.add_api_route("/health", _health, response_model=None, summary="进程在运行 · the process runs")
-    app.add_api_route("/ready", answering.ready, response_model=None, summary="知识库可读 · the base can be read")
+    plain_ok: dict[int | str, dict[str, Any]] = {200: {"description": "是 · yes"}}
+    app.add_api_route("/health", _health, response_model=None, summary=_HEALTH, responses=plain_ok)
+    app.add_api_route(
+        "/ready", answering.ready, response_model=None, summary=_READY, description=_READY, responses=plain_ok
+    )
     app.add_api_route("/openapi.json", _openapi_endpoint(app, schemas), response_model=None, include_in_schema=False)
     _add_errors(app)
     return app
@@ -111,17 +116,16 @@ def _described(summary: str, answers: dict[str, Any]) -> dict[str, Any]:
         422: "参数有误 · a wrong parameter",
         503: "太忙；见 Retry-After · too busy; see Retry-After",
     }
-    described: dict[int | str, dict[str, Any]] = {
-        200: {
-            "description": "与 liantu … --json 相同 · the same JSON as `liantu … --json`",
-            "content": {"application/json": answers},
-        },
-        304: {"description": "If-None-Match 中的版本仍是最新 · the revision in If-None-Match is current"},
-    } | {
+    responses: dict[int | str, dict[str, Any]] = {
         status: {"description": text, "content": {"application/problem+json": {"schema": schema}}}
         for status, text in statuses.items()
     }
-    return {"summary": summary, "response_class": Response, "response_model": None, "responses": described}
+    responses[200] = {
+        "description": "与 liantu … --json 相同 · the same JSON as `liantu … --json`",
+        "content": {"application/json": answers},
+    }
+    responses[304] = {"description": "If-None-Match 中的版本仍是最新 · the revision in If-None-Match is current"}
+    return {"summary": summary, "response_class": Response, "response_model": None, "responses": responses}
 
 
 def _openapi_endpoint(app: FastAPI, schemas: AnswerSchemas) -> Callable[..., Awaitable[Response]]:
