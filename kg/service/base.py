@@ -10,6 +10,7 @@ from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.chain import chain
+from kg.query.grounding.context import context
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
 from kg.query.passages import passages
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from kg.query.browse.diff import DiffAnswer
     from kg.query.browse.facts import FactsAnswer
     from kg.query.browse.neighbours import NeighboursAnswer
+    from kg.query.grounding.context import ContextAnswer
     from kg.query.resolve import ResolveAnswer
     from kg.query.stats import BaseStats
     from kg.relations import Lang
@@ -217,6 +219,11 @@ class KnowledgeBase:
         """Answer a question in words; an unanswerable one has the status `not_found`."""
         with self.session(**options) as session:
             return ask(session, question)
+
+    def context(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ContextAnswer:
+        """Return what an answering model needs of a question, within a budget of tokens (an upper estimate)."""
+        with self.session(**options) as session:
+            return context(session, question, budget_tokens=budget_tokens)
 
     def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
         """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""

@@ -31,6 +31,7 @@ from kg.query.answers import (
 from kg.query.browse.diff import DiffAnswer
 from kg.query.browse.facts import FactFilter, FactsAnswer
 from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
+from kg.query.grounding.context import ContextAnswer
 from kg.query.history import HistoryAnswer
 from kg.query.plain import Answer, plain
 from kg.query.resolve import ResolveAnswer
@@ -278,6 +279,15 @@ class AskQuestion(SureQuestion):
     question: Words
 
 
+class ContextQuestion(SureQuestion):
+    """Parameters of `context`."""
+
+    question: Words
+    budget_tokens: Annotated[
+        int, Field(ge=100, le=32_000, description="最多多少个词元（按上限估计） · most tokens, an upper estimate")
+    ] = 2000
+
+
 class EntitiesQuestion(DatedQuestion):
     """Parameters of `entities`."""
 
@@ -352,6 +362,9 @@ OPERATIONS = (
     ServiceMethod("passages", "最匹配的原文段落 · the passages that match best", PassagesQuestion, list[Passage]),
     ServiceMethod(
         "ask", "用一句话提问，回答附出处 · a question in words, answered with citations", AskQuestion, AskAnswer
+    ),
+    ServiceMethod(
+        "context", "供模型作答的事实与原文，附出处 · facts and passages for a model", ContextQuestion, ContextAnswer
     ),
     ServiceMethod(
         "resolve", "一个名称指谁，为什么 · which entities a name may mean, and why", ResolveQuestion, ResolveAnswer

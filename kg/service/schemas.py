@@ -33,6 +33,7 @@ _HOMES = (
     "kg.query.browse.diff",
     "kg.query.browse.facts",
     "kg.query.browse.neighbours",
+    "kg.query.grounding.context",
     "kg.query.themes.biography",
 )
 """Modules whose records stand in answers: annotations name them without importing them."""

@@ -32,6 +32,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "theme": {"theme_id": "theme:1"},
     "passages": {"query": "硅料"},
     "ask": {"question": "光伏产业链上下游有哪些公司？"},
+    "context": {"question": "谁生产硅料？", "budget_tokens": 500},
     "resolve": {"name": "600438"},
     "stats": {},
     "entities": {"q": "twgf"},
