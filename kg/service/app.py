@@ -14,14 +14,17 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from kg.errors import KgError, StoreError
+from kg.llm.port import ModelError
 from kg.service.answering import Answering, ServiceLimits
 from kg.service.guard import LOG, Guard
+from kg.service.keys import KeyRing
+from kg.service.metrics import CONTENT_TYPE, ServiceMetrics
 from kg.service.operations import DOCUMENT, OPERATIONS, Batch, DocumentPlace, FactsQuestion
 from kg.service.problems import invalid, problem, problem_of
 from kg.service.schemas import PROBLEM, AnswerSchemas, described, examples
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from kg.service.base import KnowledgeBase
     from kg.service.operations import ServiceMethod
@@ -52,20 +55,25 @@ _BATCH_ANSWERS: dict[str, Any] = {
 _LINES = "application/x-ndjson"
 
 
-def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: ServiceLimits | None = None) -> FastAPI:
-    """Return the service for a knowledge base, which stays the caller's to close.
+def create_app(
+    kb: KnowledgeBase, *, keys: KeyRing | None = None, limits: ServiceLimits | None = None, shared_metrics: str = ""
+) -> FastAPI:
+    """Return the service for a knowledge base, which it closes when it ends.
 
     Args:
         kb: answers the questions.
-        keys: SHA-256 hashes of the keys that are accepted; without any only this machine is answered.
+        keys: the keys that are accepted; without any only this machine is answered.
         limits: on concurrency and time.
+        shared_metrics: the folder in which worker processes count together (kg/service/metrics.py).
     """
-    answering = Answering(kb, limits or ServiceLimits())
+    metrics = ServiceMetrics(shared_metrics)
+    answering = Answering(kb, limits or ServiceLimits(), metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         answering.close()
+        kb.close()
 
     app = FastAPI(
         title="链图 Liantu",
@@ -76,7 +84,7 @@ def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: ServiceLi
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(Guard, keys=keys)
+    app.add_middleware(Guard, keys=keys or KeyRing(), metrics=metrics)
     schemas = AnswerSchemas()
     for operation in OPERATIONS:
         _add(app, f"/v1/{operation.name}", operation, _endpoint(answering, operation), schemas=schemas)
@@ -87,6 +95,7 @@ def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: ServiceLi
     app.add_api_route(
         "/ready", answering.ready, response_model=None, summary=_READY, description=_READY, responses=plain_ok
     )
+    app.add_api_route("/metrics", _metrics_endpoint(metrics), response_model=None, include_in_schema=False)
     app.add_api_route("/openapi.json", _openapi_endpoint(app, schemas), response_model=None, include_in_schema=False)
     _add_errors(app)
     return app
@@ -114,6 +123,8 @@ def _described(summary: str, answers: dict[str, Any]) -> dict[str, Any]:
         413: "正文过大 · a body that is too large",
         414: "地址过长 · an address that is too long",
         422: "参数有误 · a wrong parameter",
+        429: "这个密钥问得太频繁；见 Retry-After · this key asks too often; see Retry-After",
+        502: "语言模型没有回答 · the language model does not answer",
         503: "太忙；见 Retry-After · too busy; see Retry-After",
     }
     responses: dict[int | str, dict[str, Any]] = {
@@ -126,6 +137,13 @@ def _described(summary: str, answers: dict[str, Any]) -> dict[str, Any]:
     }
     responses[304] = {"description": "If-None-Match 中的版本仍是最新 · the revision in If-None-Match is current"}
     return {"summary": summary, "response_class": Response, "response_model": None, "responses": responses}
+
+
+def _metrics_endpoint(metrics: ServiceMetrics) -> Callable[..., Awaitable[Response]]:
+    async def answer() -> Response:
+        return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+    return answer
 
 
 def _openapi_endpoint(app: FastAPI, schemas: AnswerSchemas) -> Callable[..., Awaitable[Response]]:
@@ -192,7 +210,7 @@ def _add_errors(app: FastAPI) -> None:
         return problem(HTTPStatus(error.status_code), headers=error.headers)
 
     async def failed(_: Request, error: KgError) -> Response:
-        if isinstance(error, StoreError):
+        if isinstance(error, (StoreError, ModelError)):
             LOG.error("%s", error)
         return problem_of(error)
 

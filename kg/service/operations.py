@@ -32,6 +32,7 @@ from kg.query.browse.diff import DiffAnswer
 from kg.query.browse.facts import FactFilter, FactsAnswer
 from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
 from kg.query.grounding.context import ContextAnswer
+from kg.query.grounding.prose import ProseAnswer
 from kg.query.history import HistoryAnswer
 from kg.query.plain import Answer, plain
 from kg.query.resolve import ResolveAnswer
@@ -280,7 +281,7 @@ class AskQuestion(SureQuestion):
 
 
 class ContextQuestion(SureQuestion):
-    """Parameters of `context`."""
+    """Parameters of `context` and `prose`."""
 
     question: Words
     budget_tokens: Annotated[
@@ -365,6 +366,12 @@ OPERATIONS = (
     ),
     ServiceMethod(
         "context", "供模型作答的事实与原文，附出处 · facts and passages for a model", ContextQuestion, ContextAnswer
+    ),
+    ServiceMethod(
+        "prose",
+        "语言模型作答，逐句核对出处 · an answer by a language model, each sentence checked",
+        ContextQuestion,
+        ProseAnswer,
     ),
     ServiceMethod(
         "resolve", "一个名称指谁，为什么 · which entities a name may mean, and why", ResolveQuestion, ResolveAnswer

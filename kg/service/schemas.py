@@ -34,6 +34,7 @@ _HOMES = (
     "kg.query.browse.facts",
     "kg.query.browse.neighbours",
     "kg.query.grounding.context",
+    "kg.query.grounding.prose",
     "kg.query.themes.biography",
 )
 """Modules whose records stand in answers: annotations name them without importing them."""

@@ -21,6 +21,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from kg.errors import KgError, QuestionError
+from kg.llm.port import ModelError
 from kg.service.operations import METHODS, in_language
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _answer(kb: KnowledgeBase, operation: ServiceMethod, arguments: dict[str, An
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         return _failed("; ".join(wrong))
-    except QuestionError as error:
+    except (QuestionError, ModelError) as error:
         return _failed(str(error))
     except KgError:
         return _failed("the knowledge base cannot be read now; check it with `liantu check`")

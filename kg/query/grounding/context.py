@@ -32,7 +32,7 @@ _CITED = 2
 _PASSAGES, _THEMES, _THEME_LINES = 20, 3, 4
 _QUOTED = 160  # characters of a quote
 _HEAD_TOKENS = 40
-CONFIDENCE: dict[Route, float] = {"graph": 0.8, "text": 0.7, "related": 0.6, "words": 0.3, "none": 0.0}
+CONFIDENCE: dict[Route, float] = {"graph": 0.91, "text": 0.91, "related": 0.77, "words": 0.32, "none": 0.0}
 """Share of questions whose context held what was expected, by route; docs/service.md says of which questions."""
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from kg.llm.port import Reply, Request
 from kg.model import Community, Run, Summary, SummaryLine
 from kg.service.base import KnowledgeBase
 from kg.service.operations import METHODS
@@ -33,6 +34,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "passages": {"query": "硅料"},
     "ask": {"question": "光伏产业链上下游有哪些公司？"},
     "context": {"question": "谁生产硅料？", "budget_tokens": 500},
+    "prose": {"question": "谁生产硅料？", "budget_tokens": 500},
     "resolve": {"name": "600438"},
     "stats": {},
     "entities": {"q": "twgf"},
@@ -40,8 +42,23 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+class ScriptedModel:
+    """A model with one reply."""
+
+    name = "scripted"
+
+    def __init__(self, reply: str = "通威股份生产硅料。[A1]\n通威股份2023年生产38万吨硅料。[A1]") -> None:
+        self.reply, self.asked = reply, list[Request]()
+
+    def complete(self, request: Request) -> Reply:
+        """Return the reply."""
+        self.asked.append(request)
+        return Reply(self.reply)
+
+
 def with_themes(kb: KnowledgeBase) -> KnowledgeBase:
-    """Publish a week with one theme."""
+    """Publish a week with one theme, and give the base a model."""
+    kb.model = ScriptedModel()
     with kb.store.writer() as writer:
         summary = Summary("summary:1", "光伏链", (SummaryLine("硅料与组件。"),))
         theme = Community("theme:1", 0, "", (PV, TONGWEI), summary)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kg.errors import StoreLocked
 from kg.service.answering import ServiceLimits
 from kg.service.app import create_app
-from kg.service.guard import hash_key
+from kg.service.keys import KeyRing, hash_key, read_hashes
 from kg.service.operations import OPERATIONS
 from tests.kg.query.world import PV, TONGWEI, claim, filled, paper
 from tests.kg.service.examples import QUESTIONS, answered, with_themes
@@ -221,7 +221,7 @@ def test_long_answers_are_compressed(client: TestClient):
 
 
 def test_health_and_readiness(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
-    with client_of(kb, keys=[hash_key("secret")]) as client:
+    with client_of(kb, keys=KeyRing(read_hashes(hash_key("secret")))) as client:
         assert client.get("/health").json() == {"status": "ok"}
         assert client.get("/ready").json() == {"revision": kb.store.revision()}
 
@@ -237,7 +237,9 @@ def test_health_and_readiness(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 
 def test_keys_are_required_where_set_and_never_logged(kb: KnowledgeBase, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
-    with client_of(kb, keys=[hash_key("first key"), hash_key("second key")], base_url="http://kb.example") as client:
+    with client_of(
+        kb, keys=KeyRing(read_hashes(f"{hash_key('first key')} {hash_key('second key')}")), base_url="http://kb.example"
+    ) as client:
         refused = client.get("/v1/profile?name=隆基绿能")
         assert_problem(refused, 401)
         assert refused.headers["www-authenticate"] == "Bearer"
@@ -264,6 +266,46 @@ def test_without_keys_only_this_machine_is_answered(kb: KnowledgeBase):
     ):
         client = TestClient(app, base_url=base_url, client=(address, 50000))
         assert client.get("/v1/passages", params={"query": "硅料"}).status_code == status
+
+
+def test_a_key_that_asks_too_often_waits(kb: KnowledgeBase):
+    ring = KeyRing(read_hashes(f"{hash_key('first')} {hash_key('second')}", 0.5))
+    with client_of(kb, keys=ring) as client:
+        asked = [client.get("/v1/profile?name=隆基绿能", headers={"X-API-Key": "first"}) for _ in range(3)]
+        assert_problem(asked[2], 429)
+        assert (asked[0].status_code, asked[2].headers["retry-after"]) == (200, "2")
+        assert client.get("/v1/profile?name=隆基绿能", headers={"X-API-Key": "second"}).status_code == 200
+
+
+def test_requests_are_counted(client: TestClient):
+    for _ in range(3):
+        client.get("/v1/profile?name=隆基绿能")
+    client.get("/v1/profile?name=无此名")
+    client.get("/no/such/path")
+    counted = client.get("/metrics")
+    assert counted.headers["content-type"].startswith("text/plain")
+    assert 'liantu_requests_total{path="/v1/profile",status="200"} 3.0' in counted.text
+    assert 'liantu_requests_total{path="/v1/profile",status="404"} 1.0' in counted.text
+    assert 'liantu_requests_total{path="other",status="404"} 1.0' in counted.text
+    assert "liantu_kept_answers_total 2.0" in counted.text
+    assert 'liantu_seconds_count{path="/v1/profile"} 4.0' in counted.text
+    assert "liantu_open_requests 1.0" in counted.text
+
+
+def test_a_question_asked_at_the_same_time_is_answered_once(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    go, asked = threading.Event(), []
+
+    def themes(*_: object, **__: object) -> list[bool]:
+        asked.append(1)
+        return [go.wait(10)]
+
+    monkeypatch.setattr(type(kb), "themes", themes)
+    with client_of(kb) as client, ThreadPoolExecutor(6) as pool:
+        answers = [pool.submit(client.get, "/v1/themes") for _ in range(6)]
+        time.sleep(0.3)
+        go.set()
+        assert {each.result().status_code for each in answers} == {200}
+    assert len(asked) == 1
 
 
 def test_a_request_has_an_id(client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
