@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,9 @@ from kg.errors import KgError, SettingsError
 from kg.settings import load, share_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from fastapi import FastAPI
+    from starlette.types import ASGIApp
 
     from kg.llm.port import Model
     from kg.relations import Lang
@@ -30,17 +31,30 @@ _MOST_CONNECTIONS = 1000
 _SHUTDOWN_SECONDS = 30
 
 
+_PREFIX = f"{__name__.rpartition('.commands')[0]}.service."
+_PORT = click.IntRange(0, 65535)
+_NETWORK = (
+    click.option("--host", default="127.0.0.1", show_default=True, help="监听的地址；非本机地址须设置密钥"),
+    click.option("--port", type=_PORT, default=8765, show_default=True, help="监听的端口，0 为任一空闲的"),
+    click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="几个进程"),
+    click.option("--keys", type=click.Path(path_type=Path, dir_okay=False), help="密钥文件：每行 名称 散列 [每秒次数]"),
+    click.option(
+        "--rate", type=click.FloatRange(0, 1e6), default=0, show_default=True, help="每个密钥每秒几次，0 不限"
+    ),
+)
+
+
+def _network_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_NETWORK):
+        command = option(command)
+    return command
+
+
 @click.command()
 @kb_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="监听的地址；非本机地址须设置密钥")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="监听的端口，0 为任一空闲的"
-)
+@_network_options
 @click.option("--concurrency", type=click.IntRange(1, 256), default=4, show_default=True, help="同时回答几个问题")
 @click.option("--seconds", type=click.FloatRange(0.1, 600), default=20, show_default=True, help="一个问题最多几秒")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="几个进程")
-@click.option("--keys", type=click.Path(path_type=Path, dir_okay=False), help="密钥文件：每行 名称 散列 [每秒次数]")
-@click.option("--rate", type=click.FloatRange(0, 1e6), default=0, show_default=True, help="每个密钥每秒几次，0 不限")
 @click.option("--new-key", is_flag=True, help="生成一个密钥及其散列，然后退出")
 @confidence_option
 @lang_option
@@ -59,22 +73,26 @@ def serve(*, new_key: bool, **options: Any) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Service:
-    """Makes the service in each worker process."""
+    """Makes the service, or without limits the MCP tools, in each worker process."""
 
     base: Mapping[str, Any]
     keys: str
     key_file: Path | None
     rate: float
-    limits: Mapping[str, Any]
+    limits: Mapping[str, Any] | None
     shared_metrics: str = ""
 
-    def __call__(self) -> FastAPI:
+    def __call__(self) -> ASGIApp:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+        kb = _knowledge_base(**self.base, model=configured_model())
+        if self.limits is None:
+            from kg.service.tools import create_tools_app  # noqa: PLC0415 -- an optional extra
+
+            return create_tools_app(kb, keys=self.ring())
         from kg.service.answering import ServiceLimits  # noqa: PLC0415 -- an optional extra
         from kg.service.app import create_app  # noqa: PLC0415
 
-        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
         limits = ServiceLimits(**self.limits)
-        kb = _knowledge_base(**self.base, model=configured_model())
         return create_app(kb, keys=self.ring(), limits=limits, shared_metrics=self.shared_metrics)
 
     def ring(self) -> KeyRing:
@@ -84,20 +102,21 @@ class _Service:
         return KeyRing(read_hashes(self.keys, self.rate), file=self.key_file, rate=self.rate)
 
 
-def _serve(*, host: str, port: int, workers: int, **options: Any) -> None:
+def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options: Any) -> None:
     base = {name: options[name] for name in ("kb", "lang", "min_confidence")}
-    limits = {name: options[name] for name in ("concurrency", "seconds")}
+    limits = None if tools else {name: options[name] for name in ("concurrency", "seconds")}
     made = _Service(
         base=base, keys=load().service_keys, key_file=options["keys"], rate=options["rate"] / workers, limits=limits
     )
+    extra = "mcp" if tools else "serve"
     try:
         import uvicorn  # noqa: PLC0415 -- an optional extra
         from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-        from kg.service.app import create_app  # noqa: F401, PLC0415 -- needs all that the extra brings
+        import_module(_PREFIX + ("tools" if tools else "app"))  # needs all that the extra brings
         from kg.service.guard import is_loopback  # noqa: PLC0415
     except ModuleNotFoundError as missing:
-        raise _absent(missing, "serve") from missing
+        raise _absent(missing, extra) from missing
     if not made.ring().required and not is_loopback(host):
         raise SettingsError(
             "service_keys", f"needed to listen on {host}; `liantu serve --new-key` makes a key and its hash"
@@ -122,7 +141,8 @@ def _serve(*, host: str, port: int, workers: int, **options: Any) -> None:
             http="h11",
             ws="none",
         )
-        click.echo(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/v1/")
+        path = "/mcp" if tools else "/v1/"
+        click.echo(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}{path}")
         server = uvicorn.Server(config)
         if workers > 1:
             Multiprocess(config, sockets=[listener]).run()
@@ -132,16 +152,22 @@ def _serve(*, host: str, port: int, workers: int, **options: Any) -> None:
 
 @click.command()
 @kb_option
+@click.option("--http", is_flag=True, help="经 HTTP 服务（/mcp），否则经标准输入输出")
+@_network_options
 @confidence_option
 @lang_option
-def mcp(**options: Any) -> None:
-    """MCP 工具：经标准输入输出供助手调用（需 pip install 'liantu[mcp]'）。"""
+def mcp(*, http: bool, **options: Any) -> None:
+    """MCP 工具：经标准输入输出或 HTTP 供助手调用（需 pip install 'liantu[mcp]'）。"""
+    if http:
+        _serve(tools=True, **options)
+        return
+    options = {name: options[name] for name in ("kb", "lang", "min_confidence")}
     try:
         from kg.service.tools import serve_stdio  # noqa: PLC0415 -- an optional extra
     except ModuleNotFoundError as missing:
         raise _absent(missing, "mcp") from missing
     logging.basicConfig(level=logging.WARNING)  # to standard error; standard output carries the protocol
-    with _knowledge_base(**options) as kb:
+    with _knowledge_base(**options, model=configured_model()) as kb:
         serve_stdio(kb)
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("liantu.requests")
 _OPEN = frozenset({"/health", "/ready"})
 _LONGEST_URL = 12_288  # bytes of path and query; a question of 1,000 Chinese characters has 9,000
-_BATCH = "/v1/batch"
-_LONGEST_BATCH = 65_536  # bytes; no other request has a body
+BATCH = "/v1/batch"
+_LONGEST_BODY = 65_536  # bytes; only one path takes a body
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -46,8 +46,10 @@ def is_loopback(host: str) -> bool:
 class Guard:
     """ASGI middleware. Without keys only this machine is answered, under its own name (against DNS rebinding)."""
 
-    def __init__(self, app: ASGIApp, *, keys: KeyRing, metrics: ServiceMetrics) -> None:
-        self._app, self._keys, self._metrics = app, keys, metrics
+    def __init__(
+        self, app: ASGIApp, *, keys: KeyRing, metrics: ServiceMetrics | None = None, posted: str = BATCH
+    ) -> None:
+        self._app, self._keys, self._metrics, self._posted = app, keys, metrics, posted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or refuse one request."""
@@ -58,7 +60,8 @@ class Guard:
         given = headers.get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         key = self._key(headers)
-        self._metrics.begin()
+        if self._metrics:
+            self._metrics.begin()
         scope.setdefault("state", {})["request_id"] = request_id
 
         async def sent(message: Message) -> None:
@@ -76,7 +79,8 @@ class Guard:
         finally:
             seconds = perf_counter() - begun
             status = status or HTTPStatus.INTERNAL_SERVER_ERROR.value
-            self._metrics.end(scope, status, seconds)
+            if self._metrics:
+                self._metrics.end(scope, status, seconds)
             entry = {
                 "request": request_id,
                 "key": key.name[:64] if key else "",
@@ -93,7 +97,7 @@ class Guard:
 
     def _refusal(self, scope: Scope, headers: Headers, key: ClientKey | None) -> Response | None:
         length = headers.get("content-length", "0")
-        most = _LONGEST_BATCH if (scope["method"], scope["path"]) == ("POST", _BATCH) else 0
+        most = _LONGEST_BODY if (scope["method"], scope["path"]) == ("POST", self._posted) else 0
         if "transfer-encoding" in headers or not length.isdecimal() or int(length) > most:
             return problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers={"Connection": "close"})
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _LONGEST_URL:
