@@ -85,6 +85,7 @@ class KnowledgeBase:
         self, store: Store, *, lang: Lang = "zh", min_confidence: float = ANSWERED, model: Model | None = None
     ) -> None:
         self.store, self.lang, self.min_confidence, self.model = store, lang, min_confidence, model
+        self._stats = PerView(stats)
         self._names = PerView(lambda session: KnownNames(session.view))
         self._indexes = PerView(lambda session: NameIndex(session.view.names()))
         self._orders = PerView(lambda session: FactOrder(session.snapshot))
@@ -191,8 +192,10 @@ class KnowledgeBase:
 
     def stats(self, **options: Unpack[ViewOptions]) -> BaseStats:
         """Return what the base holds: documents, days, publishers, facts by relation, main names."""
+        revision = self.store.revision()
         with self.session(**options) as session:
-            return stats(session)
+            usual = session.min_confidence == self.min_confidence
+            return self._stats.of(session, revision) if usual else stats(session)
 
     def resolve(self, name: str, **options: Unpack[ViewClocks]) -> ResolveAnswer:
         """Return the entities that a name, alias, code or id may mean, with the reason, most connected first."""
