@@ -223,7 +223,8 @@ class Answering:
 
     async def ready(self) -> Response:
         """Say whether the base can be read."""
-        return Response(msgspec.json.encode({"revision": await self.run(self._kb.store.revision)}))
+        body = msgspec.json.encode({"revision": await self.run(self._kb.store.revision)})
+        return Response(body, media_type="application/json")
 
     def close(self) -> None:
         """End the threads after the questions they answer."""

@@ -9,6 +9,7 @@ from kg.query.ask.answer import ask
 from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
+from kg.query.browse.pages import DocumentPart, part_of
 from kg.query.chain import chain
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
@@ -22,7 +23,6 @@ from kg.query.resolve import resolve_name
 from kg.query.session import ANSWERED, QuerySession
 from kg.query.stats import stats
 from kg.query.themes.listing import theme, themes
-from kg.service.pages import DocumentPart, part_of
 from kg.service.search import EntityMatch, NameIndex, PerView, search
 from kg.store.open import open_store
 
