@@ -202,15 +202,18 @@ class ChatClient:
 
 
 class OpenAiModel:
-    """A `Model` for synchronous callers and threads; requests run in an event loop of their own thread."""
+    """A `Model` for synchronous callers and threads; requests run in an event loop of their own thread.
+
+    The thread starts with the first request, so that a process may be forked after the model is made.
+    """
 
     def __init__(
         self, endpoint: Endpoint, *, pause: Callable[[float], Coroutine[Any, Any, None]] = asyncio.sleep
     ) -> None:
         self._client = ChatClient(endpoint, pause=pause)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
+        self._guard = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
 
     @property
     def name(self) -> str:
@@ -223,14 +226,25 @@ class OpenAiModel:
         Raises:
             ModelError: as `ChatClient.complete`.
         """
-        return asyncio.run_coroutine_threadsafe(self._client.complete(request), self._loop).result()
+        return asyncio.run_coroutine_threadsafe(self._client.complete(request), self._running()).result()
 
     def close(self) -> None:
         """Close the connections and end the thread."""
+        if self._loop is None or self._thread is None:
+            return
         asyncio.run_coroutine_threadsafe(self._client.close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        self._loop = self._thread = None
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._guard:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+                self._thread.start()
+            return self._loop
 
 
 @dataclass(frozen=True, slots=True)
