@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.commands.files import replacing
-from kg.commands.options import Day, kb_option
+from kg.commands.files import FileUnwritable, is_database, replacing
+from kg.commands.options import Day, kb_option, opened, view_options
 from kg.interop.copying import copy as copied
 from kg.interop.copying import verify
 from kg.interop.dumping import dump as dumped
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kg.interop.rows.sheets import RefusedRow
 
 _EXIT_REFUSED = 3
+EXPORTS = ("csv", "gexf", "graphml", "graphrag", "lightrag", "neo4j", "parquet", "rdf")
 _SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 _EVERY = 1000
 
@@ -77,6 +78,23 @@ def import_(now: datetime, path: Path, kb: Path, layout: str | None, day: date |
             refused = tally.refused
     if refused:
         sys.exit(_EXIT_REFUSED)
+
+
+@click.command()
+@click.argument("layout", metavar="FORMAT", type=click.Choice(sorted(EXPORTS)))
+@click.argument("out", type=click.Path(path_type=Path))
+@view_options
+@click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="只导出把握不低于此值的事实；默认全部")
+def export(layout: str, out: Path, kb: Path, as_of: date | None, min_confidence: float) -> None:
+    """导出给别的工具：GraphRAG、LightRAG、Neo4j、GraphML、GEXF、RDF、CSV、Parquet；内容相同则字节相同。"""
+    from kg.interop.exports.formats import export as write  # noqa: PLC0415 -- imported when called
+
+    if is_database(out):
+        raise FileUnwritable(out, "a knowledge base or another database stands there, or owns that name")
+    with opened(kb, as_of) as view:
+        write(view, layout, out, min_confidence=min_confidence)
+        if layout == "graphrag" and view.run() is None:
+            click.echo("没有主题，global 与 drift 检索将没有内容：请先运行 `liantu weekly`", err=True)
 
 
 @click.command()
