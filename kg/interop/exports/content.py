@@ -106,17 +106,20 @@ class Content:
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """One name per entity, for formats that know entities by name alone: 锂（产品）, 锂（行业）."""
-        counts = Counter(_folded(entity.name) for entity in self.entities.values())
+        """One name per entity, for formats that know entities by name alone: 锂（产品）, 锂（行业）.
+
+        A listed company keeps its plain name.
+        """
+        counts = Counter(folded_name(entity.name) for entity in self.entities.values())
         titles, taken = {}, set()
-        for entity in self.entities.values():
-            folded = _folded(entity.name)
-            name = plain(entity.name).strip()
-            if counts[folded] > 1 or not folded or folded.isdecimal():
+        for entity in sorted(self.entities.values(), key=lambda each: (not each.codes, each.id)):
+            name, folded = plain(entity.name).strip(), folded_name(entity.name)
+            shared = counts[folded] > 1 and (not entity.codes or folded in taken)
+            if shared or not folded or folded.isdecimal():
                 name = f"{name}（{self.words.kinds[entity.kind]['zh']}）"
-            if _folded(name) in taken:
+            if folded_name(name) in taken:
                 name = f"{name} {entity.id}"
-            taken.add(_folded(name))
+            taken.add(folded_name(name))
             titles[entity.id] = name
         return titles
 
@@ -197,7 +200,7 @@ def plain(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _folded(name: str) -> str:
+def folded_name(name: str) -> str:
     """Fold a name harder than any target does, so that two titles never become one there."""
     return normal_name(_TAG.sub("", plain(name)).translate(_QUOTES))
 

@@ -18,6 +18,7 @@ from uuid import UUID, uuid5
 from kg.interop.exports.content import best_evidence, known
 from kg.interop.exports.tables import columns_of, write_table
 from kg.model import Modality, Polarity
+from kg.store import codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -198,6 +199,7 @@ class _Index:
             "source_text": best.quote,
             "text_unit_id": self._unit(best) or None,
             "liantu_id": fact.id,
+            "liantu_claim": codec.claim_out(fact),
             "liantu_sign": fact.sign,
             "liantu_polarity": fact.polarity.value,
             "liantu_modality": fact.modality.value,
@@ -336,7 +338,7 @@ _COLUMNS: Mapping[str, Mapping[str, ColumnType]] = {
     ),
     "covariates": columns_of(
         "id human_readable_id:whole covariate_type type description subject_id object_id status start_date end_date",
-        "source_text text_unit_id liantu_id liantu_sign:whole liantu_polarity liantu_modality",
+        "source_text text_unit_id liantu_id liantu_claim liantu_sign:whole liantu_polarity liantu_modality",
         "liantu_confidence:number liantu_published_on:day liantu_known_from:instant liantu_speaker",
     ),
     "text_units": columns_of(

@@ -8,12 +8,14 @@ every fact with direction, period, certainty and source.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from kg.interop.exports.content import best_evidence, plain
+from kg.model import Modality, Polarity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +27,13 @@ if TYPE_CHECKING:
 _MOST_SENTENCES = 12  # facts that one description words
 _SEPARATOR = "<SEP>"  # LightRAG's own, between descriptions that it merges
 _SIGNS = {1: "同向", -1: "反向"}
+# One keyword of every edge says what it is and is read back on import: 硅料供给→硅料价格 [affects -1 forecast 0.82]
+TYPED = re.compile(
+    r"(?P<source>.+)→(?P<target>.+) \[(?P<relation>\w+)(?: (?P<sign>[+-]1))?(?: (?P<modality>"
+    + "|".join(Modality)
+    + r"))?(?P<denied> denied)? (?P<confidence>[01]\.\d\d)\]",
+    re.DOTALL,
+)
 
 
 def write_lightrag(content: Content, path: Path) -> None:
@@ -115,10 +124,15 @@ def _relationship(content: Content, passages: _Passages, edges: list[Edge]) -> d
 
 
 def _keywords(content: Content, edge: Edge) -> list[str]:
-    """Return the words that relation-level retrieval looks for: 影响, 反向, affects, 价格 → 毛利率."""
+    """Return the words that relation-level retrieval looks for: 影响 −, 反向, affects, and what `TYPED` reads."""
     key = edge.key
-    direction = f"{content.titles[key.subject]}→{content.titles[key.object]}"
-    return [content.caption(key), *filter(None, [_SIGNS.get(key.sign)]), key.relation, direction.replace(",", "，")]
+    sign = f" {key.sign:+d}" if key.sign else ""
+    modality = "" if key.modality is Modality.ASSERTED else f" {key.modality}"
+    denied = " denied" if key.polarity is Polarity.NEGATIVE else ""
+    ends = f"{content.titles[key.subject]}→{content.titles[key.object]}".replace(",", "，")
+    confidence = max(fact.confidence for fact in edge.facts)
+    typed = f"{ends} [{key.relation}{sign}{modality}{denied} {confidence:.2f}]"
+    return [content.caption(key), *filter(None, [_SIGNS.get(key.sign)]), typed]
 
 
 def _sentence(content: Content, passages: _Passages, fact: Fact) -> str:

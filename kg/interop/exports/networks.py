@@ -64,7 +64,10 @@ def write_gexf(content: Content, path: Path) -> None:
 def _writable(content: Content) -> nx.MultiDiGraph[str]:
     """Return the graph with ids that XML can hold."""
     graph = _networkx(content)
-    return nx.relabel_nodes(graph, {node: plain(node) for node in graph if plain(node) != node})
+    relabelled: nx.MultiDiGraph[str] = nx.relabel_nodes(
+        graph, {node: plain(node) for node in graph if plain(node) != node}
+    )
+    return relabelled
 
 
 def _begin(attributes: Attributes) -> None:
