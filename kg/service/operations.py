@@ -21,6 +21,7 @@ from kg.model import Kind, Modality
 from kg.period import Period
 from kg.query.browse.facts import FactFilter
 from kg.query.browse.neighbours import NeighbourFilter
+from kg.query.dual_level import Mode  # noqa: TC001 -- pydantic reads it
 from kg.query.plain import Answer, plain
 from kg.relations import vocabulary
 
@@ -253,6 +254,7 @@ class PassagesQuestion(DatedQuestion):
 
     query: Words
     limit: Annotated[int, Field(ge=1, le=100, description="最多几段 · most passages")] = 10
+    mode: Annotated[Mode, Field(description="按词或经图谱 · by words, or by the graph")] = "words"
 
 
 class AskQuestion(SureQuestion):

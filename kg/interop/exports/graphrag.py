@@ -34,7 +34,7 @@ _MOST_SENTENCES = 12  # facts that the description of one entity or relationship
 _SETTINGS = """\
 # Written by `liantu export graphrag`. The tables in output/ are complete; only the embeddings are missing:
 #   export GRAPHRAG_API_KEY=…
-#   graphrag index --root .                        one call of the embedding model per text; no completion is asked for
+#   graphrag index --root .                        embeds every text; the completion model is only checked
 #   graphrag query --root . --method local "…"     or global, drift, basic
 completion_models:
   default_completion_model:

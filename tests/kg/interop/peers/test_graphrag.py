@@ -40,7 +40,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, li
             "TIKTOKEN_CACHE_DIR": str(packages / "litellm" / "litellm_core_utils" / "tokenizers"),
         }
         run([str(python.with_name("graphrag")), "index", "--root", str(folder)], folder=folder, environment=environment)
-        assert asked == []  # the graph is there: making the index asks for embeddings alone
+        assert len(asked) <= 1  # the graph is there: the completion model is only checked to be available
         yield folder, asked, environment
 
 
