@@ -1,4 +1,4 @@
-"""`liantu export neo4j`, loaded by the real `neo4j-admin` and indexed by its own script, answers the documented Cypher."""
+"""`liantu export neo4j`, loaded by the real `neo4j-admin` and indexed by its script, answers the documented Cypher."""
 
 from __future__ import annotations
 

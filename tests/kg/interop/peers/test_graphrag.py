@@ -47,10 +47,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, li
 @pytest.mark.parametrize(
     ("method", "held"),
     [
-        ("local", ["碳酸锂价格", "毛利率", "2024Q1", "宁德时代供应比亚迪动力电池，碳酸锂价格下跌"]),
+        ("local", ["碳酸锂价格", "毛利率", "2024Q1", "宁德时代供应比亚迪动力电池"]),
         ("global", ["锂电池", "宁德时代供应比亚迪。"]),
         ("drift", ["锂电池"]),
-        ("basic", ["宁德时代供应比亚迪动力电池，碳酸锂价格下跌"]),
+        ("basic", ["宁德时代供应比亚迪动力电池"]),
     ],
 )
 def test_a_query_finds_what_was_exported(project: tuple[Path, list[str], dict[str, str]], method: str, held: list[str]):
