@@ -10,7 +10,7 @@ from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.chain import chain
-from kg.query.dual_level import dual_level
+from kg.query.grounding.dual_level import dual_level
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
 from kg.query.profile import profile
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kg.query.browse.diff import DiffAnswer
     from kg.query.browse.facts import FactsAnswer
     from kg.query.browse.neighbours import NeighboursAnswer
-    from kg.query.dual_level import Mode
+    from kg.query.grounding.dual_level import Mode
     from kg.query.resolve import ResolveAnswer
     from kg.query.stats import BaseStats
     from kg.relations import Lang

@@ -21,7 +21,7 @@ from kg.model import Kind, Modality
 from kg.period import Period
 from kg.query.browse.facts import FactFilter
 from kg.query.browse.neighbours import NeighbourFilter
-from kg.query.dual_level import Mode  # noqa: TC001 -- pydantic reads it
+from kg.query.grounding.dual_level import Mode  # noqa: TC001 -- pydantic reads it
 from kg.query.plain import Answer, plain
 from kg.relations import vocabulary
 

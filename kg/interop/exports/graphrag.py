@@ -75,7 +75,9 @@ class _Index:
         self._degrees: dict[str, set[str]] = defaultdict(set)
         self._units_of: dict[str, set[str]] = defaultdict(set)  # of entities, edges and facts, by their ids here
         self._held: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))  # the other way round
+        self._leaving: dict[str, list[Edge]] = defaultdict(list)
         for edge in self._edges:
+            self._leaving[edge.key.subject].append(edge)
             self._degrees[edge.key.subject].add(edge.key.object)
             self._degrees[edge.key.object].add(edge.key.subject)
         for edge in self._edges:
@@ -252,7 +254,7 @@ class _Index:
     ) -> tuple[Record, Record]:
         number, members = numbers[item.id], [each for each in item.members if each in self._content.entities]
         inside = set(members)
-        edges = [edge for edge in self._edges if {edge.key.subject, edge.key.object} <= inside]
+        edges = [edge for each in members for edge in self._leaving[each] if edge.key.object in inside]
         name = item.summary.title if item.summary else "、".join(self._titles[each] for each in members[:3])
         shared: Record = {
             "human_readable_id": number,
