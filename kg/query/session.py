@@ -301,4 +301,5 @@ def _citation(fact: Fact, item: Evidence, document: DocumentHead) -> Citation:
         start=item.start,
         end=item.end,
         quote=item.quote,
+        url=document.url,
     )

@@ -46,7 +46,7 @@ def doubted(*lines: str) -> list[bool]:
         (("2025年1-7月废铝累计进口117万吨。",), [False]),
         (("2025年5月全国充电桩累计保有量1400万台。",), [False]),
         (("2025年1-4月废铝进口70万吨。当月进口80万吨。",), [False, True]),
-        # of one of the periods told before
+        # of one of the periods stated before
         (("2025年1-7月动力电池装机量50GWh。同期储能电池装机量60GWh。",), [False, True]),
         (("2025年7月动力电池装机量50GWh，较去年同期增长3%。",), [False, False]),
         # what is traded has another price
@@ -101,10 +101,10 @@ def doubted(*lines: str) -> list[bool]:
         # a rate below nothing or a fall of it
         (("宁德时代2025H1净资产收益率-0.7%。",), [True]),
         (("宁德时代2025H1净资产收益率5.3%。",), [False]),
-        # of the exchange told before, or of none
+        # of the exchange stated before, or of none
         (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
         (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),
-        # what a firm has that no list holds: told by its form, or by the firms beside it
+        # what a firm has that no list holds: stated by its form, or by the firms beside it
         (("某某精工：2024年储能收入3亿元。",), [True]),
         (("Xyzab：2024年储能收入3亿元。",), [True]),
         (("宁德时代：2024年净利润400亿元。", "某某诺尔：2024年储能收入3亿元。"), [True, False]),

@@ -5,6 +5,7 @@ An answer is `answered` only where a fact or a sentence meets what was asked; re
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, TypeAlias
@@ -37,10 +38,12 @@ if TYPE_CHECKING:
 _PATHS, _AFFECTED, _STAGES, _FACTS, _THEMES = 6, 12, 8, 14, 10
 _SENTENCES = 40  # scored sentences that are looked at
 _SHOWN, _SHOWN_OF_A_LIST = 3, 7
-_ANSWERS = 0.78  # the share of the question, by weight, that a sentence has to meet to be its answer
-_LOST = 0.12  # the share that it may leave out altogether
+_ANSWERS = 0.7  # the share of the question, by weight, that a sentence has to meet to be its answer
+_LOST = 0.2  # the share that it may leave out altogether
 _RELATED = 0.4  # … and to be shown as related
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
+# What an answer to 有哪些 and 有谁 has.
+_LIST = re.compile(r"[、/]|及其?|和|与|以及|；|\n|, ")
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 NOTHING = "未找到相关信息"
 
@@ -147,6 +150,8 @@ def _answers(asked: Understood, sentence: ScoredSentence) -> bool:
     asks = asked.operation != "facts" or asked.wants_value or asked.wants_day
     says_something = asks or any(not term.entity for term in asked.terms)
     fits = sentence.names and sentence.valued and sentence.dated and sentence.stated
+    if asked.wants_list and asked.operation not in _COMPOSERS:
+        fits = fits and bool(_LIST.search(passage(sentence, wide=False)[2]))
     superlative = asked.operation == "rank"  # a few words more or less turn it around
     return says_something and fits and not superlative and sentence.coverage >= _ANSWERS and sentence.lost <= _LOST
 

@@ -284,8 +284,8 @@ def test_keys_are_required_where_set_and_never_logged(kb: KnowledgeBase, caplog:
     lines = [json.loads(record.message) for record in caplog.records if record.name == "liantu.requests"]
     assert {line["status"] for line in lines} == {200, 401}
     assert lines[-2]["key"] == hash_key("first key")[:8]
-    told = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("liantu"))
-    assert not any(key in told for key in ("first key", "second key", "wrong key"))
+    reported = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("liantu"))
+    assert not any(key in reported for key in ("first key", "second key", "wrong key"))
 
 
 def test_without_keys_only_this_machine_is_answered(kb: KnowledgeBase):
@@ -314,7 +314,7 @@ def test_a_request_has_an_id(client: TestClient, kb: KnowledgeBase, monkeypatch:
     assert "secret" not in response.text
 
 
-def test_too_many_questions_are_told_when_to_come_back(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+def test_too_many_questions_are_asked_to_come_back_later(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
     go = threading.Event()
     monkeypatch.setattr(type(kb), "profile", lambda *_, **__: [go.wait(10)])
     with client_of(kb, limits=ServiceLimits(concurrency=1, waiting=1)) as client, ThreadPoolExecutor(8) as pool:

@@ -166,7 +166,7 @@ def test_a_question_as_of_a_day_answers_as_of_that_day():
         ("通威股份的客户有哪些？", "通威股份 供应 隆基绿能：硅料"),
     ],
 )
-def test_who_is_asked_for_is_all_that_is_told(view: View, question: str, holds: str):
+def test_who_is_asked_for_is_all_that_is_reported(view: View, question: str, holds: str):
     answer = ask(view, question)
     facts = [line.text for line in answer.lines if line.source == "graph"]
     assert (answer.status, facts) == ("answered", [holds])
