@@ -24,7 +24,7 @@ from benchmarks.quality.finre import lines_of
 from extraction.claims.events.frames import frame_kinds
 from extraction.claims.relations.pattern import relation_patterns
 from extraction.documents.jsonl import read_record
-from extraction.documents.source import SourceFile
+from extraction.documents.metadata import SourceFile
 from extraction.documents.text import carve_plain
 from extraction.pipeline import Extractor
 from kg.model import Document
