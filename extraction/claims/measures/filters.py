@@ -54,7 +54,6 @@ _PRICE_CHANGE = re.compile("(?:^|预期|预计|[年月周]|Q[1-4]|季度)[涨跌
 _PRICED = ("价格", "价", "指数", "涨跌幅", "涨幅", "跌幅", "汇率", "运价")
 _CONTRIBUTION = re.compile("带动|拉动|推动|驱动")
 _REACHES = re.compile("[至达到为从由]")
-_THRESHOLD = re.compile("[^，。；]{0,2}(?:是|为|即为|作为)[^，。；]{0,12}(?:拐点|门槛|前提|临界|分水岭|条件)")
 _SEGMENT = _PHRASES["segment"]
 _NARROW = re.compile("\\d|[高中低]端|线上|线下|[BCG]端|下沉|农村|城镇|县域")
 _SHARED_QUANTITIES = ("需求", "消费量", "用量", "价值量", "成本")
@@ -62,7 +61,6 @@ _COUNT_UNITS = ("家", "个", "只", "名", "大", "")
 _MEASURE = _PHRASES["measure"]
 _HOME_OR_ABROAD = ("国内", "境内", "本土", "海外", "国外", "境外")
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
-_GRADED = re.compile("(?P<name>[^，。；：（）]{2,16}?) ?（[^（）]*，[^（）]*）：")
 
 
 def is_doubtful(figure: Figure) -> bool:
@@ -316,20 +314,6 @@ def _is_price_change(figure: Figure) -> bool:
     return _PRICE_CHANGE.search(figure.clause) is not None and not figure.measurement.indicator.name.endswith(_PRICED)
 
 
-def _is_threshold(figure: Figure) -> bool:
-    """「成本降至50万元/吨是产业化拐点」 does not say that the level was reached."""
-    return _THRESHOLD.match(figure.annotated.text, figure.quantity.end) is not None
-
-
-def _omits_grade(figure: Figure) -> bool:
-    """「烟酸（99%，国产）：价格31元」 is for the labelled grade, not for the whole product of a heading."""
-    text, measurement = figure.annotated.text, figure.measurement
-    label = _GRADED.match(text)
-    if label is None or measurement.subject.kind == Kind.COMPANY or label.end() > figure.quantity.start:
-        return False
-    return text[max(measurement.subject.start, 0) : max(measurement.subject.end, 0)] != label["name"]
-
-
 def _is_contribution(figure: Figure) -> bool:
     """「快充每多一成，带动石墨需求8万吨」 is an increment, 「拉动增速0.3个百分点」 a contribution."""
     contribution = _CONTRIBUTION.search(figure.clause)
@@ -348,10 +332,8 @@ def _has_no_unit(figure: Figure) -> bool:
 REASONS = (
     _subject_is_guessed,  # first, as it applies to one figure in four
     *TIME_REASONS,
-    _omits_grade,
     _has_no_unit,
     _is_contribution,
-    _is_threshold,
     _belongs_to_component,
     _belongs_to_described_subject,
     _is_price_change,

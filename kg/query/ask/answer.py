@@ -15,6 +15,7 @@ from kg.model import Kind
 from kg.query.answers import AnswerLine, AskAnswer, Node, Subgraph
 from kg.query.ask.evidence import Retriever, label_of, passage
 from kg.query.ask.figures import figure_lines
+from kg.query.ask.lexicon import lexicon
 from kg.query.ask.understand import understand
 from kg.query.chain import chain
 from kg.query.history import history
@@ -73,7 +74,7 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
     if any(line.citations for line in lines):
         return _answer(session, asked, "answered", [*lines, *quoted], graph=graph)
     if quoted:
-        return _answer(session, asked, "answered", quoted)
+        return _answer(session, asked, "answered", _by_side(quoted) if asked.operation == "views" else quoted)
     related = _quoted(asked, found, _is_related)
     return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
 
@@ -130,6 +131,18 @@ def _quoted(
             said = f"{label}：{text}" if label and label not in text else text
             out.append(AnswerLine(said, (sentence.citation(start, end, text),), 1, source="text"))
     return out
+
+
+def _by_side(lines: Sequence[AnswerLine]) -> list[AnswerLine]:
+    """Group sentences by the side they take, newest first; who says it and when is in the citation."""
+    groups: dict[str, list[AnswerLine]] = {side: [] for side in ("看多", "看空", "中性")}
+    for line in sorted(lines, key=lambda each: each.citations[0].published_on, reverse=True):
+        left, counts = line.text, {}
+        for side, words in lexicon().sides.items():
+            left, counts[side] = words.subn("，", left)
+        sides = sorted(counts, key=lambda side: -counts[side])
+        groups["中性" if counts[sides[0]] == counts[sides[1]] else sides[0]].append(line)
+    return [row for side, group in groups.items() if group for row in (AnswerLine(f"{side}："), *group)]
 
 
 def _each_quoted(session: QuerySession, asked: Understood) -> list[AnswerLine]:

@@ -42,6 +42,8 @@ _FUNCTION = frozenset("rdcpuyqzhko")  # pronouns, adverbs, particles … ask, an
 _COUNT = re.compile(
     "[一二两三四五六七八九十几多半]+(?:个|家|条|只|成|种|次|轮|位|股|台|吨|天|年|倍|类|大|名|款|项|块|点|件|份|篇)"
 )
+_WORDED = frozenset({"views", "causes", "impact", "path", "chain", "relate", "definition", "themes", "history"})
+_HOW_MUCH = re.compile(r"多少|几[个家台条万亿元块倍成]|how (?:much|many)")
 _NOUNS = frozenset({"n", "nz", "ng", "j"})  # 锑 of 锑价
 _ENDINGS = "得了过着股们票类"
 _NAMING_KINDS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
@@ -116,13 +118,22 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
             *_word_terms(words, text, left),
         ),
         states=tuple(states),
-        wants_value=bool(words.value.search(text)) or bool(operation and operation.value),
+        wants_value=_wants_value(words, text, operation),
         wants_day=bool(words.when.search(text)),
         wants_list=bool(words.lists.search(text)),
         corrections=found.corrections,
         choices=found.choices,
         short=found.short,
     )
+
+
+def _wants_value(words: QuestionLexicon, text: str, operation: Operation | None) -> bool:
+    """Whether a number is asked for; 怎么看硅料价格 and 价格为什么跌 ask for words."""
+    if operation and operation.value:
+        return True
+    if operation and operation.name in _WORDED:
+        return bool(_HOW_MUCH.search(text))
+    return bool(words.value.search(text))
 
 
 def _tidy(question: str) -> str:
