@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _PATHS, _AFFECTED, _STAGES, _FACTS, _THEMES = 6, 12, 8, 14, 10
 _SENTENCES = 40  # scored sentences that are looked at
-_SHOWN, _SHOWN_OF_A_LIST = 3, 7
+_SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _ANSWERS = 0.7  # the share of the question, by weight, that a sentence has to meet to be its answer
 _LOST = 0.2  # the share that it may leave out altogether
 _RELATED = 0.4  # … and to be shown as related
@@ -72,7 +72,9 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
     if asked.operation == "compare" and not quoted:
         quoted = _each_quoted(session, asked)
     if any(line.citations for line in lines):
-        return _answer(session, asked, "answered", [*lines, *quoted], graph=graph)
+        return _answer(
+            session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
+        )
     if quoted:
         return _answer(session, asked, "answered", _by_side(quoted) if asked.operation == "views" else quoted)
     related = _quoted(asked, found, _is_related)
@@ -206,15 +208,22 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
     profile = profile_of(session, topic)
     others = [term for term in asked.terms if term.entity != topic.id and not aspect.asks.search(term.word)]
     wanted = []
+    relations = {aspect.relation, *aspect.also}
+    kinds = {node.entity.id: node.entity.kind for node in profile.graph.nodes}
     for link in profile.links:
         at_end = (link.source if aspect.subject else link.target) == topic.id
-        if link.relation != aspect.relation or not at_end or link.facts[0].polarity.value == "negative":
+        if link.relation not in relations or not at_end or link.facts[0].polarity.value == "negative":
+            continue
+        if aspect.companies and kinds.get(link.target if aspect.subject else link.source) != Kind.COMPANY:
             continue
         said = "".join((*(item.quote for item in link.citations), session.name(link.source), session.name(link.target)))
         met = sum(any(word in said for word in term.spellings) for term in others)
         if not others or met >= 0.6 * len(others):
             wanted.append((-met, -link.weight, link.source, link.target, link))
-    links = [row[-1] for row in sorted(wanted, key=lambda row: row[:-1])][:_FACTS]
+    once: dict[str, Link] = {}  # the best fact of each company or thing that answers
+    for *_, link in sorted(wanted, key=lambda row: row[:-1]):
+        once.setdefault(link.target if aspect.subject else link.source, link)
+    links = list(once.values())[:_FACTS]
     lines = [AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in links]
     nodes = {end for link in links for end in (link.source, link.target)}
     known = [_plain(entity) for end in sorted(nodes) if (entity := session.view.entity(end))]

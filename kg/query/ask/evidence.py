@@ -16,6 +16,7 @@ from kg.period import Precision
 from kg.query.answers import Citation
 from kg.query.ask.lexicon import lexicon
 from kg.query.passages import WORTH
+from kg.query.resolve import names_in
 from kg.store.word_search import terms as index_terms
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ _NO_VALUE = re.compile(
     r"(?:19|20)\d\d\s*[年./-]?(?:\s*\d{1,2}\s*[月./-])?(?:\s*\d{1,2}\s*日)?|[1-4]?Q[1-4]|[12]H\d*|H[12]|\d{1,2}\s*[月日号]|\d+\s*个月|\d{6}(?:\.[A-Z]{2})?"
 )
 _PART_OF_YEAR = re.compile(
-    r"前\s*[\d一二三四五六七八九十]+\s*个?(?:月|季)|\d\s*月|[一二三四]季|季度|[上下]半年|Q[1-4]|H[12]|[1-4]Q|[12]H|年初至|本?周"
+    r"前\s*[\d一二三四五六七八九十]+\s*个?(?:月|季)|\d\s*月|[一二三四]季|季度|[上下]半年|Q[1-4]|H[12]|[1-4]Q|[12]H|年初至|本?周",
+    re.IGNORECASE,
 )
 _WHOLE_YEAR = re.compile(r"全年|年度|全年度|年报")
 _YEAR_DAYS = 360
@@ -55,6 +57,7 @@ _ABOVE, _BEFORE, _NEAR = 0.75, 0.75, 0.5
 _NAME_WEIGHT = 1.6  # of a name, against a word as rare
 _STATES = 0.5  # weight of the words that answers of a kind use, of an average word's
 _LABEL = 24
+_OPENING = 12  # characters of a sentence in which its subject stands
 _LONGEST = 400  # characters of a sentence that are shown
 _LIST_LINES = 8
 _PAIR = 2
@@ -247,9 +250,15 @@ class Retriever:
         if self._asked.terms[place].name:
             if _LABELLED.match(own):  # its own label says what it is about
                 return 0.0
-            if any(word in before for word in spelled):
+            if any(word in before for word in spelled) and not (self._asked.wants_value and self._is_of_another(own)):
                 return _BEFORE
         return _NEAR if any(word in near for word in spelled) else 0.0
+
+    def _is_of_another(self, own: str) -> bool:
+        """Whether a sentence begins with the name of a listed company that is not asked about."""
+        asked = {entity.id for entity in self._asked.entities}
+        named = names_in(self._session, own[:_OPENING])
+        return any(each.entity.codes and each.entity.id not in asked for each in named)
 
     def _dated(self, own: str, around: tuple[str, str], head: DocumentHead, years: re.Pattern[str] | None) -> bool:
         """Whether a sentence speaks of the period asked about, or was published in it."""
@@ -267,7 +276,10 @@ class Retriever:
             return True
         if years is None or not (years.search(own) or years.search(near) or self._recent(head)):
             return False
-        return self._mark is None or bool(self._mark.search(f"{own}{near}{above}"))
+        if self._mark is None or self._mark.search(own):
+            return True
+        another = self._asked.wants_value and _PART_OF_YEAR.search(own)  # Q2 for the first half
+        return not another and bool(self._mark.search(f"{near}{above}"))
 
     def _recent(self, head: DocumentHead) -> bool:
         """Whether a document was published in the period asked about or soon after."""

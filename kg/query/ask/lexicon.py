@@ -23,13 +23,18 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """A relation that is asked for, and whether the named entity is its subject."""
+    """A relation that is asked for, and whether the named entity is its subject.
+
+    `also` are further relations that answer; `companies` says that only companies do.
+    """
 
     name: str
     relation: str
     subject: bool
     asks: re.Pattern[str]
     states: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    companies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,15 @@ def lexicon() -> QuestionLexicon:
             for name, row in read["operations"].items()
         ),
         aspects=tuple(
-            Aspect(name, row["relation"], row["subject"], _pattern(row["asks"]), tuple(row["states"]))
+            Aspect(
+                name,
+                row["relation"],
+                row["subject"],
+                _pattern(row["asks"]),
+                tuple(row["states"]),
+                tuple(row.get("also", ())),
+                row.get("companies", False),
+            )
             for name, row in read["aspects"].items()
         ),
         value=_pattern(read["value"]),

@@ -15,6 +15,7 @@ from tests.kg.query.world import (
     LONGI,
     MARGIN,
     PRICE,
+    PV,
     SILICON,
     TONGWEI,
     WAFER,
@@ -218,3 +219,27 @@ def test_a_year_is_no_value():
     stated = "2024年硅料价格为每千克65元。"
     answer = ask(seen(paper(1, "2024-01-01", (stated, linked))), "硅料价格是多少元？")
     assert (answer.status, answer.lines[0].text) == ("answered", stated)
+
+
+def test_companies_are_listed_once_each_where_companies_are_asked_for():
+    view = seen(
+        paper(
+            1,
+            "2024-01-01",
+            ("硅片属于光伏。", claim(WAFER, "belongs_to", PV)),
+            ("隆基绿能布局光伏。", claim(LONGI, "operates", PV)),
+            ("隆基绿能属于光伏行业。", claim(LONGI, "belongs_to", PV)),
+            ("通威股份属于光伏行业。", claim(TONGWEI, "belongs_to", PV)),
+        )
+    )
+    stated = [line.text for line in ask(view, "光伏有哪些上市公司？").lines if line.source == "graph"]
+    assert len(stated) == 2
+    assert {text.split()[0] for text in stated} == {"隆基绿能", "通威股份"}
+
+
+def test_a_quarter_does_not_answer_for_the_half_year():
+    linked = moves(PRICE, MARGIN, 1, -1)
+    quarter = seen(paper(1, "2025-09-01", ("硅料价格25Q2为每千克40元。", linked)))
+    assert ask(quarter, "2025年上半年硅料价格是多少？").status != "answered"
+    half = seen(paper(1, "2025-09-01", ("硅料价格2025年上半年为每千克40元。", linked)))
+    assert ask(half, "2025年上半年硅料价格是多少？").status == "answered"
