@@ -36,6 +36,8 @@ if TYPE_CHECKING:
         RelateAnswer,
         ThemeAnswer,
     )
+    from kg.query.browse.facts import FactFilter
+    from kg.query.browse.neighbours import NeighbourFilter
     from kg.service.base import KnowledgeBase, open_kb
 
 _HOMES = {
@@ -48,6 +50,8 @@ _HOMES = {
         *("AnswerLine", "AskAnswer", "ChainAnswer", "Citation", "ImpactAnswer", "Link", "Node", "Passage", "Path"),
         *("ProfileAnswer", "RelateAnswer", "ThemeAnswer"),
     ),
+    "kg.query.browse.facts": ("FactFilter",),
+    "kg.query.browse.neighbours": ("NeighbourFilter",),
     "kg.service.base": ("KnowledgeBase", "open_kb"),
 }
 
@@ -57,12 +61,14 @@ __all__ = [
     "ChainAnswer",
     "Citation",
     "Extractor",
+    "FactFilter",
     "ImpactAnswer",
     "Job",
     "JobOptions",
     "KgError",
     "KnowledgeBase",
     "Link",
+    "NeighbourFilter",
     "Node",
     "Outcome",
     "Passage",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extraction.documents.jsonl import read_record, text_of
-from extraction.documents.source import SourceFile
+from extraction.documents.metadata import SourceFile
 from extraction.names.gazetteer import shipped_lexicon
 from extraction.names.linker import Linker
 from extraction.names.ner import load_ner

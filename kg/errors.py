@@ -12,6 +12,7 @@ KgError
 │   └── StoreUnusable      not a knowledge base, corrupt, read-only, disk full
 └── QuestionError
     ├── UnknownName        no entity in the view has that name
+    ├── UnknownRelation    no such relation in the vocabulary
     ├── UnknownDocument    no document with that id or path
     └── EmptyBase          a base without documents
 """
@@ -112,6 +113,13 @@ class UnknownName(QuestionError):
         self.text, self.near = text, tuple(near)
         hint = f"；相近的名称：{'、'.join(near)}" if near else ""
         super().__init__(f"未找到「{text}」{hint}")
+
+
+class UnknownRelation(QuestionError):
+    """A relation that relations.yaml does not have."""
+
+    def __init__(self, text: str, known: Sequence[str]) -> None:
+        super().__init__(f"没有关系 {text[:100]}；有：{'、'.join(known)}")
 
 
 class EmptyBase(QuestionError):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kg.errors import VocabularyError
+from kg.errors import UnknownRelation, VocabularyError
 from kg.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 Lang = Literal["zh", "en"]
@@ -85,6 +85,12 @@ class Vocabulary:
 
     def __getitem__(self, name: str) -> Relation:
         return self.relations[name]
+
+    def check(self, names: Iterable[str]) -> None:
+        """Raise UnknownRelation when a name is not in the vocabulary."""
+        for name in names:
+            if name not in self.relations:
+                raise UnknownRelation(name, list(self.relations))
 
     def of_family(self, *families: str) -> tuple[str, ...]:
         """Return the names of the relations in these families."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.quality.score import Report, Score
 from extraction.claims.events.frames import read_frames
 from extraction.documents.jsonl import read_record
-from extraction.documents.source import SourceFile
+from extraction.documents.metadata import SourceFile
 from extraction.pipeline import Extractor
 from extraction.quantities.reader import find_quantities
 from extraction.text.sentences import split

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from extraction.documents.jsonl import read_record
-from extraction.documents.source import SourceFile
+from extraction.documents.metadata import SourceFile
 from extraction.pipeline import Extractor
 from kg.settings import Settings
 

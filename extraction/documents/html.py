@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from extraction.documents.source import SourceFile
+    from extraction.documents.metadata import SourceFile
 
 
 HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]

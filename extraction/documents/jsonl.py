@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from extraction.documents.encoding import MAX_CHARACTERS, MAX_LINES_CHARACTERS, decode, normalise
-from extraction.documents.metadata import Metadata, build, codes_of_title, from_mapping
-from extraction.documents.source import SourceFile
+from extraction.documents.metadata import Metadata, SourceFile, build, codes_of_title, from_mapping
 from extraction.documents.text import carve_plain
 from kg.errors import DocumentError
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-    from extraction.documents.source import SourceFile
+    from extraction.documents.metadata import SourceFile
 
 _MAX_FRONT_MATTER = 65_536
 _FRONT_MATTER = re.compile(r"\A-{3,}[ \t]*\n(.*?)\n-{3,}[ \t]*(?:\n|\Z)", re.DOTALL)

@@ -17,9 +17,24 @@ from kg.securities.codes import find_codes, parse_code
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date
+    from pathlib import Path
 
     from extraction.documents.assembly import Body
-    from extraction.documents.source import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One input. `published_on` is the user's `--date` and overrides other dates; `today` is the latest valid day."""
+
+    path: Path
+    data: bytes
+    today: date
+    published_on: date | None = None
+
+    @property
+    def name(self) -> str:
+        """Name used in messages."""
+        return str(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +130,7 @@ def from_title(title: str, today: date) -> Metadata:
 
     Default names left by word processors (行业深度模板) are ignored.
     """
-    plain = re.sub(r"\.(?:pdf|md|markdown|html?|txt|jsonl)$", "", title.strip(), flags=re.IGNORECASE)
+    plain = re.sub(r"\.(?:pdf|md|markdown|html?|txt|jsonl|docx|pptx|xlsx)$", "", title.strip(), flags=re.IGNORECASE)
     if not plain or _TEMPLATE_TITLE.search(plain):
         return Metadata()
     parts = _TITLE_PARTS.match(plain) or _DATED_NAME.match(plain)

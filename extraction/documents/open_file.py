@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from extraction.documents.html import read_html
 from extraction.documents.jsonl import read_jsonl
 from extraction.documents.markdown import read_markdown
+from extraction.documents.metadata import SourceFile
+from extraction.documents.office import read_docx, read_pptx, read_xlsx
 from extraction.documents.pdf.reader import read_pdf
-from extraction.documents.source import SourceFile
 from extraction.documents.text import read_text
 from kg.errors import DocumentError
 
@@ -30,14 +31,19 @@ _READERS: Mapping[str, Callable[[SourceFile], Document]] = {
     ".html": read_html,
     ".htm": read_html,
     ".txt": read_text,
+    ".docx": read_docx,
+    ".pptx": read_pptx,
+    ".xlsx": read_xlsx,
 }
 ENDINGS = frozenset({*_READERS, ".jsonl"})
-_LARGE = frozenset({".pdf", ".jsonl"})
+_OFFICE = frozenset({".docx", ".pptx", ".xlsx"})
+_LARGE = frozenset({".pdf", ".jsonl", *_OFFICE})
 _PDF_HEADER = b"%PDF-"
+_ZIP_HEADER = b"PK\x03\x04"
 _MAGIC = (
     (_PDF_HEADER, "a PDF"),
-    (b"PK\x03\x04", "a ZIP archive (docx, xlsx, epub …)"),
-    (b"\xd0\xcf\x11\xe0", "a legacy Office file (doc, xls)"),
+    (_ZIP_HEADER, "a ZIP archive (docx, xlsx, epub …)"),
+    (b"\xd0\xcf\x11\xe0", "a legacy or encrypted Office file (doc, xls)"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF picture"),
@@ -69,7 +75,7 @@ def read_file(path: Path, *, today: date, published_on: date | None = None) -> I
     """Read one file; errors are yielded as values, so that the run continues.
 
     Args:
-        path: a PDF, Markdown, HTML, text or JSONL file.
+        path: a PDF, Markdown, HTML, text, Office or JSONL file.
         today: the latest possible publication day.
         published_on: the publication day given by the user, which overrides the file's own.
     """
@@ -166,6 +172,9 @@ def _content(path: Path) -> bytes:
     if extension == ".pdf":
         if _PDF_HEADER not in data[:_MAGIC_REACH]:
             raise DocumentError(str(path), f"not a PDF but {found or 'something else'}", "correct its extension")
-    elif found:
+    elif extension in _OFFICE and data.startswith(_ZIP_HEADER):
+        return data
+    elif found or extension in _OFFICE:
+        found = found or "something else"
         raise DocumentError(str(path), f"not {extension[1:]} but {found}", "correct its extension or convert it")
     return data

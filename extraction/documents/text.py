@@ -17,7 +17,7 @@ from kg.model import BlockKind, Document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from extraction.documents.source import SourceFile
+    from extraction.documents.metadata import SourceFile
 
 _HEADING = re.compile(
     r"(?P<top>[一二三四五六七八九十]{1,3}、|第[一二三四五六七八九十\d]{1,3}[章节部]|#\s)|(?P<second>[（(][一二三四五六七八九十]{1,3}[)）]|##\s)"

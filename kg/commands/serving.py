@@ -51,7 +51,8 @@ def _serve(*, host: str, port: int, concurrency: int, seconds: float, **options:
     try:
         import uvicorn  # noqa: PLC0415 -- an optional extra
 
-        from kg.service.app import ServiceLimits, create_app  # noqa: PLC0415
+        from kg.service.answering import ServiceLimits  # noqa: PLC0415
+        from kg.service.app import create_app  # noqa: PLC0415
         from kg.service.guard import is_loopback, read_hashes  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         raise _absent(missing, "serve") from missing

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kg.query.ask.wire import answer_out
+from kg.query.browse.conversions import GraphAnswer
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
@@ -30,6 +32,17 @@ class Citation:
     start: int
     end: int
     quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRef:
+    """What a list shows of an entity: its first code, and how many edges touch it."""
+
+    id: str
+    kind: str
+    name: str
+    code: str
+    degree: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +110,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainAnswer(Answer):
+class ChainAnswer(GraphAnswer):
     """Upstream, midstream and downstream of a topic."""
 
     topic: Entity
@@ -115,7 +128,7 @@ class Exposure:
 
 
 @dataclass(frozen=True, slots=True)
-class ImpactAnswer(Answer):
+class ImpactAnswer(GraphAnswer):
     """Signed paths that leave a factor (`forward`) or lead to an effect, the affected ranked, and counter-evidence."""
 
     topic: Entity
@@ -129,7 +142,7 @@ class ImpactAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class RelateAnswer(Answer):
+class RelateAnswer(GraphAnswer):
     """The most credible paths between two entities."""
 
     first: Entity
@@ -139,7 +152,7 @@ class RelateAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileAnswer(Answer):
+class ProfileAnswer(GraphAnswer):
     """One entity: its links by relation, strongest first, each with its newest fact first, and its neighbourhood."""
 
     entity: Entity
@@ -159,7 +172,7 @@ class Passage(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class ThemeAnswer(Answer):
+class ThemeAnswer(GraphAnswer):
     """One community with its members as a picture, the week that shows it, and its life so far."""
 
     community: Community
@@ -169,7 +182,7 @@ class ThemeAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class AskAnswer(Answer):
+class AskAnswer(GraphAnswer):
     """The answer to a question in words.
 
     `status` is answered, partial (related passages only), not_found or ambiguous (the lines are what a short name may
@@ -192,6 +205,11 @@ class AskAnswer(Answer):
         """Return the answer in the versioned format of `liantu ask --json`."""
         return answer_out(self)
 
+    def _repr_html_(self) -> str:
+        said = "".join(map(_line_html, (*self.lines, *self.passages)))
+        # super() does not work here: a dataclass with slots is another class than the one its methods were made in.
+        return f"<ul>{said}</ul>{GraphAnswer._repr_html_(self) if self.graph.nodes else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
@@ -204,3 +222,8 @@ class AnswerLine:
     citations: tuple[Citation, ...] = ()
     indent: int = 0
     source: str = "graph"
+
+
+def _line_html(line: AnswerLine) -> str:
+    quote = escape(line.citations[0].quote) if line.citations else ""
+    return f'<li style="margin-left:{line.indent}em" title="{quote}">{escape(line.text)}</li>'

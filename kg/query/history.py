@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kg.query.browse.conversions import GraphAnswer
 from kg.query.resolve import resolve
 from kg.query.session import spoken
 
@@ -25,6 +26,15 @@ class Episode:
 
     label: str
     links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer(GraphAnswer):
+    """What sources said of a factor's effect on a subject, oldest episode first."""
+
+    factor: Entity
+    subject: Entity
+    episodes: tuple[Episode, ...]
 
 
 def history(session: QuerySession, factor: str, subject: str) -> tuple[Entity, Entity, tuple[Episode, ...]]:

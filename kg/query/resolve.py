@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz import fuzz, process
 
 from kg.errors import UnknownName
+from kg.ids import normal_name
+from kg.query.plain import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kg.model import Entity, Kind
+    from kg.query.answers import EntityRef
     from kg.query.session import QuerySession
 
 _QUESTION = 300  # characters of a question that are looked through for names
@@ -30,6 +34,43 @@ class Named(NamedTuple):
     start: int
     end: int
     entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class NameCandidate:
+    """An entity that a name may mean, and why: `id`, `code`, `name`, `alias`, or `ending` (产业链 was left off)."""
+
+    entity: EntityRef
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveAnswer(Answer):
+    """What a name means: the candidates, most connected first; `near` are similar names if there is none."""
+
+    text: str
+    candidates: tuple[NameCandidate, ...]
+    near: tuple[str, ...]
+
+
+def resolve_name(session: QuerySession, text: str) -> ResolveAnswer:
+    """Return every entity that a name, an alias, a code or an id may mean."""
+    found = candidates(session, text)
+    refs = session.refs([entity.id for entity in found])
+    near = () if found else tuple(near_names(session, text))
+    named = (NameCandidate(ref, _reason(entity, text)) for entity, ref in zip(found, refs, strict=True))
+    return ResolveAnswer(text, tuple(named), near)
+
+
+def _reason(entity: Entity, text: str) -> str:
+    folded = normal_name(text)
+    if text.strip() == entity.id:
+        return "id"
+    if folded in {normal_name(spelling) for code in entity.codes for spelling in (code, code.partition(".")[0])}:
+        return "code"
+    if folded == normal_name(entity.name):
+        return "name"
+    return "alias" if folded in {normal_name(alias.name) for alias in entity.aliases} else "ending"
 
 
 def candidates(session: QuerySession, text: str) -> list[Entity]:

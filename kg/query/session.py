@@ -14,7 +14,7 @@ import numpy as np
 from kg.graph.remote_graph import served_graph
 from kg.graph.snapshot import Snapshot
 from kg.model import Entity
-from kg.query.answers import Citation, Link, Node, Subgraph
+from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
 from kg.relations import vocabulary
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
 
@@ -124,14 +124,17 @@ class QuerySession:
         What several documents state of the same ends is as sure as that one of them at least was read right.
         """
         found = list(facts)
-        doubts: dict[tuple[str, str, str, int, str], dict[str, float]] = defaultdict(dict)
+        claims: dict[tuple[str, str, str, int, str], list[Fact]] = defaultdict(list)
         for fact in found:
-            for item in fact.evidence:
-                doubt = doubts[_claimed(fact)]
-                doubt[item.document] = min(doubt.get(item.document, 1.0), 1 - item.confidence)
-        kept = [fact for fact in found if 1 - prod(doubts[_claimed(fact)].values()) >= self.min_confidence]
+            claims[_claimed(fact)].append(fact)
+        sure = {claim for claim, said in claims.items() if _certainty(said) >= self.min_confidence}
+        kept = [fact for fact in found if _claimed(fact) in sure]
         self._below |= {fact.id for fact in found} - {fact.id for fact in kept}
         return kept
+
+    def certainty(self, facts: Iterable[Fact]) -> float:
+        """Return the probability, rounded, that at least one document of facts that claim the same was read right."""
+        return round(_certainty(facts), 4)
 
     @property
     def below(self) -> int:
@@ -206,6 +209,28 @@ class QuerySession:
             for fact in self.view.facts(triples=missing):
                 self._facts[fact.subject, fact.relation, fact.object].append(fact)
 
+    def facts_between(self, triples: set[Triple]) -> list[Fact]:
+        """Return all facts with these ends and relations, in id order of each."""
+        self._read_facts(triples)
+        return [fact for triple in sorted(triples) for fact in self._facts[triple]]
+
+    def refs(self, ids: Sequence[str]) -> list[EntityRef]:
+        """Return what is shown of entities, in the order of the ids; reads them in one call."""
+        missing = set(ids) - self._entities.keys()
+        self._entities |= {entity.id: entity for entity in self.view.entities(ids=missing)} if missing else {}
+        return [self._ref(identity) for identity in ids]
+
+    def kind(self, entity_id: str) -> str:
+        """Return the kind of an entity, "" for one that the view no longer knows."""
+        known = self._entity(entity_id)
+        return known.kind.value if known else ""
+
+    def _ref(self, entity_id: str) -> EntityRef:
+        entity, index = self._entity(entity_id), self.index(entity_id)
+        code = entity.codes[0] if entity and entity.codes else ""
+        degree = 0 if index is None else self.graph.degree(index)
+        return EntityRef(entity_id, self.kind(entity_id), self.name(entity_id), code, degree)
+
     def citations(self, facts: Sequence[Fact], limit: int) -> list[Citation]:
         """Return the witnesses of facts: the newest of each in turn, then the next newest; no place twice."""
         cited = _cited(facts, limit)
@@ -217,6 +242,14 @@ class QuerySession:
         missing = {item.document for item in evidence} - self._documents.keys()
         if missing:
             self._documents |= {head.id: head for head in self.view.documents(missing)}
+
+
+def _certainty(facts: Iterable[Fact]) -> float:
+    doubts: dict[str, float] = {}
+    for fact in facts:
+        for item in fact.evidence:
+            doubts[item.document] = min(doubts.get(item.document, 1.0), 1 - item.confidence)
+    return 1 - prod(doubts.values())
 
 
 def _claimed(fact: Fact) -> tuple[str, str, str, int, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kg.model import Kind
+from kg.query.plain import Answer
 
 if TYPE_CHECKING:
     from datetime import date
@@ -28,7 +29,7 @@ _QUESTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class BaseStats:
+class BaseStats(Answer):
     """The contents of a base as a view sees it; `below` counts facts under the confidence that answers ask for."""
 
     documents: int

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from kg.query.ask.answer import ask
+from kg.query.browse.diff import diff
+from kg.query.browse.facts import FactFilter, FactOrder, find_facts
+from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.chain import chain
+from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
 from kg.query.passages import passages
 from kg.query.profile import profile
 from kg.query.relate import relate
+from kg.query.resolve import resolve_name
 from kg.query.session import ANSWERED, QuerySession
+from kg.query.stats import stats
 from kg.query.themes.listing import theme, themes
 from kg.service.pages import DocumentPart, part_of
-from kg.service.search import EntityMatch, NameIndexes, search
+from kg.service.search import EntityMatch, NameIndex, PerView, search
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import date
+    from collections.abc import Iterator, Sequence
+    from datetime import date, datetime
     from pathlib import Path
 
     from kg.model import Community
@@ -32,8 +38,26 @@ if TYPE_CHECKING:
         RelateAnswer,
         ThemeAnswer,
     )
+    from kg.query.browse.diff import DiffAnswer
+    from kg.query.browse.facts import FactsAnswer
+    from kg.query.browse.neighbours import NeighboursAnswer
+    from kg.query.resolve import ResolveAnswer
+    from kg.query.stats import BaseStats
     from kg.relations import Lang
     from kg.store.port import Store
+
+
+class ViewClocks(TypedDict, total=False):
+    """What a question may see: published by the end of `as_of`, read by the instant `known_at` (with a time zone)."""
+
+    as_of: date | None
+    known_at: datetime | None
+
+
+class ViewOptions(ViewClocks, total=False):
+    """`ViewClocks`, and the least confidence of the facts that support the answer."""
+
+    min_confidence: float | None
 
 
 class KnowledgeBase:
@@ -41,7 +65,8 @@ class KnowledgeBase:
 
     Each call opens its own session on one state of the store, so concurrent calls share no mutable state and a
     concurrent write is seen by an answer either whole or not at all. Compiled graphs are shared through the cache of
-    kg/graph/cache.py. `as_of` hides everything published after a day; facts below `min_confidence` support no answer.
+    kg/graph/cache.py. `as_of` hides everything published after a day, `known_at` everything read after an instant;
+    facts below `min_confidence` support no answer.
 
     Attributes:
         store: the store, for `ingest`, `run_week` and raw views.
@@ -51,114 +76,173 @@ class KnowledgeBase:
 
     def __init__(self, store: Store, *, lang: Lang = "zh", min_confidence: float = ANSWERED) -> None:
         self.store, self.lang, self.min_confidence = store, lang, min_confidence
-        self._indexes = NameIndexes()
+        self._indexes = PerView(lambda session: NameIndex(session.view.names()))
+        self._orders = PerView(lambda session: FactOrder(session.snapshot))
 
     @contextmanager
-    def session(self, *, as_of: date | None = None, min_confidence: float | None = None) -> Iterator[QuerySession]:
+    def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
-        threshold = self.min_confidence if min_confidence is None else min_confidence
-        with self.store.reader(as_of=as_of) as view:
+        threshold = options.get("min_confidence")
+        threshold = self.min_confidence if threshold is None else threshold
+        with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
             yield QuerySession(view, lang=self.lang, min_confidence=threshold)
 
-    def chain(
-        self, topic: str, *, depth: int = 2, as_of: date | None = None, min_confidence: float | None = None
-    ) -> ChainAnswer:
+    def chain(self, topic: str, *, depth: int = 2, **options: Unpack[ViewOptions]) -> ChainAnswer:
         """Return the upstream, midstream and downstream of a product or industry, with companies.
 
         Raises:
             UnknownName: when no entity has this name.
         """
-        with self.session(as_of=as_of, min_confidence=min_confidence) as session:
+        with self.session(**options) as session:
             return chain(session, topic, depth=depth)
 
-    def impact(
-        self, factor: str, direction: int = 1, *, as_of: date | None = None, min_confidence: float | None = None
-    ) -> ImpactAnswer:
+    def impact(self, factor: str, direction: int = 1, **options: Unpack[ViewOptions]) -> ImpactAnswer:
         """Return what a factor's rise (direction 1) or fall (-1) leads to, as signed paths.
 
         Raises:
             UnknownName: when no entity has this name.
         """
-        with self.session(as_of=as_of, min_confidence=min_confidence) as session:
+        with self.session(**options) as session:
             return impact(session, factor, direction)
 
-    def causes(
-        self, effect: str, direction: int = 1, *, as_of: date | None = None, min_confidence: float | None = None
-    ) -> ImpactAnswer:
+    def causes(self, effect: str, direction: int = 1, **options: Unpack[ViewOptions]) -> ImpactAnswer:
         """Return what makes an effect rise (direction 1) or fall (-1), as signed paths.
 
         Raises:
             UnknownName: when no entity has this name.
         """
-        with self.session(as_of=as_of, min_confidence=min_confidence) as session:
+        with self.session(**options) as session:
             return causes(session, effect, direction)
 
-    def relate(
-        self, first: str, second: str, *, as_of: date | None = None, min_confidence: float | None = None
-    ) -> RelateAnswer:
+    def relate(self, first: str, second: str, **options: Unpack[ViewOptions]) -> RelateAnswer:
         """Return the most credible paths between two entities.
 
         Raises:
             UnknownName: when no entity has one of the names.
         """
-        with self.session(as_of=as_of, min_confidence=min_confidence) as session:
+        with self.session(**options) as session:
             return relate(session, first, second)
 
-    def profile(self, name: str, *, as_of: date | None = None, min_confidence: float | None = None) -> ProfileAnswer:
+    def profile(self, name: str, **options: Unpack[ViewOptions]) -> ProfileAnswer:
         """Return the names, codes and facts of an entity.
 
         Raises:
             UnknownName: when no entity has this name.
         """
-        with self.session(as_of=as_of, min_confidence=min_confidence) as session:
+        with self.session(**options) as session:
             return profile(session, name)
 
-    def themes(self, *, level: int = 0, as_of: date | None = None) -> tuple[Community, ...]:
+    def history(self, factor: str, subject: str, **options: Unpack[ViewOptions]) -> HistoryAnswer:
+        """Return what sources said of a factor's effect on a subject, by episode, oldest first.
+
+        Raises:
+            UnknownName: when no entity has one of the names.
+        """
+        with self.session(**options) as session:
+            return HistoryAnswer(*history(session, factor, subject))
+
+    def diff(self, since: date, *, name: str = "", limit: int = 50, **options: Unpack[ViewOptions]) -> DiffAnswer:
+        """Return the links that appeared, vanished, changed sign or were contradicted after a day.
+
+        `name` limits them to an entity and what is about it; `as_of` ends the time that is compared.
+
+        Raises:
+            UnknownName: when no entity has this name.
+        """
+        with self.session(**options) as session:
+            return diff(session, since, name=name, limit=limit)
+
+    def neighbours(
+        self, name: str, wanted: NeighbourFilter | None = None, **options: Unpack[ViewOptions]
+    ) -> NeighboursAnswer:
+        """Return the strongest neighbours of an entity, with what is said between them.
+
+        Raises:
+            UnknownName: when no entity has this name.
+            UnknownRelation: when a relation is not in the vocabulary.
+        """
+        with self.session(**options) as session:
+            return neighbours(session, name, wanted)
+
+    def facts(
+        self, wanted: FactFilter | None = None, *, after: str = "", limit: int = 50, **options: Unpack[ViewOptions]
+    ) -> FactsAnswer:
+        """Return a page of the facts that hold, in id order; `after` is the `next` of the page before.
+
+        Raises:
+            UnknownName: when no entity has the name of the filter.
+            UnknownRelation: when a relation is not in the vocabulary.
+            TooManyDetails: for superseded facts without a name.
+        """
+        revision = self.store.revision()
+        with self.session(**options) as session:
+            order = lambda: self._orders.of(session, revision)  # noqa: E731 -- built only if the filter needs it
+            return find_facts(session, wanted or FactFilter(), order, after=after, limit=limit)
+
+    def stats(self, **options: Unpack[ViewOptions]) -> BaseStats:
+        """Return what the base holds: documents, days, publishers, facts by relation, main names."""
+        with self.session(**options) as session:
+            return stats(session)
+
+    def resolve(self, name: str, **options: Unpack[ViewClocks]) -> ResolveAnswer:
+        """Return the entities that a name, alias, code or id may mean, with the reason, most connected first."""
+        with self.session(**options) as session:
+            return resolve_name(session, name)
+
+    def themes(self, *, level: int = 0, **options: Unpack[ViewClocks]) -> tuple[Community, ...]:
         """Return the themes of the last weekly run; level 0 is the coarsest.
 
         Raises:
             NoRun: when no run is visible.
         """
-        with self.session(as_of=as_of) as session:
+        with self.session(**options) as session:
             return themes(session.view, level=level)
 
-    def theme(self, theme_id: str, *, as_of: date | None = None, min_confidence: float | None = None) -> ThemeAnswer:
+    def theme(self, theme_id: str, **options: Unpack[ViewOptions]) -> ThemeAnswer:
         """Return a theme with its summary, biography and graph.
 
         Raises:
             NoRun: when no run is visible.
             UnknownTheme: when no theme has this id.
         """
-        with self.session(as_of=as_of, min_confidence=min_confidence) as session:
+        with self.session(**options) as session:
             return theme(session, theme_id)
 
-    def passages(self, query: str, *, limit: int = 10, as_of: date | None = None) -> list[Passage]:
+    def passages(self, query: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[Passage]:
         """Return the passages that best match the words of a query, best first."""
-        with self.session(as_of=as_of) as session:
+        with self.session(**options) as session:
             return passages(session.view, query, limit=limit)
 
-    def ask(self, question: str, *, as_of: date | None = None, min_confidence: float | None = None) -> AskAnswer:
+    def ask(self, question: str, **options: Unpack[ViewOptions]) -> AskAnswer:
         """Answer a question in words; an unanswerable one has the status `not_found`."""
-        with self.session(as_of=as_of, min_confidence=min_confidence) as session:
+        with self.session(**options) as session:
             return ask(session, question)
 
-    def entities(self, q: str, *, limit: int = 10, as_of: date | None = None) -> list[EntityMatch]:
+    def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
         """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""
         revision = self.store.revision()
-        with self.session(as_of=as_of) as session:
+        with self.session(**options) as session:
             return search(session, self._indexes.of(session, revision), q, limit=limit)
 
     def document(
-        self, document_id: str, *, page: int | None = None, start: int = 0, as_of: date | None = None
+        self,
+        document_id: str,
+        *,
+        page: int | None = None,
+        start: int = 0,
+        facts: Sequence[str] = (),
+        **options: Unpack[ViewClocks],
     ) -> DocumentPart:
         """Return a page of a document, or its text from `start` on, with the names in it.
+
+        `facts` are ids whose sentences in this document are wanted, as `highlights`.
 
         Raises:
             UnknownDocument: when no document has this id.
             UnknownPage: when it has no such page or place.
         """
-        with self.store.reader(as_of=as_of) as view:
-            return part_of(view, document_id, page=page, start=start)
+        with self.session(**options) as session:
+            return part_of(session.view, document_id, page=page, start=start, facts=facts)
 
     def close(self) -> None:
         """Close the store."""

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
+from kg.model import Kind, Modality
+from kg.period import Period
+from kg.query.browse.facts import FactFilter
+from kg.query.browse.neighbours import NeighbourFilter
 from kg.query.plain import Answer, plain
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from kg.service.base import KnowledgeBase
 
 _DIRECTIONS = {"up": 1, "down": -1}
@@ -20,6 +36,11 @@ _LONGEST_NAME, _LONGEST_QUESTION = 200, 1000
 def _day(value: object) -> object:
     """Read an ISO day; pydantic alone would take a number for a Unix time."""
     return date.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _instant(value: object) -> object:
+    """Read an ISO instant; pydantic alone would take a number for a Unix time."""
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
 def _name(description: str, *examples: str) -> Any:
@@ -46,6 +67,24 @@ Day = Annotated[
     BeforeValidator(_day),
     Field(description="只看这一天（含）以前发表的内容 · hides what was published later", examples=["2025-06-30"]),
 ]
+Instant = Annotated[
+    AwareDatetime | None,
+    BeforeValidator(_instant),
+    Field(
+        description="只看这一时刻（含时区）以前读入的内容 · hides what was read later; with a time zone",
+        examples=["2025-06-30T18:00:00+08:00"],
+    ),
+]
+Relation = Annotated[
+    str, StringConstraints(max_length=100), Field(json_schema_extra={"enum": [*vocabulary().relations]})
+]
+Relations = Annotated[
+    list[Relation],
+    Field(max_length=100, description="只要这些关系 · only these relations", examples=[["supplies", "uses"]]),
+]
+Modalities = Annotated[list[Modality], Field(max_length=10, description="只要这些语气 · only these modalities")]
+Kinds = Annotated[list[Kind], Field(max_length=20, description="另一端的类别 · kind of the other end")]
+FactIds = list[Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST_NAME)]]
 Confidence = Annotated[
     float | None,
     Field(ge=0, le=1, allow_inf_nan=False, description="只用把握不低于此值的事实 · least confidence of facts used"),
@@ -58,6 +97,11 @@ class DatedQuestion(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     as_of: Day = None
+    known_at: Instant = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the method of `KnowledgeBase`."""
+        return self.model_dump()
 
 
 class SureQuestion(DatedQuestion):
@@ -73,18 +117,110 @@ class ChainQuestion(SureQuestion):
     depth: Annotated[int, Field(ge=1, le=4, description="上下游各走几级 · steps up and down the chain")] = 2
 
 
-class ImpactQuestion(SureQuestion):
+class DirectedQuestion(SureQuestion):
+    """A question on a rise or a fall."""
+
+    direction: Direction = "up"
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the method of `KnowledgeBase`."""
+        return {**super().arguments(), "direction": _DIRECTIONS[self.direction]}
+
+
+class ImpactQuestion(DirectedQuestion):
     """Parameters of `impact`."""
 
     factor: Name
-    direction: Direction = "up"
 
 
-class CausesQuestion(SureQuestion):
+class CausesQuestion(DirectedQuestion):
     """Parameters of `causes`."""
 
     effect: Name
-    direction: Direction = "up"
+
+
+class HistoryQuestion(SureQuestion):
+    """Parameters of `history`."""
+
+    factor: Name
+    subject: Name
+
+
+class DiffQuestion(SureQuestion):
+    """Parameters of `diff`."""
+
+    since: Annotated[
+        date, BeforeValidator(_day), Field(description="与这一天相比 · compares with this day", examples=["2025-01-01"])
+    ]
+    name: Annotated[str, _Text, Field(max_length=_LONGEST_NAME, description="只看一个实体 · only one entity")] = ""
+    limit: Annotated[int, Field(ge=1, le=500, description="最多几处变化 · most changes")] = 50
+
+
+class NeighboursQuestion(SureQuestion):
+    """Parameters of `neighbours`."""
+
+    name: Name
+    relation: Relations = []
+    direction: Annotated[
+        Literal["out", "in", "both"], Field(description="该实体为主语、宾语或两者 · as subject, as object or both")
+    ] = "both"
+    modality: Modalities = []
+    limit: Annotated[int, Field(ge=1, le=300, description="最多几个相邻实体 · most neighbours")] = 30
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the method of `KnowledgeBase`."""
+        found = super().arguments()
+        relations, modalities = tuple(found.pop("relation")), tuple(found.pop("modality"))
+        limits = {name: found.pop(name) for name in ("direction", "limit")}
+        return {**found, "wanted": NeighbourFilter(relations=relations, modalities=modalities, **limits)}
+
+
+class FactsQuestion(SureQuestion):
+    """Parameters of `facts`."""
+
+    name: Annotated[str, _Text, Field(max_length=_LONGEST_NAME, description="一端的实体 · an entity at an end")] = ""
+    relation: Relations = []
+    kind: Kinds = []
+    valid_from: Annotated[Day, Field(description="有效期在这一天或以后 · valid on this day or later")] = None
+    valid_to: Annotated[Day, Field(description="有效期在这一天或以前 · valid on this day or earlier")] = None
+    publisher: Annotated[str, _Text, Field(max_length=_LONGEST_NAME, description="发布者 · publisher")] = ""
+    id: Annotated[FactIds, Field(max_length=100, description="事实编号 · ids of facts")] = []
+    superseded: Annotated[bool, Field(description="与 name 同用：含已被取代的 · with name: also superseded facts")] = (
+        False
+    )
+    after: Annotated[str, Field(max_length=_LONGEST_NAME, description="上一页的 next · `next` of the page before")] = ""
+    limit: Annotated[int, Field(ge=1, le=1000, description="一页几条 · facts of a page")] = 50
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.valid_from and self.valid_to and self.valid_from > self.valid_to:
+            raise ValueError("valid_from is after valid_to")
+        return self
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the method of `KnowledgeBase`."""
+        end = self.valid_to and (self.valid_to + timedelta(days=1) if self.valid_to < date.max else None)
+        wanted = FactFilter(
+            name=self.name,
+            relations=tuple(self.relation),
+            kinds=tuple(kind.value for kind in self.kind),
+            during=Period(self.valid_from, end) if self.valid_from or end else None,
+            publisher=self.publisher,
+            ids=tuple(self.id),
+            superseded=self.superseded,
+        )
+        kept = ("as_of", "known_at", "min_confidence", "after", "limit")
+        return {"wanted": wanted, **{name: getattr(self, name) for name in kept}}
+
+
+class StatsQuestion(SureQuestion):
+    """Parameters of `stats`."""
+
+
+class ResolveQuestion(DatedQuestion):
+    """Parameters of `resolve`."""
+
+    name: Name
 
 
 class RelateQuestion(SureQuestion):
@@ -137,6 +273,12 @@ class DocumentPlace(DatedQuestion):
 
     page: Annotated[int | None, Field(ge=1, le=1_000_000, description="第几页，从 1 起 · page, from 1")] = None
     start: Annotated[int, Field(ge=0, le=100_000_000, description="从第几个字符起 · first character")] = 0
+    fact: Annotated[FactIds, Field(max_length=50, description="标出这些事实的原句 · highlights their sentences")] = []
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the method of `KnowledgeBase`."""
+        found = super().arguments()
+        return {"facts": found.pop("fact"), **found}
 
 
 class DocumentQuestion(DocumentPlace):
@@ -155,10 +297,7 @@ class ServiceMethod:
 
     def answer(self, kb: KnowledgeBase, question: DatedQuestion) -> Any:
         """Answer a validated question as plain objects, the same as `--json` prints."""
-        given = question.model_dump()
-        if "direction" in given:
-            given["direction"] = _DIRECTIONS[given["direction"]]
-        found = getattr(kb, self.name)(**given)
+        found = getattr(kb, self.name)(**question.arguments())
         return found.to_dict() if isinstance(found, Answer) else plain(found)
 
 
@@ -168,12 +307,48 @@ OPERATIONS = (
     ServiceMethod("impact", "一个因素的变动会传导到哪里 · what a rise or fall leads to", ImpactQuestion),
     ServiceMethod("causes", "什么引起一个结果 · what makes an effect rise or fall", CausesQuestion),
     ServiceMethod("relate", "两个实体间最可信的路径 · the most credible paths between two entities", RelateQuestion),
+    ServiceMethod("history", "一个因素历来怎样影响一个对象 · how a factor affected a subject before", HistoryQuestion),
+    ServiceMethod("diff", "两天之间的变化 · links that appeared, vanished, turned or were contradicted", DiffQuestion),
+    ServiceMethod("neighbours", "展开一个实体的邻居 · the strongest neighbours of an entity", NeighboursQuestion),
+    ServiceMethod("facts", "按条件列出事实，可翻页 · facts by filter, paged", FactsQuestion),
     ServiceMethod("profile", "名称、代码与各类事实 · names, codes and facts of one entity", ProfileQuestion),
     ServiceMethod("themes", "最新一期的主题 · the themes of the newest week", ThemesQuestion),
     ServiceMethod("theme", "一个主题的摘要与历史 · one theme with its summary and history", ThemeQuestion),
     ServiceMethod("passages", "最匹配的原文段落 · the passages that match best", PassagesQuestion),
     ServiceMethod("ask", "用一句话提问，回答附出处 · a question in words, answered with citations", AskQuestion),
+    ServiceMethod("resolve", "一个名称指谁，为什么 · which entities a name may mean, and why", ResolveQuestion),
+    ServiceMethod("stats", "库里有什么 · what the base holds", StatsQuestion),
     ServiceMethod(
         "entities", "按名称、代码或拼音首字母查找 · search by name, code or pinyin initials", EntitiesQuestion
     ),
 )
+METHODS = {operation.name: operation for operation in (*OPERATIONS, DOCUMENT)}
+
+
+class BatchPart(BaseModel):
+    """One question of a batch."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: Annotated[
+        str, Field(json_schema_extra={"enum": [*METHODS]}, description="方法 · method", examples=["profile"])
+    ]
+    parameters: Annotated[
+        dict[str, Any],
+        Field(description="与 GET 相同的参数 · the parameters of the GET", examples=[{"name": "600438.SH"}]),
+    ] = {}
+
+    @field_validator("method")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in METHODS:
+            raise ValueError(f"no such method; there are {', '.join(METHODS)}")
+        return value
+
+
+class Batch(BaseModel):
+    """Several questions; each is answered, or refused, on its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requests: Annotated[list[BatchPart], Field(min_length=1, max_length=20)]

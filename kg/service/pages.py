@@ -9,6 +9,7 @@ from kg.errors import QuestionError, UnknownDocument
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date
 
     from kg.model import Document
@@ -35,8 +36,21 @@ class NameSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class FactSpan:
+    """The sentence that a fact was read from, anywhere in the document."""
+
+    start: int
+    end: int
+    page: int | None
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentPart(Answer):
-    """A stretch of a document; `next_start` is where the text goes on, None at its end."""
+    """A stretch of a document; `next_start` is where the text goes on, None at its end.
+
+    `highlights` are the sentences of the facts that were asked for, in text order.
+    """
 
     id: str
     title: str
@@ -51,9 +65,12 @@ class DocumentPart(Answer):
     next_start: int | None
     text: str
     spans: tuple[NameSpan, ...]
+    highlights: tuple[FactSpan, ...] = ()
 
 
-def part_of(view: View, document_id: str, *, page: int | None = None, start: int = 0) -> DocumentPart:
+def part_of(
+    view: View, document_id: str, *, page: int | None = None, start: int = 0, facts: Sequence[str] = ()
+) -> DocumentPart:
     """Return a page of a document, or its text from `start` on; at most 20,000 characters.
 
     Raises:
@@ -84,6 +101,19 @@ def part_of(view: View, document_id: str, *, page: int | None = None, start: int
         next_start=end if end < len(document.text) else None,
         text=document.text[begin:end],
         spans=spans,
+        highlights=tuple(_highlights(view, document, facts)),
+    )
+
+
+def _highlights(view: View, document: Document, facts: Sequence[str]) -> list[FactSpan]:
+    return sorted(
+        (
+            FactSpan(item.start, item.end, document.page_of(item.start), fact.id)
+            for fact in (view.facts(ids=facts) if facts else ())
+            for item in fact.evidence
+            if item.document == document.id
+        ),
+        key=lambda span: (span.start, span.end, span.fact),
     )
 
 

@@ -27,11 +27,12 @@ _STATUSES: tuple[tuple[type[KgError], HTTPStatus], ...] = (
     (StoreError, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 _ADVICE = {
+    HTTPStatus.BAD_REQUEST: "the body is not the JSON that /openapi.json describes",
     HTTPStatus.UNAUTHORIZED: "send a key as `Authorization: Bearer KEY`",
     HTTPStatus.FORBIDDEN: "without keys the service answers only this machine, by the name localhost or 127.0.0.1",
     HTTPStatus.NOT_FOUND: "no such path; /openapi.json lists all",
-    HTTPStatus.METHOD_NOT_ALLOWED: "the service is read-only; use GET",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "send the question as query parameters, without a body",
+    HTTPStatus.METHOD_NOT_ALLOWED: "the service is read-only; use GET, for /v1/batch POST",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "send query parameters; only /v1/batch takes a body, 64 KB at most, unchunked",
     HTTPStatus.REQUEST_URI_TOO_LONG: "shorten the question",
     HTTPStatus.UNPROCESSABLE_ENTITY: "correct the parameters named in `errors`",
     HTTPStatus.INTERNAL_SERVER_ERROR: "the fault is in the service; its log has the request id",

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pypinyin import Style, lazy_pinyin
 
@@ -15,11 +15,12 @@ from kg.query.plain import Answer
 from kg.query.resolve import candidates, degree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import date
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import date, datetime
 
     from kg.query.session import QuerySession
 
+_Built = TypeVar("_Built")
 _RANKED = 400  # matches that are ordered by their number of facts
 _SECURITY = "sec:"
 _EXACT, _BEGINS, _INITIALS, _CONTAINS = range(4)
@@ -75,24 +76,24 @@ class NameIndex:
                     yield _BEGINS if initials == wanted else _INITIALS, name, entity
 
 
-class NameIndexes:
-    """The indexes of the last views that were searched; thread-safe."""
+class PerView(Generic[_Built]):
+    """What was built for the last views that were asked; thread-safe, one build at a time."""
 
-    def __init__(self, *, kept: int = 4) -> None:
-        self._kept, self._lock = kept, Lock()
-        self._indexes: OrderedDict[tuple[int, date | None], NameIndex] = OrderedDict()
+    def __init__(self, build: Callable[[QuerySession], _Built], *, kept: int = 4) -> None:
+        self._build, self._kept, self._lock = build, kept, Lock()
+        self._found: OrderedDict[tuple[int, date | None, datetime | None], _Built] = OrderedDict()
 
-    def of(self, session: QuerySession, revision: int) -> NameIndex:
-        """Return the index of a session's view; `revision` is that of the store before the session was opened."""
-        key = (revision, session.view.as_of)
+    def of(self, session: QuerySession, revision: int) -> _Built:
+        """Return what belongs to a session's view; `revision` is that of the store before the session was opened."""
+        key = (revision, session.view.as_of, session.view.known_at)
         with self._lock:
-            if key in self._indexes:
-                self._indexes.move_to_end(key)
-                return self._indexes[key]
-            index = self._indexes[key] = NameIndex(session.view.names())
-            if len(self._indexes) > self._kept:
-                self._indexes.popitem(last=False)
-            return index
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+            built = self._found[key] = self._build(session)
+            if len(self._found) > self._kept:
+                self._found.popitem(last=False)
+            return built
 
 
 def search(session: QuerySession, index: NameIndex, text: str, *, limit: int) -> list[EntityMatch]:

@@ -21,13 +21,12 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from kg.errors import KgError, QuestionError
-from kg.service.operations import DOCUMENT, OPERATIONS
+from kg.service.operations import METHODS
 
 if TYPE_CHECKING:
     from kg.service.base import KnowledgeBase
     from kg.service.operations import ServiceMethod
 
-_TOOLS = {operation.name: operation for operation in (*OPERATIONS, DOCUMENT)}
 _INSTRUCTIONS = (
     "链图：带日期、带原文出处的金融研究知识图谱。先用 ask 提问，用 entities 查名称；引用时写明文档与日期。"
     "A dated, cited knowledge graph of financial research. Start with ask; find names with entities; cite the document "
@@ -39,12 +38,12 @@ def create_tools(kb: KnowledgeBase) -> Server[Any]:
     """Return an MCP server with one read-only tool for each question."""
 
     async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_tool(operation) for operation in _TOOLS.values()])
+        return ListToolsResult(tools=[_tool(operation) for operation in METHODS.values()])
 
     async def call_tool(_: Any, call: CallToolRequestParams) -> CallToolResult:
-        operation = _TOOLS.get(call.name)
+        operation = METHODS.get(call.name)
         if operation is None:
-            return _failed(f"no tool {call.name[:100]!r}; there are {', '.join(_TOOLS)}")
+            return _failed(f"no tool {call.name[:100]!r}; there are {', '.join(METHODS)}")
         return await anyio.to_thread.run_sync(_answer, kb, operation, call.arguments or {})
 
     return Server(

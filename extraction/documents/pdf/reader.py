@@ -21,7 +21,7 @@ from extraction.documents.publication_day import usable
 from kg.errors import DocumentError
 
 if TYPE_CHECKING:
-    from extraction.documents.source import SourceFile
+    from extraction.documents.metadata import SourceFile
     from kg.model import Document
 
 MAX_PAGES = 2_000

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from kg.errors import StoreLocked
 from kg.model import Community, Run, Summary, SummaryLine
 from kg.query.plain import plain
-from kg.service.app import ServiceLimits, create_app
+from kg.service.answering import ServiceLimits
+from kg.service.app import create_app
 from kg.service.guard import hash_key
 from kg.service.operations import OPERATIONS
 from tests.kg.query.world import PV, TONGWEI, claim, filled, paper
@@ -33,6 +34,12 @@ QUESTIONS = {
     "causes": {"effect": "组件毛利率"},
     "relate": {"first": "通威股份", "second": "隆基绿能"},
     "profile": {"name": "隆基绿能"},
+    "history": {"factor": "硅料价格", "subject": "电池片成本"},
+    "diff": {"since": "2024-05-01"},
+    "neighbours": {"name": "隆基绿能", "relation": ["produces", "supplies"]},
+    "facts": {"name": "隆基绿能"},
+    "resolve": {"name": "600438"},
+    "stats": {},
     "themes": {},
     "theme": {"theme_id": "theme:none"},
     "passages": {"query": "硅料"},
@@ -66,10 +73,13 @@ def test_every_question_has_an_endpoint_with_the_answer_of_the_python_method(cli
     assert QUESTIONS.keys() == {operation.name for operation in OPERATIONS}
     with kb.store.writer() as writer:
         writer.publish(Run("run:1", date(2025, 1, 20)))
-    for name in QUESTIONS.keys() - {"theme", "impact"}:
+    for operation in OPERATIONS:
+        name = operation.name
+        if name == "theme":
+            continue
         response = client.get(f"/v1/{name}", params=QUESTIONS[name])
         assert response.status_code == 200, response.text
-        answer = getattr(kb, name)(**QUESTIONS[name])
+        answer = getattr(kb, name)(**operation.parameters.model_validate(QUESTIONS[name]).arguments())
         expected = answer.to_dict() if hasattr(answer, "to_dict") else plain(answer)
         assert response.json() == json.loads(json.dumps(expected))
     with kb.store.writer() as writer:
@@ -79,15 +89,82 @@ def test_every_question_has_an_endpoint_with_the_answer_of_the_python_method(cli
     assert client.get("/v1/theme", params={"theme_id": "theme:1"}).json() == json.loads(
         json.dumps(kb.theme("theme:1").to_dict())
     )
-    fallen = client.get("/v1/impact", params=QUESTIONS["impact"]).json()
-    assert fallen == json.loads(json.dumps(kb.impact("硅料价格", -1).to_dict()))
-    assert fallen["direction"] == -1
+    assert client.get("/v1/impact", params=QUESTIONS["impact"]).json()["direction"] == -1
 
 
 def test_a_day_and_a_threshold_are_honoured(client: TestClient):
     assert client.get("/v1/passages", params={"query": "硅料", "as_of": "1999-01-01"}).json() == []
     assert client.get("/v1/profile", params={"name": "隆基绿能", "min_confidence": 1}).status_code == 200
     assert_problem(client.get("/v1/chain", params={"topic": "光伏", "as_of": "1999-01-01"}), 404)
+
+
+def test_a_question_sees_only_what_was_read_by_an_instant(client: TestClient):
+    asked = {"name": "隆基绿能", "known_at": "2025-12-31T23:59:59Z"}
+    assert_problem(client.get("/v1/profile", params=asked), 404)
+    assert client.get("/v1/profile", params={**asked, "known_at": "2026-01-01T08:00:00+08:00"}).status_code == 200
+    assert_problem(client.get("/v1/profile", params={**asked, "known_at": "2025-12-31T23:59:59"}), 422)
+
+
+def test_facts_come_in_pages_or_as_a_stream(client: TestClient):
+    pages, after = [], ""
+    while True:
+        page = client.get("/v1/facts", params={"limit": 4, "after": after}).json()
+        pages += page["facts"]
+        after = page["next"]
+        if not after:
+            break
+    every = client.get("/v1/facts", params={"limit": 1000}).json()["facts"]
+    assert pages == every
+    assert len(every) > 10
+    streamed = client.get("/v1/facts", params={"limit": 4}, headers={"Accept": "application/x-ndjson"})
+    assert streamed.headers["content-type"] == "application/x-ndjson"
+    assert [json.loads(line) for line in streamed.text.splitlines()] == every
+    assert_problem(client.get("/v1/facts?name=无此名", headers={"Accept": "application/x-ndjson"}), 404)
+    assert_problem(client.get("/v1/facts?relation=loves"), 400)
+    assert_problem(client.get("/v1/facts?superseded=true"), 400)
+    assert_problem(client.get("/v1/facts?valid_from=2025-01-02&valid_to=2025-01-01"), 422)
+
+
+def test_the_sentences_of_facts_are_marked_in_a_document(client: TestClient):
+    row = client.get("/v1/facts", params={"name": "通威股份", "relation": "produces"}).json()["facts"][0]
+    (mark,) = client.get("/v1/documents/doc:2", params={"fact": row["fact"]["id"]}).json()["highlights"]
+    text = client.get("/v1/documents/doc:2").json()["text"]
+    assert text[mark["start"] : mark["end"]] == row["citations"][0]["quote"] == "通威股份生产硅料。"
+
+
+def test_a_batch_answers_each_question_on_its_own(client: TestClient):
+    parts = [
+        {"method": "profile", "parameters": {"name": "隆基绿能"}},
+        {"method": "profile", "parameters": {"name": "隆基绿"}},
+        {"method": "chain", "parameters": {"topic": "光伏", "depth": 9}},
+        {"method": "document", "parameters": {"document_id": "doc:2"}},
+    ]
+    response = client.post("/v1/batch", json={"requests": parts})
+    assert response.status_code == 200
+    answers = response.json()["answers"]
+    assert [each["status"] for each in answers] == [200, 404, 422, 200]
+    assert answers[0]["answer"] == client.get("/v1/profile?name=隆基绿能").json()
+    assert answers[1]["problem"]["suggestions"] == ["隆基绿能"]
+    assert answers[2]["problem"]["errors"][0]["parameter"] == "depth"
+    assert answers[3]["answer"]["id"] == "doc:2"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 422),
+        (b"{", 422),
+        (b'{"requests": []}', 422),
+        (b'{"requests": [{"method": "delete"}]}', 422),
+        (json.dumps({"requests": [{"method": "stats"}] * 21}).encode(), 422),
+        (b"[" * 65_000, 400),
+        (b" " * 65_537, 413),
+    ],
+)
+def test_a_wrong_batch_is_refused(client: TestClient, body: bytes, status: int):
+    response = client.post("/v1/batch", content=body, headers={"Content-Type": "application/json"})
+    assert_problem(response, status)
+    assert_problem(client.post("/v1/batch", content=iter([b"{}"])), 413)
 
 
 def test_entities_are_found_by_name_code_and_initials(client: TestClient):
@@ -309,5 +386,5 @@ def test_the_api_describes_itself(client: TestClient):
     described = client.get("/openapi.json").json()
     assert {f"/v1/{name}" for name in QUESTIONS} < described["paths"].keys()
     chain = described["paths"]["/v1/chain"]["get"]
-    assert {each["name"] for each in chain["parameters"]} == {"topic", "depth", "as_of", "min_confidence"}
+    assert {each["name"] for each in chain["parameters"]} == {"topic", "depth", "as_of", "known_at", "min_confidence"}
     assert all("·" in each["description"] or each["schema"].get("description") for each in chain["parameters"])

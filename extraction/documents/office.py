@@ -1,0 +1,202 @@
+"""Read Word, PowerPoint and Excel files with the libraries of the extra `office`."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from datetime import date, datetime
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from extraction.documents.assembly import TextPiece, assemble, judge, title_tables
+from extraction.documents.metadata import Metadata, build, codes_of_title, from_head
+from extraction.documents.tables import table_from_rows
+from kg.errors import DocumentError
+from kg.model import BlockKind, Document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from extraction.documents.metadata import SourceFile
+
+INSTALL = "install the extra (pip install 'liantu[office]') or save it as PDF"
+_MOST_UNPACKED = 200 * 1024 * 1024  # bytes of the parts that are read; pictures do not count
+_MOST_ROWS, _MOST_COLUMNS = 20_000, 100  # of one sheet
+_HEADING = re.compile(r"(?:heading|标题)\s*(\d)", re.IGNORECASE)
+_LIST = re.compile(r"list|列表|项目符号", re.IGNORECASE)
+_PERCENT = re.compile(r"%")
+
+
+def read_docx(source: SourceFile) -> Document:
+    """Read a Word document.
+
+    Raises:
+        DocumentError: not such a file, the extra is absent, empty, or without a publication day.
+    """
+    opened, pieces = _read(source, "docx", _word, _of_word)
+    return _document(source, opened.core_properties.title, pieces)
+
+
+def read_pptx(source: SourceFile) -> Document:
+    """Read a presentation; each slide is a page and its title a heading.
+
+    Raises:
+        DocumentError: as read_docx does.
+    """
+    opened, pieces = _read(source, "pptx", _slides, _of_slides)
+    return _document(source, opened.core_properties.title, pieces, pages=len(opened.slides))
+
+
+def read_xlsx(source: SourceFile) -> Document:
+    """Read a workbook; each sheet is a heading and a table, numbers as they are shown.
+
+    Raises:
+        DocumentError: as read_docx does, or a sheet larger than 20,000 rows.
+    """
+    opened, pieces = _read(source, "xlsx", _workbook, _of_sheets)
+    return _document(source, opened.properties.title, pieces)
+
+
+def _read(
+    source: SourceFile, kind: str, opener: Callable[[io.BytesIO], Any], reader: Callable[[Any], Iterable[TextPiece]]
+) -> tuple[Any, list[TextPiece]]:
+    """Open a file with its library, after a look at what it unpacks to, and return it with its pieces."""
+    if find_spec({"docx": "docx", "pptx": "pptx", "xlsx": "openpyxl"}[kind]) is None:
+        raise DocumentError(source.name, f"{kind} is not read without the extra office", INSTALL)
+    packed = io.BytesIO(source.data)
+    try:
+        with zipfile.ZipFile(packed) as parts:
+            size = sum(part.file_size for part in parts.infolist() if part.filename.endswith((".xml", ".rels")))
+        if size > _MOST_UNPACKED:
+            cause = f"unpacks to more than {_MOST_UNPACKED // 1024 // 1024:,} MB of XML"
+            raise DocumentError(source.name, cause, "split it into single documents")
+        opened = opener(packed)
+        return opened, list(reader(opened))
+    except _TooLong as fault:
+        raise DocumentError(source.name, str(fault), "split it into single documents") from fault
+    except _FAULTS as fault:
+        advice = "open it in an office program and save it again"
+        raise DocumentError(source.name, f"not a readable {kind} file", advice) from fault
+
+
+class _TooLong(Exception):
+    """A sheet has too many rows."""
+
+
+# What the libraries raise for a file that is not what it says: parts that are missing, broken, encrypted or odd.
+_FAULTS = (
+    zipfile.BadZipFile, zlib.error, EOFError, KeyError, IndexError, ValueError, SyntaxError, OSError, AttributeError,
+    TypeError, NotImplementedError,
+)  # fmt: skip
+
+
+def _word(packed: io.BytesIO) -> Any:
+    import docx  # noqa: PLC0415 -- an extra
+    from docx.opc.exceptions import PackageNotFoundError  # noqa: PLC0415
+
+    try:
+        return docx.Document(packed)
+    except PackageNotFoundError as fault:
+        raise ValueError(str(fault)) from fault
+
+
+def _slides(packed: io.BytesIO) -> Any:
+    import pptx  # noqa: PLC0415 -- an extra
+
+    try:
+        return pptx.Presentation(packed)
+    except pptx.exc.PackageNotFoundError as fault:
+        raise ValueError(str(fault)) from fault
+
+
+def _workbook(packed: io.BytesIO) -> Any:
+    import openpyxl  # noqa: PLC0415 -- an extra
+
+    try:
+        return openpyxl.load_workbook(packed, data_only=True, read_only=True)
+    except openpyxl.utils.exceptions.InvalidFileException as fault:
+        raise ValueError(str(fault)) from fault
+
+
+def _document(source: SourceFile, named: str | None, pieces: list[TextPiece], *, pages: int = 0) -> Document:
+    """Build the document; its own date properties are not believed, since templates carry theirs along."""
+    body = assemble(judge(list(title_tables(iter(pieces))), headings_known=True), page_count=pages)
+    title = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
+    declared = Metadata(title=" ".join((named or "").split()))
+    head = from_head(body.text.split("\n"), source.today, title=title)
+    return build(source, body, [head, declared, Metadata(codes=codes_of_title(declared.title))])
+
+
+def _of_word(document: Any) -> Iterator[TextPiece]:
+    for block in document.iter_inner_content():
+        if hasattr(block, "rows"):
+            yield _table([[cell.text for cell in row.cells] for row in block.rows])
+            continue
+        style = (block.style.name or "") if block.style is not None else ""
+        text = " ".join(block.text.split())
+        if style.lower() in {"title", "标题"}:
+            yield TextPiece(text, BlockKind.HEADING, 1)
+        elif found := _HEADING.search(style):
+            yield TextPiece(text, BlockKind.HEADING, int(found[1]))
+        elif _LIST.search(style) or block._p.xpath("w:pPr/w:numPr"):  # noqa: SLF001 -- numbering has no public name
+            yield TextPiece(text, BlockKind.ITEM, 1)
+        else:
+            yield TextPiece(text)
+
+
+def _of_slides(presentation: Any) -> Iterator[TextPiece]:
+    for number, slide in enumerate(presentation.slides):
+        title = slide.shapes.title
+        if title is not None and title.has_text_frame:
+            yield TextPiece(" ".join(title.text_frame.text.split()), BlockKind.HEADING, 2 if number else 1, page=number)
+        for shape in _shapes(slide.shapes):
+            if shape.has_text_frame and (title is None or shape.shape_id != title.shape_id):
+                for paragraph in shape.text_frame.paragraphs:
+                    yield TextPiece(" ".join(paragraph.text.split()), page=number)
+            elif getattr(shape, "has_table", False) and shape.has_table:
+                rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
+                yield _table(rows, page=number)
+        if slide.has_notes_slide:
+            yield TextPiece(" ".join(slide.notes_slide.notes_text_frame.text.split()), page=number)
+
+
+def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
+    """Yield shapes in reading order, top to bottom and left to right, those of groups in their group's place."""
+    stack = sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0), reverse=True)
+    while stack:
+        shape = stack.pop()
+        if hasattr(shape, "shapes"):
+            stack += sorted(shape.shapes, key=lambda inner: (inner.top or 0, inner.left or 0), reverse=True)
+        else:
+            yield shape
+
+
+def _of_sheets(workbook: Any) -> Iterator[TextPiece]:
+    for sheet in workbook.worksheets:
+        rows: list[list[str]] = []
+        for row in sheet.iter_rows(max_col=_MOST_COLUMNS):
+            if len(rows) > _MOST_ROWS:
+                raise _TooLong(f"sheet {sheet.title} has more than {_MOST_ROWS:,} rows")
+            rows.append([_shown(cell.value, cell.number_format or "") for cell in row])
+        yield TextPiece(sheet.title, BlockKind.HEADING, 2)
+        yield _table(rows)
+
+
+def _shown(value: object, number_format: str) -> str:
+    """Return a cell as a reader sees it: 0.253 in percent is 25.3%."""
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
+        return f"{value * 100:.6g}%" if _PERCENT.search(number_format) else f"{value:.10g}"
+    return "" if value is None else str(value)
+
+
+def _table(rows: Sequence[Sequence[str]], page: int = 0) -> TextPiece:
+    table = table_from_rows(rows)
+    if table is None:
+        return TextPiece("\n".join(text for row in rows if (text := " ".join(cell for cell in row if cell))), page=page)
+    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html(), page=page)

@@ -1,0 +1,189 @@
+"""Facts by filter, a page at a time, in the order of their ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kg.errors import QuestionError
+from kg.ids import normal_name
+from kg.query.browse.conversions import GraphAnswer
+from kg.query.resolve import resolve
+from kg.store.rules.superseding import effective
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from kg.graph.snapshot import Snapshot
+    from kg.model import Fact
+    from kg.period import Period
+    from kg.query.answers import Citation, EntityRef
+    from kg.query.session import QuerySession
+
+_CITATIONS = 5
+_BATCH = 500  # facts read at once while looking for matches
+
+
+class TooManyDetails(QuestionError):
+    """Superseded facts of the whole base were asked for."""
+
+    def __init__(self) -> None:
+        super().__init__("superseded 须与 name 或 ids 同用：只列出一个实体的已被取代的事实")
+
+
+@dataclass(frozen=True, slots=True)
+class FactFilter:
+    """Conditions that a fact must meet; empty ones exclude nothing.
+
+    Attributes:
+        name: an entity at either end.
+        relations: one of these.
+        kinds: the kind of an end, of the other end if `name` is given.
+        during: a period that the effective validity overlaps.
+        publisher: of a document that states the fact.
+        ids: one of these facts, superseded or not.
+        superseded: also what a later fact has superseded; only with `name`.
+    """
+
+    name: str = ""
+    relations: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    during: Period | None = None
+    publisher: str = ""
+    ids: tuple[str, ...] = ()
+    superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A fact with its ends and citations; `confidence` is that of all its documents together."""
+
+    fact: Fact
+    subject: EntityRef
+    object: EntityRef
+    wording: str
+    confidence: float
+    independent_sources: int
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactsAnswer(GraphAnswer):
+    """A page of facts; `next` continues the list, "" at its end."""
+
+    facts: tuple[FactRow, ...]
+    next: str
+
+
+class FactOrder:
+    """The live, affirmed facts of one view in id order, with the columns to filter by."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        edges = snapshot.edges()
+        ids = np.array(snapshot.facts_of(edges), dtype=np.bytes_)
+        order = ids.argsort(kind="stable")
+        self.ids, self._edges = ids[order], edges.take(order)
+        self._kinds, self._names = snapshot.kinds, snapshot.relation_names
+
+    def matching(self, wanted: FactFilter, after: str) -> NDArray[np.bytes_]:
+        """Return the ids after one that meet the conditions on relation, kind and period."""
+        edges = self._edges
+        mask = self.ids > after.encode()
+        if wanted.relations:
+            mask &= np.isin(edges.relation, [self._names.index(name) for name in wanted.relations])
+        if wanted.kinds:
+            of_kind = np.array([kind.value in wanted.kinds for kind in self._kinds], dtype=np.bool_)
+            mask &= of_kind[edges.source] | of_kind[edges.target]
+        if wanted.during and wanted.during.end:
+            mask &= edges.start < wanted.during.end.toordinal()
+        if wanted.during and wanted.during.start:
+            mask &= edges.end > wanted.during.start.toordinal()
+        return self.ids[mask]
+
+
+def find_facts(
+    session: QuerySession, wanted: FactFilter, order: Callable[[], FactOrder], *, after: str = "", limit: int = 50
+) -> FactsAnswer:
+    """Return a page of facts that hold: not superseded and, without a name, not denied.
+
+    Args:
+        session: the view, and the least confidence of a fact.
+        wanted: the conditions.
+        order: gives the facts of the session's view; called only for a filter without a name and ids.
+        after: the `next` of the page before.
+        limit: most facts of a page.
+
+    Raises:
+        UnknownName: when no entity has the name.
+        UnknownRelation: when a relation is not in the vocabulary.
+        TooManyDetails: for superseded facts without a name.
+    """
+    session.words.check(wanted.relations)
+    if wanted.superseded and not (wanted.name or wanted.ids):
+        raise TooManyDetails
+    entity = resolve(session, wanted.name).id if wanted.name else ""
+    found: list[Fact] = []
+    for facts in _batches(session, wanted, entity, after=after, order=order):
+        sure = [fact for fact in facts if session.confident([fact]) and _meets(session, fact, wanted, entity=entity)]
+        found += _published(session, sure, wanted.publisher)
+        if len(found) > limit:
+            break
+    page = found[:limit]
+    session.refs(sorted({end for fact in page for end in (fact.subject, fact.object)}))
+    return FactsAnswer(tuple(_row(session, fact) for fact in page), page[-1].id if len(found) > limit else "")
+
+
+def _batches(
+    session: QuerySession, wanted: FactFilter, entity: str, *, after: str, order: Callable[[], FactOrder]
+) -> Iterator[list[Fact]]:
+    """Yield candidates in id order."""
+    if wanted.ids:
+        yield [fact for fact in session.view.facts(ids=wanted.ids) if fact.id > after]
+    elif entity:
+        ends = (session.view.facts(subject=entity), session.view.facts(object=entity))
+        found = {fact.id: fact for facts in ends for fact in facts if fact.id > after}
+        yield [found[identity] for identity in sorted(found)]
+    else:
+        ids = order().matching(wanted, after).tolist()
+        for begin in range(0, len(ids), _BATCH):
+            wanted_ids = [identity.decode() for identity in ids[begin : begin + _BATCH]]
+            yield list(session.view.facts(ids=wanted_ids))
+
+
+def _meets(session: QuerySession, fact: Fact, wanted: FactFilter, *, entity: str) -> bool:
+    if wanted.relations and fact.relation not in wanted.relations:
+        return False
+    if fact.superseded_by and not (wanted.superseded or wanted.ids):
+        return False
+    if wanted.during and not effective(fact).overlaps(wanted.during):
+        return False
+    others = [end for end in (fact.subject, fact.object) if end != entity]
+    return not wanted.kinds or any(session.kind(end) in wanted.kinds for end in others)
+
+
+def _published(session: QuerySession, facts: list[Fact], publisher: str) -> list[Fact]:
+    """Return the facts that a document of this publisher states."""
+    if not publisher:
+        return facts
+    documents = {item.document for fact in facts for item in fact.evidence}
+    folded = normal_name(publisher)
+    own = {head.id for head in session.view.documents(documents) if normal_name(head.publisher) == folded}
+    return [fact for fact in facts if any(item.document in own for item in fact.evidence)]
+
+
+def _row(session: QuerySession, fact: Fact) -> FactRow:
+    subject, object_ = session.refs([fact.subject, fact.object])
+    relation = session.words.relations.get(fact.relation)
+    return FactRow(
+        fact=fact,
+        subject=subject,
+        object=object_,
+        wording=relation.wording[session.lang] if relation else fact.relation,
+        confidence=session.certainty([fact]),
+        independent_sources=fact.witnesses,
+        citations=tuple(session.citations([fact], _CITATIONS)),
+    )

@@ -1,0 +1,158 @@
+"""Answer questions in a bounded pool of threads, and keep the last answers."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import re
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from http import HTTPStatus
+from importlib.metadata import version
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from kg.errors import KgError
+from kg.query.plain import plain
+from kg.service.operations import METHODS
+from kg.service.problems import Overloaded, invalid, problem_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+
+    from kg.service.base import KnowledgeBase
+    from kg.service.operations import Batch, BatchPart, DatedQuestion, FactsQuestion, ServiceMethod
+
+_Result = TypeVar("_Result")
+_MOST_KEPT = 64 << 20  # bytes of answers
+_WORTH_COMPRESSING = 1000  # bytes
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceLimits:
+    """How many questions are answered at once, how many may wait, and for how many seconds a client waits."""
+
+    concurrency: int = 4
+    waiting: int = 64
+    seconds: float = 20.0
+
+
+class Answering:
+    """Answers questions in a bounded pool of threads, and keeps the last answers, 64 MB of them."""
+
+    def __init__(self, kb: KnowledgeBase, limits: ServiceLimits) -> None:
+        self._kb, self._limits = kb, limits
+        self._pool = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="liantu")
+        self._busy, self._lock = 0, Lock()
+        self._kept: OrderedDict[tuple[str, str, str, bool], bytes] = OrderedDict()
+        self._size = 0
+        self._build = hashlib.sha256(f"{version('liantu')} {kb.lang} {kb.min_confidence}".encode()).hexdigest()[:8]
+
+    async def run(self, work: Callable[[], _Result]) -> _Result:
+        """Run in the pool.
+
+        A thread cannot be stopped: work that is too slow keeps its place until it ends, so that no more than the pool
+        ever runs, and further questions are refused.
+
+        Raises:
+            Overloaded: when too many wait already, or the time is over.
+        """
+        with self._lock:
+            if self._busy >= self._limits.concurrency + self._limits.waiting:
+                raise Overloaded("too many questions at once; try again after the seconds in Retry-After")
+            self._busy += 1
+        future = self._pool.submit(work)
+        future.add_done_callback(lambda _: self._leave())
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
+        except TimeoutError:
+            raise Overloaded(f"no answer within {self._limits.seconds:g} s; ask for less, or try again") from None
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._busy -= 1
+
+    async def respond(self, request: Request, operation: ServiceMethod, question: DatedQuestion) -> Response:
+        """Answer, or say that what the client has is current."""
+        held = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
+        small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
+        tag, body = await self.run(lambda: self._answer(operation, question, held=held, compressed=small))
+        headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization"}
+        if body is None:
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        if body.startswith(_GZIP_MAGIC):
+            headers["Content-Encoding"] = "gzip"
+        return Response(body, headers=headers, media_type="application/json")
+
+    async def lines(self, question: FactsQuestion) -> AsyncIterator[bytes]:
+        """Yield all facts from the question's `after` on, one line of JSON each.
+
+        Each page has a session of its own, so that a slow client holds neither a thread nor a state of the store.
+        """
+        while True:
+            page = await self.run(lambda asked=question: self._kb.facts(**asked.arguments()))  # type: ignore[misc]
+            yield b"".join(msgspec.json.encode(plain(row)) + b"\n" for row in page.facts)
+            if not page.next:
+                return
+            question = question.model_copy(update={"after": page.next})
+
+    async def batch(self, wanted: Batch) -> Response:
+        """Answer several questions, in their order; each has a status of its own."""
+        answers = [await self._part(each) for each in wanted.requests]
+        return Response(b'{"answers":[' + b",".join(answers) + b"]}", media_type="application/json")
+
+    async def _part(self, part: BatchPart) -> bytes:
+        try:
+            operation = METHODS[part.method]
+            question = operation.parameters.model_validate(part.parameters)
+            _, body = await self.run(lambda: self._answer(operation, question, held=set(), compressed=False))
+        except ValidationError as error:
+            refused = invalid([{**each, "loc": ("", *each["loc"])} for each in error.errors()])
+        except KgError as error:
+            refused = problem_of(error)
+        else:
+            return b'{"status":200,"answer":' + (body or b"null") + b"}"
+        return b'{"status":%d,"problem":' % refused.status_code + bytes(refused.body) + b"}"
+
+    def _answer(
+        self, operation: ServiceMethod, question: DatedQuestion, *, held: set[str], compressed: bool
+    ) -> tuple[str, bytes | None]:
+        # The revision is read first: a tag may be older than its answer, never newer.
+        tag = f'W/"{self._kb.store.revision()}-{self._build}"'
+        if tag in held:
+            return tag, None
+        key = (operation.name, question.model_dump_json(), tag, compressed)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return tag, self._kept[key]
+        body = msgspec.json.encode(operation.answer(self._kb, question))
+        if compressed and len(body) >= _WORTH_COMPRESSING:
+            body = gzip.compress(body, compresslevel=5, mtime=0)
+        self._keep(key, body)
+        return tag, body
+
+    def _keep(self, key: tuple[str, str, str, bool], body: bytes) -> None:
+        with self._lock:
+            self._size += len(body) - len(self._kept.pop(key, b""))
+            self._kept[key] = body
+            while self._size > _MOST_KEPT:
+                self._size -= len(self._kept.popitem(last=False)[1])
+
+    async def ready(self) -> Response:
+        """Say whether the base can be read."""
+        return Response(msgspec.json.encode({"revision": await self.run(self._kb.store.revision)}))
+
+    def close(self) -> None:
+        """End the threads after the questions they answer."""
+        self._pool.shutdown(cancel_futures=True)
