@@ -15,6 +15,8 @@ from kg.settings import load
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fastapi import FastAPI
+
     from kg.relations import Lang
     from kg.service.base import KnowledgeBase
 
@@ -39,7 +41,7 @@ def serve(*, new_key: bool, **options: Any) -> None:
     try:
         from kg.service.guard import hash_key, random_key  # noqa: PLC0415 -- an optional extra
     except ModuleNotFoundError as missing:
-        raise _absent(missing, "serve") from missing
+        raise absent(missing, "serve") from missing
     if new_key:
         key = random_key()
         click.echo(f"key, for the client: {key}\nhash, for KG_SERVICE_KEYS: {hash_key(key)}")
@@ -49,36 +51,41 @@ def serve(*, new_key: bool, **options: Any) -> None:
 
 def _serve(*, host: str, port: int, concurrency: int, seconds: float, **options: Any) -> None:
     try:
-        import uvicorn  # noqa: PLC0415 -- an optional extra
-
-        from kg.service.answering import ServiceLimits  # noqa: PLC0415
+        from kg.service.answering import ServiceLimits  # noqa: PLC0415 -- an optional extra
         from kg.service.app import create_app  # noqa: PLC0415
         from kg.service.guard import is_loopback, read_hashes  # noqa: PLC0415
     except ModuleNotFoundError as missing:
-        raise _absent(missing, "serve") from missing
+        raise absent(missing, "serve") from missing
     keys = read_hashes(load().service_keys)
     if not keys and not is_loopback(host):
         raise SettingsError(
             "service_keys", f"needed to listen on {host}; `liantu serve --new-key` makes a key and its hash"
         )
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    with _knowledge_base(**options) as kb, _listening(host, port) as listener:
+    with open_base(**options) as kb, listening(host, port) as listener:
         if not keys:
             logging.getLogger("liantu").warning("no keys set: open to every program on this machine")
         app = create_app(kb, keys=keys, limits=ServiceLimits(concurrency=concurrency, seconds=seconds))
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            limit_concurrency=_MOST_CONNECTIONS,
-            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-            h11_max_incomplete_event_size=_LARGEST_HEAD,
-            http="h11",
-            ws="none",
-        )
         click.echo(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/v1/")
-        uvicorn.Server(config).run(sockets=[listener])
+        run_server(app, listener)
+
+
+def run_server(app: FastAPI, listener: socket.socket, *, shutdown_seconds: int = _SHUTDOWN_SECONDS) -> None:
+    """Serve an application until the process is told to stop."""
+    import uvicorn  # noqa: PLC0415 -- an optional extra
+
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=shutdown_seconds,
+        h11_max_incomplete_event_size=_LARGEST_HEAD,
+        http="h11",
+        ws="none",
+    )
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 @click.command()
@@ -90,19 +97,25 @@ def mcp(**options: Any) -> None:
     try:
         from kg.service.tools import serve_stdio  # noqa: PLC0415 -- an optional extra
     except ModuleNotFoundError as missing:
-        raise _absent(missing, "mcp") from missing
+        raise absent(missing, "mcp") from missing
     logging.basicConfig(level=logging.WARNING)  # to standard error; standard output carries the protocol
-    with _knowledge_base(**options) as kb:
+    with open_base(**options) as kb:
         serve_stdio(kb)
 
 
-def _knowledge_base(*, kb: Path, lang: Lang, min_confidence: float) -> KnowledgeBase:
+def open_base(*, kb: Path, lang: Lang, min_confidence: float) -> KnowledgeBase:
+    """Open the base of a command that serves it."""
     from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
 
     return open_kb(kb, lang=lang, min_confidence=min_confidence)
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        SettingsError: when the address cannot be listened on.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
@@ -113,5 +126,6 @@ def _listening(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _absent(missing: ModuleNotFoundError, extra: str) -> KgError:
+def absent(missing: ModuleNotFoundError, extra: str) -> KgError:
+    """Say which extra brings a module that is not installed."""
     return KgError(f"{missing.name} is not installed; run `pip install 'liantu[{extra}]'`")

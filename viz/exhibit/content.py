@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pypinyin import Style, lazy_pinyin
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _LINKS_PER_PART, _FIGURES_PER_PART, _TEXT_PER_PART = 20_000, 6_000, 1_000_000
 _NAMES_EACH: Final = 8
+_LINES_EACH: Final = 5
+_CITED: Final = 2
 
 
 class ExhibitContent:
@@ -34,8 +37,9 @@ class ExhibitContent:
         self._view, self._threshold = view, min_confidence
         self.packing = Packing(store, view)
 
+    @cached_property
     def meta(self) -> Part:
-        """Return what every page needs first: counts, days, publishers, vocabulary, samples, days of runs."""
+        """What every page needs first: counts, days, publishers, vocabulary, samples, days of runs."""
         session = QuerySession(self._view, min_confidence=self._threshold)
         described = stats(session)
         per_day = Counter(head.published_on for head in self.packing.heads.values())
@@ -67,7 +71,8 @@ class ExhibitContent:
 
     def records(self, ids: Sequence[str]) -> Part:
         """Return the facts with one of these ends, packed."""
-        return self.packing.part(self.packing.around(ids))
+        facts = self.packing.around(ids)
+        return self.packing.part(facts, histories=FactHistories(self.packing.with_rivals(facts), self.packing.words))
 
     def parts(self) -> Iterator[tuple[str, Part, set[str]]]:
         """Yield all facts in parts: name, part, and the entities in it; links before figures, by subject."""
@@ -144,13 +149,19 @@ class ExhibitContent:
     def _run(self, run: Run) -> Part:
         members = sorted({member for community in run.communities for member in community.members})
         place = {member: index for index, member in enumerate(members)}
-        lines = [line for item in run.communities for line in (*_summary(item), *item.changes[1:])]
+        lines = [
+            line
+            for item in run.communities
+            for line in (*_summary(item)[:_LINES_EACH], *item.changes[1 : _LINES_EACH + 1])
+        ]
         holds = standing(self._view, lines)
-        cited = {fact for line in holds for fact in line.facts} | {fact for each in run.events for fact in each.facts}
+        cited = {fact for line in holds for fact in line.facts[:_CITED]} | {
+            fact for each in run.events for fact in each.facts[:_CITED]
+        }
         facts = sorted(self._view.facts(ids=cited), key=lambda fact: fact.id) if cited else []
 
-        def told(lines: Iterable[SummaryLine]) -> list[Any]:
-            return [[line.text, [short_id(fact) for fact in line.facts]] for line in lines if line in holds]
+        def cited_lines(lines: Iterable[SummaryLine]) -> list[Any]:
+            return [[line.text, [short_id(fact) for fact in line.facts[:_CITED]]] for line in lines if line in holds]
 
         return {
             "day": day_number(run.as_of),
@@ -162,8 +173,8 @@ class ExhibitContent:
                     "parent": item.parent,
                     "title": title_of(item),
                     "members": [place[member] for member in item.members],
-                    "lines": told(_summary(item)),
-                    "news": told(item.changes[1:]),
+                    "lines": cited_lines(_summary(item)[:_LINES_EACH]),
+                    "news": cited_lines(item.changes[1 : _LINES_EACH + 1]),
                 }
                 for item in run.communities
             ],
@@ -184,14 +195,12 @@ class ExhibitContent:
             for event in run.events:
                 life = found.setdefault(event.theme, {"names": [[day, event.name]], "sizes": [], "events": []})
                 life["events"].append([day, *_event(event)])
-        ends = {
-            member for life in found.values() for event in life["events"] for member in (*event[7], *event[8])
-        }
+        ends = {member for life in found.values() for event in life["events"] for member in (*event[7], *event[8])}
         return {"themes": found, "entities": self.packing.entities(sorted(ends))}
 
 
 def _event(event: ThemeEvent) -> list[Any]:
-    facts = [short_id(fact) for fact in event.facts[:_NAMES_EACH]]
+    facts = [short_id(fact) for fact in event.facts[:_CITED]]
     left, joined = event.left[:_NAMES_EACH], event.joined[:_NAMES_EACH]
     return [event.turn.value, event.theme, event.level, event.name, event.size, event.others, joined, left, facts]
 

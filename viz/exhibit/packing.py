@@ -9,7 +9,7 @@ numbers since 1970-01-01.
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import date, timedelta
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,12 +17,12 @@ from kg.model import Polarity
 from kg.relations import vocabulary
 from kg.store.rules.contradiction import contradict, rivals_share_one_end
 from kg.store.rules.merging import first_of_families
-from kg.store.rules.superseding import one_at_a_time, superseded
+from kg.store.rules.superseding import superseded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from kg.model import Evidence, Fact
+    from kg.model import Entity, Evidence, Fact
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Store, View
 
@@ -32,6 +32,7 @@ _ID_DIGITS: Final = 12  # of a fact's 32: enough to tell a million facts apart
 _MOST_RIVALS: Final = 8
 _MOST_ALIASES: Final = 6
 _MEASURED: Final = "measured"
+_LISTED: Final = "sec:"
 
 
 def day_number(day: date) -> int:
@@ -49,6 +50,7 @@ class Packing:
 
     def __init__(self, store: Store, view: View) -> None:
         self._store, self._view = store, view
+        self._names: dict[str, list[tuple[int, str]]] = {}
         self.words: Vocabulary = vocabulary()
         self._relations = {name: index for index, name in enumerate(self.words.relations)}
 
@@ -62,16 +64,47 @@ class Packing:
         """The publication days, in order."""
         return sorted({head.published_on for head in self.heads.values()})
 
-    @cached_property
-    def renamed(self) -> dict[str, list[tuple[int, str]]]:
-        """For each entity whose name changed: the name from each day on."""
-        several = {entity.id: entity.name for entity in self._view.entities() if entity.aliases}
-        found: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        for day in self.days if several else ():
-            for entity in self._view.until(day).entities(ids=several):
-                if [name for _, name in found[entity.id][-1:]] != [entity.name]:
-                    found[entity.id].append((day_number(day), entity.name))
-        return {entity: names for entity, names in found.items() if len(names) > 1}
+    def renamed(self, entities: Iterable[Entity]) -> dict[str, list[tuple[int, str]]]:
+        """Return, for those of some entities whose name changed, the name from each day on.
+
+        Only a listed company can: the id of any other entity is its name.
+        """
+        asked = {entity.id for entity in entities if entity.aliases and entity.id.startswith(_LISTED)}
+        unknown = sorted(asked - self._names.keys())
+        if unknown:
+            first, last = 0, len(self.days) - 1
+            self._names |= {identity: [] for identity in unknown}
+            begin, end = self._named(unknown, first), self._named(unknown, last)
+            for identity in unknown:
+                if identity in begin:
+                    self._names[identity].append((day_number(self.days[first]), begin[identity]))
+            self._narrow(unknown, first, last, names=(begin, end))
+        return {identity: self._names[identity] for identity in asked if len(self._names[identity]) > 1}
+
+    def _named(self, ids: Collection[str], place: int) -> dict[str, str]:
+        view = self._view.until(self.days[place])
+        return {entity.id: entity.name for entity in view.entities(ids=ids)}
+
+    def _narrow(
+        self, ids: Collection[str], first: int, last: int, *, names: tuple[dict[str, str], dict[str, str]]
+    ) -> None:
+        """Find the days on which names change between two days, oldest first, by bisection.
+
+        A name that is the same on both days is taken as unchanged: it was known before, so nothing shows too early.
+        """
+        begin, end = names
+        changed = [identity for identity in ids if begin.get(identity) != end.get(identity)]
+        if not changed:
+            return
+        if last - first == 1:
+            for identity in changed:
+                if identity in end:
+                    self._names[identity].append((day_number(self.days[last]), end[identity]))
+            return
+        middle = (first + last) // 2
+        half = self._named(changed, middle)
+        self._narrow(changed, first, middle, names=(begin, half))
+        self._narrow(changed, middle, last, names=(half, end))
 
     def copies(self, documents: Iterable[str]) -> dict[str, list[tuple[int, str]]]:
         """Return, for documents with copies, from each day on the document that counts for all of them."""
@@ -105,13 +138,18 @@ class Packing:
     def complete(self, facts: Iterable[Fact]) -> list[Fact]:
         """Return facts with all that may close or contradict them, in id order."""
         given = list(facts)
-        found = {fact.id: fact for fact in given}
-        alone = {(f.subject, f.relation) for f in given if rivals_share_one_end(f.relation, self.words)}
-        for subject, relation in sorted(alone):
-            found |= {fact.id: fact for fact in self._view.facts(subject=subject, relation=relation)}
+        found = {fact.id: fact for fact in self.with_rivals(given)}
         triples = {(fact.subject, fact.relation, fact.object) for fact in given}
         if triples:
             found |= {fact.id: fact for fact in self._view.facts(triples=triples)}
+        return [found[identity] for identity in sorted(found)]
+
+    def with_rivals(self, facts: Sequence[Fact]) -> list[Fact]:
+        """Return all facts between some ends with those that compete with them from other ends, in id order."""
+        found = {fact.id: fact for fact in facts}
+        alone = {(f.subject, f.relation) for f in facts if rivals_share_one_end(f.relation, self.words)}
+        for subject, relation in sorted(alone):
+            found |= {fact.id: fact for fact in self._view.facts(subject=subject, relation=relation)}
         return [found[identity] for identity in sorted(found)]
 
     def part(self, facts: Sequence[Fact], *, histories: FactHistories | None = None) -> Part:
@@ -147,7 +185,6 @@ class Packing:
             return entity.name, entity.kind.value, entity.codes[0] if entity.codes else "", aliases
 
         columns = list(zip(*(of(identity) for identity in ids), strict=True)) or [(), (), (), ()]
-        renamed = {identity: self.renamed[identity] for identity in ids if identity in self.renamed}
         about = {identity: known[identity].about for identity in ids if identity in known and known[identity].about}
         return {
             "id": ids,
@@ -156,7 +193,7 @@ class Packing:
             "code": columns[2],
             "aliases": columns[3],
             "about": about,
-            "renamed": renamed,
+            "renamed": self.renamed(known.values()),
         }
 
     def _documents(self, ids: Sequence[str]) -> Part:
@@ -221,11 +258,10 @@ class FactHistories:
                 self._compare(group, words)
 
     def _replay(self, group: Sequence[Fact], words: Vocabulary) -> None:
-        denied = any(fact.polarity is Polarity.NEGATIVE for fact in group)
-        if not (denied or one_at_a_time(group[0].relation, words)) or not superseded(group, words):
-            # what nothing closes in the end may have been closed for a while, by what was restated later
-            if not any(len(fact.evidence) > 1 for fact in group):
-                return
+        # what nothing closes in the end may have been closed for a while, by what was restated later
+        restated = any(len(fact.evidence) > 1 for fact in group)
+        if not (restated or superseded(group, words)):
+            return
         for day in sorted({item.published_on for fact in group for item in fact.evidence}):
             closed = superseded(_visible(group, day), words)
             for fact in group:
@@ -262,8 +298,3 @@ def is_measured(fact: Fact, words: Vocabulary) -> bool:
     """Return whether a fact is a figure or a remark rather than a link between entities."""
     relation = words.relations.get(fact.relation)
     return relation is not None and relation.family == _MEASURED and fact.relation != "rates"
-
-
-def day_of(number: int) -> date:
-    """Return the day of a number since 1970-01-01."""
-    return date(1970, 1, 1) + timedelta(days=number)

@@ -14,7 +14,7 @@ from viz.pages import as_json
 from viz.wording import word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from kg.relations import Lang
@@ -73,7 +73,7 @@ def write_exhibit(content: ExhibitContent, folder: Path, *, lang: Lang, one_file
     Raises:
         FileUnwritable: when a file cannot be written.
     """
-    meta = {**content.meta(), "mode": "packed"}
+    meta = {**content.meta, "mode": "packed"}
     try:
         (folder / ("" if one_file else PARTS)).mkdir(parents=True, exist_ok=True)
         for stale in (folder / PARTS).glob("*.js"):

@@ -159,7 +159,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
       >
         <defs>
           {["plus", "minus", "neutral", "fresh", "ended"].map((name) => (
-            <marker key={name} id={`arrow-${name}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto-start-reverse">
+            <marker key={name} id={`arrow-${name}`} viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9" orient="auto-start-reverse">
               <path d="M0 0 8 4 0 8z" fill={(colors as unknown as Record<string, string>)[name]} />
             </marker>
           ))}
@@ -232,16 +232,20 @@ function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
     boxes.set(id, [...(boxes.get(id) ?? []), box]);
   }
   const curves: Curve[] = [];
+  const degree = new Map<string, number>();
+  for (const { subject, object } of plan.links) for (const end of [subject.id, object.id]) degree.set(end, (degree.get(end) ?? 0) + 1);
+  const busy = (id: string) => degree.get(id) ?? 0;
   for (const link of plan.links) {
     if (plan.nested.has(link.key)) continue;
     const from = boxes.get(link.subject.id)?.find((box) => !box.item.inset) ?? boxes.get(link.subject.id)?.[0];
     const into = boxes.get(link.object.id)?.find((box) => !box.item.inset) ?? boxes.get(link.object.id)?.[0];
-    if (from && into && from !== into) curves.push(curve(link, from, into));
+    if (from && into && from !== into) curves.push(curve(link, from, into, busy(link.subject.id) > busy(link.object.id)));
   }
   return curves;
 }
 
-function curve(link: Link, from: Box, into: Box): Curve {
+/** A mark on the curve stands near the end with fewer curves, so that marks do not cover each other. */
+function curve(link: Link, from: Box, into: Box, late: boolean): Curve {
   const y1 = from.y + from.height / 2;
   const y2 = into.y + into.height / 2;
   if (from.column === into.column) {
@@ -254,7 +258,12 @@ function curve(link: Link, from: Box, into: Box): Curve {
   const x1 = right ? from.x + from.width : from.x;
   const x2 = right ? into.x : into.x + into.width;
   const bend = (x1 + x2) / 2;
-  return { link, path: `M${x1} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}`, middle: [bend, (y1 + y2) / 2] };
+  const at = late ? 0.74 : 0.26;
+  const along = (one: number, two: number, three: number, four: number) =>
+    (1 - at) ** 3 * one + 3 * (1 - at) ** 2 * at * two + 3 * (1 - at) * at ** 2 * three + at ** 3 * four;
+  return {
+    link, path: `M${x1} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}`, middle: [along(x1, bend, bend, x2), along(y1, y1, y2, y2)],
+  };
 }
 
 interface EdgeProps extends Curve {

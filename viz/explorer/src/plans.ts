@@ -259,7 +259,8 @@ export function chainStages(records: Records, roots: Entity[], sight: Sight, dep
     const makers = makersOf(records, id, sight);
     return { entity: known(id), layer, makers, strength: (strength.get(id) ?? 0) + makers.length / 10 };
   });
-  stages.sort((one, another) => one.layer - another.layer || another.strength - one.strength || (one.entity.id < another.entity.id ? -1 : 1));
+  const first = (stage: ChainStage) => (roots.some((root) => root.id === stage.entity.id) ? 0 : 1);
+  stages.sort((one, another) => one.layer - another.layer || first(one) - first(another) || one.layer - another.layer || another.strength - one.strength || (one.entity.id < another.entity.id ? -1 : 1));
   return { stages, flows: unique(drawn) };
 }
 
