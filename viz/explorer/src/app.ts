@@ -20,7 +20,7 @@ const pending = new Map<string, Promise<void>>();
 
 /** Load the facts around entities that are not loaded yet. */
 export async function ensure(ids: string[]): Promise<void> {
-  const missing = [...new Set(ids)].filter((id) => !loaded.has(id) && !pending.has(id));
+  const missing = [...new Set(ids)].filter((id) => id && !loaded.has(id) && !pending.has(id));
   if (missing.length) {
     const work = source.load(missing, records).then(() => missing.forEach((id) => loaded.add(id)));
     for (const id of missing) pending.set(id, work);

@@ -35,7 +35,7 @@ export function Search({ route, id, label, onChoose }: SearchProps) {
     const mine = ++turn.current;
     if (!wanted.trim()) return setMatches(null);
     try {
-      const found = await source.search(wanted.trim(), asked || iso(lastDay), FOUND);
+      const found = await source.search(wanted.trim(), asked, FOUND);
       if (turn.current === mine) setMatches(found);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
@@ -110,7 +110,7 @@ export function TimeBar({ route, links }: { route: Route; links: Link[] }) {
   const since = sinceDay(route);
   const fresh = links.filter((link) => link.isNew).length;
   const ended = links.filter((link) => link.ended).length;
-  const custom = route.since !== "" && !SINCE.some(([value]) => value === route.since);
+  const custom = dayOf(route.since) !== null && !SINCE.some(([value]) => value === route.since);
   const most = Math.max(1, ...meta.days.map(([, count]) => count));
   const span = Math.max(1, lastDay - firstDay);
   return (

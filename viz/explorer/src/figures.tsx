@@ -106,8 +106,8 @@ function chartOf(seen: Seen[], title: string, width: number): { options: uPlot.O
     width, height: 230, title,
     scales: { x: { time: true } },
     axes: [
-      { stroke: colors.faint, grid: { stroke: colors.line }, font: "11px sans-serif", values: (_, splits) => splits.map((split) => iso(Math.floor(split / 86_400)).slice(0, 7)) },
-      { stroke: colors.faint, grid: { stroke: colors.line }, size: 84, font: "11px sans-serif", values: (_, splits) => splits.map(text) },
+      { stroke: colors.faint, grid: { stroke: colors.line, width: 1 }, ticks: { stroke: colors.line, width: 1 }, font: "11px sans-serif", values: (_, splits) => splits.map((split) => iso(Math.floor(split / 86_400)).slice(0, 7)) },
+      { stroke: colors.faint, grid: { stroke: colors.line, width: 1 }, ticks: { stroke: colors.line, width: 1 }, size: 84, font: "11px sans-serif", values: (_, splits) => splits.map(text) },
     ],
     series: [
       { label: t("period"), value: (_, value) => (value === null ? "" : iso(Math.floor(value / 86_400))) },

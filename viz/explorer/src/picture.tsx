@@ -98,8 +98,9 @@ function itemHeight(item: Item): number {
   return hasNote(item) ? ROW + NOTE : ROW;
 }
 
+/** A second line; a company listed under a stage has its code at the end of its only one. */
 function hasNote(item: Item): boolean {
-  return item.note !== "" && item.note !== "●";
+  return item.note !== "" && item.note !== "●" && !item.inset;
 }
 
 function sectionHeight(section: Section): number {
@@ -190,7 +191,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
           const text = section.more ? t("more", { n: section.more }) : t("fewer");
           const act = () => onFold(section.id);
           return (
-            <g key={section.id} class="fold" role="button" tabIndex={0} aria-label={`${section.title} ${text}`} onClick={act} onKeyDown={(event) => event.key === "Enter" && act()}>
+            <g key={section.id} class="fold" role="button" tabindex={0} aria-label={`${section.title} ${text}`} onClick={act} onKeyDown={(event) => event.key === "Enter" && act()}>
               <rect x={x} y={y} width={WIDTH} height={ROW - 2} rx="4" fill={colors.lane} />
               <text x={x + 8} y={y + 15} font-size="12" fill={colors.focus}>{text} {section.more ? "▾" : "▴"}</text>
             </g>
@@ -297,6 +298,10 @@ function Edge({ link, path, middle, share, picked, faded, onPick }: EdgeProps) {
   );
 }
 
+/** A click waits this long for a second one: evidence opens on one, neighbours on two. */
+const DOUBLE = 230;
+let waiting = 0;
+
 interface NodeProps {
   box: Box;
   asOf: number;
@@ -315,23 +320,27 @@ function Node({ box, asOf, picked, pinned, mark, onPick, onAct }: NodeProps) {
   const name = nameAt(entity, asOf);
   const badge = mark ? t(mark) : "";
   const move = item.move > 0 ? " ↑" : item.move < 0 ? " ↓" : "";
-  const room = width - 14 - (badge ? widthOf(badge, SMALL) + 14 : 0) - (pinned ? 14 : 0) - (move ? 16 : 0);
+  const room = width - 14 - (badge ? widthOf(badge, SMALL) + 14 : 0) - (pinned ? 14 : 0) - (move ? 16 : 0) - (item.inset && item.note ? widthOf(item.note, SMALL) + 10 : 0);
   const keys: Record<string, () => void> = {
     Enter: () => onPick(`n:${entity.id}`), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
     p: () => onAct("pin", entity.id), o: () => onAct("open", entity.id),
   };
+  const note = item.note === "●" ? "" : item.note;
+  const short = fitted(name, room, item.strong || !item.inset ? FONT : 12);
+  // What is spoken begins with what is seen, and goes on with what did not fit.
+  const spoken = [`${short}${move}${note}${badge}`, short === name ? "" : name, entity.code === note ? "" : entity.code].filter(Boolean).join(" · ");
   const heavy = item.strong || !item.inset;
   return (
     <g
       class="node"
       role="button"
-      tabIndex={0}
+      tabindex={0}
       data-id={entity.id}
-      aria-label={[name, entity.code, item.note === "●" ? "" : item.note, badge].filter(Boolean).join(" · ")}
+      aria-label={spoken}
       aria-pressed={picked}
       onPointerDown={(event) => event.stopPropagation()}
-      onClick={() => onPick(`n:${entity.id}`)}
-      onDblClick={() => onAct("expand", entity.id)}
+      onClick={(event) => (event.detail > 1 ? clearTimeout(waiting) : (waiting = window.setTimeout(() => onPick(`n:${entity.id}`), DOUBLE)))}
+      onDblClick={() => (clearTimeout(waiting), onAct("expand", entity.id))}
       onKeyDown={(event) => {
         const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
         if (act) {
@@ -343,10 +352,11 @@ function Node({ box, asOf, picked, pinned, mark, onPick, onAct }: NodeProps) {
       <title>{[name, entity.code, entity.aliases].filter(Boolean).join(" · ")}</title>
       <rect x={x} y={y} width={width} height={height} rx={entity.kind === "company" ? 3 : 11} fill={fill} stroke={picked ? colors.focus : mark === "is_new" ? colors.fresh : line} stroke-width={picked ? 2.5 : item.strong ? 2.2 : 1} stroke-dasharray={mark === "is_ended" ? "3 3" : undefined} />
       <text x={x + 8} y={y + 16.5} font-size={heavy ? FONT : 12} font-weight={item.strong ? 700 : 400} fill={colors.ink} text-decoration={mark === "is_ended" ? "line-through" : undefined}>
-        {fitted(name, room, heavy ? FONT : 12)}
+        {short}
         {move ? <tspan fill={signColor(item.move)} font-weight="700">{move}</tspan> : null}
       </text>
       {hasNote(item) ? <text x={x + 8} y={y + ROW + 6} font-size={SMALL} fill={colors.faint}>{fitted(item.note, width - 14, SMALL)}</text> : null}
+      {item.inset && item.note ? <text x={x + width - 7 - (badge ? widthOf(badge, SMALL) + 8 : 0)} y={y + 16} text-anchor="end" font-size={SMALL} fill={colors.faint}>{item.note}</text> : null}
       {badge ? (
         <text x={x + width - 7} y={y + 16} text-anchor="end" font-size={SMALL} font-weight="600" fill={mark === "is_new" ? colors.fresh : colors.ended}>{badge}</text>
       ) : null}

@@ -48,6 +48,7 @@ export interface Lives {
 export interface Source {
   /** Load all facts with one of these ends, of all days. */
   load(ids: string[], records: Records): Promise<void>;
+  /** Return the entities that a text may mean, as of a day, "" for the latest. */
   search(text: string, asOf: string, limit: number): Promise<Match[]>;
   /** Return a stretch of a stored text and where it begins. */
   text(document: string, start: number, end: number): Promise<{ text: string; start: number; more: boolean }>;
@@ -60,6 +61,10 @@ export class SourceError extends Error {}
 
 const BATCH = 40;
 
+function dated(asOf: string): Record<string, string> {
+  return asOf ? { as_of: asOf } : {};
+}
+
 /** The query API, on the same origin. */
 export class ServedSource implements Source {
   async load(ids: string[], records: Records): Promise<void> {
@@ -70,7 +75,8 @@ export class ServedSource implements Source {
   }
 
   async search(text: string, asOf: string, limit: number): Promise<Match[]> {
-    const query = new URLSearchParams({ q: text.slice(0, 200), limit: String(limit), as_of: asOf });
+    if (!text.trim()) return [];
+    const query = new URLSearchParams({ q: text.slice(0, 200), limit: String(limit), ...dated(asOf) });
     const found = await this.get<{ id: string; name: string; kind: string; codes: string[]; matched: string }[]>(
       `v1/entities?${query}`,
     );
@@ -85,7 +91,7 @@ export class ServedSource implements Source {
   }
 
   async passages(words: string, asOf: string): Promise<Passage[]> {
-    const query = new URLSearchParams({ query: words.slice(0, 1000), limit: "5", as_of: asOf });
+    const query = new URLSearchParams({ query: words.slice(0, 1000), limit: "5", ...dated(asOf) });
     type Found = { chunk: { document: string; start: number; text: string }; title: string; published_on: string };
     const found = await this.get<Found[]>(`v1/passages?${query}`);
     return found.map(({ chunk, title, published_on }) => ({
@@ -157,7 +163,7 @@ export class PackedSource implements Source {
 
   async search(text: string, asOf: string, limit: number): Promise<Match[]> {
     const index = await this.index();
-    const day = Date.parse(`${asOf}T00:00:00Z`) / 86_400_000;
+    const day = asOf ? Date.parse(`${asOf}T00:00:00Z`) / 86_400_000 : Infinity;
     const wanted = fold(text);
     if (!wanted) return [];
     const found: [number, number, Match][] = [];
@@ -185,7 +191,7 @@ export class PackedSource implements Source {
 
   async passages(words: string, asOf: string): Promise<Passage[]> {
     const heads = await this.part<Documents>("documents");
-    const day = Date.parse(`${asOf}T00:00:00Z`) / 86_400_000;
+    const day = asOf ? Date.parse(`${asOf}T00:00:00Z`) / 86_400_000 : Infinity;
     const found: Passage[] = [];
     for (let row = heads.id.length - 1; row >= 0 && found.length < 5; row--) {
       if (heads.day[row]! > day) continue;

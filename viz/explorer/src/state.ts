@@ -54,6 +54,7 @@ export function read(hash: string): Route {
   for (const [name, key] of Object.entries(NUMBERS)) {
     (route as unknown as Record<string, number>)[name] = Math.max(0, Math.min(99_999, Number(given.get(key)) || 0));
   }
+  for (const name of ["day", "from", "to"] as const) if (!/^\d{4}-\d{2}-\d{2}$/.test(route[name])) route[name] = "";
   const certainty = given.get("c");
   route.certainty = certainty === null ? null : Math.max(0, Math.min(1, Number(certainty) || 0));
   return route;

@@ -137,8 +137,8 @@ function Empty({ name, route }: { name: string; route: Route }) {
   const [near, setNear] = useState<Match[]>([]);
   const [found, setFound] = useState<Passage[] | null>(null);
   const day = asOfText(route) || iso(lastDay);
-  useLoading(() => source.search(name.slice(0, 2), asOfText(route) || day, 6).then(setNear), `near:${name}:${day}`);
-  const look = () => void source.passages(name, asOfText(route) || day).then(setFound);
+  useLoading(() => source.search(name.slice(0, 2), asOfText(route), 6).then(setNear), `near:${name}:${day}`);
+  const look = () => void source.passages(name, asOfText(route)).then(setFound);
   return (
     <div class="empty">
       <h2>{t("empty", { day })}</h2>
@@ -249,7 +249,7 @@ async function loadChain(id: string, depth: number): Promise<void> {
   await ensure([id]);
   const topic = entityOf(id);
   if (!topic) return;
-  const named = await source.search(topic.name, iso(lastDay), 6);
+  const named = await source.search(topic.name, "", 6);
   await ensure(named.filter((match) => match.name === topic.name && ["product", "industry"].includes(match.kind)).map((match) => match.id));
   const sight = wholeSight();
   const roots = rootsOf(id);
