@@ -332,6 +332,7 @@ def test_the_view_can_be_saved(files, visit, name, tmp_path):
     opened.quiet()
 
 
+@pytest.mark.filterwarnings("ignore:Workbook contains no default style")
 def test_a_table_is_sorted_filtered_and_saved(files, visit, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     opened = visit(files)

@@ -97,7 +97,7 @@ function graphOf(network: Network, seeds: string[], sight: Sight): Graph {
   const count = graph.order;
   if (count > 2) {
     const settings = { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: count > 300, strongGravityMode: true, gravity: 0.05 };
-    forceAtlas2.assign(graph, { iterations: count > 2000 ? 25 : count > 500 ? 80 : 200, settings });
+    forceAtlas2.assign(graph, { iterations: count > 2000 ? 15 : count > 500 ? 80 : 200, settings });
   }
   return graph;
 }

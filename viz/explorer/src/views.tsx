@@ -1,7 +1,7 @@
 /** One view for each question about an entity; all of them draw a plan, list it as a table, and share the tools. */
 
 import type { ComponentChild } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Loading } from "./app";
 import { asOfText, ensure, entityOf, firstDay, lastDay, meta, records, sightOf, source, useLoading, wholeSight } from "./app";
 import { claimText, modalityText, notesOf, relationText, valueText } from "./claims";
@@ -398,8 +398,8 @@ export function NetworkPage({ route }: { route: Route }) {
   const loading = useLoading(() => loadNetwork(seeds, depth, most), on);
   const entity = entityOf(id);
   const [title, subtitle] = id ? header(entity, id, sight.asOf) : [t("network"), ""];
-  const network = loading.state === "ready" ? networkOf(seeds, depth, most, sight) : { nodes: [], links: [], left: 0 };
-  const version = `${on}:${JSON.stringify({ ...route, pick: "", tab: "" })}:${isDark()}`;
+  const version = `${on}:${loading.state}:${JSON.stringify({ ...route, pick: "", tab: "" })}:${isDark()}`;
+  const network = useMemo(() => (loading.state === "ready" ? networkOf(seeds, depth, most, sight) : { nodes: [], links: [], left: 0 }), [version]);
   const count = t("nodes_links", { n: network.nodes.length, m: network.links.length });
   const notice = network.left ? `${count} · ${t("too_many", { n: network.nodes.length, m: network.left })}` : count;
   return (
