@@ -175,8 +175,6 @@ def _pyvis(page: Page, links: list[tuple[str, str]], file: Path) -> None:
 POINTER_DRAG = (
     DRAG.replace("SELECTOR", "'canvas'").replace("new MouseEvent", "new PointerEvent").replace("'mouse", "'pointer")
 )
-    DRAG.replace("SELECTOR", "'canvas'").replace("new MouseEvent", "new PointerEvent").replace("'mouse", "'pointer")
-)
 
 
 def _rate(frames: list[float]) -> str:
