@@ -122,6 +122,7 @@ export function NetworkView({ network, seeds, sight, version, onPick, onAct }: P
       labelColor: { color: colors.ink }, labelSize: 12, labelFont: "system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
       labelRenderedSizeThreshold: many ? 9 : 5, labelDensity: many ? 0.5 : 1, hideEdgesOnMove: many, hideLabelsOnMove: many,
       enableEdgeEvents: !many, defaultEdgeType: "arrow", zIndex: false, allowInvalidContainer: true,
+      enableCameraPanning: !many,
     });
     shown.current = sigma;
     (globalThis as { liantuSigma?: Sigma }).liantuSigma = sigma;
@@ -133,8 +134,10 @@ export function NetworkView({ network, seeds, sight, version, onPick, onAct }: P
     });
     const snapshot = () => box.current && snap(sigma, box.current);
     addEventListener("liantu-snapshot", snapshot);
+    const stop = many ? dragAsImage(sigma, box.current) : () => undefined;
     return () => {
       removeEventListener("liantu-snapshot", snapshot);
+      stop();
       sigma.kill();
       shown.current = null;
     };
@@ -164,12 +167,76 @@ export function NetworkView({ network, seeds, sight, version, onPick, onAct }: P
   );
 }
 
+const IDLE = 150;
+
+/**
+ * Drag thousands of nodes as one image and draw them anew where they are dropped: without a graphics processor, drawing
+ * them in every frame is too slow.
+ */
+function dragAsImage(sigma: Sigma, box: HTMLElement): () => void {
+  let image: HTMLCanvasElement | undefined;
+  let start: { x: number; y: number } | null = null;
+  let moved = { x: 0, y: 0 };
+  let timer = 0;
+  const later = () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => {
+      sigma.off("afterRender", later);
+      image = snap(sigma, box);
+      sigma.on("afterRender", later);
+    }, IDLE);
+  };
+  const down = (event: PointerEvent) => {
+    if (event.button !== 0 || (event.target as HTMLElement).closest("button")) return;
+    start = { x: event.clientX, y: event.clientY };
+    moved = { x: 0, y: 0 };
+  };
+  const move = (event: PointerEvent) => {
+    if (!start) return;
+    moved = { x: event.clientX - start.x, y: event.clientY - start.y };
+    if (Math.abs(moved.x) + Math.abs(moved.y) < 4) return;
+    image ??= snap(sigma, box);
+    if (!image) return;
+    image.hidden = false;
+    box.classList.add("dragged");
+    image.style.transform = `translate3d(${moved.x}px, ${moved.y}px, 0)`;
+  };
+  const up = () => {
+    if (!start) return;
+    start = null;
+    if (!box.classList.contains("dragged")) return;
+    const camera = sigma.getCamera();
+    const from = sigma.viewportToFramedGraph({ x: 0, y: 0 });
+    const to = sigma.viewportToFramedGraph(moved);
+    camera.setState({ x: camera.x + from.x - to.x, y: camera.y + from.y - to.y });
+    requestAnimationFrame(() => {
+      box.classList.remove("dragged");
+      if (image) {
+        image.hidden = true;
+        image.style.transform = "";
+      }
+    });
+  };
+  sigma.on("afterRender", later);
+  later();
+  box.addEventListener("pointerdown", down);
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", up);
+  return () => {
+    clearTimeout(timer);
+    sigma.off("afterRender", later);
+    box.removeEventListener("pointerdown", down);
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", up);
+  };
+}
+
 /** Copy the layers of the drawing into one canvas, in the frame in which they are drawn. */
-function snap(sigma: Sigma, box: HTMLElement): void {
+function snap(sigma: Sigma, box: HTMLElement): HTMLCanvasElement | undefined {
   sigma.refresh();
   const layers = [...box.querySelectorAll<HTMLCanvasElement>("canvas:not(.snapshot)")];
   const first = layers[0];
-  if (!first) return;
+  if (!first) return undefined;
   const found = box.querySelector<HTMLCanvasElement>("canvas.snapshot") ?? document.createElement("canvas");
   found.className = "snapshot";
   found.hidden = true;
@@ -179,5 +246,8 @@ function snap(sigma: Sigma, box: HTMLElement): void {
   context.fillStyle = palette().paper;
   context.fillRect(0, 0, found.width, found.height);
   for (const layer of layers) context.drawImage(layer, 0, 0);
+  found.style.width = first.style.width;
+  found.style.height = first.style.height;
   box.append(found);
+  return found;
 }
