@@ -74,7 +74,7 @@ function App() {
         <button type="button" lang={lang() === "zh" ? "en" : "zh-CN"} onClick={() => { const next = lang() === "zh" ? "en" : "zh"; keep({ lang: next }); applyLang(next); refresh(); }}>{t("language")}</button>
         <button type="button" onClick={() => { const next = dark ? "light" : "dark"; keep({ theme: next }); applyTheme(next); refresh(); }}>{t(dark ? "light" : "dark")}</button>
       </nav>
-      <main id="content" tabIndex={-1} class={route.view}>
+      <main id="content" tabIndex={-1} class={`view-${route.view}`}>
         {View ? <View key={`${route.view}:${route.ids.join()}`} route={route} /> : (
           <div class="stage"><div class="content"><Home route={route} /></div><Drawer route={route} act={(action, id) => act(route, action, id)} /></div>
         )}

@@ -120,7 +120,7 @@ export function NetworkView({ network, seeds, sight, version, onPick, onAct }: P
     const many = network.nodes.length > 1500;
     const sigma = new Sigma(graphOf(network, seeds, sight), box.current, {
       labelColor: { color: colors.ink }, labelSize: 12, labelFont: "system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
-      labelRenderedSizeThreshold: many ? 9 : 5, labelDensity: many ? 0.5 : 1, hideEdgesOnMove: many, hideLabelsOnMove: many,
+      labelRenderedSizeThreshold: many ? 9 : 3, labelDensity: many ? 0.5 : 3, labelGridCellSize: 70, hideEdgesOnMove: many, hideLabelsOnMove: many,
       enableEdgeEvents: !many, defaultEdgeType: "arrow", zIndex: false, allowInvalidContainer: true,
       enableCameraPanning: !many,
     });

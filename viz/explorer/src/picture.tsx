@@ -1,6 +1,6 @@
 /** A plan drawn as SVG: columns of names at a fixed, legible size, and curves between them. */
 
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { nameAt } from "./data";
 import type { Link } from "./links";
 import { DASHES, kindColors, palette, signColor } from "./palette";
@@ -126,6 +126,13 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
   const colors = palette();
   const marks = marksOf(plan);
   const best = Math.max(...plan.links.map((link) => link.strength), 0.01);
+  useLayoutEffect(() => {
+    // begin where the topic stands, which a small window may not show
+    const topic = drawing.boxes.find((box) => box.item.strong);
+    if (!topic || !frame.current) return;
+    frame.current.scrollLeft = topic.x + topic.width / 2 - frame.current.clientWidth / 2;
+    frame.current.scrollTop = Math.max(0, topic.y - frame.current.clientHeight / 2);
+  }, [label]);
   const drag = useRef<[number, number, number, number] | null>(null);
   const moved = (event: PointerEvent) => {
     if (!drag.current || !frame.current) return;

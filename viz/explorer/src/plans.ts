@@ -301,6 +301,7 @@ export function chainPlan(records: Records, roots: Entity[], sight: Sight, open:
 }
 
 const CAUSAL_EACH = 10;
+const ENDS_EACH = 3;
 
 /** Return the causal links that leave an entity (+1) or lead to it (−1), strongest first. */
 export function causal(records: Records, id: string, side: -1 | 1, sight: Sight): Link[] {
@@ -344,23 +345,30 @@ function least(links: Link[]): number {
   return Math.min(...links.map((link) => link.strength));
 }
 
-/** Causes on the left, effects on the right, and at the right end the companies that are named or make what is named. */
-export function factorPlan(records: Records, entity: Entity, sight: Sight, open: Set<string>, expanded: string[], hops: number): Plan {
+/** Causes on the left, effects on the right, of a factor under all of its names: a product speaks through its price. */
+export function factorPlan(records: Records, roots: Entity[], sight: Sight, open: Set<string>, expanded: string[], hops: number): Plan {
   const builder = new Builder(sight, open);
   const drawn: Link[] = [];
-  builder.add(0, "self", "", item(entity, entity.code, { strong: true }));
-  builder.captions.set(0, entity.name);
-  for (const side of [-1, 1] as const) {
-    for (const path of causalPaths(records, entity, side, sight, hops)) {
-      const column = side * path.links.length;
-      const section = `${side}:${path.links.length}`;
-      const title = path.links.length === 1 ? t(side < 0 ? "causes" : "effects") : "";
-      if (builder.has(path.end.id)) {
-        if (path.links.every((link) => builder.has(link.subject.id) && builder.has(link.object.id))) drawn.push(...path.links);
-        continue;
-      }
-      const joined = path.links.slice(0, -1).every((link) => builder.has(link.subject.id) && builder.has(link.object.id));
-      if (joined && builder.add(column, section, title, item(path.end, "", { move: path.sign }), CAUSAL_EACH)) drawn.push(...path.links);
+  for (const root of roots) builder.add(0, "self", "", item(root, root.code, { strong: true }));
+  const paths = roots.flatMap((root) => ([-1, 1] as const).flatMap((side) => causalPaths(records, root, side, sight, hops).map((path) => ({ path, side }))));
+  for (const { path, side } of paths.sort((one, another) => one.path.links.length - another.path.links.length)) {
+    const drawable = (links: Link[]) => links.every((link) => builder.has(link.subject.id) && builder.has(link.object.id));
+    if (builder.has(path.end.id)) {
+      if (drawable(path.links)) drawn.push(...path.links);
+      continue;
+    }
+    const hop = path.links.length;
+    const title = hop === 1 ? t(side < 0 ? "causes" : "effects") : "";
+    const placed = drawable(path.links.slice(0, -1)) && builder.add(side * hop, `${side}:${hop}`, title, item(path.end, "", { move: path.sign }), CAUSAL_EACH);
+    if (placed) drawn.push(...path.links);
+  }
+  const ends = Math.max(...builder.places.values()) + 1;
+  for (const [id, column] of [...builder.places]) {
+    const entity = records.entities.get(id);
+    if (column < 1 || !entity || !STAGES.has(entity.kind)) continue;
+    for (const [company, link] of makersOf(records, id, sight).slice(0, ENDS_EACH)) {
+      const known = builder.has(company.id);
+      if (known || builder.add(ends, "ends", t("ends_in"), item(company, company.code), 2 * CAUSAL_EACH)) drawn.push(link);
     }
   }
   grow(records, builder, sight, expanded, drawn);

@@ -189,6 +189,10 @@ function evidenceButton(link: Link, text: string): ComponentChild {
   return <button type="button" class="link" onClick={() => change({ pick: `l:${link.key}` }, true)}>{text}</button>;
 }
 
+function stateText(link: Link): string {
+  return link.ended ? t("is_ended") : link.isNew ? t("is_new") : "";
+}
+
 export function LinkTable({ entity, links, sight }: { entity: Entity; links: Link[]; sight: Sight }) {
   const quality = (link: Link, name: string) => link.seen.map((seen) => seen.fact.qualifiers[name]).find(Boolean) ?? "";
   const shares = (link: Link) => quality(link, "revenue_share") || quality(link, "cost_share") || valueText(link.seen[0]!.fact.value);
@@ -204,6 +208,7 @@ export function LinkTable({ entity, links, sight }: { entity: Entity; links: Lin
     { id: "last", title: t("last_seen"), value: (link: Link) => iso(link.last) },
     { id: "sure", title: t("certainty"), value: (link: Link) => Math.round(link.certainty * 100) },
     { id: "sources", title: t("sources"), value: (link: Link) => link.sources },
+    ...(sight.since === null ? [] : [{ id: "state", title: t("compare"), value: (link: Link) => stateText(link) }]),
     { id: "source", title: t("source"), value: (link: Link) => link.seen[0]!.evidence.at(-1)!.doc.title, show: (link: Link) => evidenceButton(link, link.seen[0]!.evidence.at(-1)!.doc.title) },
   ];
   return <DataTable name={`${entity.name} ${t("profile")}`} rows={links} columns={columns} />;
@@ -309,8 +314,9 @@ function ChainTable({ roots, sight, depth, name }: { roots: Entity[]; sight: Sig
     { id: "code", title: t("code"), value: (row: ChainRow) => row.company?.code ?? "" },
     { id: "share", title: t("share"), value: (row: ChainRow) => (row.link ? notesOf(row.link.seen[0]!.fact).join(" · ") : "") },
     { id: "figure", title: t("latest_figure"), value: (row: ChainRow) => figureText(row.figure, sight.asOf), show: (row: ChainRow) => row.figure ? <button type="button" class="link" onClick={() => change({ pick: `f:${row.figure!.fact.id}` }, true)}>{figureText(row.figure, sight.asOf)}</button> : null },
+    ...(sight.since === null ? [] : [{ id: "state", title: t("compare"), value: (row: ChainRow) => (row.link ? stateText(row.link) : "") }]),
     { id: "day", title: t("last_seen"), value: (row: ChainRow) => (row.link ? iso(row.link.last) : "") },
-    { id: "sources", title: t("sources"), value: (row: ChainRow) => row.link?.sources ?? 0 },
+    { id: "sources", title: t("sources"), value: (row: ChainRow) => row.link?.sources ?? "" },
     { id: "source", title: t("source"), value: (row: ChainRow) => row.link?.seen[0]!.evidence.at(-1)!.doc.title ?? "", show: (row: ChainRow) => row.link ? evidenceButton(row.link, row.link.seen[0]!.evidence.at(-1)!.doc.title) : null },
   ];
   return <DataTable name={`${name} ${t("chain")}`} rows={rows} columns={columns} />;
@@ -326,9 +332,21 @@ function figureText(seen: Seen | null, asOf: number): string {
 
 const HOPS = 2;
 
+/** Return a factor under its names: itself, the price of a product, and the product that a price is about. */
+function factorRoots(id: string): Entity[] {
+  const entity = entityOf(id);
+  if (!entity) return [];
+  const wanted = new Set(entity.kind === "indicator" ? [] : [`${entity.name}价格`, `${entity.name}价`]);
+  const prices = [...records.entities.values()].filter((each) => each.kind === "indicator" && wanted.has(each.name));
+  return [entity, ...prices].slice(0, 4);
+}
+
 async function loadCausal(id: string): Promise<void> {
   await ensure([id]);
-  let frontier = [id];
+  const name = entityOf(id)?.name ?? "";
+  const named = name ? await source.search(`${name}价`, "", 6) : [];
+  await ensure(named.filter((match) => match.kind === "indicator").map((match) => match.id));
+  let frontier = factorRoots(id).map((root) => root.id);
   for (let hop = 1; hop < HOPS; hop++) {
     const next = frontier.flatMap((each) => linksOf(records, each, wholeSight()).filter((link) => link.relation.name === "affects").slice(0, 60).map((link) => other(link, each).id));
     frontier = [...new Set(next)];
@@ -342,8 +360,8 @@ export function FactorView({ route }: { route: Route }) {
   const loading = useLoading(() => loadCausal(id).then(() => ensure(route.expanded)), `factor:${id}:${route.expanded.length}`);
   const entity = entityOf(id);
   const [title, subtitle] = header(entity, id, sight.asOf);
-  const plan = entity && loading.state === "ready" ? factorPlan(records, entity, sight, new Set(route.open), route.expanded, HOPS) : null;
-  const body = !plan || !entity ? null : !plan.links.length ? <Empty name={title} route={route} /> : route.tab === "table" ? <PathTable entity={entity} sight={sight} /> : <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></>;
+  const plan = entity && loading.state === "ready" ? factorPlan(records, factorRoots(id), sight, new Set(route.open), route.expanded, HOPS) : null;
+  const body = !plan || !entity ? null : !plan.links.length ? <Empty name={title} route={route} /> : route.tab === "table" ? <PathTable roots={factorRoots(id)} sight={sight} /> : <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></>;
   return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links ?? []} tabs={[["", "picture"], ["table", "table"]]} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
 }
 
@@ -352,8 +370,8 @@ interface PathRow {
   side: number;
 }
 
-function PathTable({ entity, sight }: { entity: Entity; sight: Sight }) {
-  const rows = ([-1, 1] as const).flatMap((side) => causalPaths(records, entity, side, sight, HOPS).map((path): PathRow => ({ path, side })));
+function PathTable({ roots, sight }: { roots: Entity[]; sight: Sight }) {
+  const rows = roots.flatMap((root) => ([-1, 1] as const).flatMap((side) => causalPaths(records, root, side, sight, HOPS).map((path): PathRow => ({ path, side }))));
   const text = ({ path, side }: PathRow) => (side > 0 ? path.links : [...path.links].reverse()).map((link) => claimText(link.seen[0]!.fact, sight.asOf)).join("；");
   const columns = [
     { id: "side", title: t("direction"), value: ({ side }: PathRow) => t(side < 0 ? "causes" : "effects") },
@@ -365,7 +383,7 @@ function PathTable({ entity, sight }: { entity: Entity; sight: Sight }) {
     { id: "against", title: t("against"), value: ({ path }: PathRow) => (path.links.some((link) => link.contested) ? t("contested") : "") },
     { id: "day", title: t("last_seen"), value: ({ path }: PathRow) => iso(Math.max(...path.links.map((link) => link.last))) },
   ];
-  return <DataTable name={`${entity.name} ${t("factor")}`} rows={rows} columns={columns} />;
+  return <DataTable name={`${roots[0]?.name ?? ""} ${t("factor")}`} rows={rows} columns={columns} />;
 }
 
 async function loadPath(from: string, target: string): Promise<void> {
