@@ -96,6 +96,7 @@ bench: $(VENV)/.default ## characters and facts per second of every stage
 	@$(BIN)/python -m benchmarks.speed
 
 clean: ## remove the environment and everything that was made
+	rm -rf viz/explorer/node_modules
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
