@@ -84,8 +84,9 @@ class ThreadClock:
     def lap(self) -> float:
         """Return the time since the last call."""
         metrics = {each["name"]: each["value"] for each in self._session.send("Performance.getMetrics")["metrics"]}
-        total = 1000 * metrics["TaskDuration"]
-        lap, self._last = total - self._last, total
+        total: float = 1000 * metrics["TaskDuration"]
+        lap = total - self._last
+        self._last = total
         return lap
 
 

@@ -22,6 +22,8 @@ from kg.errors import KgError
 from kg.query.plain import plain
 from kg.service.operations import METHODS
 from kg.service.problems import Overloaded, invalid, problem_of
+from kg.store.memory import MemoryStore
+from kg.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -29,10 +31,13 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from kg.service.base import KnowledgeBase
+    from kg.service.metrics import ServiceMetrics
     from kg.service.operations import Batch, BatchPart, DatedQuestion, FactsQuestion, ServiceMethod
 
 _Result = TypeVar("_Result")
+_Question = tuple[str, str, str, bool]  # method, parameters, tag, whether compressed
 _MOST_KEPT = 64 << 20  # bytes of answers
+CLIENT_LEFT = 499  # as nginx logs it
 _WORTH_COMPRESSING = 1000  # bytes
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
@@ -47,14 +52,34 @@ class ServiceLimits:
     seconds: float = 20.0
 
 
+class ClientLeft(Exception):
+    """The client closed its connection before the answer."""
+
+
+@dataclass(slots=True)
+class _Flight:
+    """A question that is being answered, and how many clients wait for it."""
+
+    task: asyncio.Task[bytes]
+    clients: int = 0
+
+
+async def _left(request: Request) -> None:
+    """Return when the client has closed the connection; it has no body left to send."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 class Answering:
     """Answers questions in a bounded pool of threads, and keeps the last answers, 64 MB of them."""
 
-    def __init__(self, kb: KnowledgeBase, limits: ServiceLimits) -> None:
-        self._kb, self._limits = kb, limits
+    def __init__(self, kb: KnowledgeBase, limits: ServiceLimits, metrics: ServiceMetrics) -> None:
+        self._kb, self._limits, self._metrics = kb, limits, metrics
+        self._nearby = isinstance(kb.store, (MemoryStore, SqliteStore))
+        self._flying: dict[_Question, _Flight] = {}
         self._pool = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="liantu")
         self._busy, self._lock = 0, Lock()
-        self._kept: OrderedDict[tuple[str, str, str, bool], bytes] = OrderedDict()
+        self._kept: OrderedDict[_Question, bytes] = OrderedDict()
         self._size = 0
         self._build = hashlib.sha256(f"{version('liantu')} {kb.lang} {kb.min_confidence}".encode()).hexdigest()[:8]
 
@@ -86,13 +111,64 @@ class Answering:
         """Answer, or say that what the client has is current."""
         held = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
         small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
-        tag, body = await self.run(lambda: self._answer(operation, question, held=held, compressed=small))
+        # The revision is read first: a tag may be older than its answer, never newer. A base on this machine gives it
+        # in some microseconds, so that what is kept in memory needs no thread.
+        tag = self._tag() if self._nearby else await self.run(self._tag)
         headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization"}
-        if body is None:
+        if tag in held:
+            self._metrics.keep()
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        key = (operation.name, question.model_dump_json(), tag, small)
+        try:
+            body = self._known(key) or await self._computed(
+                key, lambda: self._answer(operation, question, key=key), request
+            )
+        except ClientLeft:
+            return Response(status_code=CLIENT_LEFT)  # for the log only
         if body.startswith(_GZIP_MAGIC):
             headers["Content-Encoding"] = "gzip"
         return Response(body, headers=headers, media_type="application/json")
+
+    def _tag(self) -> str:
+        return f'W/"{self._kb.store.revision()}-{self._build}"'
+
+    def _known(self, key: _Question) -> bytes | None:
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+        self._metrics.keep()
+        return self._kept.get(key)
+
+    async def _computed(self, key: _Question, work: Callable[[], bytes], request: Request) -> bytes:
+        """Answer a question once for all who ask it at the same time.
+
+        When all of them have left, a question that has not begun is dropped; one that has runs on, and is kept.
+
+        Raises:
+            ClientLeft: when this client has left.
+        """
+        flight = self._flying.get(key)
+        if flight is None:
+            flight = self._flying[key] = _Flight(asyncio.ensure_future(self.run(work)))
+            flight.task.add_done_callback(lambda done: self._landed(key, done))
+        flight.clients += 1
+        gone = asyncio.ensure_future(_left(request))
+        try:
+            await asyncio.wait((flight.task, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not flight.task.done():
+                raise ClientLeft
+            return flight.task.result()
+        finally:
+            gone.cancel()
+            flight.clients -= 1
+            if not flight.clients:
+                flight.task.cancel()
+
+    def _landed(self, key: _Question, task: asyncio.Task[bytes]) -> None:
+        del self._flying[key]
+        if not task.cancelled():
+            task.exception()  # read here, or asyncio logs it when every client has left
 
     async def lines(self, question: FactsQuestion) -> AsyncIterator[bytes]:
         """Yield all facts from the question's `after` on, one line of JSON each.
@@ -106,43 +182,39 @@ class Answering:
                 return
             question = question.model_copy(update={"after": page.next})
 
-    async def batch(self, wanted: Batch) -> Response:
+    async def batch(self, request: Request, wanted: Batch) -> Response:
         """Answer several questions, in their order; each has a status of its own."""
-        answers = [await self._part(each) for each in wanted.requests]
+        try:
+            answers = [await self._part(each, request) for each in wanted.requests]
+        except ClientLeft:
+            return Response(status_code=CLIENT_LEFT)
         return Response(b'{"answers":[' + b",".join(answers) + b"]}", media_type="application/json")
 
-    async def _part(self, part: BatchPart) -> bytes:
+    async def _part(self, part: BatchPart, request: Request) -> bytes:
         try:
             operation = METHODS[part.method]
             question = operation.parameters.model_validate(part.parameters)
-            _, body = await self.run(lambda: self._answer(operation, question, held=set(), compressed=False))
+            tag = self._tag() if self._nearby else await self.run(self._tag)
+            key = (operation.name, question.model_dump_json(), tag, False)
+            body = self._known(key) or await self._computed(
+                key, lambda: self._answer(operation, question, key=key), request
+            )
         except ValidationError as error:
             refused = invalid([{**each, "loc": ("", *each["loc"])} for each in error.errors()])
         except KgError as error:
             refused = problem_of(error)
         else:
-            return b'{"status":200,"answer":' + (body or b"null") + b"}"
+            return b'{"status":200,"answer":' + body + b"}"
         return b'{"status":%d,"problem":' % refused.status_code + bytes(refused.body) + b"}"
 
-    def _answer(
-        self, operation: ServiceMethod, question: DatedQuestion, *, held: set[str], compressed: bool
-    ) -> tuple[str, bytes | None]:
-        # The revision is read first: a tag may be older than its answer, never newer.
-        tag = f'W/"{self._kb.store.revision()}-{self._build}"'
-        if tag in held:
-            return tag, None
-        key = (operation.name, question.model_dump_json(), tag, compressed)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return tag, self._kept[key]
+    def _answer(self, operation: ServiceMethod, question: DatedQuestion, *, key: _Question) -> bytes:
         body = msgspec.json.encode(operation.answer(self._kb, question))
-        if compressed and len(body) >= _WORTH_COMPRESSING:
+        if key[3] and len(body) >= _WORTH_COMPRESSING:
             body = gzip.compress(body, compresslevel=5, mtime=0)
         self._keep(key, body)
-        return tag, body
+        return body
 
-    def _keep(self, key: tuple[str, str, str, bool], body: bytes) -> None:
+    def _keep(self, key: _Question, body: bytes) -> None:
         with self._lock:
             self._size += len(body) - len(self._kept.pop(key, b""))
             self._kept[key] = body
@@ -151,7 +223,8 @@ class Answering:
 
     async def ready(self) -> Response:
         """Say whether the base can be read."""
-        return Response(msgspec.json.encode({"revision": await self.run(self._kb.store.revision)}))
+        body = msgspec.json.encode({"revision": await self.run(self._kb.store.revision)})
+        return Response(body, media_type="application/json")
 
     def close(self) -> None:
         """End the threads after the questions they answer."""

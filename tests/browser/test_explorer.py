@@ -112,8 +112,8 @@ def exhibits(tmp_path_factory) -> Path:
 @contextmanager
 def _served(folder: Path) -> Iterator[str]:
     uvicorn = pytest.importorskip("uvicorn")
-    from kg.commands.serving import listening  # noqa: PLC0415
     from kg.service.base import open_kb  # noqa: PLC0415
+    from kg.service.connections import listening  # noqa: PLC0415
     from viz.exhibit.serving import explorer_app  # noqa: PLC0415
 
     with open_kb(folder / "kb.liantu", create=True) as kb, listening("127.0.0.1", 0) as listener:

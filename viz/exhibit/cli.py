@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kg.commands.options import confidence_option, kb_option, lang_option
-from kg.commands.serving import absent, listening, open_base, run_server
+from kg.errors import KgError
+from kg.service.base import open_kb
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
@@ -34,20 +35,33 @@ _BROWSER_AFTER = 0.5  # seconds, so that the server answers first
 def explore(context: click.Context, /, *, port: int, no_open: bool, **options: Any) -> None:
     """在浏览器里浏览知识库，只对本机开放；可记录判断（需 pip install 'liantu[serve]'）。"""
     try:
-        from viz.exhibit.serving import explorer_app  # noqa: PLC0415 -- an optional extra
+        import uvicorn  # noqa: PLC0415 -- an optional extra
+
+        from kg.service.connections import TimedProtocol, listening  # noqa: PLC0415
+        from viz.exhibit.serving import explorer_app  # noqa: PLC0415
     except ModuleNotFoundError as missing:
-        raise absent(missing, "serve") from missing
+        raise KgError(f"{missing.name} is not installed; run `pip install 'liantu[serve]'`") from missing
     logging.basicConfig(level=logging.WARNING)
     began, since = context.find_root().obj, monotonic()
-    with open_base(**options) as kb, listening(_HOST, port) as listener:
+    kb = open_kb(options["kb"], lang=options["lang"], min_confidence=options["min_confidence"])
+    with listening(_HOST, port) as listener:
+        app = explorer_app(kb, lang=options["lang"], now=lambda: began + timedelta(seconds=monotonic() - since))
         address = f"http://{_HOST}:{listener.getsockname()[1]}/"
         click.echo(address)
         if not no_open:
             opening = Timer(_BROWSER_AFTER, webbrowser.open, (address,))
             opening.daemon = True
             opening.start()
-        app = explorer_app(kb, lang=options["lang"], now=lambda: began + timedelta(seconds=monotonic() - since))
-        run_server(app, listener, shutdown_seconds=_SHUTDOWN_SECONDS)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+            http=TimedProtocol,
+            ws="none",
+        )
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 @click.command()

@@ -65,7 +65,7 @@ def explorer_app(kb: KnowledgeBase, *, lang: Lang, now: Callable[[], datetime]) 
     """Return the explorer's application.
 
     Args:
-        kb: the base, which stays the caller's to close.
+        kb: the base; the application closes it when it ends.
         lang: the language that the page starts with.
         now: the clock for judgements.
     """
