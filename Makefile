@@ -7,11 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-<<<<<<< HEAD
-.PHONY: help setup setup-dev neo4j explorer demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
-=======
-.PHONY: help setup setup-dev neo4j lightrag graphrag ray demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
->>>>>>> main
+.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
