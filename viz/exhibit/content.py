@@ -25,6 +25,7 @@ _LINKS_PER_PART, _FIGURES_PER_PART, _TEXT_PER_PART = 20_000, 6_000, 1_000_000
 _NAMES_EACH: Final = 8
 _LINES_EACH: Final = 5
 _CITED: Final = 2
+_RUNS_KEPT: Final = 6
 
 
 class ExhibitContent:
@@ -35,6 +36,7 @@ class ExhibitContent:
 
     def __init__(self, store: Store, view: View, *, min_confidence: float) -> None:
         self._view, self._threshold = view, min_confidence
+        self._kept: dict[int, Part] = {}
         self.packing = Packing(store, view)
 
     @cached_property
@@ -138,8 +140,14 @@ class ExhibitContent:
 
     def run(self, day: int) -> Part | None:
         """Return the weekly run of a day with the facts that it cites, or None if there is none."""
-        run = next((run for run in self._view.runs() if day_number(run.as_of) == day), None)
-        return None if run is None else self._run(run)
+        if day not in self._kept:
+            run = next((run for run in self._view.runs() if day_number(run.as_of) == day), None)
+            if run is None:
+                return None
+            if len(self._kept) >= _RUNS_KEPT:
+                self._kept.clear()
+            self._kept[day] = self._run(run)
+        return self._kept[day]
 
     def runs(self) -> Iterator[tuple[str, Part]]:
         """Yield all weekly runs."""
