@@ -151,6 +151,10 @@ def _large(page: Page, home: str) -> list[tuple[str, str]]:
     frames = page.evaluate(DRAG.replace("SELECTOR", "'.network canvas.sigma-mouse'"), 4)
     print(f"network of {nodes} nodes, {count} links, by sigma.js on software WebGL: drawn in {drawn:.2f} s,")
     print(f"    {cpu:.0f} ms of processor time; {_rate(frames)}")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.wait_for_timeout(3000)
+    frames = page.evaluate(DRAG.replace("SELECTOR", "'.network canvas.sigma-mouse'"), 4)
+    print(f"    at 1280×720: {_rate(frames)}")
     links: list[tuple[str, str]] = page.evaluate(f"{graph}.mapEdges((_, __, source, target) => [source, target])")
     return links
 

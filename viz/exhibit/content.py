@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kg.model import Community, Fact, Run, SummaryLine, ThemeEvent
     from kg.store.port import Store, View
 
-_LINKS_PER_PART, _FIGURES_PER_PART, _TEXT_PER_PART = 20_000, 6_000, 1_000_000
+_LINKS_PER_PART, _FIGURES_PER_PART, _TEXT_PER_PART = 4_000, 4_000, 1_000_000
 _NAMES_EACH: Final = 8
 _LINES_EACH: Final = 5
 _CITED: Final = 2

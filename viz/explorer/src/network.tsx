@@ -96,8 +96,8 @@ function graphOf(network: Network, seeds: string[], sight: Sight): Graph {
   }
   const count = graph.order;
   if (count > 2) {
-    const settings = { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: count > 300, strongGravityMode: true, gravity: 0.05 };
-    forceAtlas2.assign(graph, { iterations: count > 2000 ? 15 : count > 500 ? 80 : 200, settings });
+    const settings = { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: count > 300, barnesHutTheta: count > 2000 ? 1.2 : 0.5, strongGravityMode: true, gravity: 0.05 };
+    forceAtlas2.assign(graph, { iterations: count > 2000 ? 10 : count > 500 ? 80 : 200, settings });
   }
   return graph;
 }

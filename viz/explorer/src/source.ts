@@ -238,7 +238,9 @@ export class PackedSource implements Source {
   private async read(name: string): Promise<unknown> {
     const inline = document.getElementById(`part:${name}`)?.textContent;
     const data = inline ?? (await this.script(name));
-    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+    const text = atob(data);
+    const bytes = new Uint8Array(text.length);
+    for (let place = 0; place < text.length; place++) bytes[place] = text.charCodeAt(place);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).json();
   }
