@@ -45,7 +45,11 @@ function Contents({ route, act }: Parameters<typeof Drawer>[0]) {
 
 function About({ entity, route, act }: { entity: Entity; route: Route; act: Parameters<typeof Drawer>[0]["act"] }) {
   const sight = sightOf(route);
-  const links = linksOf(records, entity.id, { ...sight, hidden: new Set() }).slice(0, 40);
+  // what ties it to the topic of the view comes first
+  const topics = new Set(route.ids);
+  const all = linksOf(records, entity.id, { ...sight, hidden: new Set() });
+  const tied = all.filter((link) => topics.has(other(link, entity.id).id));
+  const links = [...tied, ...all.filter((link) => !tied.includes(link))].slice(0, 40);
   const pinned = route.pinned.includes(entity.id);
   return (
     <>
