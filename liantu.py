@@ -36,8 +36,13 @@ if TYPE_CHECKING:
         RelateAnswer,
         ThemeAnswer,
     )
-    from kg.query.browse.facts import FactFilter
-    from kg.query.browse.neighbours import NeighbourFilter
+    from kg.query.browse.diff import DiffAnswer
+    from kg.query.browse.facts import FactFilter, FactsAnswer
+    from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
+    from kg.query.grounding.context import ContextAnswer
+    from kg.query.grounding.prose import ProseAnswer
+    from kg.query.history import HistoryAnswer
+    from kg.query.resolve import ResolveAnswer
     from kg.service.base import KnowledgeBase, open_kb
 
 _HOMES = {
@@ -50,8 +55,13 @@ _HOMES = {
         *("AnswerLine", "AskAnswer", "ChainAnswer", "Citation", "ImpactAnswer", "Link", "Node", "Passage", "Path"),
         *("ProfileAnswer", "RelateAnswer", "ThemeAnswer"),
     ),
-    "kg.query.browse.facts": ("FactFilter",),
-    "kg.query.browse.neighbours": ("NeighbourFilter",),
+    "kg.query.browse.diff": ("DiffAnswer",),
+    "kg.query.browse.facts": ("FactFilter", "FactsAnswer"),
+    "kg.query.browse.neighbours": ("NeighbourFilter", "NeighboursAnswer"),
+    "kg.query.grounding.context": ("ContextAnswer",),
+    "kg.query.grounding.prose": ("ProseAnswer",),
+    "kg.query.history": ("HistoryAnswer",),
+    "kg.query.resolve": ("ResolveAnswer",),
     "kg.service.base": ("KnowledgeBase", "open_kb"),
 }
 
@@ -60,8 +70,12 @@ __all__ = [
     "AskAnswer",
     "ChainAnswer",
     "Citation",
+    "ContextAnswer",
+    "DiffAnswer",
     "Extractor",
     "FactFilter",
+    "FactsAnswer",
+    "HistoryAnswer",
     "ImpactAnswer",
     "Job",
     "JobOptions",
@@ -69,12 +83,15 @@ __all__ = [
     "KnowledgeBase",
     "Link",
     "NeighbourFilter",
+    "NeighboursAnswer",
     "Node",
     "Outcome",
     "Passage",
     "Path",
     "ProfileAnswer",
+    "ProseAnswer",
     "RelateAnswer",
+    "ResolveAnswer",
     "ThemeAnswer",
     "Week",
     "ingest",

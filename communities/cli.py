@@ -128,14 +128,14 @@ def _open_model(kb: Path, *, use: bool) -> Iterator[Replay | None]:
     if not use or not (settings.llm_url and settings.llm_model):
         yield None
         return
-    from kg.llm.openai_compat import Endpoint, OpenAiCompatible  # noqa: PLC0415 -- only with a model
-    from kg.llm.replay import Replay  # noqa: PLC0415 -- only with a model
+    from kg.llm.client import Endpoint, OpenAiModel  # noqa: PLC0415 -- only with a model
+    from kg.llm.replay import Replay, replies_beside  # noqa: PLC0415 -- only with a model
 
-    endpoint = OpenAiCompatible(Endpoint(settings.llm_url, settings.llm_model, settings.llm_key))
+    model = OpenAiModel(Endpoint(settings.llm_url, settings.llm_model, settings.llm_key, settings.llm_timeout))
     try:
-        yield Replay(Path(f"{kb}-replies.jsonl"), endpoint)
+        yield Replay(replies_beside(kb), model)
     finally:
-        endpoint.close()
+        model.close()
 
 
 @contextmanager

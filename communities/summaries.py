@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ TEMPLATE = "composed/3"  # increment when the same facts would be worded differe
 _TITLE_NAMES = 3
 _TITLE_FROM = 12  # strongest members considered for a title
 _TITLE_FIRST = frozenset({Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS, Kind.EVENT, Kind.POLICY})
-_JOINT = "·"
+_PARTS = re.compile("[：、·]")  # of a title
 _LINES_EACH = 4
 _NAMES_EACH = 6
 _FAMILIES = (("产业链", ("chain",)), ("因果", ("causal",)), ("关系", ("structure",)))
@@ -58,13 +59,13 @@ def compose(
 
 
 def title_of(session: QuerySession, members: Sequence[str], before: str = "") -> str:
-    """Return a title built from the strongest members (sorted strongest first), products before companies.
+    """Return a title: the strongest member, products before companies, and what it is about: 储能：逆变器、大储.
 
     The previous title `before` is kept while more than half of its parts are still members.
     """
     if before:
         known = {session.name(member) for member in members}
-        parts = before.split(_JOINT)
+        parts = _PARTS.split(before)
         if 2 * sum(part in known for part in parts) > len(parts):
             return before
     named = sorted(members[:_TITLE_FROM], key=lambda member: kind_of(member) not in _TITLE_FIRST)
@@ -72,12 +73,13 @@ def title_of(session: QuerySession, members: Sequence[str], before: str = "") ->
     for name in map(session.name, named):
         if not any(name in other or other in name for other in names):  # 锂电池 already contains 锂
             names.append(name)
-    return _JOINT.join(names[:_TITLE_NAMES]) or "未命名主题"
+    head, *about = names[:_TITLE_NAMES] or ["未命名主题"]
+    return f"{head}：{'、'.join(about)}" if about else head
 
 
 def name_givers(session: QuerySession, members: Sequence[str], title: str) -> frozenset[str]:
     """Return the members that occur in a theme's title."""
-    parts = set(title.split(_JOINT))
+    parts = set(_PARTS.split(title))
     return frozenset(member for member in members if session.name(member) in parts)
 
 

@@ -31,8 +31,10 @@ from extraction.facts.chunking import chunk_document
 from extraction.facts.consistency import contradictions
 from extraction.facts.near_duplicates import signature
 from extraction.facts.passage_class import with_classes
+from extraction.llm.reader import MODEL_READER, ModelReader
 from extraction.models.edge_reader import EdgeReader
 from extraction.models.edges import EdgeModel
+from extraction.models.linking import NameLinker
 from extraction.models.units import lines_of
 from extraction.names.linker import Linker
 from extraction.names.ner import load_ner
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from pathlib import Path
 
+    from extraction.llm.reader import PackReply
     from extraction.models.units import TextLine
     from extraction.sentence import Claim, ClaimReader
     from kg.dating.reader import Dated
@@ -82,6 +85,7 @@ class Extractor:
         self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon)]
         if edges is not None:
             self._readers.append(EdgeReader(edges, self._lexicon, min_confidence=min_confidence))
+        self._model_reader = ModelReader(NameLinker(self._lexicon, partial(_kinds_of, edges)))
 
     @classmethod
     def default(
@@ -105,15 +109,27 @@ class Extractor:
         edges = EdgeModel.named(edge_model)
         return cls(Master.load(master), ner=ner, edges=edges, names=names, min_confidence=min_confidence)
 
-    def extract(self, document: Document, *, recorded_at: datetime) -> Reading:
-        """Extract one document."""
+    def extract(self, document: Document, *, recorded_at: datetime, replies: Sequence[PackReply] = ()) -> Reading:
+        """Extract one document.
+
+        Args:
+            document: with its blocks.
+            recorded_at: transaction time of the facts.
+            replies: what language models answered about parts of this document.
+        """
         document = replace(document, signature=signature(_kept_text(document)))
         annotated = self.annotate(document)
-        claims = [row for reader in self._readers for row in reader.read(annotated)]
+        local = [row for reader in self._readers for row in reader.read(annotated)]
+        claims, refused = self._model_reader.combine(annotated, local, replies)
         cells, unclear = self._tables.read(annotated)
         claims += cells
         claims = [row for row in claims if row[0].confidence >= self._min_confidence]
-        read = [(claim, to_fact(claim, sentence, document, recorded_at=recorded_at)) for claim, sentence in claims]
+        replied_at = max((reply.at for reply in replies), default=recorded_at)
+        times = {True: max(replied_at, recorded_at), False: recorded_at}
+        read = [
+            (claim, to_fact(claim, sentence, document, recorded_at=times[claim.reader.startswith(MODEL_READER)]))
+            for claim, sentence in claims
+        ]
         facts = merge(fact for _, fact in read if fact.confidence >= self._min_confidence)
         good, problems = self._checked(facts, document, {end.entity: end.kind for end in _ends(claims)})
         used = {end for fact in good for end in (fact.subject, fact.object)}
@@ -127,7 +143,7 @@ class Extractor:
             _mentions(annotated, claims, used),
             tuple(entities),
             good,
-            (*problems, *unclear, *_impossible_dates(annotated.sentences), *_scanned(document)),
+            (*problems, *unclear, *refused, *_impossible_dates(annotated.sentences), *_scanned(document)),
             recorded_at=recorded_at,
         )
 
@@ -282,6 +298,13 @@ class Extractor:
         withheld = {fact for each in conflicts for fact in each.withheld}
         consistent = tuple(fact for fact in good if fact.id not in withheld)
         return consistent, (*problems, *(each.problem for each in conflicts))
+
+
+def _kinds_of(edges: EdgeModel | None, name: str) -> list[Kind]:
+    """Return the kinds of a name; the shipped model's table serves where no edge model reads."""
+    model = edges or EdgeModel.named("shipped")
+    assert model is not None  # it ships with Liantu
+    return model.kind_of(name)
 
 
 def _named_week(lines: Sequence[TextLine], published_on: date) -> Period | None:

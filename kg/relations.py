@@ -42,6 +42,7 @@ class _RelationEntry(BaseModel):
     symmetric: bool = False
     signed: bool = False
     stage: Literal["upstream", "downstream", "same", ""] = ""
+    ask: dict[Lang, str] = Field(default_factory=dict)
     half_life: int = Field(gt=0)
     weight: float = Field(gt=0, le=1)
 
@@ -70,6 +71,7 @@ class Relation:
     stage: str
     half_life: int
     weight: float
+    ask: Mapping[Lang, str]
 
     def allows(self, subject: Kind, object_: Kind) -> bool:
         """Whether the relation allows these kinds as its ends."""
@@ -169,4 +171,5 @@ def _relation(name: str, entry: _RelationEntry) -> Relation:
         stage=entry.stage,
         half_life=entry.half_life,
         weight=entry.weight,
+        ask=entry.ask,
     )

@@ -25,7 +25,8 @@ class Settings:
     relation model: `shipped`, `off`, or the folder of a model written by `liantu train edges`. `names` is a file of the
     user's names and synonyms (docs/identity.md). Facts below `min_confidence` are not stored, and those below
     `answer_confidence` are excluded from answers (docs/quality.md lists their precision). User and password are for a
-    Neo4j server; the password is never displayed. `service_keys` are hashes of the keys that `liantu serve` accepts.
+    Neo4j server; the password is never displayed. `llm_*` name a language model (docs/llm.md). `service_keys` are
+    hashes of the keys that `liantu serve` accepts.
     """
 
     kb: Path = Path("kb.liantu")
@@ -40,6 +41,11 @@ class Settings:
     llm_url: str = ""
     llm_model: str = ""
     llm_key: str = field(default="", repr=False)
+    llm_timeout: float = 120.0
+    llm_parallel: int = 8
+    llm_mode: str = "text"
+    llm_stream: bool = False
+    llm_prices: Path | None = None
     neo4j_user: str = "neo4j"
     neo4j_password: str = field(default="", repr=False)
     service_keys: str = field(default="", repr=False)
@@ -92,6 +98,20 @@ def _lang(name: str, value: object) -> str:
     return _choice(name, value, ("zh", "en"))
 
 
+def _mode(name: str, value: object) -> str:
+    return _choice(name, value, ("text", "json", "tool"))
+
+
+def _seconds(name: str, value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise SettingsError(name, f"{value!r} is not a number of seconds") from None
+    if not 0 < number < float("inf"):
+        raise SettingsError(name, "must be above 0")
+    return number
+
+
 def _choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         raise SettingsError(name, f"{value!r} is not one of {', '.join(allowed)}")
@@ -139,6 +159,11 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "llm_url": _text,
     "llm_model": _text,
     "llm_key": _text,
+    "llm_timeout": _seconds,
+    "llm_parallel": _whole,
+    "llm_mode": _mode,
+    "llm_stream": _flag,
+    "llm_prices": _path,
     "neo4j_user": _text,
     "neo4j_password": _text,
     "service_keys": _text,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kg.commands.files import FileUnwritable, replacing
+from kg.commands.files import FileUnwritable, refuse_database, replacing
 from kg.commands.options import Day, Words, confidence_option, lang_option, opened, view_options
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def _draw(name: str, ask: Callable[[QuerySession], Answer], *, variant: str = ""
     from viz.scene import scene_of  # noqa: PLC0415 -- imported when called
 
     out, lang, day = options["out"] or Path(f"{name}.html"), options["lang"], options["as_of"]
+    for path in filter(None, (out, options["pyvis"])):
+        refuse_database(path)
     with opened(options["kb"], day) as view:
         session = QuerySession(view, lang=lang, min_confidence=options["min_confidence"])
         answer = ask(session)
@@ -176,6 +178,7 @@ def themes(level: int, most: int, since: date | None, **options: Any) -> None:
 
     folder, day = options["out"] or Path("themes"), options["as_of"]
     path = folder
+    refuse_database(folder)
     with opened(options["kb"], day) as view:
         session = QuerySession(view, lang=options["lang"], min_confidence=options["min_confidence"])
         extent = Extent(level, most, options["profiles"])

@@ -13,7 +13,7 @@ import click
 from kg.commands.options import Day, Words, kb_option, opened
 from kg.errors import JudgementRefused, StoreUnusable, UnknownDocument
 from kg.ids import entity_id
-from kg.judgement import Judgement, Verdict
+from kg.judgement import OF_FACTS, Judgement, Verdict
 from kg.period import Period
 from kg.store.checks import Checkable
 from kg.store.open import open_store
@@ -144,6 +144,8 @@ def listed(kb: Path, as_of: date | None) -> None:
     """列出全部判断：编号、日期、何人、内容、依据，已撤销的也在内。"""
     with opened(kb, as_of) as view:
         every = view.judgements()
+        facts = {item.id for item in every if item.verdict in OF_FACTS}
+        every = [item for item in every if not facts & {item.id, item.subject}]  # those: `liantu verify --list`
         valid = {item.id for item in in_force(every)}
         for item in every:
             revoked = item.verdict is not Verdict.REVOKE and item.id not in valid

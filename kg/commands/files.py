@@ -39,8 +39,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
             with target.open("w", encoding="utf-8", newline="\n") as file:
                 yield file
             return
-        if is_database(target):
-            raise FileUnwritable(path, "a knowledge base or another database stands there, or owns that name")
+        refuse_database(path)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
         try:
             with temporary.open("w", encoding="utf-8", newline="\n") as file:
@@ -54,6 +53,16 @@ def replacing(path: Path) -> Iterator[TextIO]:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise FileUnwritable(path, error.strerror or type(error).__name__) from error
+
+
+def refuse_database(path: Path) -> None:
+    """Refuse a path at which a database stands; call it before a base is opened, for the reason `replacing` gives.
+
+    Raises:
+        FileUnwritable: a database stands there, or owns that name.
+    """
+    if is_database(Path(os.path.realpath(path))):
+        raise FileUnwritable(path, "a knowledge base or another database stands there, or owns that name")
 
 
 def is_database(path: Path) -> bool:

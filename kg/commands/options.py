@@ -93,9 +93,9 @@ def configured_model() -> Model | None:
     settings = load()
     if not (settings.llm_url and settings.llm_model):
         return None
-    from kg.llm.openai_compat import Endpoint, OpenAiCompatible  # noqa: PLC0415 -- only with a model
+    from kg.llm.client import Endpoint, OpenAiModel  # noqa: PLC0415 -- only with a model
 
-    return OpenAiCompatible(Endpoint(settings.llm_url, settings.llm_model, settings.llm_key))
+    return OpenAiModel(Endpoint(settings.llm_url, settings.llm_model, settings.llm_key, settings.llm_timeout))
 
 
 @contextmanager

@@ -19,13 +19,29 @@ class ModelError(KgError):
         super().__init__(f"model {where}: {cause}")
 
 
+class ContextOverflow(ModelError):
+    """A request that is too long for the model."""
+
+
+class ModelRefused(ModelError):
+    """A request that the model will not answer."""
+
+
+class EndpointRefused(ModelError):
+    """An endpoint that would refuse every request: wrong key, unknown model, no credit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to a model: `messages` are (role, content), `most_tokens` limits the reply."""
+    """A request to a model: `messages` are (role, content), `most_tokens` limits the reply.
+
+    `schema` is the JSON schema of the reply, for endpoints that can be held to one; it does not change what is asked.
+    """
 
     messages: tuple[tuple[str, str], ...]
     most_tokens: int = 1024
     temperature: float = 0.0
+    schema: str = ""
 
     @property
     def tokens(self) -> int:
@@ -35,11 +51,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply with its token counts as reported by the endpoint (0 if not reported)."""
+    """A reply with its token counts as reported by the endpoint (0 if not reported); `cut` if it ends at the limit."""
 
     text: str
     prompt_tokens: int = 0
     reply_tokens: int = 0
+    cut: bool = False
 
 
 class Model(Protocol):

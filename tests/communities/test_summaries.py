@@ -108,9 +108,9 @@ def test_numbers_are_reported_as_data():
 
 def test_a_name_stays_until_most_of_what_it_names_has_gone():
     session, _ = content_of(*CHAIN)
-    assert title_of(session, [SILICON, WAFER, CELL]) == "硅料·硅片·电池片"
+    assert title_of(session, [SILICON, WAFER, CELL]) == "硅料：硅片、电池片"
     assert title_of(session, [MODULE, CELL, WAFER], "硅料·硅片·电池片") == "硅料·硅片·电池片"
-    assert title_of(session, [MODULE, CELL, TONGWEI], "硅料·硅片·电池片") == "组件·电池片·通威股份"
+    assert title_of(session, [MODULE, CELL, TONGWEI], "硅料·硅片·电池片") == "组件：电池片、通威股份"
 
 
 def test_a_summary_that_says_the_same_has_the_same_id_and_another_has_another():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from datetime import date
@@ -12,7 +13,7 @@ import pytest
 from communities.llm_summaries import RefusedReply, Task, accept, choose, task
 from communities.summaries import compose
 from communities.weekly import JobOptions, plan_week, run_week
-from kg.llm.openai_compat import Endpoint, OpenAiCompatible
+from kg.llm.client import Endpoint, OpenAiModel
 from kg.llm.port import ModelError, tokens
 from kg.llm.replay import Replay
 from kg.model import Summary
@@ -23,7 +24,7 @@ from tests.communities.test_weekly import chain_of, many_chains
 from tests.kg.llm.endpoint import obedient, serving
 from tests.kg.query.world import COST, PRICE, filled, moves, paper
 
-pytest.importorskip("httpx")
+pytest.importorskip("openai")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -163,7 +164,7 @@ def base(tmp_path: Path) -> Iterator[Store]:
 
 def run_with(base: Store, path: Path, answer: Callable[[str], str], day: date = DAY, **more: Any) -> Any:
     with serving(answer, **more) as server:
-        client = OpenAiCompatible(Endpoint(server.url, "小模型", timeout=5.0), pause=lambda _: None)
+        client = OpenAiModel(Endpoint(server.url, "小模型", timeout=5.0), pause=lambda _: asyncio.sleep(0))
         model = Replay(path, client)
         try:
             return run_week(base, day, model=model, options=JobOptions(parallel=3)), server

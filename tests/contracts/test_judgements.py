@@ -48,6 +48,22 @@ def done(store: Store, *steps: Reading | Judgement) -> list[Judgement]:
     return [item for item in kept if item]
 
 
+# ── facts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_verdict_on_a_fact_is_kept_changes_no_view_and_can_be_revoked(store: Store):
+    uses = fact(CATL, "uses", LITHIUM)
+    done(store, reading(1, 0, uses))
+    before = list(store.view().facts())
+    (kept,) = done(store, judged(Verdict.WRONG, before[0].id, name="llm/m@edges-1:uses", score=0.8))
+    assert list(store.view().facts()) == before
+    assert store.view().judgements() == [kept]
+    (revoked,) = done(store, judged(Verdict.REVOKE, kept.id))
+    assert {item.id for item in store.view().judgements()} == {kept.id, revoked.id}
+    with pytest.raises(JudgementRefused, match="no such fact"):
+        done(store, judged(Verdict.RIGHT, "fact:unknown"))
+
+
 # ── merging ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

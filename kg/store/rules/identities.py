@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kg.errors import JudgementRefused
 from kg.ids import fact_id, judgement_id, normal_name
-from kg.judgement import Verdict
+from kg.judgement import OF_FACTS, Verdict
 from kg.model import Alias, Entity, MentionStatus
 from kg.store.rules.merging import unite
 from kg.store.rules.validated import Profile, bare_entity, utc
@@ -32,7 +32,7 @@ Moves = dict[str, dict[str, str]]  # entity → folded name → the entity that 
 
 
 def in_force(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Return the merges and splits that no visible judgement revokes, ordered by recording time."""
+    """Return the judgements that no visible one revokes, revocations left out, ordered by recording time."""
     known = sorted(judgements, key=lambda item: (item.recorded_at, item.id))
     revoked = {item.subject for item in known if item.verdict is Verdict.REVOKE}
     return [item for item in known if item.verdict is not Verdict.REVOKE and item.id not in revoked]
@@ -51,6 +51,7 @@ def examined(judgement: Judgement, view: View) -> Judgement:
             raise JudgementRefused(f"{judgement.id} does not match the content of the judgement")
         return judgement
     checks = {Verdict.MERGE: _check_merge, Verdict.SPLIT: _check_split, Verdict.REVOKE: _check_revocation}
+    checks |= dict.fromkeys(OF_FACTS, _check_fact)
     if not judgement.by.strip() or not judgement.why.strip():
         raise JudgementRefused("a judgement needs an author and a reason")
     if judgement.score is not None and not 0 <= judgement.score <= 1:  # also refuses NaN, which JSON cannot represent
@@ -106,6 +107,11 @@ def _check_revocation(judgement: Judgement, view: View) -> None:
         )
 
 
+def _check_fact(judgement: Judgement, view: View) -> None:
+    if next(view.facts(ids=[judgement.subject]), None) is None:
+        raise JudgementRefused(f"{judgement.subject}: no such fact in the knowledge base")
+
+
 def _existing(entity_id: str, view: View) -> Entity:
     found = view.entity(entity_id)
     if found is None:
@@ -136,7 +142,7 @@ class Identities:
     @staticmethod
     def of(judgements: Iterable[Judgement], vocabulary: Vocabulary) -> Identities:
         """Combine the visible judgements."""
-        valid = in_force(judgements)
+        valid = [item for item in in_force(judgements) if item.verdict not in OF_FACTS]
         merged = _roots((item.subject, item.object) for item in valid if item.verdict is Verdict.MERGE)
         # The latest split of a name takes precedence, so splits are checked newest first.
         splits = tuple(item for item in reversed(valid) if item.verdict is Verdict.SPLIT)

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from extraction.cli import extract
-from extraction.models.edge_reader import normal_spelling
 from extraction.models.edges import EdgeModel
+from extraction.models.linking import normal_spelling
 from extraction.pipeline import Extractor
 from kg.errors import KgError
 from kg.model import Kind, Modality

@@ -1,4 +1,4 @@
-"""The wire against a real server, and replies that are kept."""
+"""Replies that are kept, and token counts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kg.llm.openai_compat import Endpoint, OpenAiCompatible
-from kg.llm.port import ModelError, Reply, Request, request_key, tokens
+from kg.llm.port import ModelError, Reply, Request, tokens
 from kg.llm.replay import Replay
-from tests.kg.llm.endpoint import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytest.importorskip("httpx")
 
 ASK = Request((("system", "你好"), ("user", "碳酸锂？")), most_tokens=9)
 
@@ -30,61 +26,6 @@ class _Counting:
     def complete(self, request: Request) -> Reply:
         self.asked += 1
         return Reply(f"答{len(request.messages)}", 1, 2)
-
-
-def _client(url: str, key: str = "", timeout: float = 5.0) -> OpenAiCompatible:
-    return OpenAiCompatible(Endpoint(url, "小模型", key, timeout), pause=lambda _: None)
-
-
-def test_a_request_goes_over_the_wire_as_the_wire_wants_it():
-    with serving(lambda prompt: f"收到{prompt}") as state:
-        model = _client(state.url + "/", key="secret")
-        assert model.complete(ASK) == Reply("收到碳酸锂？", 7, 3)
-        model.close()
-    (body,) = state.bodies
-    assert body == {
-        "path": "/v1/chat/completions",
-        "model": "小模型",
-        "messages": [{"role": "system", "content": "你好"}, {"role": "user", "content": "碳酸锂？"}],
-        "temperature": 0.0,
-        "max_tokens": 9,
-    }
-    assert state.headers[0]["Authorization"] == "Bearer secret"
-    assert state.headers[0]["Idempotency-Key"] == request_key("小模型", ASK)
-
-
-def test_a_busy_server_is_asked_again_and_a_refusal_is_not():
-    with serving(lambda _: "好", statuses=(429, 503)) as state:
-        model = _client(state.url)
-        assert model.complete(ASK).text == "好"
-        assert len(state.bodies) == 3
-        state.statuses += [401]
-        with pytest.raises(ModelError, match="refused with status 401"):
-            model.complete(ASK)
-        assert len(state.bodies) == 4
-        state.statuses += [503] * 9
-        with pytest.raises(ModelError, match="busy: status 503"):
-            model.complete(ASK)
-        assert len(state.bodies) == 8
-        model.close()
-
-
-def test_what_is_no_answer_is_said_in_one_line():
-    with serving(lambda _: "好", delay=5.0) as state:
-        model = _client(state.url, timeout=0.05)
-        with pytest.raises(ModelError, match="no response"):
-            model.complete(ASK)
-        model.close()
-    gone = _client(state.url)
-    with pytest.raises(ModelError, match="no response"):
-        gone.complete(ASK)
-    gone.close()
-    with pytest.raises(ModelError, match="invalid address or key"):
-        _client("http://host:port")
-
-
-def test_a_key_never_shows():
-    assert "geheim" not in repr(Endpoint("http://x", "m", "geheim"))
 
 
 def test_a_kept_reply_is_never_asked_for_again(tmp_path: Path):

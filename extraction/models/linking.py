@@ -1,0 +1,236 @@
+"""Turn a name that a model found into an entity: a linked name, a gazetteer entry or a new typed entity."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from extraction.models.units import TITLE
+from extraction.names.gazetteer import indicator_of
+from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
+from kg.ids import entity_id, normal_name
+from kg.model import Kind, Modality, Polarity
+from kg.relations import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from extraction.names.gazetteer import Lexicon
+    from extraction.sentence import AnnotatedDocument
+
+_LONGEST, _SHORTEST = 30, 2  # characters of a name
+_TRIMMED = " 、，。：；！？“”‘’\"'「」『』*·-—的"
+_NO_NAME = re.compile(
+    r"[，。；：！？▸|、]|^[\d.,%+\-~亿万元倍年月日季度\s]+$|^(?:其|该|此|这|那|它|本|我们|公司|上述|以上|以下|前者|后者)(?:们|公司|行业|产品|类|些|业务)?$"
+    r"|^[（()）]+|[（(][^）)]*$|^[^（(]*[）)]"
+)
+_BRACKET = re.compile(r"[（(][^（()）]*[）)]$")
+_INDUSTRY_SUFFIX = re.compile(r"(?:板块|行业|产业链|产业|赛道|概念股|概念|领域)+$")
+_COMPANY_TAIL = re.compile(r"(?:等|公司|集团|股份|控股|科技|等公司|等企业|\s|-[A-Z]+|[（(][\w.:： ]+[）)])*")
+_OWNER_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME, Kind.REGION, Kind.COMPANY})
+_SIGN = {"up": 1, "down": -1, "none": 1}
+
+
+class EdgeEnd(Struct, frozen=True):
+    """One end of an edge: its entity, and the line and span that name it; `start` is CONTEXT where none does."""
+
+    ref: EntityMention
+    line: int
+    start: int
+    end: int
+
+
+class Statement(Struct, frozen=True):
+    """What a model says about two ends: the relation, the directions of a cause, certainty, and who says it."""
+
+    relation: str
+    cause: str = "none"
+    effect: str = "none"
+    modality: Modality | None = None
+    negative: bool = False
+    confidence: float = 0.8
+    reader: str = ""
+
+
+class NameLinker:
+    """Links the names that a model found in a sentence; `kind_of` returns the kinds of a name, likeliest first."""
+
+    def __init__(self, lexicon: Lexicon, kind_of: Callable[[str], list[Kind]]) -> None:
+        self._lexicon, self._kind_of = lexicon, kind_of
+
+    def link(
+        self, text: str, names: Sequence[EntityMention], span: tuple[int, int], *, kind: Kind, before: str = ""
+    ) -> EntityMention | None:
+        """Return the entity of text[start:end], or None if that is no name.
+
+        Args:
+            text: the sentence.
+            names: its linked names.
+            span: start and end of the name, already trimmed.
+            kind: the kind that the model proposes.
+            before: a first part of the name that is elsewhere.
+        """
+        start, end = span
+        if not before:
+            known = self._known(text, names, start, end)
+            if known is not None:
+                return known
+        inside = [ref for ref in names if ref.start >= start and ref.end <= end] if not before else []
+        return self._named(before + text[start:end], start, end, inside, kind)
+
+    def link_name(self, name: str, *, kind: Kind = Kind.PRODUCT) -> EntityMention | None:
+        """Return the entity of a name that is not written as such: the parts of 碳酸锂价格 may be apart."""
+        term = self._term(name)
+        if term is not None:
+            return term
+        return self._named(name, CONTEXT, CONTEXT, (), kind)
+
+    def measure_of(self, name: str) -> tuple[str, str] | None:
+        """Return the owner and the measure of a compound indicator: 碳酸锂 and 价格."""
+        return self._lexicon.measure_of(name)
+
+    def allowed(
+        self, relation: str, subject: EntityMention, object_: EntityMention
+    ) -> tuple[EntityMention, EntityMention] | None:
+        """Return the ends with kinds that the relation allows, or None if the kinds of linked names do not fit."""
+        words = vocabulary()[relation]
+        if words.allows(subject.kind, object_.kind):
+            return subject, object_
+        for left in self._kinds(subject):
+            for right in self._kinds(object_):
+                if words.allows(left, right):
+                    return _as_kind(subject, left), _as_kind(object_, right)
+        return None
+
+    def _kinds(self, ref: EntityMention) -> list[Kind]:
+        """Return the possible kinds of a name; listed companies and gazetteer names have one."""
+        if ref.entity.startswith("sec:") or ref.about or ref.name in self._lexicon.terms:
+            return [ref.kind]
+        return self._kind_of(ref.name)
+
+    def _named(
+        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kind: Kind
+    ) -> EntityMention | None:
+        if not _SHORTEST <= len(name) <= _LONGEST or _NO_NAME.search(name) or self._lexicon.is_bare(name):
+            return None
+        return self._new_entity(name, start, end, inside, kind)
+
+    def _known(self, text: str, names: Sequence[EntityMention], start: int, end: int) -> EntityMention | None:
+        """Return the linked name of a span, ignoring a suffix such as 等 or 公司 or a code in brackets."""
+        for ref in names:
+            if ref.start == start and ref.end == end:
+                return ref
+            if ref.kind != Kind.COMPANY or ref.start != start:
+                continue
+            longer = ref.end <= end and _COMPANY_TAIL.fullmatch(text, ref.end, end)
+            if longer or (end < ref.end and text[start:end] in ref.name):
+                return ref
+        return self._term(text[start:end], start, end)
+
+    def _term(self, name: str, start: int = CONTEXT, end: int = CONTEXT) -> EntityMention | None:
+        """Return the gazetteer entry of a name."""
+        term = self._lexicon.terms.get(name) or self._lexicon.trade(without_trade(name))
+        if term is None:
+            return None
+        return EntityMention(term.entity, term.kind, term.name, start, end, term.about, 0.9, term.owner)
+
+    def _new_entity(
+        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kind: Kind
+    ) -> EntityMention:
+        """Return a new entity for an unknown name; an indicator is anchored to its owner."""
+        name = without_trade(normal_spelling(name))
+        head = self._lexicon.measure_of(name)
+        if head is not None:
+            owner, measure = head
+            lead = next((ref for ref in inside if ref.kind in _OWNER_KINDS and ref.start == start), None)
+            if lead is not None and normal_name(lead.name) == normal_name(owner):
+                return indicator_of(lead, measure, start=start, end=end)
+            term = self._lexicon.terms.get(owner)
+            owner_kind = (
+                term.kind
+                if term
+                else next((each for each in self._kind_of(owner) if each in _OWNER_KINDS), Kind.PRODUCT)
+            )
+            if owner_kind in _OWNER_KINDS and len(owner) >= _SHORTEST and owner not in self._lexicon.never:
+                known = term.entity if term else entity_id(owner_kind, owner)
+                anchor = EntityMention(known, owner_kind, term.name if term else owner, start, start + len(owner))
+                return indicator_of(anchor, measure, start=start, end=end)
+            return EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end)
+        kinds = self._kind_of(name)
+        chosen = kind if kind in (Kind.COMPANY, Kind.PERSON) and kind in kinds[:2] else kinds[0]
+        lead = next((ref for ref in inside if ref.start == start and ref.kind == Kind.COMPANY), None)
+        about, owner = (lead.entity, lead.name) if lead and chosen == Kind.INDICATOR else ("", "")
+        return EntityMention(entity_id(chosen, name), chosen, name, start, end, about=about, owner=owner, score=0.7)
+
+
+def claim_of(
+    stated: Statement, subject: EdgeEnd, object_: EdgeEnd, *, document: AnnotatedDocument, line: int
+) -> tuple[Claim, AnnotatedSentence]:
+    """Return an edge as a claim of a line; offsets cover the ends that the line names, else the whole line."""
+    annotated = document.sentence(max(line, 0))
+    ends = [each for each in (subject, object_) if each.line == line and each.start >= 0 and line != TITLE]
+    causal = stated.relation == "affects"
+    directions = (("cause_direction", stated.cause), ("effect_direction", stated.effect)) if causal else ()
+    return Claim(
+        relation=stated.relation,
+        subject=_in_sentence(subject, line),
+        object=_in_sentence(object_, line),
+        start=min((each.start for each in ends), default=0),
+        end=max((each.end for each in ends), default=0),
+        pattern=stated.relation,
+        sign=_SIGN[stated.cause] * _SIGN[stated.effect] if causal else 0,
+        qualifiers=directions,
+        confidence=stated.confidence,
+        modality=stated.modality,
+        polarity=Polarity.NEGATIVE if stated.negative else Polarity.POSITIVE,
+        named=tuple(
+            (*document.lines[each.line].sentence.span(each.start, each.end), each.ref)
+            for each in (subject, object_)
+            if each.line != TITLE and each.start >= 0
+        ),
+        reader=stated.reader,
+    ), annotated
+
+
+def _in_sentence(end: EdgeEnd, line: int) -> EntityMention:
+    """Return the mention with its offsets in the sentence, or without offsets if it is in another line."""
+    ref = end.ref
+    start, stop = (end.start, end.end) if end.line == line and line != TITLE else (CONTEXT, CONTEXT)
+    return EntityMention(ref.entity, ref.kind, ref.name, start, stop, ref.about, ref.score, ref.owner, CONTEXT)
+
+
+def normal_spelling(name: str) -> str:
+    """Return a name without quotes, a final bracket and spaces next to Chinese characters.
+
+    >>> normal_spelling("“人形机器人” 概念（A股）")
+    '人形机器人概念'
+    """
+    name = _BRACKET.sub("", re.sub(r"[“”‘’\"'「」『』*]", "", name)) or name
+    return re.sub(r"(?<=[一-鿿])\s+|\s+(?=[一-鿿])", "", name).strip(_TRIMMED)
+
+
+def without_trade(name: str) -> str:
+    """Return a name without a suffix for an industry: 银行 for 银行板块, AI算力 for AI算力产业链.
+
+    >>> without_trade("银行板块"), without_trade("行业")
+    ('银行', '行业')
+    """
+    stem = _INDUSTRY_SUFFIX.sub("", name)
+    return stem if len(stem) >= _SHORTEST else name
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span without marks and spaces at its ends."""
+    while start < end and text[start] in _TRIMMED:
+        start += 1
+    while end > start and text[end - 1] in _TRIMMED:
+        end -= 1
+    return start, end
+
+
+def _as_kind(ref: EntityMention, kind: Kind) -> EntityMention:
+    if ref.kind == kind:
+        return ref
+    return EntityMention(entity_id(kind, ref.name), kind, ref.name, ref.start, ref.end, score=ref.score)
