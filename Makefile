@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j lightrag graphrag ray demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
+.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -78,6 +78,15 @@ tests: $(VENV)/.dev
 doctests: $(VENV)/.dev
 	@$(BIN)/pytest --doctest-modules $(DOCTESTED) $(TRAINING:%=--ignore=extraction/training/%.py)
 
+explorer: ## install the explorer's packages, type-check it, build it, and compare the bundle with the committed one (node 18 or later)
+	@command -v npm >/dev/null || { echo "make: no npm; on Debian: apt-get install nodejs npm" >&2; exit 1; }
+	cd viz/explorer
+	npm ci --silent
+	npm run --silent check
+	npm run --silent build -- "$$OLDPWD/build/explorer"
+	cd "$$OLDPWD"
+	diff -r build/explorer viz/static/explorer || { echo "make: viz/static/explorer is not built from these sources; run npm run build in viz/explorer" >&2; exit 1; }
+
 goldens: $(VENV)/.dev ## refresh the figures of the bundled reports that tests/goldens compares; look at the difference
 	@$(BIN)/python -m tests.goldens.demo_corpus
 
@@ -94,6 +103,7 @@ bench: $(VENV)/.default ## characters and facts per second of every stage
 	@$(BIN)/python -m benchmarks.speed
 
 clean: ## remove the environment and everything that was made
+	rm -rf viz/explorer/node_modules
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

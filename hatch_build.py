@@ -16,6 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGES = ("kg", "extraction", "communities", "viz")
+_TYPESCRIPT = "viz/explorer"  # the source of viz/static/explorer, which is what the wheel has
 _OWN = "|".join(PACKAGES)
 _IMPORT = re.compile(rf"^(\s*(?:from|import) )(?=(?:{_OWN})[. ])", re.MULTILINE)
 _BARE = re.compile(rf"^\s*import (?:{_OWN})(?![\w.]* as )", re.MULTILINE)  # binds `kg`, so its uses would break
@@ -36,7 +37,8 @@ class WheelLayout(BuildHookInterface[Any]):
         _copy(root / "liantu.py", tree / "__init__.py", root)
         for package in PACKAGES:
             for source in sorted((root / package).rglob("*")):
-                if source.is_file() and "__pycache__" not in source.parts:
+                unwanted = "__pycache__" in source.parts or (root / _TYPESCRIPT) in source.parents
+                if source.is_file() and not unwanted:
                     _copy(source, tree / source.relative_to(root), root)
         build_data["force_include"][str(tree)] = "liantu"
         for commands in self.metadata.core.entry_points.values():

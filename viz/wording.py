@@ -166,6 +166,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "status_answered": ("已回答", "answered"),
         "status_partial": ("没有直接答案，以下是相关原文", "no direct answer; related passages"),
         "status_not_found": ("未找到", "not found"),
+        "explorer_title": ("链图 · 浏览", "Liantu · explorer"),
         "status_ambiguous": ("名称不明确，请选择", "the name is ambiguous; choose one"),
     }
 )

@@ -25,6 +25,7 @@ DATA = (
     "liantu/viz/static/network.html.j2",
     "liantu/viz/static/network.js",
     "liantu/viz/static/base.css",
+    "liantu/viz/static/explorer/explorer.js",
 )
 REPORT = ROOT / "notebooks" / "demo" / "reports" / "2024-05-27_示例证券乙_光伏行业深度.md"
 
@@ -131,4 +132,7 @@ def test_the_metadata_has_commands_license_and_python(wheel: zipfile.ZipFile):
 
 
 def _shipped(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    """The TypeScript source of the explorer stays out; what is built of it is inside."""
+    unwanted = {"__pycache__", "explorer"}
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path for path in files if "static" in path.parts or unwanted.isdisjoint(path.parts)]

@@ -1,0 +1,418 @@
+"""The explorer in a real browser, served and as files: from a search to the source, by mouse, by keyboard, by touch."""
+
+from __future__ import annotations
+
+import re
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kg.model import Entity, Kind, Modality, Polarity, Value
+from kg.period import quarter, year
+from tests.architecture.source import ROOT
+from tests.kg.query.world import LONGI, MODULE, SILICON, SUNGROW, TONGWEI, claim, filled, moves, paper, solar
+from tests.viz.samples import HOSTILE
+from viz.exhibit.content import ExhibitContent
+from viz.exhibit.pages import write_exhibit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
+
+    from kg.model import Reading
+
+pytestmark = pytest.mark.browser
+AXE = ROOT / "viz" / "explorer" / "node_modules" / "axe-core" / "axe.min.js"
+SIZES = ((1280, 720), (1600, 1000), (390, 844))
+RTL = "\u05e9\u05dc\u05d5\u05dd\u202e<b>"
+_LATE = "2024-09-01"
+LATE = "org:晚来科技"
+
+
+def _world() -> tuple[Reading, ...]:
+    supplies = claim(TONGWEI, "supplies", LONGI, qualifiers=(("product", "硅料"), ("revenue_share", "12%")))
+    end = replace(supplies, polarity=Polarity.NEGATIVE)
+    forecast = claim(LONGI, "reports", "indicator:毛利率", value=Value(21.0, "%"), valid=year(2025))
+    actual = replace(forecast, value=Value(17.0, "%"), valid=quarter(2024, 1))
+    new = claim(LONGI, "supplies", LATE)
+    evil = Entity("product:x", Kind.PRODUCT, HOSTILE)
+    rtl = Entity("product:y", Kind.PRODUCT, RTL)
+    readings = (
+        *solar(),
+        paper(40, "2024-03-03", ("通威股份向隆基绿能供应硅料，占其收入12%。", supplies)),
+        paper(
+            41,
+            "2024-04-04",
+            ("隆基绿能一季度毛利率17%。", actual),
+        ),
+        paper(42, "2024-05-05", ("预计2025年毛利率21%。", replace(forecast, modality=Modality.FORECAST))),
+        paper(
+            43,
+            _LATE,
+            ("通威股份不再向隆基绿能供应硅料。", end),
+            ("隆基供应晚来科技。", new),
+        ),
+        paper(44, "2024-05-06", ("坏名字。", claim(LONGI, "produces", "product:x")), extra=(evil,)),
+        paper(45, "2024-05-07", ("右起名字。", claim(LONGI, "produces", "product:y")), extra=(rtl,)),
+        paper(46, "2024-05-08", ("硅料涨价使隆基承压。", moves("indicator:硅料价格", LONGI, 1, -1))),
+    )
+    hostile = readings[-3]
+    titled = replace(hostile.document, title=HOSTILE, url="javascript:alert(3)")
+    return (*readings[:-3], replace(hostile, document=titled), *readings[-2:])
+
+
+@dataclass
+class Visit:
+    """An open explorer, where it stands, and what it tried."""
+
+    page: Page
+    home: str
+    foreign: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def go(self, address: str) -> None:
+        self.page.goto(f"{self.home}#/{address}")
+        self.settle()
+
+    def settle(self) -> None:
+        self.until("!document.querySelector('.wait')")
+
+    def until(self, expression: str) -> None:
+        """Wait for an expression; Playwright's own way is stopped by the page's policy."""
+        for _ in range(200):
+            if self.page.evaluate(expression):
+                return
+            self.page.wait_for_timeout(50)
+        pytest.fail(f"never: {expression}")
+
+    def node(self, name: str):
+        return self.page.locator(f'g.node[aria-label^="{name}"]').first
+
+    def quiet(self) -> None:
+        assert (self.foreign, self.complaints, self.dialogs) == ([], [], [])
+
+
+@pytest.fixture(scope="module")
+def exhibits(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("exhibit")
+    store = filled(_world())
+    content = ExhibitContent(store, store.view(), min_confidence=0.65)
+    write_exhibit(content, folder / "many", lang="zh", one_file=False)
+    write_exhibit(content, folder / "one", lang="zh", one_file=True)
+    return folder
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    uvicorn = pytest.importorskip("uvicorn")
+    from kg.service.base import open_kb  # noqa: PLC0415
+    from kg.service.connections import listening  # noqa: PLC0415
+    from viz.exhibit.serving import explorer_app  # noqa: PLC0415
+
+    with open_kb(folder / "kb.liantu", create=True) as kb, listening("127.0.0.1", 0) as listener:
+        filled(_world(), kb.store)
+        app = explorer_app(kb, lang="zh", now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, http="h11", ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory) -> Iterator[str]:
+    with _served(tmp_path_factory.mktemp("served")) as home:
+        yield home
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    contexts: list[BrowserContext] = []
+
+    def opened(home: str, *, size: tuple[int, int] = SIZES[0], **options: object) -> Visit:
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce", accept_downloads=True, **options
+        )
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        found = Visit(context.new_page(), home)
+        own = home.removesuffix("index.html")
+
+        def watch(route: Route) -> None:
+            url = route.request.url
+            if url.startswith((own, "data:", "blob:")):
+                route.continue_()
+                return
+            found.foreign.append(url)
+            route.abort()
+
+        context.route("**/*", watch)
+        found.page.on("console", lambda line: found.complaints.append(f"{line.type}: {line.text}"))
+        found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+        found.page.on("dialog", lambda dialog: (found.dialogs.append(dialog.message), dialog.dismiss()))
+        found.page.goto(home)
+        return found
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(params=["served", "many", "one"])
+def home(request) -> str:
+    if request.param == "served":
+        return request.getfixturevalue("served")
+    return (request.getfixturevalue("exhibits") / request.param / "index.html").as_uri()
+
+
+@pytest.fixture
+def files(exhibits) -> str:
+    return (exhibits / "many" / "index.html").as_uri()
+
+
+def test_from_a_search_to_the_source(home, visit):
+    opened = visit(home)
+    page = opened.page
+    page.fill("#search-home", "ljln")  # pinyin initials
+    page.click('[role="option"]:has-text("隆基绿能")')
+    opened.settle()
+    assert page.inner_text("h1") == "隆基绿能"
+    opened.node("组件").dblclick()  # expands
+    opened.until("location.hash.includes('x=')")
+    page.fill('.timebar input[type="date"]', "2024-06-01")
+    opened.until("location.hash.includes('day=2024-06-01')")
+    assert opened.node("晚来科技").count() == 0  # published in September
+    assert opened.node("通威股份").count() == 1  # closed in September
+    opened.node("通威股份").click()
+    page.click('.drawer .links button:has-text("隆基绿能")')
+    page.wait_for_selector(".drawer mark")
+    assert page.inner_text(".drawer mark") == "通威股份向隆基绿能供应硅料，占其收入12%。"
+    page.click('.drawer button:has-text("读存档全文")')
+    page.wait_for_selector(".stored mark")
+    opened.quiet()
+
+
+def test_the_back_button_undoes(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    opened.node("硅片").focus()
+    opened.page.keyboard.press("h")
+    opened.until("location.hash.includes('h=')")
+    assert opened.node("硅片").count() == 0
+    opened.page.go_back()
+    opened.node("硅片").wait_for()
+    opened.quiet()
+
+
+def test_nothing_later_shows_and_changes_are_marked(home, visit):
+    opened = visit(home)
+    opened.go(f"company/{LONGI}?day=2024-05-31")
+    assert "晚来科技" not in opened.page.inner_html("#picture")
+    opened.go(f"company/{LONGI}?since=2024-06-01")
+    assert "失效" in opened.node("通威股份").get_attribute("aria-label")
+    assert "新增" in opened.node("晚来科技").get_attribute("aria-label")
+    assert re.search(r"新增 \d+，失效 1", opened.page.inner_text(".changes"))
+    opened.quiet()
+
+
+def test_by_keyboard_alone(files, visit):
+    opened = visit(files)
+    keyboard = opened.page.keyboard
+    keyboard.press("/")
+    keyboard.type("601012")
+    opened.page.wait_for_selector('[role="option"]')
+    keyboard.press("ArrowDown")
+    keyboard.press("Enter")
+    opened.settle()
+    for _ in range(60):
+        keyboard.press("Tab")
+        if opened.page.evaluate("document.activeElement.dataset.id || ''") == MODULE:
+            break
+    else:
+        pytest.fail("Tab does not reach the node")
+    keyboard.press("Enter")
+    opened.page.wait_for_selector(".drawer")
+    assert opened.page.inner_text(".drawer h2") == "组件"
+    keyboard.press("Escape")
+    opened.page.wait_for_selector(".drawer", state="detached")
+    opened.quiet()
+
+
+def test_hostile_names_are_text(home, visit):
+    opened = visit(home)
+    opened.go(f"company/{LONGI}?pick=")
+    node = opened.page.locator('g.node[data-id="product:x"]')
+    node.click()
+    assert opened.page.inner_text(".drawer h2") == HOSTILE
+    opened.page.click(".drawer .links button")
+    opened.page.wait_for_selector(".drawer mark")
+    assert opened.page.locator('.drawer a[href^="javascript"]').count() == 0
+    for tab in ("table", "events"):
+        opened.go(f"company/{LONGI}?tab={tab}")
+    for address in ("company/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "chain/%E0%A4%A", "theme/x?day=<b>&since=~~&e=l:x"):
+        opened.go(address)
+    opened.quiet()
+
+
+VIEWS = (f"chain/{SILICON}", "factor/indicator:硅料价格", f"path/{TONGWEI}/{SUNGROW}", f"network/{LONGI}?d=2")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_draws(home, visit, view):
+    opened = visit(home)
+    opened.go(view)
+    opened.page.wait_for_selector("g.node, .network canvas")
+    opened.page.wait_for_timeout(100)
+    opened.complaints = [line for line in opened.complaints if "GPU stall" not in line]  # a note of software WebGL
+    opened.quiet()
+
+
+def test_text_is_never_smaller_than_eleven_pixels(files, visit):
+    for size in SIZES:
+        opened = visit(files, size=size)
+        for view in (f"chain/{SILICON}", f"company/{LONGI}"):
+            opened.go(view)
+            sizes = opened.page.eval_on_selector_all(
+                "#picture text, main p, main button, main td",
+                "all => all.map(each => parseFloat(getComputedStyle(each).fontSize) * (each.getScreenCTM?.().a ?? 1))",
+            )
+            assert min(sizes) >= 11
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_page_fits_the_window(files, visit, size):
+    opened = visit(files, size=size, has_touch=size[0] < 500)
+    for view in ("", f"company/{LONGI}", f"company/{LONGI}?tab=table", f"chain/{SILICON}"):
+        opened.go(view)
+        wide = opened.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, view
+    opened.quiet()
+
+
+def test_english_has_no_chinese_of_ours(files, visit):
+    """Names and titles are those of the documents; all other words are English."""
+    opened = visit(files)
+    opened.page.click('button:has-text("English")')
+    assert opened.page.get_attribute("html", "lang") == "en"
+    opened.go("factor/indicator:硅料价格")
+    chrome = opened.page.inner_text(".head") + opened.page.inner_text(".timebar") + opened.page.inner_text(".top")
+    assert re.findall(r"[\u4e00-\u9fff]+", chrome.replace("硅料价格", "").replace("中文", "")) == []
+    opened.quiet()
+
+
+def test_dark_is_dark_and_stays(files, visit):
+    opened = visit(files)
+    opened.page.click('button:has-text("深色")')
+    opened.page.reload()
+    background = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgb(17, 22, 29)"
+    opened.quiet()
+
+
+@pytest.mark.parametrize("name", ["PNG", "SVG", "PDF", "GraphML"])
+def test_the_view_can_be_saved(files, visit, name, tmp_path):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    opened.page.click(".menu summary")
+    with opened.page.expect_download() as caught:
+        opened.page.click(f'.menu button:has-text("{name}")')
+    caught.value.save_as(tmp_path / "file")
+    data = (tmp_path / "file").read_bytes()
+    begins = {"PNG": b"\x89PNG", "SVG": b"<?xml", "PDF": b"%PDF-1.4", "GraphML": b"<?xml"}[name]
+    assert data.startswith(begins)
+    assert len(data) > 1000
+    opened.quiet()
+
+
+@pytest.mark.filterwarnings("ignore:Workbook contains no default style")
+def test_a_table_is_sorted_filtered_and_saved(files, visit, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    opened = visit(files)
+    opened.go(f"company/{LONGI}?tab=table")
+    opened.page.fill(".tools input", "通威")
+    assert opened.page.locator("tbody tr").count() >= 1
+    for kind in ("CSV", "XLSX"):
+        with opened.page.expect_download() as caught:
+            opened.page.click(f'.tools button:has-text("{kind}")')
+        caught.value.save_as(tmp_path / f"table.{kind.lower()}")
+    text = (tmp_path / "table.csv").read_text("utf-8-sig")
+    assert "通威股份" in text
+    assert "12%" in text
+    rows = list(openpyxl.load_workbook(tmp_path / "table.xlsx").active.values)
+    assert any("通威股份" in row for row in rows)
+    opened.quiet()
+
+
+def test_what_is_wrong_is_recorded_and_revoked(visit, tmp_path):
+    with _served(tmp_path) as home:
+        opened = visit(home)
+        opened.go(f"company/{LONGI}")
+        opened.node("组件").click()
+        opened.page.click('.drawer .links button:has-text("隆基绿能")')
+        opened.page.click('.drawer button:has-text("这条不对")')
+        labels = opened.page.locator(".wrong input:not([type=radio])")
+        labels.nth(1).fill("测试员")
+        labels.nth(2).fill("另有所指")
+        opened.page.click('.wrong button[type="submit"]')
+        opened.page.wait_for_selector(".wrong [role=status]")
+        assert opened.page.inner_text(".wrong [role=status]").startswith("已记录")
+        opened.page.click('.wrong button:has-text("撤销")')
+        opened.until("document.querySelector('.wrong [role=status]').textContent === '已撤销。'")
+        opened.quiet()
+
+
+def test_files_offer_no_judgement(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    opened.node("组件").click()
+    opened.page.click(".drawer .links button")
+    opened.page.wait_for_selector(".drawer mark")
+    assert opened.page.locator('button:has-text("这条不对")').count() == 0
+
+
+def test_a_name_without_links_leads_on(files, visit):
+    opened = visit(files)
+    opened.go("company/product:不存在")
+    assert "没有符合条件的关系" in opened.page.inner_text(".empty")
+    opened.go(f"company/{LONGI}?day=2024-01-11")
+    assert opened.page.locator(".empty").count() == 1
+    opened.page.click(".empty button")
+    opened.until("document.querySelectorAll('.empty button').length === 0")
+    opened.quiet()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_serious(files, visit, dark):
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: make explorer")
+    opened = visit(files, color_scheme="dark" if dark else "light", bypass_csp=True)
+    opened.page.add_init_script(path=AXE)
+    serious = {}
+    views = (
+        "",
+        f"company/{LONGI}?e=n:{MODULE}",
+        f"company/{LONGI}?tab=table",
+        f"company/{LONGI}?tab=figures",
+        f"chain/{SILICON}",
+    )
+    for view in views:
+        opened.page.goto("about:blank")
+        opened.go(view)
+        opened.page.wait_for_timeout(200)
+        found = opened.page.evaluate("axe.run().then(result => result.violations)")
+        bad = [
+            f"{each['id']}: {each['nodes'][0]['html'][:160]}"
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
+        if bad:
+            serious[view] = bad
+    assert serious == {}

@@ -1,0 +1,113 @@
+"""The served explorer: a strict policy, records for what was asked, and judgements for its own page alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.testclient import TestClient
+
+from kg.service.base import open_kb
+from tests.kg.query.world import LONGI, filled, solar
+from viz.exhibit.serving import explorer_app
+
+if TYPE_CHECKING:
+    from kg.service.base import KnowledgeBase
+
+NOW = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)
+CLAIM = {"subject": LONGI, "name": "隆基绿能", "document": "doc:3", "by": "测试", "why": "另一家公司"}
+
+
+@pytest.fixture
+def kb(tmp_path):
+    with open_kb(tmp_path / "kb.liantu", create=True) as base:
+        filled(solar(), base.store)
+        yield base
+
+
+@pytest.fixture
+def client(kb):
+    app = explorer_app(kb, lang="zh", now=lambda: NOW)
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 5)) as client:
+        yield client
+
+
+def _token(client: TestClient) -> str:
+    page = client.get("/").text
+    return json.loads(re.search(r'id="meta">(.*?)</script>', page).group(1))["token"]
+
+
+def _document(kb: KnowledgeBase) -> str:
+    return next(item.document for fact in kb.store.view().facts(subject=LONGI) for item in fact.evidence)
+
+
+def test_the_page_allows_itself_and_nothing_else(client):
+    policy = client.get("/").headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("name", ["explorer.js", "explorer.css", "LICENCES.txt"])
+def test_the_bundle_is_served(client, name):
+    assert client.get(f"/{name}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/pages.py", "/..%2f..%2fpages.py", "/explorer/run?day=1"])
+def test_no_other_file_is(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_records_hold_all_facts_around_an_entity(client, kb):
+    part = client.get("/explorer/records", params={"id": LONGI}).json()
+    view = kb.store.view()
+    wanted = {fact.id for fact in (*view.facts(subject=LONGI), *view.facts(object=LONGI))}
+    assert len(part["facts"]) == len(wanted)
+    assert LONGI in part["entities"]["id"]
+
+
+def test_too_many_ids_are_refused(client):
+    assert client.get("/explorer/records", params=[("id", str(n)) for n in range(61)]).status_code == 422
+
+
+def test_another_host_name_is_refused(client):
+    assert client.get("/", headers={"Host": "evil.example"}).status_code == 403
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "é"])
+def test_a_judgement_needs_the_token_of_the_page(client, kb, token):
+    answer = client.post("/explorer/judge", params=CLAIM, headers={"X-Liantu-Token": token.encode()})
+    assert answer.status_code == 403
+    assert kb.store.view().judgements() == []
+
+
+def test_a_judgement_is_recorded_and_can_be_revoked(client, kb):
+    headers = {"X-Liantu-Token": _token(client)}
+    facts = len(list(kb.store.view().facts(subject=LONGI)))
+    given = {**CLAIM, "document": _document(kb)}
+    judged = client.post("/explorer/judge", params=given, headers=headers).json()
+    (kept,) = kb.store.view().judgements()
+    assert (kept.id, kept.by, kept.recorded_at) == (judged["id"], "测试", NOW)
+    assert len(list(kb.store.view().facts(subject=LONGI))) < facts
+    revoked = client.post(
+        "/explorer/revoke", params={"judgement": kept.id, "by": "测试", "why": "看错"}, headers=headers
+    )
+    assert revoked.status_code == 200
+    assert len(list(kb.store.view().facts(subject=LONGI))) == facts
+
+
+def test_what_the_store_refuses_is_answered_with_the_reason(client):
+    headers = {"X-Liantu-Token": _token(client)}
+    answer = client.post("/explorer/judge", params={**CLAIM, "name": "别的名字"}, headers=headers)
+    assert answer.status_code in (404, 409)
+    assert answer.json()["detail"]
+
+
+def test_records_follow_a_judgement(client, kb):
+    before = len(client.get("/explorer/records", params={"id": LONGI}).json()["facts"])
+    headers = {"X-Liantu-Token": _token(client)}
+    client.post("/explorer/judge", params={**CLAIM, "document": _document(kb)}, headers=headers)
+    assert len(client.get("/explorer/records", params={"id": LONGI}).json()["facts"]) < before

@@ -1,0 +1,225 @@
+"""What the explorer shows of a base, as JSON: its days and words, parts of facts, the search index, texts, themes."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from pypinyin import Style, lazy_pinyin
+
+from kg.query.session import QuerySession
+from kg.query.stats import stats
+from kg.query.themes.biography import title_of
+from kg.query.themes.listing import standing
+from viz.exhibit.packing import FactHistories, Packing, Part, day_number, is_measured, short_id
+from viz.wording import LANGUAGES, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kg.model import Community, Fact, Run, SummaryLine, ThemeEvent
+    from kg.store.port import Store, View
+
+_LINKS_PER_PART, _FIGURES_PER_PART, _TEXT_PER_PART = 4_000, 4_000, 1_000_000
+_NAMES_EACH: Final = 8
+_LINES_EACH: Final = 5
+_CITED: Final = 2
+_RUNS_KEPT: Final = 6
+
+
+class ExhibitContent:
+    """The content of one state of a base as of its latest day.
+
+    The view stays open while this is used; `min_confidence` is the threshold that the pages start with.
+    """
+
+    def __init__(self, store: Store, view: View, *, min_confidence: float) -> None:
+        self._view, self._threshold = view, min_confidence
+        self._kept: dict[int, Part] = {}
+        self.packing = Packing(store, view)
+
+    @cached_property
+    def meta(self) -> Part:
+        """What every page needs first: counts, days, publishers, vocabulary, samples, days of runs."""
+        session = QuerySession(self._view, min_confidence=self._threshold)
+        described = stats(session)
+        per_day = Counter(head.published_on for head in self.packing.heads.values())
+        publishers = Counter(head.publisher for head in self.packing.heads.values() if head.publisher)
+        return {
+            "documents": described.documents,
+            "facts": sum(count for _, count in described.facts) + described.below,
+            "days": [[day_number(day), per_day[day]] for day in self.packing.days],
+            "publishers": sorted(publishers.items(), key=lambda row: (-row[1], row[0])),
+            "topics": [[entity.id, entity.name, entity.kind.value] for entity in described.names],
+            "relations": [self._relation(name) for name in self.packing.words.relations],
+            "kinds": {kind: [word(kind, lang) for lang in LANGUAGES] for kind in self.packing.words.kinds},
+            "threshold": self._threshold,
+            "runs": [day_number(run.as_of) for run in self._view.runs()],
+        }
+
+    def _relation(self, name: str) -> Part:
+        entry = self.packing.words[name]
+        return {
+            "name": name,
+            "family": entry.family,
+            "symmetric": entry.symmetric,
+            "half_life": entry.half_life,
+            "weight": entry.weight,
+            "stage": entry.stage,
+            "wording": [entry.wording[lang] for lang in LANGUAGES],
+            "inverse": [entry.inverse[lang] for lang in LANGUAGES],
+        }
+
+    def records(self, ids: Sequence[str]) -> Part:
+        """Return the facts with one of these ends, packed."""
+        facts = self.packing.around(ids)
+        return self.packing.part(facts, histories=FactHistories(self.packing.with_rivals(facts), self.packing.words))
+
+    def parts(self) -> Iterator[tuple[str, Part, set[str]]]:
+        """Yield all facts in parts: name, part, and the entities in it; links before figures, by subject."""
+        facts = sorted(self._view.facts(), key=lambda fact: (fact.subject, fact.id))
+        histories = FactHistories(facts, self.packing.words)
+        measured = [is_measured(fact, self.packing.words) for fact in facts]
+        for measures, size in ((False, _LINKS_PER_PART), (True, _FIGURES_PER_PART)):
+            wanted = [fact for fact, figure in zip(facts, measured, strict=True) if figure is measures]
+            for begin in range(0, len(wanted), size):
+                chosen = wanted[begin : begin + size]
+                name = f"{'figures' if measures else 'links'}-{begin // size}"
+                yield name, self.packing.part(chosen, histories=histories), _ends(chosen)
+
+    def index(self, parts: Sequence[tuple[str, set[str]]]) -> Part:
+        """Return all entities with facts for the search, each with the parts to load."""
+        touched: dict[str, list[int]] = defaultdict(list)
+        for number, (_, ends) in enumerate(parts):
+            for entity in ends:
+                touched[entity].append(number)
+        degree, since = Counter[str](), dict[str, int]()
+        for fact in self._view.facts():
+            day = day_number(fact.published_on)
+            sure = fact.confidence >= self._threshold and not fact.superseded_by
+            for end in (fact.subject, fact.object):
+                degree[end] += sure
+                since[end] = min(day, since.get(end, day))
+        ids = sorted(touched, key=lambda entity: (-degree[entity], entity))
+        entities = self.packing.entities(ids)
+        return {
+            "entities": entities,
+            "initials": [_initials(name) for name in entities["name"]],
+            "degree": [degree[entity] for entity in ids],
+            "since": [since[entity] for entity in ids],
+            "parts": [touched[entity] for entity in ids],
+            "names": [name for name, _ in parts],
+        }
+
+    def texts(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the stored texts in parts, by day."""
+        part: dict[str, str] = {}
+        size = number = 0
+        for identity in self.packing.heads:
+            document = self._view.document(identity)
+            part[identity] = document.text if document else ""
+            size += len(part[identity])
+            if size >= _TEXT_PER_PART:
+                yield f"texts-{number}", part
+                part, size, number = {}, 0, number + 1
+        if part:
+            yield f"texts-{number}", part
+
+    def documents(self, places: dict[str, int]) -> Part:
+        """Return the list of documents by day; `places` says in which part the text of each is."""
+        heads = list(self.packing.heads.values())
+        return {
+            "id": [head.id for head in heads],
+            "title": [head.title for head in heads],
+            "publisher": [head.publisher for head in heads],
+            "day": [day_number(head.published_on) for head in heads],
+            "url": [head.url for head in heads],
+            "part": [places.get(head.id, -1) for head in heads],
+        }
+
+    def run(self, day: int) -> Part | None:
+        """Return the weekly run of a day with the facts that it cites, or None if there is none."""
+        if day not in self._kept:
+            run = next((run for run in self._view.runs() if day_number(run.as_of) == day), None)
+            if run is None:
+                return None
+            if len(self._kept) >= _RUNS_KEPT:
+                self._kept.clear()
+            self._kept[day] = self._run(run)
+        return self._kept[day]
+
+    def runs(self) -> Iterator[tuple[str, Part]]:
+        """Yield all weekly runs."""
+        for run in self._view.runs():
+            yield f"run-{day_number(run.as_of)}", self._run(run)
+
+    def _run(self, run: Run) -> Part:
+        members = sorted({member for community in run.communities for member in community.members})
+        place = {member: index for index, member in enumerate(members)}
+        lines = [
+            line
+            for item in run.communities
+            for line in (*_summary(item)[:_LINES_EACH], *item.changes[1 : _LINES_EACH + 1])
+        ]
+        holds = standing(self._view, lines)
+        cited = {fact for line in holds for fact in line.facts[:_CITED]} | {
+            fact for each in run.events for fact in each.facts[:_CITED]
+        }
+        facts = sorted(self._view.facts(ids=cited), key=lambda fact: fact.id) if cited else []
+
+        def cited_lines(lines: Iterable[SummaryLine]) -> list[Any]:
+            return [[line.text, [short_id(fact) for fact in line.facts[:_CITED]]] for line in lines if line in holds]
+
+        return {
+            "day": day_number(run.as_of),
+            "members": self.packing.entities(members),
+            "themes": [
+                {
+                    "id": item.id,
+                    "level": item.level,
+                    "parent": item.parent,
+                    "title": title_of(item),
+                    "members": [place[member] for member in item.members],
+                    "lines": cited_lines(_summary(item)[:_LINES_EACH]),
+                    "news": cited_lines(item.changes[1 : _LINES_EACH + 1]),
+                }
+                for item in run.communities
+            ],
+            "events": [_event(event) for event in run.events],
+            "records": self.packing.part(facts),
+        }
+
+    def lives(self) -> Part:
+        """Return the names, sizes and events of every theme over all runs."""
+        found: dict[str, Part] = {}
+        for run in self._view.runs():
+            day = day_number(run.as_of)
+            for item in run.communities:
+                life = found.setdefault(item.id, {"names": [], "sizes": [], "events": []})
+                life["sizes"].append([day, len(item.members)])
+                if [name for _, name in life["names"][-1:]] != [title_of(item)]:
+                    life["names"].append([day, title_of(item)])
+            for event in run.events:
+                life = found.setdefault(event.theme, {"names": [[day, event.name]], "sizes": [], "events": []})
+                life["events"].append([day, *_event(event)])
+        ends = {member for life in found.values() for event in life["events"] for member in (*event[7], *event[8])}
+        return {"themes": found, "entities": self.packing.entities(sorted(ends))}
+
+
+def _event(event: ThemeEvent) -> list[Any]:
+    facts = [short_id(fact) for fact in event.facts[:_CITED]]
+    left, joined = event.left[:_NAMES_EACH], event.joined[:_NAMES_EACH]
+    return [event.turn.value, event.theme, event.level, event.name, event.size, event.others, joined, left, facts]
+
+
+def _summary(community: Community) -> tuple[SummaryLine, ...]:
+    return community.summary.lines if community.summary else ()
+
+
+def _ends(facts: Iterable[Fact]) -> set[str]:
+    return {end for fact in facts for end in (fact.subject, fact.object)}
+
+
+def _initials(name: str) -> str:
+    return "" if name.isascii() else "".join(lazy_pinyin(name, style=Style.FIRST_LETTER)).casefold()

@@ -1,0 +1,239 @@
+/** What stands around every view: search, time, filters, export. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { asOfDay, asOfText, firstDay, lastDay, meta, sinceDay, source } from "./app";
+import { dayOf, iso } from "./data";
+import type { Link } from "./links";
+import { isPictured } from "./links";
+import type { Match } from "./source";
+import { SourceError } from "./source";
+import type { Route } from "./state";
+import { canUndo, change, go, to, undo } from "./state";
+import type { Key } from "./words";
+import { isKey, pick, t } from "./words";
+import { saveGraphml, savePdf, savePng, saveSvg } from "./exports";
+
+const FOUND = 8;
+
+interface SearchProps {
+  route: Route;
+  id: string;
+  label: string;
+  onChoose: (match: Match) => void;
+}
+
+/** A search field with a list of matches, by keyboard as the ARIA combobox pattern says. */
+export function Search({ route, id, label, onChoose }: SearchProps) {
+  const [text, setText] = useState("");
+  const [matches, setMatches] = useState<Match[] | null>(null);
+  const [active, setActive] = useState(-1);
+  const turn = useRef(0);
+  const asked = asOfText(route);
+  const look = async (wanted: string) => {
+    setText(wanted);
+    setActive(-1);
+    const mine = ++turn.current;
+    if (!wanted.trim()) return setMatches(null);
+    try {
+      const found = await source.search(wanted.trim(), asked, FOUND);
+      if (turn.current === mine) setMatches(found);
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      if (turn.current === mine) setMatches([]);
+    }
+  };
+  const choose = (match: Match | undefined) => {
+    if (!match) return;
+    setText("");
+    setMatches(null);
+    onChoose(match);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const count = matches?.length ?? 0;
+    if (event.key === "ArrowDown" && count) setActive((active + 1) % count);
+    else if (event.key === "ArrowUp" && count) setActive((active - 1 + count) % count);
+    else if (event.key === "Enter") choose(matches?.[Math.max(0, active)]);
+    else if (event.key === "Escape") setMatches(null);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="search">
+      <input
+        id={id}
+        type="search"
+        role="combobox"
+        aria-label={label}
+        aria-expanded={matches !== null}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        aria-activedescendant={active >= 0 ? `${id}-${active}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={label}
+        value={text}
+        onInput={(event) => void look(event.currentTarget.value)}
+        onKeyDown={onKey}
+        onBlur={() => setTimeout(() => setMatches(null), 200)}
+      />
+      {matches === null ? <div id={`${id}-list`} role="listbox" aria-label={label} hidden /> : (
+        <div id={`${id}-list`} role="listbox" class="matches" aria-label={label}>
+          {matches.map((match, row) => (
+            <div key={match.id} id={`${id}-${row}`} role="option" aria-selected={row === active} class={row === active ? "active" : ""} onPointerDown={(event) => event.preventDefault()} onClick={() => choose(match)}>
+              {match.name} <span class="faint">{[pick(meta.kinds[match.kind]), match.code, match.matched !== match.name && match.matched !== match.code ? match.matched : ""].filter(Boolean).join(" · ")}</span>
+            </div>
+          ))}
+          {matches.length ? null : <div role="option" aria-selected="false" aria-disabled="true" class="faint">{t("none_found", { a: text })}</div>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+const SINCE: [string, Key][] = [["", "compare_none"], ["week", "compare_week"], ["month", "compare_month"], ["quarter", "compare_quarter"]];
+
+/** The slider over publication days; a step only filters what is loaded. */
+export function TimeBar({ route, links }: { route: Route; links: Link[] }) {
+  const [playing, setPlaying] = useState(false);
+  const days = meta.days.map(([day]) => day);
+  const asOf = asOfDay(route);
+  const place = Math.max(0, days.findLastIndex((day) => day <= asOf));
+  const set = (row: number, replace = true) => {
+    const day = days[Math.max(0, Math.min(days.length - 1, row))] ?? lastDay;
+    change({ day: day === lastDay ? "" : iso(day) }, replace);
+  };
+  useEffect(() => {
+    if (!playing) return;
+    const timer = setInterval(() => (place >= days.length - 1 ? setPlaying(false) : set(place + 1)), 250);
+    return () => clearInterval(timer);
+  }, [playing, place]);
+  const since = sinceDay(route);
+  const fresh = links.filter((link) => link.isNew).length;
+  const ended = links.filter((link) => link.ended).length;
+  const custom = dayOf(route.since) !== null && !SINCE.some(([value]) => value === route.since);
+  const most = Math.max(1, ...meta.days.map(([, count]) => count));
+  const span = Math.max(1, lastDay - firstDay);
+  return (
+    <section class="timebar" aria-label={t("as_of")}>
+      <button type="button" aria-label={t("earlier")} onClick={() => set(place - 1)}>‹</button>
+      <button type="button" aria-label={t(playing ? "pause" : "play")} onClick={() => (setPlaying(!playing), place >= days.length - 1 && set(0))}>{playing ? "⏸" : "▶"}</button>
+      <button type="button" aria-label={t("later")} onClick={() => set(place + 1)}>›</button>
+      <div class="slider">
+        <svg viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true">
+          {meta.days.map(([day, count]) => <rect key={day} x={((day - firstDay) / span) * 994} width="3" y={20 - (18 * count) / most} height={(18 * count) / most} class={day <= asOf ? "past" : "future"} />)}
+        </svg>
+        <input type="range" min={firstDay} max={lastDay} value={asOf} aria-label={t("as_of")} aria-valuetext={iso(asOf)} onInput={(event) => {
+          const day = Number(event.currentTarget.value);
+          change({ day: day >= lastDay ? "" : iso(day) }, true);
+        }} />
+      </div>
+      <label>{t("as_of")} <input type="date" value={iso(asOf)} min={iso(firstDay)} max={iso(lastDay)} onChange={(event) => {
+        const day = dayOf(event.currentTarget.value);
+        if (day !== null) change({ day: day >= lastDay ? "" : iso(day) });
+      }} /></label>
+      <label>{t("compare")}{" "}
+        <select value={custom ? "day" : route.since} onChange={(event) => {
+          const value = event.currentTarget.value;
+          change({ since: value === "day" ? iso(Math.max(firstDay, asOf - 14)) : value });
+        }}>
+          {SINCE.map(([value, key]) => <option key={value} value={value}>{t(key)}</option>)}
+          <option value="day">{t("compare_day")}</option>
+        </select>
+      </label>
+      {custom ? <input type="date" aria-label={t("compare_day")} value={route.since} onChange={(event) => change({ since: event.currentTarget.value })} /> : null}
+      {since !== null ? <span class="changes" role="status">{t("changes", { day: iso(since), n: fresh, m: ended })}</span> : null}
+    </section>
+  );
+}
+
+const MODALITIES: Key[] = ["asserted", "planned", "forecast", "conditional", "rumoured"];
+
+export function filtersOn(route: Route): number {
+  const { relations, kinds, modalities, speakers, certainty, sources, age, from, to: until } = route;
+  return [relations.length, kinds.length, modalities.length, speakers.length, certainty !== null, sources > 1, age, from || until].filter(Boolean).length;
+}
+
+export function Filters({ route }: { route: Route }) {
+  const clear = { relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, from: "", to: "" };
+  const certainty = Math.round((route.certainty ?? meta.threshold) * 100);
+  return (
+    <details class="filters">
+      <summary>{filtersOn(route) ? t("filters_on", { n: filtersOn(route) }) : t("filters")}</summary>
+      <div class="panel">
+        <Choice title={t("relations")} all={meta.relations.filter(isPictured).map((each) => [each.name, pick(each.wording).replace("…", "")])} chosen={route.relations} onChange={(relations) => change({ relations })} />
+        <Choice title={t("kinds")} all={Object.entries(meta.kinds).map(([kind, names]) => [kind, pick(names)])} chosen={route.kinds} onChange={(kinds) => change({ kinds })} />
+        <Choice title={t("modality")} all={MODALITIES.map((key) => [key, t(key)])} chosen={route.modalities} onChange={(modalities) => change({ modalities })} />
+        {meta.publishers.length > 1 ? <Choice title={t("speaker")} all={meta.publishers.slice(0, 40).map(([name]) => [name, name])} chosen={route.speakers} onChange={(speakers) => change({ speakers })} /> : null}
+        <fieldset>
+          <legend>{t("certainty")}</legend>
+          <label>{t("min_certainty")} {certainty}%<input type="range" min="0" max="100" step="5" value={certainty} onChange={(event) => change({ certainty: Number(event.currentTarget.value) / 100 })} /></label>
+          <label>{t("min_sources")}<input type="number" min="1" max="20" value={route.sources || 1} onChange={(event) => change({ sources: Number(event.currentTarget.value) > 1 ? Number(event.currentTarget.value) : 0 })} /></label>
+          <label>{t("max_age")}<input type="number" min="0" step="30" placeholder={t("any")} value={route.age || ""} onChange={(event) => change({ age: Number(event.currentTarget.value) || 0 })} /></label>
+          <label>{t("claim_period")}<span class="pair"><input type="date" aria-label={t("claim_period")} value={route.from} onChange={(event) => change({ from: event.currentTarget.value })} /><input type="date" aria-label={t("to")} value={route.to} onChange={(event) => change({ to: event.currentTarget.value })} /></span></label>
+        </fieldset>
+        <button type="button" onClick={() => change(clear)}>{t("clear")}</button>
+      </div>
+    </details>
+  );
+}
+
+interface ChoiceProps {
+  title: string;
+  all: [string, string][];
+  chosen: string[];
+  onChange: (chosen: string[]) => void;
+}
+
+function Choice({ title, all, chosen, onChange }: ChoiceProps) {
+  const flip = (value: string) => onChange(chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value]);
+  return (
+    <fieldset>
+      <legend>{title}</legend>
+      {all.map(([value, name]) => <label key={value} class="check"><input type="checkbox" checked={chosen.includes(value)} onChange={() => flip(value)} />{name}</label>)}
+    </fieldset>
+  );
+}
+
+const EXPORTS: [string, (name: string, picture: SVGSVGElement | HTMLCanvasElement) => unknown][] = [["PNG", savePng], ["PDF", savePdf]];
+
+export function ExportMenu({ name, links }: { name: string; links: Link[] }) {
+  const picture = () => document.querySelector<SVGSVGElement>("#picture");
+  const canvas = () => document.querySelector<HTMLCanvasElement>("canvas.snapshot");
+  const found = () => {
+    dispatchEvent(new Event("liantu-snapshot"));
+    return picture() ?? canvas();
+  };
+  return (
+    <details class="menu">
+      <summary>{t("export")}</summary>
+      <div class="panel">
+        {EXPORTS.map(([format, save]) => <button key={format} type="button" onClick={() => { const shown = found(); if (shown) void save(name, shown); }}>{t("export_picture", { a: format })}</button>)}
+        <button type="button" onClick={() => { const shown = picture(); if (shown) saveSvg(name, shown); }}>{t("export_picture", { a: "SVG" })}</button>
+        <button type="button" onClick={() => saveGraphml(name, links, iso)}>{t("export_data", { a: "GraphML" })}</button>
+        <button type="button" onClick={() => print()}>{t("print")}</button>
+      </div>
+    </details>
+  );
+}
+
+export function UndoButton() {
+  return <button type="button" disabled={!canUndo()} onClick={undo}>{t("undo")}</button>;
+}
+
+const VIEWS: [Route["view"], Key][] = [["company", "profile"], ["chain", "chain"], ["factor", "factor"], ["network", "network"]];
+
+export function ViewTabs({ route }: { route: Route }) {
+  const [id] = route.ids;
+  if (!id || !VIEWS.some(([view]) => view === route.view)) return null;
+  return (
+    <nav class="tabs" aria-label={t("menu")}>
+      {VIEWS.map(([view, key]) => (
+        <a key={view} href="#" aria-current={view === route.view ? "page" : undefined} onClick={(event) => { event.preventDefault(); go(to(view, id)); }}>{t(key)}</a>
+      ))}
+    </nav>
+  );
+}
+
+export function modalityName(key: string): string {
+  return isKey(key) ? t(key) : key;
+}

@@ -1,0 +1,187 @@
+/** The evidence drawer: what supports a link or a figure, word for word, who else says it, and who contradicts it. */
+
+import { useState } from "preact/hooks";
+import { asOfDay, entityOf, meta, records, sightOf, source, useLoading } from "./app";
+import { claimText, relationText } from "./claims";
+import type { Entity, Evidence, Seen } from "./data";
+import { certainty, cut, independent, iso, nameAt, see } from "./data";
+import type { Link } from "./links";
+import { linkByKey, linksOf, other, rivals } from "./links";
+import type { Route } from "./state";
+import { change, go, hrefTo, to } from "./state";
+import { Wrong } from "./wrong";
+import { pick, t } from "./words";
+
+const AROUND = 160;
+const QUOTES = 6;
+
+export function Drawer({ route, act }: { route: Route; act: (action: "expand" | "hide" | "pin" | "open", id: string) => void }) {
+  const close = () => change({ pick: "" }, true);
+  if (!route.pick) return null;
+  return (
+    <aside class="drawer" aria-label={t("drawer_for")}>
+      <button type="button" class="shut" onClick={close} aria-label={t("close")}>×</button>
+      <Contents route={route} act={act} />
+    </aside>
+  );
+}
+
+function Contents({ route, act }: Parameters<typeof Drawer>[0]) {
+  const what = route.pick.slice(2);
+  const asOf = asOfDay(route);
+  if (route.pick.startsWith("n:")) {
+    const entity = entityOf(what);
+    return entity ? <About entity={entity} route={route} act={act} /> : null;
+  }
+  if (route.pick.startsWith("l:")) {
+    const link = linkByKey(records, what, sightOf(route));
+    return link ? <LinkEvidence link={link} asOf={asOf} /> : <p>{t("no_quote")}</p>;
+  }
+  if (route.pick.startsWith("d:")) return <StoredText place={what} />;
+  const fact = records.facts.get(what);
+  const seen = fact && see(fact, asOf);
+  return seen ? <FactEvidence all={[seen]} asOf={asOf} /> : <p>{t("no_quote")}</p>;
+}
+
+function About({ entity, route, act }: { entity: Entity; route: Route; act: Parameters<typeof Drawer>[0]["act"] }) {
+  const sight = sightOf(route);
+  // what ties it to the topic of the view comes first
+  const topics = new Set(route.ids);
+  const all = linksOf(records, entity.id, { ...sight, hidden: new Set() });
+  const tied = all.filter((link) => topics.has(other(link, entity.id).id));
+  const links = [...tied, ...all.filter((link) => !tied.includes(link))].slice(0, 40);
+  const pinned = route.pinned.includes(entity.id);
+  return (
+    <>
+      <h2>{nameAt(entity, sight.asOf)}</h2>
+      <p class="faint">{[pick(meta.kinds[entity.kind]), entity.code, entity.aliases].filter(Boolean).join(" · ")}</p>
+      <p class="buttons">
+        <button type="button" class="main" onClick={() => act("open", entity.id)}>{t("open")}</button>
+        <button type="button" onClick={() => act("expand", entity.id)}>{t(route.expanded.includes(entity.id) ? "collapse" : "expand")}</button>
+        <button type="button" onClick={() => act("hide", entity.id)}>{t("hide")}</button>
+        <button type="button" onClick={() => act("pin", entity.id)}>{t(pinned ? "unpin" : "pin")}</button>
+        {[1, 2, 3].map((depth) => (
+          <button key={depth} type="button" onClick={() => go({ ...to("network", entity.id), depth })}>{t("focus")} {depth}</button>
+        ))}
+      </p>
+      {route.ids[0] && route.ids[0] !== entity.id ? (
+        <p><a href={hrefTo("path", route.ids[0], entity.id)}>{t("path")}: {entityOf(route.ids[0])?.name ?? ""} → {entity.name}</a></p>
+      ) : null}
+      <ul class="links">
+        {links.map((link) => (
+          <li key={link.key}>
+            <button type="button" class="plain" onClick={() => change({ pick: `l:${link.key}` }, true)}>
+              <span class="faint">{relationText(link.seen[0]!.fact, entity.id)}</span> {nameAt(other(link, entity.id), sight.asOf)}
+              <span class="faint"> {link.ended ? t("is_ended") : link.isNew ? t("is_new") : ""} {Math.round(link.certainty * 100)}%</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function LinkEvidence({ link, asOf }: { link: Link; asOf: number }) {
+  return <FactEvidence all={link.seen} asOf={asOf} />;
+}
+
+function FactEvidence({ all, asOf }: { all: Seen[]; asOf: number }) {
+  const [most, setMost] = useState(QUOTES);
+  const first = all[0]!;
+  const evidence = all.flatMap((seen) => seen.evidence.map((item) => ({ item, seen })));
+  evidence.sort((one, two) => two.item.doc.day - one.item.doc.day || two.item.confidence - one.item.confidence);
+  const distinct = [...new Map(evidence.map((each) => [`${each.item.doc.id}:${each.item.start}`, each])).values()];
+  const against = [...new Map(all.flatMap((seen) => rivals(records, seen, asOf)).map((seen) => [seen.fact.id, seen])).values()];
+  const { subject, object } = first.fact;
+  return (
+    <>
+      <h2>{claimText(first.fact, asOf)}</h2>
+      <p class="ends"><a href={hrefTo("company", subject.id)}>{nameAt(subject, asOf)}</a> <a href={hrefTo("company", object.id)}>{nameAt(object, asOf)}</a></p>
+      {all.every((seen) => seen.closedBy) ? <p class="warn">{t("closed_by")}</p> : null}
+      <Why evidence={evidence.map(({ item }) => item)} asOf={asOf} />
+      <h3>{t("evidence")} · {t("quotes", { n: distinct.length })}</h3>
+      {distinct.slice(0, most).map(({ item, seen }) => (
+        <Quote key={item.doc.id + item.start} item={item} seen={seen} claim={all.length > 1 ? claimText(seen.fact, asOf) : ""} />
+      ))}
+      {distinct.length > most ? <button type="button" onClick={() => setMost(most + 20)}>{t("more", { n: distinct.length - most })}</button> : null}
+      {against.length ? <h3>{t("against")}</h3> : null}
+      {against.slice(0, QUOTES).map((seen) => (
+        <div key={seen.fact.id} class="against">
+          <p>{claimText(seen.fact, asOf)}</p>
+          {seen.evidence.slice(0, 2).map((item) => <Quote key={item.doc.id + item.start} item={item} seen={seen} claim="" />)}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Why({ evidence, asOf }: { evidence: Evidence[]; asOf: number }) {
+  const documents = new Set(evidence.map((item) => item.doc.id)).size;
+  const best = Math.max(...evidence.map((item) => item.confidence));
+  return (
+    <details>
+      <summary>{t("why", { n: Math.round(certainty(evidence) * 100) })}</summary>
+      <p>{t("why_one", { n: Math.round(best * 100) })}</p>
+      {documents > 1 ? <p>{t("why_many", { n: documents })}</p> : null}
+      <p>{t("why_sources", { n: independent(evidence, asOf) })}</p>
+    </details>
+  );
+}
+
+function Quote({ item, seen, claim }: { item: Evidence; seen: Seen; claim: string }) {
+  const from = Math.max(0, item.start - AROUND);
+  const [text, setText] = useState<{ text: string; start: number } | null>(null);
+  const loading = useLoading(
+    () => source.text(item.doc.id, from, item.end + AROUND).then(setText),
+    `${item.doc.id}:${item.start}`,
+  );
+  const page = item.doc.pages.length ? item.doc.pages.filter((begin) => begin <= item.start).length || 1 : 0;
+  const house = [item.doc.publisher, item.speaker !== item.doc.publisher ? item.speaker : ""].filter(Boolean).join(" · ");
+  const safe = /^https?:\/\//i.test(item.doc.url);
+  return (
+    <blockquote>
+      {claim ? <p class="claim">{claim}</p> : null}
+      {text && loading.state === "ready" ? <Marked text={text.text} start={text.start} item={item} /> : <p class="faint">{t("loading_text")}</p>}
+      <footer>
+        {item.doc.title} · {house} · <time>{iso(item.doc.day)}</time>{page ? ` · ${t("page_no", { n: page })}` : ""}
+        <br />
+        <button type="button" class="link" onClick={() => change({ pick: `d:${item.doc.id}~${item.start}~${item.end}` }, true)}>{t("full_text")}</button>
+        {safe ? <a href={item.doc.url} target="_blank" rel="noopener noreferrer">{t("original")}</a> : null}
+        {meta.mode === "served" ? <Wrong item={item} fact={seen.fact} /> : null}
+      </footer>
+    </blockquote>
+  );
+}
+
+/** The sentence with its neighbours: from the sentence end before it to the one after it. */
+function Marked({ text, start, item }: { text: string; start: number; item: { start: number; end: number } }) {
+  const quote = cut(text, item.start - start, item.end - start);
+  const before = cut(text, 0, item.start - start);
+  const after = cut(text, item.end - start, Infinity);
+  const lead = before.replace(/^[\s\S]*?[。！？\n](?=[\s\S]*\S)/, "");
+  const tail = after.match(/^[^。！？\n]*[。！？\n]?[^。！？\n]*[。！？]?/)?.[0] ?? after;
+  return <p class="quote">{lead.length < before.length ? "…" : ""}{lead}<mark>{quote}</mark>{tail}</p>;
+}
+
+const PAGE = 15_000;
+
+function StoredText({ place }: { place: string }) {
+  const [id = "", from = "0", until = "0"] = place.split("~");
+  const [start, end] = [Number(from) || 0, Number(until) || 0];
+  const begin = Math.max(0, start - 4000);
+  const [part, setPart] = useState<{ text: string; start: number; more: boolean } | null>(null);
+  const loading = useLoading(() => source.text(id, begin, begin + PAGE).then(setPart), place);
+  const doc = records.documents.get(id);
+  if (loading.state !== "ready" || !part) return <p class="faint">{t("loading_text")}</p>;
+  return (
+    <>
+      <h2>{doc?.title ?? ""}</h2>
+      <p class="faint">{doc ? `${doc.publisher} · ${iso(doc.day)}` : ""}</p>
+      <p class="stored">
+        {part.start > 0 ? "…" : ""}{cut(part.text, 0, start - part.start)}
+        <mark ref={(mark) => mark?.scrollIntoView({ block: "center" })}>{cut(part.text, start - part.start, end - part.start)}</mark>
+        {cut(part.text, end - part.start, Infinity)}{part.more ? "…" : ""}
+      </p>
+    </>
+  );
+}

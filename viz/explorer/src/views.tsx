@@ -1,0 +1,468 @@
+/** One view for each question about an entity; all of them draw a plan, list it as a table, and share the tools. */
+
+import type { ComponentChild } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Loading } from "./app";
+import { asOfText, ensure, entityOf, firstDay, lastDay, meta, records, sightOf, source, useLoading, wholeSight } from "./app";
+import { claimText, modalityText, notesOf, relationText, valueText } from "./claims";
+import { ExportMenu, Filters, TimeBar, UndoButton, ViewTabs } from "./controls";
+import type { Entity, Seen } from "./data";
+import { iso, nameAt } from "./data";
+import { Drawer } from "./drawer";
+import { Figures, figuresOf } from "./figures";
+import { Cite, chapterText, livesNow, loadLives, loadRun, runDay, runOf } from "./home";
+import type { Link, Sight } from "./links";
+import { keyOf, linksOf, other } from "./links";
+import { NetworkView, loadNetwork, networkOf } from "./network";
+import { isDark } from "./palette";
+import { Picture } from "./picture";
+import type { Plan } from "./plans";
+import { BUDGET, causalPaths, chainPlan, chainStages, factorPlan, flows, membersPlan, pathPlan, placeOf, profilePlan, within } from "./plans";
+import type { Match, Passage } from "./source";
+import type { Route } from "./state";
+import { change, go, hrefTo, to } from "./state";
+import { viewFor } from "./home";
+import { DataTable } from "./table";
+import type { Key } from "./words";
+import { pick, t } from "./words";
+
+type Action = "expand" | "hide" | "pin" | "open";
+
+function flip(list: string[], id: string): string[] {
+  return list.includes(id) ? list.filter((each) => each !== id) : [...list, id];
+}
+
+/** Do what a reader asks of a node; each is a step that the back button undoes. */
+export function act(route: Route, action: Action, id: string): void {
+  if (action === "open") return go(to(viewFor(entityOf(id)?.kind ?? ""), id));
+  if (action === "hide") return change({ hidden: [...route.hidden, id], pick: "" });
+  if (action === "pin") return change({ pinned: flip(route.pinned, id) });
+  void ensure([id]).then(() => change({ expanded: flip(route.expanded, id) }));
+}
+
+interface FrameProps {
+  route: Route;
+  title: string;
+  subtitle: string;
+  loading: Loading;
+  links: Link[];
+  tabs: [string, Key][];
+  notice?: string;
+  children: ComponentChild;
+}
+
+/** The frame of every view: title, tabs, tools, contents, drawer, time, and the numbered sources of a printed page. */
+function Frame({ route, title, subtitle, loading, links, tabs, notice, children }: FrameProps) {
+  const shown = tabs.some(([tab]) => tab === route.tab) ? route.tab : "";
+  useEffect(() => {
+    document.title = `${title} · ${t("title")}`;
+  }, [title]);
+  return (
+    <>
+      <header class="head">
+        <h1>{title}</h1>
+        <span class="faint">{subtitle}</span>
+        <ViewTabs route={route} />
+        <span class="grow" />
+        {tabs.length > 1 ? (
+          <nav class="tabs small" aria-label={title}>
+            {tabs.map(([tab, key]) => <a key={tab} href="#" aria-current={tab === shown ? "page" : undefined} onClick={(event) => { event.preventDefault(); change({ tab }); }}>{t(key)}</a>)}
+          </nav>
+        ) : null}
+        {route.hidden.length ? <button type="button" onClick={() => change({ hidden: [] })}>{t("unhide", { n: route.hidden.length })}</button> : null}
+        <UndoButton />
+        <Filters route={route} />
+        <ExportMenu name={title} links={links} />
+      </header>
+      <div class="stage">
+        <div class="content">
+          {loading.state === "loading" ? <p class="faint wait" role="status">{t("loading")}</p> : loading.state === "failed" ? <Failed loading={loading} /> : children}
+          {notice ? <p class="notice faint">{notice}</p> : null}
+        </div>
+        <Drawer route={route} act={(action, id) => act(route, action, id)} />
+      </div>
+      <TimeBar route={route} links={links} />
+      <Sources links={links} asOf={sightOf(route).asOf} />
+    </>
+  );
+}
+
+export function Failed({ loading }: { loading: Loading }) {
+  const { why } = loading;
+  const text = why === "offline" ? t("failed_offline") : why === "missing" ? t("failed_missing") : t("failed_other", { n: why });
+  return <div class="failed" role="alert"><h2>{t("failed")}</h2><p>{text}</p><button type="button" onClick={loading.retry}>{t("retry")}</button></div>;
+}
+
+const PRINTED = 300;
+
+function Sources({ links, asOf }: { links: Link[]; asOf: number }) {
+  return (
+    <section class="printed">
+      <h2>{t("numbered")}</h2>
+      <ol>
+        {links.slice(0, PRINTED).map((link) => {
+          const seen = link.seen[0]!;
+          const item = seen.evidence.at(-1)!;
+          return <li key={link.key}>{claimText(seen.fact, asOf)} —— {item.doc.title}，{item.speaker || item.doc.publisher}，{iso(item.doc.day)}</li>;
+        })}
+      </ol>
+    </section>
+  );
+}
+
+function Drawn({ plan, route, sight, title }: { plan: Plan; route: Route; sight: Sight; title: string }) {
+  return (
+    <Picture
+      plan={plan} asOf={sight.asOf} picked={route.pick} pinned={sight.pinned} folds={new Set(route.open)} label={title}
+      onPick={(what) => change({ pick: what }, true)}
+      onAct={(action, id) => act(route, action, id)}
+      onFold={(section) => change({ open: flip(route.open, section) })}
+    />
+  );
+}
+
+const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"]];
+
+function Legend() {
+  return (
+    <p class="legend faint" aria-label={t("legend")}>
+      {LEGEND.map(([tone, key, dash]) => <span key={key}><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" class={tone} stroke-dasharray={dash || undefined} /></svg>{t(key)}</span>)}
+      <span>{t("hint")}</span>
+    </p>
+  );
+}
+
+/** What to do where nothing is shown: similar names, passages, the days covered. */
+function Empty({ name, route }: { name: string; route: Route }) {
+  const [near, setNear] = useState<Match[]>([]);
+  const [found, setFound] = useState<Passage[] | null>(null);
+  const day = asOfText(route) || iso(lastDay);
+  useLoading(() => source.search(name.slice(0, 2), asOfText(route), 6).then(setNear), `near:${name}:${day}`);
+  const look = () => void source.passages(name, asOfText(route)).then(setFound);
+  return (
+    <div class="empty">
+      <h2>{t("empty", { day })}</h2>
+      <p>{t("empty_hint")}</p>
+      <p>{t("covered", { from: iso(firstDay), to: iso(lastDay) })}</p>
+      <h3>{t("near")}</h3>
+      <p class="topics">{near.filter((match) => match.name !== name).map((match) => <a key={match.id} class="chip" href={hrefTo(viewFor(match.kind), match.id)}>{match.name}</a>)}</p>
+      <h3>{t("passages")}</h3>
+      {found === null ? <button type="button" onClick={look}>{t("search_passages")}</button> : null}
+      {found?.length === 0 ? <p>{t("none_found", { a: name })}</p> : null}
+      {found?.map((passage) => <blockquote key={passage.document + passage.start}><p class="quote">{passage.text}</p><footer>{passage.title} · {passage.day}</footer></blockquote>)}
+    </div>
+  );
+}
+
+function header(entity: Entity | undefined, id: string, asOf: number): [string, string] {
+  if (!entity) return [id.split(":").at(-1) ?? id, ""];
+  return [nameAt(entity, asOf), [pick(meta.kinds[entity.kind]), entity.code, entity.aliases].filter(Boolean).join(" · ")];
+}
+
+function leftText(plan: Plan): string {
+  const shown = plan.columns.reduce((sum, column) => sum + column.sections.reduce((each, section) => each + section.items.length, 0), 0);
+  const left = plan.left + plan.columns.reduce((sum, column) => sum + column.sections.reduce((each, section) => each + section.more, 0), 0);
+  return left ? t("too_many", { n: shown, m: left }) : "";
+}
+
+const COMPANY_TABS: [string, Key][] = [["", "picture"], ["table", "table"], ["figures", "figures"], ["events", "timeline"], ["themes", "themes"]];
+
+export function CompanyView({ route }: { route: Route }) {
+  const id = route.ids[0] ?? "";
+  const sight = sightOf(route);
+  const loading = useLoading(() => ensure([id, ...route.expanded]), `company:${id}:${route.expanded.length}`);
+  const entity = entityOf(id);
+  const links = entity ? linksOf(records, id, sight) : [];
+  const [title, subtitle] = header(entity, id, sight.asOf);
+  const plan = entity ? profilePlan(records, entity, sight, new Set(route.open), route.expanded) : null;
+  let body: ComponentChild = null;
+  if (!entity || !plan) body = <Empty name={title} route={route} />;
+  else if (route.tab === "table") body = <LinkTable entity={entity} links={links} sight={sight} />;
+  else if (route.tab === "figures") body = <Figures entity={entity} sight={sight} />;
+  else if (route.tab === "events") body = <Events entity={entity} sight={sight} />;
+  else if (route.tab === "themes") body = <ThemesOf entity={entity} route={route} sight={sight} />;
+  else body = links.length ? <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <Empty name={title} route={route} />;
+  return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
+}
+
+function evidenceButton(link: Link, text: string): ComponentChild {
+  return <button type="button" class="link" onClick={() => change({ pick: `l:${link.key}` }, true)}>{text}</button>;
+}
+
+function stateText(link: Link): string {
+  return link.ended ? t("is_ended") : link.isNew ? t("is_new") : "";
+}
+
+export function LinkTable({ entity, links, sight }: { entity: Entity; links: Link[]; sight: Sight }) {
+  const quality = (link: Link, name: string) => link.seen.map((seen) => seen.fact.qualifiers[name]).find(Boolean) ?? "";
+  const shares = (link: Link) => quality(link, "revenue_share") || quality(link, "cost_share") || valueText(link.seen[0]!.fact.value);
+  const columns = [
+    { id: "group", title: t("relation"), value: (link: Link) => t(placeOf(link, entity.id)[1]) },
+    { id: "wording", title: t("modality"), value: (link: Link) => [relationText(link.seen[0]!.fact, entity.id), modalityText(link.seen[0]!.fact)].filter(Boolean).join(" · ") },
+    { id: "name", title: t("object"), value: (link: Link) => nameAt(other(link, entity.id), sight.asOf), show: (link: Link) => <a href={hrefTo(viewFor(other(link, entity.id).kind), other(link, entity.id).id)}>{nameAt(other(link, entity.id), sight.asOf)}</a> },
+    { id: "code", title: t("code"), value: (link: Link) => other(link, entity.id).code },
+    { id: "product", title: t("product"), value: (link: Link) => quality(link, "product") },
+    { id: "share", title: t("share"), value: shares },
+    { id: "rank", title: t("rank"), value: (link: Link) => quality(link, "rank") },
+    { id: "first", title: t("since_first"), value: (link: Link) => iso(link.first) },
+    { id: "last", title: t("last_seen"), value: (link: Link) => iso(link.last) },
+    { id: "sure", title: t("certainty"), value: (link: Link) => Math.round(link.certainty * 100) },
+    { id: "sources", title: t("sources"), value: (link: Link) => link.sources },
+    ...(sight.since === null ? [] : [{ id: "state", title: t("compare"), value: (link: Link) => stateText(link) }]),
+    { id: "source", title: t("source"), value: (link: Link) => link.seen[0]!.evidence.at(-1)!.doc.title, show: (link: Link) => evidenceButton(link, link.seen[0]!.evidence.at(-1)!.doc.title) },
+  ];
+  return <DataTable name={`${entity.name} ${t("profile")}`} rows={links} columns={columns} />;
+}
+
+const EVENTS = new Set([
+  "undergoes", "rates", "acquires", "raises_stake_in", "cuts_stake_in", "invests_in", "founds", "funds", "merges_with", "issues_to",
+  "pledges_to", "transfers_to", "buys_assets_from", "disputes_with", "comments_on", "partners_with",
+]);
+
+function Events({ entity, sight }: { entity: Entity; sight: Sight }) {
+  const events = records.seen(entity.id, sight.asOf).filter(({ fact, confidence }) => EVENTS.has(fact.relation.name) && confidence >= Math.min(sight.certainty, 0.65));
+  events.sort((one, two) => two.first - one.first || (one.fact.id < two.fact.id ? -1 : 1));
+  if (!events.length) return <p class="faint">{t("no_events", { day: iso(sight.asOf) })}</p>;
+  return (
+    <ol class="timeline">
+      {events.slice(0, 200).map((seen) => (
+        <li key={seen.fact.id}><time>{iso(seen.first)}</time> <button type="button" class="link" onClick={() => change({ pick: `f:${seen.fact.id}` }, true)}>{claimText(seen.fact, sight.asOf)}</button></li>
+      ))}
+    </ol>
+  );
+}
+
+function ThemesOf({ entity, route, sight }: { entity: Entity; route: Route; sight: Sight }) {
+  const day = runDay(sight.asOf);
+  useLoading(() => loadRun(day), `run:${day}`);
+  const run = runOf(day);
+  const place = run?.members.id.indexOf(entity.id) ?? -1;
+  const found = run?.themes.filter((theme) => theme.members.includes(place)) ?? [];
+  if (!found.length) return <p class="faint">{t("not_in_themes")}</p>;
+  return <ul class="themes">{found.map((theme) => <li key={theme.id}><a href={hrefTo("theme", theme.id)}>{theme.title}</a> <span class="faint">{t("members", { n: theme.members.length })}</span> {theme.lines[0] ? <p>{theme.lines[0][0]} <Cite facts={theme.lines[0][1]} route={route} /></p> : null}</li>)}</ul>;
+}
+
+/** Return every reading of the topic's name: the trade 光伏 beside the product. */
+function rootsOf(id: string): Entity[] {
+  const topic = entityOf(id);
+  if (!topic) return [];
+  const same = [...records.entities.values()].filter((each) => each.name === topic.name && each.id !== id && ["product", "industry"].includes(each.kind));
+  return [topic, ...same];
+}
+
+async function loadChain(id: string, depth: number): Promise<void> {
+  await ensure([id]);
+  const topic = entityOf(id);
+  if (!topic) return;
+  const named = await source.search(topic.name, "", 6);
+  await ensure(named.filter((match) => match.name === topic.name && ["product", "industry"].includes(match.kind)).map((match) => match.id));
+  const sight = wholeSight();
+  const roots = rootsOf(id);
+  const inner = roots.flatMap((root) => within(records, root, sight).map(([entity]) => entity.id));
+  await ensure(inner);
+  let frontier = [...roots.map((root) => root.id), ...inner];
+  for (let level = 0; level < depth; level++) {
+    const next = frontier.flatMap((each) => [...flows(records, each, -1, sight), ...flows(records, each, 1, sight)].map(([entity]) => entity.id));
+    frontier = [...new Set(next)];
+    await ensure(frontier);
+  }
+}
+
+export function ChainView({ route }: { route: Route }) {
+  const id = route.ids[0] ?? "";
+  const sight = sightOf(route);
+  const depth = route.depth || 2;
+  const loading = useLoading(() => loadChain(id, depth).then(() => ensure(route.expanded)), `chain:${id}:${depth}:${route.expanded.length}`);
+  const entity = entityOf(id);
+  const [title, subtitle] = header(entity, id, sight.asOf);
+  const roots = rootsOf(id);
+  const plan = loading.state === "ready" ? chainPlan(records, roots, sight, new Set(route.open), route.expanded, depth) : null;
+  const body = !plan ? null : !plan.links.length ? <Empty name={title} route={route} /> : route.tab === "table" ? <ChainTable roots={roots} sight={sight} depth={depth} name={title} /> : <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></>;
+  return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links ?? []} tabs={[["", "picture"], ["table", "table"]]} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
+}
+
+interface ChainRow {
+  stage: string;
+  product: Entity;
+  company: Entity | null;
+  link: Link | null;
+  figure: Seen | null;
+}
+
+const MAIN_FIGURES = ["营业收入", "营收", "归母净利润", "净利润", "出货量", "销量", "产能", "市占率"];
+
+function mainFigure(entity: Entity, sight: Sight): Seen | null {
+  const figures = figuresOf(entity, sight).filter(({ fact }) => fact.modality === "asserted" && fact.subject === entity);
+  const rank = (seen: Seen) => { const place = MAIN_FIGURES.findIndex((name) => seen.fact.object.name.endsWith(name)); return place < 0 ? 99 : place; };
+  figures.sort((one, two) => Math.floor(rank(one) / 99) - Math.floor(rank(two) / 99) || two.last - one.last || rank(one) - rank(two));
+  return figures[0] ?? null;
+}
+
+function ChainTable({ roots, sight, depth, name }: { roots: Entity[]; sight: Sight; depth: number; name: string }) {
+  const { stages } = chainStages(records, roots, sight, depth);
+  const companies = [...new Set(stages.flatMap((stage) => stage.makers.map(([company]) => company.id)))];
+  useLoading(() => ensure(companies.slice(0, 400)), `figures:${name}:${companies.length}`);
+  const rows = stages.flatMap((stage): ChainRow[] => {
+    const side = t(stage.layer < 0 ? "upstream" : stage.layer > 0 ? "downstream" : "midstream") + (Math.abs(stage.layer) > 1 ? ` ${Math.abs(stage.layer)}` : "");
+    if (!stage.makers.length) return [{ stage: side, product: stage.entity, company: null, link: null, figure: null }];
+    return stage.makers.map(([company, link]) => ({ stage: side, product: stage.entity, company, link, figure: mainFigure(company, sight) }));
+  });
+  const columns = [
+    { id: "stage", title: t("stage"), value: (row: ChainRow) => row.stage },
+    { id: "product", title: t("product"), value: (row: ChainRow) => nameAt(row.product, sight.asOf), show: (row: ChainRow) => <a href={hrefTo("chain", row.product.id)}>{nameAt(row.product, sight.asOf)}</a> },
+    { id: "company", title: t("company"), value: (row: ChainRow) => (row.company ? nameAt(row.company, sight.asOf) : ""), show: (row: ChainRow) => row.company ? <a href={hrefTo("company", row.company.id)}>{nameAt(row.company, sight.asOf)}</a> : null },
+    { id: "code", title: t("code"), value: (row: ChainRow) => row.company?.code ?? "" },
+    { id: "share", title: t("share"), value: (row: ChainRow) => (row.link ? notesOf(row.link.seen[0]!.fact).join(" · ") : "") },
+    { id: "figure", title: t("latest_figure"), value: (row: ChainRow) => figureText(row.figure, sight.asOf), show: (row: ChainRow) => row.figure ? <button type="button" class="link" onClick={() => change({ pick: `f:${row.figure!.fact.id}` }, true)}>{figureText(row.figure, sight.asOf)}</button> : null },
+    ...(sight.since === null ? [] : [{ id: "state", title: t("compare"), value: (row: ChainRow) => (row.link ? stateText(row.link) : "") }]),
+    { id: "day", title: t("last_seen"), value: (row: ChainRow) => (row.link ? iso(row.link.last) : "") },
+    { id: "sources", title: t("sources"), value: (row: ChainRow) => row.link?.sources ?? "" },
+    { id: "source", title: t("source"), value: (row: ChainRow) => row.link?.seen[0]!.evidence.at(-1)!.doc.title ?? "", show: (row: ChainRow) => row.link ? evidenceButton(row.link, row.link.seen[0]!.evidence.at(-1)!.doc.title) : null },
+  ];
+  return <DataTable name={`${name} ${t("chain")}`} rows={rows} columns={columns} />;
+}
+
+function figureText(seen: Seen | null, asOf: number): string {
+  if (!seen) return "";
+  const owner = nameAt(seen.fact.subject, asOf);
+  const object = nameAt(seen.fact.object, asOf);
+  const name = object.startsWith(owner) && object.length > owner.length ? object.slice(owner.length) : object;
+  return [name, valueText(seen.fact.value), seen.fact.valid?.text ?? ""].filter(Boolean).join(" ");
+}
+
+const HOPS = 2;
+
+/** Return a factor under its names: itself, the price of a product, and the product that a price is about. */
+function factorRoots(id: string): Entity[] {
+  const entity = entityOf(id);
+  if (!entity) return [];
+  const wanted = new Set(entity.kind === "indicator" ? [] : [`${entity.name}价格`, `${entity.name}价`]);
+  const prices = [...records.entities.values()].filter((each) => each.kind === "indicator" && wanted.has(each.name));
+  return [entity, ...prices].slice(0, 4);
+}
+
+async function loadCausal(id: string): Promise<void> {
+  await ensure([id]);
+  const name = entityOf(id)?.name ?? "";
+  const named = name ? await source.search(`${name}价`, "", 6) : [];
+  await ensure(named.filter((match) => match.kind === "indicator").map((match) => match.id));
+  let frontier = factorRoots(id).map((root) => root.id);
+  for (let hop = 1; hop < HOPS; hop++) {
+    const next = frontier.flatMap((each) => linksOf(records, each, wholeSight()).filter((link) => link.relation.name === "affects").slice(0, 60).map((link) => other(link, each).id));
+    frontier = [...new Set(next)];
+    await ensure(frontier);
+  }
+}
+
+export function FactorView({ route }: { route: Route }) {
+  const id = route.ids[0] ?? "";
+  const sight = sightOf(route);
+  const loading = useLoading(() => loadCausal(id).then(() => ensure(route.expanded)), `factor:${id}:${route.expanded.length}`);
+  const entity = entityOf(id);
+  const [title, subtitle] = header(entity, id, sight.asOf);
+  const plan = entity && loading.state === "ready" ? factorPlan(records, factorRoots(id), sight, new Set(route.open), route.expanded, HOPS) : null;
+  const body = !plan || !entity ? null : !plan.links.length ? <Empty name={title} route={route} /> : route.tab === "table" ? <PathTable roots={factorRoots(id)} sight={sight} /> : <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></>;
+  return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links ?? []} tabs={[["", "picture"], ["table", "table"]]} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
+}
+
+interface PathRow {
+  path: ReturnType<typeof causalPaths>[number];
+  side: number;
+}
+
+function PathTable({ roots, sight }: { roots: Entity[]; sight: Sight }) {
+  const rows = roots.flatMap((root) => ([-1, 1] as const).flatMap((side) => causalPaths(records, root, side, sight, HOPS).map((path): PathRow => ({ path, side }))));
+  const text = ({ path, side }: PathRow) => (side > 0 ? path.links : [...path.links].reverse()).map((link) => claimText(link.seen[0]!.fact, sight.asOf)).join("；");
+  const columns = [
+    { id: "side", title: t("direction"), value: ({ side }: PathRow) => t(side < 0 ? "causes" : "effects") },
+    { id: "end", title: t("object"), value: ({ path }: PathRow) => nameAt(path.end, sight.asOf), show: ({ path }: PathRow) => <a href={hrefTo(viewFor(path.end.kind), path.end.id)}>{nameAt(path.end, sight.asOf)}</a> },
+    { id: "sign", title: "±", value: ({ path }: PathRow) => (path.sign > 0 ? "+" : "−"), show: ({ path }: PathRow) => <b class={path.sign > 0 ? "plus" : "minus"}>{path.sign > 0 ? "+" : "−"}</b> },
+    { id: "path", title: t("path"), value: text },
+    { id: "lag", title: t("lag"), value: ({ path }: PathRow) => path.links.map((link) => link.seen[0]!.fact.qualifiers.lag ?? "").filter(Boolean).join("；") },
+    { id: "weak", title: t("weakest"), value: ({ path }: PathRow) => Math.round(path.weakest.certainty * 100), show: ({ path }: PathRow) => evidenceButton(path.weakest, `${Math.round(path.weakest.certainty * 100)}% · ${t("sources")} ${path.weakest.sources}`) },
+    { id: "against", title: t("against"), value: ({ path }: PathRow) => (path.links.some((link) => link.contested) ? t("contested") : "") },
+    { id: "day", title: t("last_seen"), value: ({ path }: PathRow) => iso(Math.max(...path.links.map((link) => link.last))) },
+  ];
+  return <DataTable name={`${roots[0]?.name ?? ""} ${t("factor")}`} rows={rows} columns={columns} />;
+}
+
+async function loadPath(from: string, target: string): Promise<void> {
+  await ensure([from, target]);
+  for (const id of [from, target]) {
+    await ensure(linksOf(records, id, wholeSight()).slice(0, 80).map((link) => other(link, id).id));
+  }
+}
+
+export function PathView({ route }: { route: Route }) {
+  const [from = "", target = ""] = route.ids;
+  const sight = sightOf(route);
+  const loading = useLoading(() => loadPath(from, target).then(() => ensure(route.expanded)), `path:${from}:${target}:${route.expanded.length}`);
+  const [one, two] = [entityOf(from), entityOf(target)];
+  const title = [one, two].map((each) => (each ? nameAt(each, sight.asOf) : "")).join(" ↔ ");
+  const plan = one && two && loading.state === "ready" ? pathPlan(records, one, two, sight, new Set(route.open), route.expanded) : null;
+  const body = !plan ? null : plan.links.length ? <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <p>{t("no_path")}</p>;
+  return <Frame route={route} title={title} subtitle={t("path")} loading={loading} links={plan?.links ?? []} tabs={[]}>{body}</Frame>;
+}
+
+const MOST_NODES = 600;
+
+export function NetworkPage({ route }: { route: Route }) {
+  const id = route.ids[0] ?? "";
+  const seeds = id ? [id, ...route.expanded] : meta.topics.map(([topic]) => topic);
+  const depth = route.depth || 1;
+  const most = Math.min(5000, route.most || MOST_NODES);
+  const sight = sightOf(route);
+  const on = `network:${seeds.join()}:${depth}:${most}`;
+  const loading = useLoading(() => loadNetwork(seeds, depth, most), on);
+  const entity = entityOf(id);
+  const [title, subtitle] = id ? header(entity, id, sight.asOf) : [t("network"), ""];
+  const version = `${on}:${loading.state}:${JSON.stringify({ ...route, pick: "", tab: "" })}:${isDark()}`;
+  const network = useMemo(() => (loading.state === "ready" ? networkOf(seeds, depth, most, sight) : { nodes: [], links: [], left: 0 }), [version]);
+  const count = t("nodes_links", { n: network.nodes.length, m: network.links.length });
+  const notice = network.left ? `${count} · ${t("too_many", { n: network.nodes.length, m: network.left })}` : count;
+  return (
+    <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={network.links} tabs={[]} notice={notice}>
+      <p class="buttons">
+        {[1, 2, 3].map((step) => <button key={step} type="button" aria-pressed={step === depth} onClick={() => change({ depth: step })}>{t("depth", { n: step })}</button>)}
+        {[300, MOST_NODES, 2000, 5000].map((count_) => <button key={count_} type="button" aria-pressed={count_ === most} onClick={() => change({ most: count_ })}>≤ {count_}</button>)}
+      </p>
+      {network.links.length ? <NetworkView network={network} seeds={seeds} sight={sight} version={version} onPick={(what) => change({ pick: what }, true)} onAct={(action, node) => act(route, action, node)} /> : <Empty name={title} route={route} />}
+    </Frame>
+  );
+}
+
+const LINES = 3;
+
+export function ThemePage({ route }: { route: Route }) {
+  const id = route.ids[0] ?? "";
+  const sight = sightOf(route);
+  const day = runDay(sight.asOf);
+  const run = runOf(day);
+  const theme = run?.themes.find((each) => each.id === id);
+  const members = theme?.members.map((place) => run!.members.id[place]!) ?? [];
+  const loading = useLoading(async () => {
+    await Promise.all([loadRun(day), loadLives()]);
+    const found = runOf(day)?.themes.find((each) => each.id === id);
+    await ensure((found?.members.map((place) => runOf(day)!.members.id[place]!) ?? []).slice(0, 160));
+  }, `theme:${id}:${day}`);
+  const life = livesNow()?.themes[id];
+  const events = life?.events.filter(([when]) => when <= sight.asOf) ?? [];
+  const entities = members.map((member) => entityOf(member)).filter((each): each is Entity => each !== undefined);
+  const plan = loading.state === "ready" && theme ? membersPlan(records, entities, sight, new Set(route.open), route.expanded) : null;
+  const body = !theme ? <p>{t("no_theme")}</p> : (
+    <div class="theme">
+      <section>
+        <h2>{t("summary")}</h2>
+        <ul>{theme.lines.slice(0, LINES).map(([text, facts]) => <li key={text}>{text} <Cite facts={facts} route={route} /></li>)}</ul>
+        {theme.news.length ? <h2>{t("whats_new")}</h2> : null}
+        <ul>{theme.news.slice(0, 8).map(([text, facts]) => <li key={text}>{text} <Cite facts={facts} route={route} /></li>)}</ul>
+        <h2>{t("biography")}</h2>
+        <ol class="timeline">{events.map(([when, ...event]) => <li key={when + event[0]}><time>{iso(when)}</time> {chapterText(event, sight.asOf)} <Cite facts={event[8]} route={route} /></li>)}</ol>
+      </section>
+      {plan ? <Drawn plan={plan} route={route} sight={sight} title={theme.title} /> : null}
+    </div>
+  );
+  return <Frame route={route} title={theme?.title ?? t("theme")} subtitle={t("members", { n: members.length })} loading={loading} links={plan?.links ?? []} tabs={[]} notice={plan ? leftText(plan) : ""}>{body}</Frame>;
+}
+
+export { BUDGET, keyOf };
