@@ -60,6 +60,11 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     return replace(Settings(), **{name: _READERS[name](name, value) for name, value in sorted(given.items())})
 
 
+def share_metrics(folder: str) -> None:
+    """Let the worker processes of this one count requests together; prometheus-client takes the folder from here."""
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+
+
 def _from_file(path: Path) -> Mapping[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

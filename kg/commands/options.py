@@ -16,6 +16,7 @@ from kg.store.open import open_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kg.llm.port import Model
     from kg.store.port import View
 
 _YMD = re.compile(r"(\d{4})(?:(\d\d)(\d\d)|([-/.])(\d{1,2})\4(\d{1,2})|年(\d{1,2})月(\d{1,2})日)", re.ASCII)
@@ -85,6 +86,16 @@ def lang_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="输出 JSON")(command)
+
+
+def configured_model() -> Model | None:
+    """Return the language model of the settings `llm_url` and `llm_model`, None if they are not set."""
+    settings = load()
+    if not (settings.llm_url and settings.llm_model):
+        return None
+    from kg.llm.openai_compat import Endpoint, OpenAiCompatible  # noqa: PLC0415 -- only with a model
+
+    return OpenAiCompatible(Endpoint(settings.llm_url, settings.llm_model, settings.llm_key))
 
 
 @contextmanager

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.options import Day, Words, confidence_option, json_option, lang_option, opened, view_options
+from kg.commands.options import (
+    Day,
+    Words,
+    confidence_option,
+    configured_model,
+    json_option,
+    lang_option,
+    opened,
+    view_options,
+)
 from kg.commands.printing import (
     print_ask,
     print_chain,
@@ -25,6 +34,7 @@ from kg.query.session import QuerySession
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
+    from pathlib import Path
 
 _DIRECTIONS = {"up": 1, "down": -1}
 _direction = click.option(
@@ -153,12 +163,37 @@ def stats(**options: Any) -> None:
 
 @click.command()
 @click.argument("question", type=Words())
+@click.option("--prose", is_flag=True, help="由语言模型（llm_url、llm_model）作答，逐句核对出处")
 @_question
-def ask(question: str, **options: Any) -> None:
+def ask(question: str, *, prose: bool, **options: Any) -> None:
     """提问：用一句话提问，回答附出处。"""
+    if prose:
+        _print_prose(question, **options)
+        return
     from kg.query.ask.answer import ask as answer  # noqa: PLC0415 -- imported when called
     from kg.query.ask.wire import answer_out  # noqa: PLC0415 -- imported when called
 
     found = _answered(lambda session: answer(session, question), print_ask, out=answer_out, **options)
     if found.status == "not_found":
         raise SystemExit(1)
+
+
+def _print_prose(question: str, *, kb: Path, as_of: date | None, as_json: bool, **options: Any) -> None:
+    from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
+
+    with open_kb(kb, model=configured_model(), **options) as base:
+        answer = base.prose(question, as_of=as_of)
+    if as_json:
+        click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2))
+        return
+    click.echo(answer.text)
+    cited = {cite for sentence in answer.sentences if sentence.kept for cite in sentence.cites}
+    for item in answer.context.items:
+        if item.id in cited:
+            citation = item.citations[0]
+            click.echo(
+                f"  [{item.id}] 「{citation.quote}」—— {citation.title}，{citation.speaker}，{citation.published_on}"
+            )
+    for sentence in answer.sentences:
+        if not sentence.kept:
+            click.echo(f"（删去：{sentence.text}——{'；'.join(sentence.faults)}）", err=True)

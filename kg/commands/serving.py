@@ -4,31 +4,55 @@ from __future__ import annotations
 
 import logging
 import socket
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.options import confidence_option, kb_option, lang_option
+from kg.commands.options import confidence_option, configured_model, kb_option, lang_option
 from kg.errors import KgError, SettingsError
-from kg.settings import load
+from kg.settings import load, share_metrics
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
+    from starlette.types import ASGIApp
+
+    from kg.llm.port import Model
     from kg.relations import Lang
     from kg.service.base import KnowledgeBase
+    from kg.service.keys import KeyRing
 
 _LARGEST_HEAD = 32_768  # bytes of request line and headers
 _MOST_CONNECTIONS = 1000
 _SHUTDOWN_SECONDS = 30
 
 
+_PREFIX = f"{__name__.rpartition('.commands')[0]}.service."
+_PORT = click.IntRange(0, 65535)
+_NETWORK = (
+    click.option("--host", default="127.0.0.1", show_default=True, help="监听的地址；非本机地址须设置密钥"),
+    click.option("--port", type=_PORT, default=8765, show_default=True, help="监听的端口，0 为任一空闲的"),
+    click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="几个进程"),
+    click.option("--keys", type=click.Path(path_type=Path, dir_okay=False), help="密钥文件：每行 名称 散列 [每秒次数]"),
+    click.option(
+        "--rate", type=click.FloatRange(0, 1e6), default=0, show_default=True, help="每个密钥每秒几次，0 不限"
+    ),
+)
+
+
+def _network_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_NETWORK):
+        command = option(command)
+    return command
+
+
 @click.command()
 @kb_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="监听的地址；非本机地址须设置密钥")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="监听的端口，0 为任一空闲的"
-)
+@_network_options
 @click.option("--concurrency", type=click.IntRange(1, 256), default=4, show_default=True, help="同时回答几个问题")
 @click.option("--seconds", type=click.FloatRange(0.1, 600), default=20, show_default=True, help="一个问题最多几秒")
 @click.option("--new-key", is_flag=True, help="生成一个密钥及其散列，然后退出")
@@ -37,7 +61,7 @@ _SHUTDOWN_SECONDS = 30
 def serve(*, new_key: bool, **options: Any) -> None:
     """HTTP 服务：只读，回答与 --json 相同（需 pip install 'liantu[serve]'）。"""
     try:
-        from kg.service.guard import hash_key, random_key  # noqa: PLC0415 -- an optional extra
+        from kg.service.keys import hash_key, random_key  # noqa: PLC0415 -- an optional extra
     except ModuleNotFoundError as missing:
         raise _absent(missing, "serve") from missing
     if new_key:
@@ -47,27 +71,67 @@ def serve(*, new_key: bool, **options: Any) -> None:
         _serve(**options)
 
 
-def _serve(*, host: str, port: int, concurrency: int, seconds: float, **options: Any) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Service:
+    """Makes the service, or without limits the MCP tools, in each worker process."""
+
+    base: Mapping[str, Any]
+    keys: str
+    key_file: Path | None
+    rate: float
+    limits: Mapping[str, Any] | None
+    shared_metrics: str = ""
+
+    def __call__(self) -> ASGIApp:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+        kb = _knowledge_base(**self.base, model=configured_model())
+        if self.limits is None:
+            from kg.service.tools import create_tools_app  # noqa: PLC0415 -- an optional extra
+
+            return create_tools_app(kb, keys=self.ring())
+        from kg.service.answering import ServiceLimits  # noqa: PLC0415 -- an optional extra
+        from kg.service.app import create_app  # noqa: PLC0415
+
+        limits = ServiceLimits(**self.limits)
+        return create_app(kb, keys=self.ring(), limits=limits, shared_metrics=self.shared_metrics)
+
+    def ring(self) -> KeyRing:
+        """Return the keys that are accepted."""
+        from kg.service.keys import KeyRing, read_hashes  # noqa: PLC0415
+
+        return KeyRing(read_hashes(self.keys, self.rate), file=self.key_file, rate=self.rate)
+
+
+def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options: Any) -> None:
+    base = {name: options[name] for name in ("kb", "lang", "min_confidence")}
+    limits = None if tools else {name: options[name] for name in ("concurrency", "seconds")}
+    made = _Service(
+        base=base, keys=load().service_keys, key_file=options["keys"], rate=options["rate"] / workers, limits=limits
+    )
+    extra = "mcp" if tools else "serve"
     try:
         import uvicorn  # noqa: PLC0415 -- an optional extra
+        from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-        from kg.service.answering import ServiceLimits  # noqa: PLC0415
-        from kg.service.app import create_app  # noqa: PLC0415
-        from kg.service.guard import is_loopback, read_hashes  # noqa: PLC0415
+        import_module(_PREFIX + ("tools" if tools else "app"))  # needs all that the extra brings
+        from kg.service.guard import is_loopback  # noqa: PLC0415
     except ModuleNotFoundError as missing:
-        raise _absent(missing, "serve") from missing
-    keys = read_hashes(load().service_keys)
-    if not keys and not is_loopback(host):
+        raise _absent(missing, extra) from missing
+    if not made.ring().required and not is_loopback(host):
         raise SettingsError(
             "service_keys", f"needed to listen on {host}; `liantu serve --new-key` makes a key and its hash"
         )
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    with _knowledge_base(**options) as kb, _listening(host, port) as listener:
-        if not keys:
-            logging.getLogger("liantu").warning("no keys set: open to every program on this machine")
-        app = create_app(kb, keys=keys, limits=ServiceLimits(concurrency=concurrency, seconds=seconds))
+    _knowledge_base(**base).close()  # a base that cannot be opened is said here, in one line
+    with _listening(host, port) as listener, TemporaryDirectory(prefix="liantu-metrics-") as shared:
+        if not made.ring().required:
+            click.echo("liantu: no keys set: open to every program on this machine", err=True)
+        if workers > 1:
+            made = replace(made, shared_metrics=shared)
+            share_metrics(shared)
         config = uvicorn.Config(
-            app,
+            made,
+            factory=True,
+            workers=workers,
             log_config=None,
             access_log=False,
             server_header=False,
@@ -77,29 +141,40 @@ def _serve(*, host: str, port: int, concurrency: int, seconds: float, **options:
             http="h11",
             ws="none",
         )
-        click.echo(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/v1/")
-        uvicorn.Server(config).run(sockets=[listener])
+        path = "/mcp" if tools else "/v1/"
+        click.echo(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}{path}")
+        server = uvicorn.Server(config)
+        if workers > 1:
+            Multiprocess(config, sockets=[listener]).run()
+        else:
+            server.run(sockets=[listener])
 
 
 @click.command()
 @kb_option
+@click.option("--http", is_flag=True, help="经 HTTP 服务（/mcp），否则经标准输入输出")
+@_network_options
 @confidence_option
 @lang_option
-def mcp(**options: Any) -> None:
-    """MCP 工具：经标准输入输出供助手调用（需 pip install 'liantu[mcp]'）。"""
+def mcp(*, http: bool, **options: Any) -> None:
+    """MCP 工具：经标准输入输出或 HTTP 供助手调用（需 pip install 'liantu[mcp]'）。"""
+    if http:
+        _serve(tools=True, **options)
+        return
+    options = {name: options[name] for name in ("kb", "lang", "min_confidence")}
     try:
         from kg.service.tools import serve_stdio  # noqa: PLC0415 -- an optional extra
     except ModuleNotFoundError as missing:
         raise _absent(missing, "mcp") from missing
     logging.basicConfig(level=logging.WARNING)  # to standard error; standard output carries the protocol
-    with _knowledge_base(**options) as kb:
+    with _knowledge_base(**options, model=configured_model()) as kb:
         serve_stdio(kb)
 
 
-def _knowledge_base(*, kb: Path, lang: Lang, min_confidence: float) -> KnowledgeBase:
+def _knowledge_base(*, kb: Path, lang: Lang, min_confidence: float, model: Model | None = None) -> KnowledgeBase:
     from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
 
-    return open_kb(kb, lang=lang, min_confidence=min_confidence)
+    return open_kb(kb, lang=lang, min_confidence=min_confidence, model=model)
 
 
 def _listening(host: str, port: int) -> socket.socket:

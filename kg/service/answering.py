@@ -22,6 +22,8 @@ from kg.errors import KgError
 from kg.query.plain import plain
 from kg.service.operations import METHODS
 from kg.service.problems import Overloaded, invalid, problem_of
+from kg.store.memory import MemoryStore
+from kg.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from kg.service.base import KnowledgeBase
+    from kg.service.metrics import ServiceMetrics
     from kg.service.operations import Batch, BatchPart, DatedQuestion, FactsQuestion, ServiceMethod
 
 _Result = TypeVar("_Result")
+_Question = tuple[str, str, str, bool]  # method, parameters, tag, whether compressed
 _MOST_KEPT = 64 << 20  # bytes of answers
 _WORTH_COMPRESSING = 1000  # bytes
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -50,11 +54,13 @@ class ServiceLimits:
 class Answering:
     """Answers questions in a bounded pool of threads, and keeps the last answers, 64 MB of them."""
 
-    def __init__(self, kb: KnowledgeBase, limits: ServiceLimits) -> None:
-        self._kb, self._limits = kb, limits
+    def __init__(self, kb: KnowledgeBase, limits: ServiceLimits, metrics: ServiceMetrics) -> None:
+        self._kb, self._limits, self._metrics = kb, limits, metrics
+        self._nearby = isinstance(kb.store, (MemoryStore, SqliteStore))
+        self._flying: dict[_Question, asyncio.Task[bytes]] = {}
         self._pool = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="liantu")
         self._busy, self._lock = 0, Lock()
-        self._kept: OrderedDict[tuple[str, str, str, bool], bytes] = OrderedDict()
+        self._kept: OrderedDict[_Question, bytes] = OrderedDict()
         self._size = 0
         self._build = hashlib.sha256(f"{version('liantu')} {kb.lang} {kb.min_confidence}".encode()).hexdigest()[:8]
 
@@ -86,13 +92,42 @@ class Answering:
         """Answer, or say that what the client has is current."""
         held = {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}
         small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
-        tag, body = await self.run(lambda: self._answer(operation, question, held=held, compressed=small))
+        # The revision is read first: a tag may be older than its answer, never newer. A base on this machine gives it
+        # in some microseconds, so that what is kept in memory needs no thread.
+        tag = self._tag() if self._nearby else await self.run(self._tag)
         headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization"}
-        if body is None:
+        if tag in held:
+            self._metrics.keep()
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        key = (operation.name, question.model_dump_json(), tag, small)
+        body = self._known(key) or await self._computed(key, lambda: self._answer(operation, question, key=key))
         if body.startswith(_GZIP_MAGIC):
             headers["Content-Encoding"] = "gzip"
         return Response(body, headers=headers, media_type="application/json")
+
+    def _tag(self) -> str:
+        return f'W/"{self._kb.store.revision()}-{self._build}"'
+
+    def _known(self, key: _Question) -> bytes | None:
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+        self._metrics.keep()
+        return self._kept.get(key)
+
+    async def _computed(self, key: _Question, work: Callable[[], bytes]) -> bytes:
+        """Answer a question once for all who ask it at the same time; a client that leaves does not stop it."""
+        task = self._flying.get(key)
+        if task is None:
+            task = self._flying[key] = asyncio.ensure_future(self.run(work))
+            task.add_done_callback(lambda done: self._landed(key, done))
+        return await asyncio.shield(task)
+
+    def _landed(self, key: _Question, task: asyncio.Task[bytes]) -> None:
+        del self._flying[key]
+        if not task.cancelled():
+            task.exception()  # read here, or asyncio logs it when every client has left
 
     async def lines(self, question: FactsQuestion) -> AsyncIterator[bytes]:
         """Yield all facts from the question's `after` on, one line of JSON each.
@@ -115,34 +150,25 @@ class Answering:
         try:
             operation = METHODS[part.method]
             question = operation.parameters.model_validate(part.parameters)
-            _, body = await self.run(lambda: self._answer(operation, question, held=set(), compressed=False))
+            tag = self._tag() if self._nearby else await self.run(self._tag)
+            key = (operation.name, question.model_dump_json(), tag, False)
+            body = self._known(key) or await self._computed(key, lambda: self._answer(operation, question, key=key))
         except ValidationError as error:
             refused = invalid([{**each, "loc": ("", *each["loc"])} for each in error.errors()])
         except KgError as error:
             refused = problem_of(error)
         else:
-            return b'{"status":200,"answer":' + (body or b"null") + b"}"
+            return b'{"status":200,"answer":' + body + b"}"
         return b'{"status":%d,"problem":' % refused.status_code + bytes(refused.body) + b"}"
 
-    def _answer(
-        self, operation: ServiceMethod, question: DatedQuestion, *, held: set[str], compressed: bool
-    ) -> tuple[str, bytes | None]:
-        # The revision is read first: a tag may be older than its answer, never newer.
-        tag = f'W/"{self._kb.store.revision()}-{self._build}"'
-        if tag in held:
-            return tag, None
-        key = (operation.name, question.model_dump_json(), tag, compressed)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return tag, self._kept[key]
+    def _answer(self, operation: ServiceMethod, question: DatedQuestion, *, key: _Question) -> bytes:
         body = msgspec.json.encode(operation.answer(self._kb, question))
-        if compressed and len(body) >= _WORTH_COMPRESSING:
+        if key[3] and len(body) >= _WORTH_COMPRESSING:
             body = gzip.compress(body, compresslevel=5, mtime=0)
         self._keep(key, body)
-        return tag, body
+        return body
 
-    def _keep(self, key: tuple[str, str, str, bool], body: bytes) -> None:
+    def _keep(self, key: _Question, body: bytes) -> None:
         with self._lock:
             self._size += len(body) - len(self._kept.pop(key, b""))
             self._kept[key] = body

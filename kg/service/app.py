@@ -5,79 +5,154 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import Body, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from kg.errors import KgError, StoreError
+from kg.llm.port import ModelError
 from kg.service.answering import Answering, ServiceLimits
 from kg.service.guard import LOG, Guard
+from kg.service.keys import KeyRing
+from kg.service.metrics import CONTENT_TYPE, ServiceMetrics
 from kg.service.operations import DOCUMENT, OPERATIONS, Batch, DocumentPlace, FactsQuestion
 from kg.service.problems import invalid, problem, problem_of
+from kg.service.schemas import PROBLEM, AnswerSchemas, described, examples
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from kg.service.base import KnowledgeBase
     from kg.service.operations import ServiceMethod
 
-_BATCH_SUMMARY = "一次问几个问题，只读 · several questions at once; read-only"
+_HEALTH = "进程在运行 · the process runs"
+_READY = "知识库可读 · the knowledge base can be read"
+_BATCH = "一次问几个问题，只读 · several questions at once; read-only"
+_BATCH_ANSWERS: dict[str, Any] = {
+    "schema": {
+        "type": "object",
+        "required": ["answers"],
+        "properties": {
+            "answers": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["status"],
+                    "properties": {
+                        "status": {"type": "integer"},
+                        "answer": {},
+                        "problem": {"$ref": f"#/components/schemas/{PROBLEM}"},
+                    },
+                },
+            }
+        },
+    }
+}
 _LINES = "application/x-ndjson"
 
 
-def create_app(kb: KnowledgeBase, *, keys: Sequence[str] = (), limits: ServiceLimits | None = None) -> FastAPI:
-    """Return the service for a knowledge base, which stays the caller's to close.
+def create_app(
+    kb: KnowledgeBase, *, keys: KeyRing | None = None, limits: ServiceLimits | None = None, shared_metrics: str = ""
+) -> FastAPI:
+    """Return the service for a knowledge base, which it closes when it ends.
 
     Args:
         kb: answers the questions.
-        keys: SHA-256 hashes of the keys that are accepted; without any only this machine is answered.
+        keys: the keys that are accepted; without any only this machine is answered.
         limits: on concurrency and time.
+        shared_metrics: the folder in which worker processes count together (kg/service/metrics.py).
     """
-    answering = Answering(kb, limits or ServiceLimits())
+    metrics = ServiceMetrics(shared_metrics)
+    answering = Answering(kb, limits or ServiceLimits(), metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         answering.close()
+        kb.close()
 
     app = FastAPI(
         title="链图 Liantu",
         version=version("liantu"),
-        description="带日期、带出处的金融研究知识图谱，只读。A dated, cited knowledge graph of research; read-only.",
+        description="带日期、带出处的金融研究知识图谱，只读。 · A dated, cited knowledge graph of research; read-only.",
+        openapi_url=None,  # served below, in two languages
         docs_url=None,  # its pages load scripts from another server
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(Guard, keys=keys)
+    app.add_middleware(Guard, keys=keys or KeyRing(), metrics=metrics)
+    schemas = AnswerSchemas()
     for operation in OPERATIONS:
-        _add(app, f"/v1/{operation.name}", operation, _endpoint(answering, operation))
-    _add(app, "/v1/documents/{document_id:path}", DOCUMENT, _document_endpoint(answering))
-    app.add_api_route("/v1/batch", _batch_endpoint(answering), methods=["POST"], **_described(_BATCH_SUMMARY))
-    app.add_api_route("/health", _health, response_model=None, summary="the process runs")
-    app.add_api_route("/ready", answering.ready, response_model=None, summary="the knowledge base can be read")
+        _add(app, f"/v1/{operation.name}", operation, _endpoint(answering, operation), schemas=schemas)
+    _add(app, "/v1/documents/{document_id:path}", DOCUMENT, _document_endpoint(answering), schemas=schemas)
+    app.add_api_route("/v1/batch", _batch_endpoint(answering), methods=["POST"], **_described(_BATCH, _BATCH_ANSWERS))
+    plain_ok: dict[int | str, dict[str, Any]] = {200: {"description": "是 · yes"}}
+    app.add_api_route("/health", _health, response_model=None, summary=_HEALTH, responses=plain_ok)
+    app.add_api_route(
+        "/ready", answering.ready, response_model=None, summary=_READY, description=_READY, responses=plain_ok
+    )
+    app.add_api_route("/metrics", _metrics_endpoint(metrics), response_model=None, include_in_schema=False)
+    app.add_api_route("/openapi.json", _openapi_endpoint(app, schemas), response_model=None, include_in_schema=False)
     _add_errors(app)
     return app
 
 
-def _add(app: FastAPI, path: str, operation: ServiceMethod, endpoint: Callable[..., Awaitable[Response]]) -> None:
-    app.add_api_route(path, endpoint, name=operation.name, **_described(operation.summary))
+def _add(
+    app: FastAPI,
+    path: str,
+    operation: ServiceMethod,
+    endpoint: Callable[..., Awaitable[Response]],
+    *,
+    schemas: AnswerSchemas,
+) -> None:
+    answers = {"schema": schemas.of(operation.answers), "example": examples()[operation.name]["answer"]}
+    app.add_api_route(path, endpoint, name=operation.name, **_described(operation.summary, answers))
 
 
-def _described(summary: str) -> dict[str, Any]:
-    problems: dict[str, Any] = {"content": {"application/problem+json": {}}}
-    described: dict[int | str, dict[str, Any]] = {
-        200: {"description": "the same JSON as `liantu … --json`", "content": {"application/json": {}}},
-        304: {"description": "the revision in If-None-Match is current"},
-        401: {"description": "no key, or an unknown one", **problems},
-        404: {"description": "no such name; `suggestions` has similar ones", **problems},
-        422: {"description": "a wrong parameter", **problems},
-        503: {"description": "too busy; see Retry-After", **problems},
+def _described(summary: str, answers: dict[str, Any]) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{PROBLEM}"}
+    statuses = {
+        400: "所问不成立，或正文不是 JSON · a question without an answer, or a body that is not JSON",
+        401: "没有密钥或密钥未知 · no key, or an unknown one",
+        403: "无密钥时只回答本机 · without keys only this machine is answered",
+        404: "没有这个名称；suggestions 是相近的 · no such name; `suggestions` has similar ones",
+        413: "正文过大 · a body that is too large",
+        414: "地址过长 · an address that is too long",
+        422: "参数有误 · a wrong parameter",
+        429: "这个密钥问得太频繁；见 Retry-After · this key asks too often; see Retry-After",
+        502: "语言模型没有回答 · the language model does not answer",
+        503: "太忙；见 Retry-After · too busy; see Retry-After",
     }
-    return {"summary": summary, "response_class": Response, "response_model": None, "responses": described}
+    responses: dict[int | str, dict[str, Any]] = {
+        status: {"description": text, "content": {"application/problem+json": {"schema": schema}}}
+        for status, text in statuses.items()
+    }
+    responses[200] = {
+        "description": "与 liantu … --json 相同 · the same JSON as `liantu … --json`",
+        "content": {"application/json": answers},
+    }
+    responses[304] = {"description": "If-None-Match 中的版本仍是最新 · the revision in If-None-Match is current"}
+    return {"summary": summary, "response_class": Response, "response_model": None, "responses": responses}
+
+
+def _metrics_endpoint(metrics: ServiceMetrics) -> Callable[..., Awaitable[Response]]:
+    async def answer() -> Response:
+        return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+    return answer
+
+
+def _openapi_endpoint(app: FastAPI, schemas: AnswerSchemas) -> Callable[..., Awaitable[Response]]:
+    openapi = described(app, schemas)
+
+    async def answer(lang: Literal["zh", "en"] = "zh") -> Response:
+        return JSONResponse(openapi(lang))
+
+    return answer
 
 
 def _endpoint(answering: Answering, operation: ServiceMethod) -> Callable[..., Awaitable[Response]]:
@@ -135,7 +210,7 @@ def _add_errors(app: FastAPI) -> None:
         return problem(HTTPStatus(error.status_code), headers=error.headers)
 
     async def failed(_: Request, error: KgError) -> Response:
-        if isinstance(error, StoreError):
+        if isinstance(error, (StoreError, ModelError)):
             LOG.error("%s", error)
         return problem_of(error)
 

@@ -10,6 +10,9 @@ from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.chain import chain
+from kg.query.grounding.checking import KnownNames
+from kg.query.grounding.context import context
+from kg.query.grounding.prose import NoModel, prose
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
 from kg.query.passages import passages
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from pathlib import Path
 
+    from kg.llm.port import Model
     from kg.model import Community
     from kg.query.answers import (
         AskAnswer,
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
     from kg.query.browse.diff import DiffAnswer
     from kg.query.browse.facts import FactsAnswer
     from kg.query.browse.neighbours import NeighboursAnswer
+    from kg.query.grounding.context import ContextAnswer
+    from kg.query.grounding.prose import ProseAnswer
     from kg.query.resolve import ResolveAnswer
     from kg.query.stats import BaseStats
     from kg.relations import Lang
@@ -72,10 +78,14 @@ class KnowledgeBase:
         store: the store, for `ingest`, `run_week` and raw views.
         lang: the language of wordings.
         min_confidence: the threshold of calls that give none.
+        model: writes `prose`; None if there is none.
     """
 
-    def __init__(self, store: Store, *, lang: Lang = "zh", min_confidence: float = ANSWERED) -> None:
-        self.store, self.lang, self.min_confidence = store, lang, min_confidence
+    def __init__(
+        self, store: Store, *, lang: Lang = "zh", min_confidence: float = ANSWERED, model: Model | None = None
+    ) -> None:
+        self.store, self.lang, self.min_confidence, self.model = store, lang, min_confidence, model
+        self._names = PerView(lambda session: KnownNames(session.view))
         self._indexes = PerView(lambda session: NameIndex(session.view.names()))
         self._orders = PerView(lambda session: FactOrder(session.snapshot))
 
@@ -218,6 +228,25 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return ask(session, question)
 
+    def context(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ContextAnswer:
+        """Return what an answering model needs of a question, within a budget of tokens (an upper estimate)."""
+        with self.session(**options) as session:
+            return context(session, question, budget_tokens=budget_tokens)
+
+    def prose(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ProseAnswer:
+        """Return an answer in prose by the model; sentences that their citations do not support are dropped, visibly.
+
+        Raises:
+            NoModel: when the base was opened without a model.
+            ModelError: when the model does not answer.
+        """
+        if self.model is None:
+            raise NoModel
+        revision = self.store.revision()
+        with self.session(**options) as session:
+            found, names = context(session, question, budget_tokens=budget_tokens), self._names.of(session, revision)
+        return prose(found, self.model, names, lang=self.lang)
+
     def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
         """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""
         revision = self.store.revision()
@@ -256,7 +285,12 @@ class KnowledgeBase:
 
 
 def open_kb(
-    url: str | Path, *, create: bool = False, lang: Lang = "zh", min_confidence: float = ANSWERED
+    url: str | Path,
+    *,
+    create: bool = False,
+    lang: Lang = "zh",
+    min_confidence: float = ANSWERED,
+    model: Model | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base.
 
@@ -265,8 +299,9 @@ def open_kb(
         create: create the base if it does not exist.
         lang: the language of wordings, `zh` or `en`.
         min_confidence: facts below it support no answer.
+        model: writes `prose`; `kg/llm` has one for OpenAI-compatible endpoints.
 
     Raises:
         StoreError: when it does not exist or cannot be opened.
     """
-    return KnowledgeBase(open_store(url, create=create), lang=lang, min_confidence=min_confidence)
+    return KnowledgeBase(open_store(url, create=create), lang=lang, min_confidence=min_confidence, model=model)

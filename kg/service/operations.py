@@ -17,18 +17,37 @@ from pydantic import (
     model_validator,
 )
 
-from kg.model import Kind, Modality
+from kg.model import Community, Kind, Modality
 from kg.period import Period
-from kg.query.browse.facts import FactFilter
-from kg.query.browse.neighbours import NeighbourFilter
+from kg.query.answers import (
+    AskAnswer,
+    ChainAnswer,
+    ImpactAnswer,
+    Passage,
+    ProfileAnswer,
+    RelateAnswer,
+    ThemeAnswer,
+)
+from kg.query.browse.diff import DiffAnswer
+from kg.query.browse.facts import FactFilter, FactsAnswer
+from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
+from kg.query.grounding.context import ContextAnswer
+from kg.query.grounding.prose import ProseAnswer
+from kg.query.history import HistoryAnswer
 from kg.query.plain import Answer, plain
+from kg.query.resolve import ResolveAnswer
+from kg.query.stats import BaseStats
 from kg.relations import vocabulary
+from kg.service.pages import DocumentPart
+from kg.service.search import EntityMatch
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from kg.relations import Lang
     from kg.service.base import KnowledgeBase
 
+BOTH = " · "  # between the Chinese and the English text of a description
 _DIRECTIONS = {"up": 1, "down": -1}
 _LONGEST_NAME, _LONGEST_QUESTION = 200, 1000
 
@@ -261,6 +280,15 @@ class AskQuestion(SureQuestion):
     question: Words
 
 
+class ContextQuestion(SureQuestion):
+    """Parameters of `context` and `prose`."""
+
+    question: Words
+    budget_tokens: Annotated[
+        int, Field(ge=100, le=32_000, description="最多多少个词元（按上限估计） · most tokens, an upper estimate")
+    ] = 2000
+
+
 class EntitiesQuestion(DatedQuestion):
     """Parameters of `entities`."""
 
@@ -289,11 +317,12 @@ class DocumentQuestion(DocumentPlace):
 
 @dataclass(frozen=True, slots=True)
 class ServiceMethod:
-    """One method of `KnowledgeBase`: its name, what it is for, and its parameters."""
+    """One method of `KnowledgeBase`: its name, what it is for, its parameters and the type of its answer."""
 
     name: str
     summary: str
     parameters: type[DatedQuestion]
+    answers: Any
 
     def answer(self, kb: KnowledgeBase, question: DatedQuestion) -> Any:
         """Answer a validated question as plain objects, the same as `--json` prints."""
@@ -301,32 +330,83 @@ class ServiceMethod:
         return found.to_dict() if isinstance(found, Answer) else plain(found)
 
 
-DOCUMENT = ServiceMethod("document", "文档原文，附其中的名称 · the text of a document, with names", DocumentQuestion)
+DOCUMENT = ServiceMethod(
+    "document", "文档原文，附其中的名称 · the text of a document, with names", DocumentQuestion, DocumentPart
+)
 OPERATIONS = (
-    ServiceMethod("chain", "产业链上中下游与公司 · upstream, midstream and downstream of a topic", ChainQuestion),
-    ServiceMethod("impact", "一个因素的变动会传导到哪里 · what a rise or fall leads to", ImpactQuestion),
-    ServiceMethod("causes", "什么引起一个结果 · what makes an effect rise or fall", CausesQuestion),
-    ServiceMethod("relate", "两个实体间最可信的路径 · the most credible paths between two entities", RelateQuestion),
-    ServiceMethod("history", "一个因素历来怎样影响一个对象 · how a factor affected a subject before", HistoryQuestion),
-    ServiceMethod("diff", "两天之间的变化 · links that appeared, vanished, turned or were contradicted", DiffQuestion),
-    ServiceMethod("neighbours", "展开一个实体的邻居 · the strongest neighbours of an entity", NeighboursQuestion),
-    ServiceMethod("facts", "按条件列出事实，可翻页 · facts by filter, paged", FactsQuestion),
-    ServiceMethod("profile", "名称、代码与各类事实 · names, codes and facts of one entity", ProfileQuestion),
-    ServiceMethod("themes", "最新一期的主题 · the themes of the newest week", ThemesQuestion),
-    ServiceMethod("theme", "一个主题的摘要与历史 · one theme with its summary and history", ThemeQuestion),
-    ServiceMethod("passages", "最匹配的原文段落 · the passages that match best", PassagesQuestion),
-    ServiceMethod("ask", "用一句话提问，回答附出处 · a question in words, answered with citations", AskQuestion),
-    ServiceMethod("resolve", "一个名称指谁，为什么 · which entities a name may mean, and why", ResolveQuestion),
-    ServiceMethod("stats", "库里有什么 · what the base holds", StatsQuestion),
     ServiceMethod(
-        "entities", "按名称、代码或拼音首字母查找 · search by name, code or pinyin initials", EntitiesQuestion
+        "chain", "产业链上中下游与公司 · upstream, midstream and downstream of a topic", ChainQuestion, ChainAnswer
+    ),
+    ServiceMethod("impact", "一个因素的变动会传导到哪里 · what a rise or fall leads to", ImpactQuestion, ImpactAnswer),
+    ServiceMethod("causes", "什么引起一个结果 · what makes an effect rise or fall", CausesQuestion, ImpactAnswer),
+    ServiceMethod(
+        "relate", "两个实体间最可信的路径 · the most credible paths between two entities", RelateQuestion, RelateAnswer
+    ),
+    ServiceMethod(
+        "history",
+        "一个因素历来怎样影响一个对象 · how a factor affected a subject before",
+        HistoryQuestion,
+        HistoryAnswer,
+    ),
+    ServiceMethod(
+        "diff", "两天之间的变化 · links that appeared, vanished, turned or were contradicted", DiffQuestion, DiffAnswer
+    ),
+    ServiceMethod(
+        "neighbours", "展开一个实体的邻居 · the strongest neighbours of an entity", NeighboursQuestion, NeighboursAnswer
+    ),
+    ServiceMethod("facts", "按条件列出事实，可翻页 · facts by filter, paged", FactsQuestion, FactsAnswer),
+    ServiceMethod(
+        "profile", "名称、代码与各类事实 · names, codes and facts of one entity", ProfileQuestion, ProfileAnswer
+    ),
+    ServiceMethod("themes", "最新一期的主题 · the themes of the newest week", ThemesQuestion, list[Community]),
+    ServiceMethod("theme", "一个主题的摘要与历史 · one theme with its summary and history", ThemeQuestion, ThemeAnswer),
+    ServiceMethod("passages", "最匹配的原文段落 · the passages that match best", PassagesQuestion, list[Passage]),
+    ServiceMethod(
+        "ask", "用一句话提问，回答附出处 · a question in words, answered with citations", AskQuestion, AskAnswer
+    ),
+    ServiceMethod(
+        "context", "供模型作答的事实与原文，附出处 · facts and passages for a model", ContextQuestion, ContextAnswer
+    ),
+    ServiceMethod(
+        "prose",
+        "语言模型作答，逐句核对出处 · an answer by a language model, each sentence checked",
+        ContextQuestion,
+        ProseAnswer,
+    ),
+    ServiceMethod(
+        "resolve", "一个名称指谁，为什么 · which entities a name may mean, and why", ResolveQuestion, ResolveAnswer
+    ),
+    ServiceMethod("stats", "库里有什么 · what the base holds", StatsQuestion, BaseStats),
+    ServiceMethod(
+        "entities",
+        "按名称、代码或拼音首字母查找 · search by name, code or pinyin initials",
+        EntitiesQuestion,
+        list[EntityMatch],
     ),
 )
+
+
+def in_language(value: Any, lang: Lang) -> Any:
+    """Return a description with only one language of the texts that have two.
+
+    >>> in_language({"summary": "产业链 · chain", "enum": ["a"]}, "en")
+    {'summary': 'chain', 'enum': ['a']}
+    """
+    if isinstance(value, dict):
+        return {key: in_language(each, lang) for key, each in value.items()}
+    if isinstance(value, list):
+        return [in_language(each, lang) for each in value]
+    if isinstance(value, str) and BOTH in value:
+        chinese, _, english = value.partition(BOTH)
+        return chinese if lang == "zh" else english
+    return value
+
+
 METHODS = {operation.name: operation for operation in (*OPERATIONS, DOCUMENT)}
 
 
 class BatchPart(BaseModel):
-    """One question of a batch."""
+    """批量中的一问 · One question of a batch."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -347,7 +427,7 @@ class BatchPart(BaseModel):
 
 
 class Batch(BaseModel):
-    """Several questions; each is answered, or refused, on its own."""
+    """几个问题，各自回答或拒绝 · Several questions; each is answered, or refused, on its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

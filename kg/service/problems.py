@@ -9,6 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from kg.errors import EmptyBase, KgError, QuestionError, StoreError, UnknownDocument, UnknownName
+from kg.llm.port import ModelError
 from kg.query.themes.listing import NoRun, UnknownTheme
 from kg.service.pages import UnknownPage
 
@@ -24,6 +25,7 @@ _STATUSES: tuple[tuple[type[KgError], HTTPStatus], ...] = (
     (NoRun, HTTPStatus.NOT_FOUND),
     (EmptyBase, HTTPStatus.NOT_FOUND),
     (QuestionError, HTTPStatus.BAD_REQUEST),
+    (ModelError, HTTPStatus.BAD_GATEWAY),
     (StoreError, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 _ADVICE = {
@@ -35,6 +37,7 @@ _ADVICE = {
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "send query parameters; only /v1/batch takes a body, 64 KB at most, unchunked",
     HTTPStatus.REQUEST_URI_TOO_LONG: "shorten the question",
     HTTPStatus.UNPROCESSABLE_ENTITY: "correct the parameters named in `errors`",
+    HTTPStatus.TOO_MANY_REQUESTS: "this key asks too often; wait the seconds in Retry-After",
     HTTPStatus.INTERNAL_SERVER_ERROR: "the fault is in the service; its log has the request id",
     HTTPStatus.SERVICE_UNAVAILABLE: "try again after the seconds in Retry-After",
 }
@@ -66,6 +69,8 @@ def problem_of(error: KgError) -> Response:
     )
     if isinstance(error, UnknownName):
         return problem(status, str(error), suggestions=list(error.near))
+    if isinstance(error, ModelError):
+        return problem(status, "the language model does not answer; the log of the service says why")
     harmless = isinstance(error, (QuestionError, Overloaded))
     return problem(status, str(error) if harmless else "the knowledge base cannot be read now; its log says why")
 

@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 import anyio
 import msgspec
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
     TextContent,
+    TextResourceContents,
     Tool,
     ToolAnnotations,
 )
 from pydantic import ValidationError
 
 from kg.errors import KgError, QuestionError
-from kg.service.operations import METHODS
+from kg.llm.port import ModelError
+from kg.query.themes.listing import themes
+from kg.service.guard import Guard
+from kg.service.operations import METHODS, in_language
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from kg.model import Community
+    from kg.relations import Lang
     from kg.service.base import KnowledgeBase
+    from kg.service.keys import KeyRing
     from kg.service.operations import ServiceMethod
 
 _INSTRUCTIONS = (
@@ -34,17 +55,39 @@ _INSTRUCTIONS = (
 )
 
 
+_SCHEME = "liantu://"
+MCP_PATH = "/mcp"
+_CONCURRENCY = 4
+_LISTED = 100  # resources of a page
+_LONGEST_TEXT = 200_000  # characters of a document
+_UNREADABLE = "the knowledge base cannot be read now; check it with `liantu check`"
+
+
 def create_tools(kb: KnowledgeBase) -> Server[Any]:
     """Return an MCP server with one read-only tool for each question."""
 
+    @cache
+    def limiter() -> anyio.CapacityLimiter:  # made when the event loop runs
+        return anyio.CapacityLimiter(_CONCURRENCY)
+
     async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_tool(operation) for operation in METHODS.values()])
+        return ListToolsResult(tools=[_tool(operation, kb.lang) for operation in METHODS.values()])
 
     async def call_tool(_: Any, call: CallToolRequestParams) -> CallToolResult:
         operation = METHODS.get(call.name)
         if operation is None:
             return _failed(f"no tool {call.name[:100]!r}; there are {', '.join(METHODS)}")
-        return await anyio.to_thread.run_sync(_answer, kb, operation, call.arguments or {})
+        return await anyio.to_thread.run_sync(_answer, kb, operation, call.arguments or {}, limiter=limiter())
+
+    async def list_resources(_: Any, page: PaginatedRequestParams | None) -> ListResourcesResult:
+        return await anyio.to_thread.run_sync(_resources, kb, (page and page.cursor) or "", limiter=limiter())
+
+    async def list_templates(_: Any, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        made = (ResourceTemplate(name=kind, uri_template=f"{_SCHEME}{kind}/{{id}}") for kind in ("documents", "themes"))
+        return ListResourceTemplatesResult(resource_templates=list(made))
+
+    async def read_resource(_: Any, wanted: ReadResourceRequestParams) -> ReadResourceResult:
+        return await anyio.to_thread.run_sync(_read, kb, str(wanted.uri), limiter=limiter())
 
     return Server(
         "liantu",
@@ -52,7 +95,20 @@ def create_tools(kb: KnowledgeBase) -> Server[Any]:
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
     )
+
+
+def create_tools_app(kb: KnowledgeBase, *, keys: KeyRing) -> ASGIApp:
+    """Return the tools as an ASGI application: streamable HTTP at /mcp, without sessions, for any number of workers."""
+    # The guard refuses foreign hosts and large bodies itself, before the protocol is read.
+    trusted = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = create_tools(kb).streamable_http_app(
+        streamable_http_path=MCP_PATH, json_response=True, stateless_http=True, transport_security=trusted
+    )
+    return Guard(app, keys=keys, posted=MCP_PATH)
 
 
 def serve_stdio(kb: KnowledgeBase) -> None:
@@ -66,11 +122,11 @@ def serve_stdio(kb: KnowledgeBase) -> None:
     anyio.run(serve)
 
 
-def _tool(operation: ServiceMethod) -> Tool:
+def _tool(operation: ServiceMethod, lang: Lang) -> Tool:
     return Tool(
         name=operation.name,
-        description=operation.summary,
-        input_schema=operation.parameters.model_json_schema(),
+        description=in_language(operation.summary, lang),
+        input_schema=in_language(operation.parameters.model_json_schema(), lang),
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
     )
 
@@ -82,11 +138,62 @@ def _answer(kb: KnowledgeBase, operation: ServiceMethod, arguments: dict[str, An
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         return _failed("; ".join(wrong))
-    except QuestionError as error:
+    except (QuestionError, ModelError) as error:
         return _failed(str(error))
     except KgError:
-        return _failed("the knowledge base cannot be read now; check it with `liantu check`")
+        return _failed(_UNREADABLE)
     return CallToolResult(content=[TextContent(type="text", text=text)])
+
+
+def _resources(kb: KnowledgeBase, cursor: str) -> ListResourcesResult:
+    """List the themes and then the documents by day, a page at a time."""
+    with kb.session() as session:
+        try:
+            listed = [(f"themes/{quote(each.id)}", _title(each), "application/json") for each in themes(session.view)]
+        except QuestionError:  # no weekly run yet
+            listed = []
+        heads = session.view.documents()
+        listed += [(f"documents/{quote(head.id)}", f"{head.published_on} {head.title}", "text/plain") for head in heads]
+    begin = int(cursor) if cursor.isdecimal() and cursor.isascii() else 0
+    page = listed[begin : begin + _LISTED]
+    return ListResourcesResult(
+        resources=[Resource(uri=f"{_SCHEME}{path}", name=name, mime_type=kind) for path, name, kind in page],
+        next_cursor=str(begin + _LISTED) if begin + _LISTED < len(listed) else None,
+    )
+
+
+def _title(theme: Community) -> str:
+    return theme.summary.title if theme.summary else theme.id
+
+
+def _read(kb: KnowledgeBase, uri: str) -> ReadResourceResult:
+    kind, _, name = uri.removeprefix(_SCHEME).partition("/")
+    readers = {"documents": _document, "themes": _theme}
+    if not uri.startswith(_SCHEME) or kind not in readers:
+        raise MCPError(
+            INVALID_PARAMS, f"no resource {uri[:200]}; there are {_SCHEME}documents/ID and {_SCHEME}themes/ID"
+        )
+    try:
+        mime_type, text = readers[kind](kb, unquote(name))
+    except QuestionError as error:
+        raise MCPError(INVALID_PARAMS, str(error)) from error
+    except KgError as error:
+        raise MCPError(INTERNAL_ERROR, _UNREADABLE) from error
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)])
+
+
+def _document(kb: KnowledgeBase, document_id: str) -> tuple[str, str]:
+    """Return a document as text, at most 200,000 characters of it."""
+    part = kb.document(document_id)
+    text = f"{part.title}\n{part.publisher}，{part.published_on}\n\n{part.text}"
+    while part.next_start and len(text) < _LONGEST_TEXT:
+        part = kb.document(document_id, start=part.next_start)
+        text += part.text
+    return "text/plain", text
+
+
+def _theme(kb: KnowledgeBase, theme_id: str) -> tuple[str, str]:
+    return "application/json", msgspec.json.encode(kb.theme(theme_id).to_dict()).decode()
 
 
 def _failed(message: str) -> CallToolResult:

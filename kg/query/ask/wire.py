@@ -1,4 +1,4 @@
-"""An answer as JSON: the versioned format of `liantu ask --json`, described in docs/schema.json."""
+"""An answer as JSON: the versioned format of `liantu ask --json`, described in schema.json."""
 
 from __future__ import annotations
 

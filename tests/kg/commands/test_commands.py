@@ -132,7 +132,9 @@ def test_a_question_that_nothing_answers_says_what_the_base_holds(liantu: Liantu
 
 
 def test_an_answer_as_json_has_the_documented_shape(liantu: Liantu, kb: Path):
-    schema = json.loads((Path(__file__).parents[3] / "docs" / "schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(
+        (Path(__file__).parents[3] / "kg" / "query" / "ask" / "schema.json").read_text(encoding="utf-8")
+    )
     for question in ("硅料价格下跌有什么影响", "硅料怎么样"):
         assert liantu("ask", question, "--json", "--kb", kb) == 0
         answer = json.loads(liantu.out)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from kg.service.guard import hash_key
+from kg.service.keys import hash_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +43,26 @@ def test_the_service_answers_until_it_is_ended(kb: Path):
     assert service.returncode in (0, -signal.SIGTERM)
     assert '"path": "/v1/profile", "status": 200' in log
     assert key not in log
+    assert "Traceback" not in log
+
+
+def test_several_workers_share_the_port_and_count_together(kb: Path, tmp_path: Path):
+    keys = tmp_path / "keys"
+    keys.write_text(f"reader {hash_key('one')}\n", encoding="utf-8")
+    command = [*LIANTU, "serve", "--kb", str(kb), "--port", "0", "--workers", "2", "--keys", str(keys)]
+    with subprocess.Popen(
+        command, env={**os.environ, "KG_SERVICE_KEYS": ""}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as service:
+        assert service.stdout is not None
+        url = service.stdout.readline().strip()
+        headers = {"X-API-Key": "one", "Connection": "close"}
+        for _ in range(20):
+            assert httpx.get(f"{url}profile?name=隆基绿能", headers=headers, timeout=30).status_code == 200
+        counted = httpx.get(url.replace("/v1/", "/metrics"), headers=headers).text
+        service.send_signal(signal.SIGTERM)
+        _, log = service.communicate(timeout=40)
+    assert 'liantu_requests_total{path="/v1/profile",status="200"} 20.0' in counted
+    assert log.count('"key": "reader"') == 21
     assert "Traceback" not in log
 
 

@@ -5,7 +5,6 @@ import logging
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,13 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kg.errors import StoreLocked
-from kg.model import Community, Run, Summary, SummaryLine
-from kg.query.plain import plain
 from kg.service.answering import ServiceLimits
 from kg.service.app import create_app
-from kg.service.guard import hash_key
+from kg.service.keys import KeyRing, hash_key, read_hashes
 from kg.service.operations import OPERATIONS
 from tests.kg.query.world import PV, TONGWEI, claim, filled, paper
+from tests.kg.service.examples import QUESTIONS, answered, with_themes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,24 +26,6 @@ if TYPE_CHECKING:
     from kg.service.base import KnowledgeBase
 
 LOCAL = ("127.0.0.1", 50000)
-QUESTIONS = {
-    "chain": {"topic": "光伏"},
-    "impact": {"factor": "硅料价格", "direction": "down"},
-    "causes": {"effect": "组件毛利率"},
-    "relate": {"first": "通威股份", "second": "隆基绿能"},
-    "profile": {"name": "隆基绿能"},
-    "history": {"factor": "硅料价格", "subject": "电池片成本"},
-    "diff": {"since": "2024-05-01"},
-    "neighbours": {"name": "隆基绿能", "relation": ["produces", "supplies"]},
-    "facts": {"name": "隆基绿能"},
-    "resolve": {"name": "600438"},
-    "stats": {},
-    "themes": {},
-    "theme": {"theme_id": "theme:none"},
-    "passages": {"query": "硅料"},
-    "ask": {"question": "光伏产业链上下游有哪些公司？"},
-    "entities": {"q": "twgf"},
-}
 
 
 def client_of(kb: KnowledgeBase, *, base_url: str = "http://127.0.0.1", **options: Any) -> TestClient:
@@ -70,25 +50,11 @@ def assert_problem(response: Any, status: int) -> dict[str, Any]:
 
 
 def test_every_question_has_an_endpoint_with_the_answer_of_the_python_method(client: TestClient, kb: KnowledgeBase):
-    assert QUESTIONS.keys() == {operation.name for operation in OPERATIONS}
-    with kb.store.writer() as writer:
-        writer.publish(Run("run:1", date(2025, 1, 20)))
+    with_themes(kb)
     for operation in OPERATIONS:
-        name = operation.name
-        if name == "theme":
-            continue
-        response = client.get(f"/v1/{name}", params=QUESTIONS[name])
+        response = client.get(f"/v1/{operation.name}", params=QUESTIONS[operation.name])
         assert response.status_code == 200, response.text
-        answer = getattr(kb, name)(**operation.parameters.model_validate(QUESTIONS[name]).arguments())
-        expected = answer.to_dict() if hasattr(answer, "to_dict") else plain(answer)
-        assert response.json() == json.loads(json.dumps(expected))
-    with kb.store.writer() as writer:
-        summary = Summary("summary:1", "光伏链", (SummaryLine("硅料与组件。"),))
-        run = Run("run:2", date(2025, 2, 1), communities=(Community("theme:1", 0, "", (PV, TONGWEI), summary),))
-        writer.publish(run)
-    assert client.get("/v1/theme", params={"theme_id": "theme:1"}).json() == json.loads(
-        json.dumps(kb.theme("theme:1").to_dict())
-    )
+        assert response.json() == answered(kb, operation.name)
     assert client.get("/v1/impact", params=QUESTIONS["impact"]).json()["direction"] == -1
 
 
@@ -255,7 +221,7 @@ def test_long_answers_are_compressed(client: TestClient):
 
 
 def test_health_and_readiness(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
-    with client_of(kb, keys=[hash_key("secret")]) as client:
+    with client_of(kb, keys=KeyRing(read_hashes(hash_key("secret")))) as client:
         assert client.get("/health").json() == {"status": "ok"}
         assert client.get("/ready").json() == {"revision": kb.store.revision()}
 
@@ -271,7 +237,9 @@ def test_health_and_readiness(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 
 def test_keys_are_required_where_set_and_never_logged(kb: KnowledgeBase, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
-    with client_of(kb, keys=[hash_key("first key"), hash_key("second key")], base_url="http://kb.example") as client:
+    with client_of(
+        kb, keys=KeyRing(read_hashes(f"{hash_key('first key')} {hash_key('second key')}")), base_url="http://kb.example"
+    ) as client:
         refused = client.get("/v1/profile?name=隆基绿能")
         assert_problem(refused, 401)
         assert refused.headers["www-authenticate"] == "Bearer"
@@ -298,6 +266,46 @@ def test_without_keys_only_this_machine_is_answered(kb: KnowledgeBase):
     ):
         client = TestClient(app, base_url=base_url, client=(address, 50000))
         assert client.get("/v1/passages", params={"query": "硅料"}).status_code == status
+
+
+def test_a_key_that_asks_too_often_waits(kb: KnowledgeBase):
+    ring = KeyRing(read_hashes(f"{hash_key('first')} {hash_key('second')}", 0.5))
+    with client_of(kb, keys=ring) as client:
+        asked = [client.get("/v1/profile?name=隆基绿能", headers={"X-API-Key": "first"}) for _ in range(3)]
+        assert_problem(asked[2], 429)
+        assert (asked[0].status_code, asked[2].headers["retry-after"]) == (200, "2")
+        assert client.get("/v1/profile?name=隆基绿能", headers={"X-API-Key": "second"}).status_code == 200
+
+
+def test_requests_are_counted(client: TestClient):
+    for _ in range(3):
+        client.get("/v1/profile?name=隆基绿能")
+    client.get("/v1/profile?name=无此名")
+    client.get("/no/such/path")
+    counted = client.get("/metrics")
+    assert counted.headers["content-type"].startswith("text/plain")
+    assert 'liantu_requests_total{path="/v1/profile",status="200"} 3.0' in counted.text
+    assert 'liantu_requests_total{path="/v1/profile",status="404"} 1.0' in counted.text
+    assert 'liantu_requests_total{path="other",status="404"} 1.0' in counted.text
+    assert "liantu_kept_answers_total 2.0" in counted.text
+    assert 'liantu_seconds_count{path="/v1/profile"} 4.0' in counted.text
+    assert "liantu_open_requests 1.0" in counted.text
+
+
+def test_a_question_asked_at_the_same_time_is_answered_once(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    go, asked = threading.Event(), []
+
+    def themes(*_: object, **__: object) -> list[bool]:
+        asked.append(1)
+        return [go.wait(10)]
+
+    monkeypatch.setattr(type(kb), "themes", themes)
+    with client_of(kb) as client, ThreadPoolExecutor(6) as pool:
+        answers = [pool.submit(client.get, "/v1/themes") for _ in range(6)]
+        time.sleep(0.3)
+        go.set()
+        assert {each.result().status_code for each in answers} == {200}
+    assert len(asked) == 1
 
 
 def test_a_request_has_an_id(client: TestClient, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
@@ -351,6 +359,7 @@ def test_questions_are_answered_while_the_base_is_written(client: TestClient, kb
     assert all(each.status_code == 200 and each.json() == before for each in answers)
 
 
+NAMES = st.sampled_from([operation.name for operation in OPERATIONS])
 HOSTILE = st.one_of(
     st.text(max_size=60),
     st.sampled_from(
@@ -373,7 +382,11 @@ HOSTILE = st.one_of(
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(text=HOSTILE, day=st.one_of(st.none(), st.dates().map(str), HOSTILE), name=st.sampled_from(sorted(QUESTIONS)))
+@given(
+    text=HOSTILE,
+    day=st.one_of(st.none(), st.dates().map(str), HOSTILE),
+    name=NAMES,
+)
 def test_no_text_breaks_the_service(client: TestClient, text: str, day: str | None, name: str):
     words = {key: text for key, value in QUESTIONS[name].items() if key != "direction" and isinstance(value, str)}
     response = client.get(f"/v1/{name}", params={**words, **({"as_of": day} if day else {})})
@@ -384,7 +397,11 @@ def test_no_text_breaks_the_service(client: TestClient, text: str, day: str | No
 
 def test_the_api_describes_itself(client: TestClient):
     described = client.get("/openapi.json").json()
-    assert {f"/v1/{name}" for name in QUESTIONS} < described["paths"].keys()
+    assert {f"/v1/{operation.name}" for operation in OPERATIONS} < described["paths"].keys()
     chain = described["paths"]["/v1/chain"]["get"]
     assert {each["name"] for each in chain["parameters"]} == {"topic", "depth", "as_of", "known_at", "min_confidence"}
-    assert all("·" in each["description"] or each["schema"].get("description") for each in chain["parameters"])
+    for lang, words in (("zh", "产业链上中游下游与公司"), ("en", "upstream, midstream and downstream of a topic")):
+        found = client.get("/openapi.json", params={"lang": lang})
+        assert " · " not in found.text
+        assert set(found.json()["paths"]["/v1/chain"]["get"]["summary"]) <= set(words)
+    assert_problem(client.get("/openapi.json?lang=fr"), 422)

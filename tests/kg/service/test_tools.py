@@ -1,18 +1,25 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import httpx
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
+from kg.service import tools
 from kg.service.base import open_kb
+from kg.service.keys import hash_key
 from kg.service.operations import OPERATIONS
 from kg.service.tools import create_tools
 from tests.kg.query.world import PV, filled, solar
+from tests.kg.service.examples import with_themes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -72,6 +79,70 @@ def test_a_mistake_is_one_line(kb: KnowledgeBase, name: str, arguments: dict[str
     assert failed
     assert says in text
     assert "\n" not in text
+
+
+def test_themes_and_documents_are_resources(kb: KnowledgeBase):
+    with_themes(kb)
+
+    async def use(client: Client) -> Any:
+        listed = (await client.list_resources()).resources
+        templates = (await client.list_resource_templates()).resource_templates
+        read = [(await client.read_resource(each.uri)).contents[0].text for each in listed]
+        return listed, templates, read
+
+    listed, templates, read = used(kb, use)
+    assert [each.uri for each in listed][:2] == ["liantu://themes/theme%3A1", "liantu://documents/doc%3A1"]
+    assert {each.uri_template for each in templates} == {"liantu://documents/{id}", "liantu://themes/{id}"}
+    assert json.loads(read[0])["community"]["id"] == "theme:1"
+    assert read[2].startswith("报告2\n示例证券甲，2024-02-01\n\n通威股份生产硅料。")
+
+
+@pytest.mark.parametrize("uri", ["liantu://documents/none", "liantu://secrets/1", "file:///etc/passwd"])
+def test_a_resource_that_is_not_there_is_an_error(kb: KnowledgeBase, uri: str):
+    async def use(client: Client) -> Any:
+        with pytest.raises(MCPError, match=r"none|no resource"):
+            await client.read_resource(uri)
+
+    used(kb, use)
+
+
+def test_many_documents_are_listed_in_pages(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tools, "_LISTED", 2)
+
+    async def use(client: Client) -> list[str]:
+        page = await client.list_resources()
+        names = [each.uri for each in page.resources]
+        while page.next_cursor:
+            page = await client.list_resources(cursor=page.next_cursor)
+            names += [each.uri for each in page.resources]
+        return names
+
+    assert used(kb, use) == [f"liantu://documents/doc%3A{number}" for number in range(1, 6)]
+
+
+def test_the_command_serves_over_http_with_keys(tmp_path: Path):
+    path, keys = tmp_path / "kb.liantu", tmp_path / "keys"
+    with open_kb(path, create=True) as base:
+        filled(solar(), base.store)
+    keys.write_text(f"assistant {hash_key('secret')}\n", encoding="utf-8")
+    code = "import liantu; liantu.main()"
+    command = [sys.executable, "-c", code, "mcp", "--http", "--port", "0", "--kb", str(path), "--keys", str(keys)]
+
+    async def run(url: str) -> Any:
+        async with (
+            httpx.AsyncClient(headers={"Authorization": "Bearer secret"}) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            return await client.call_tool("ask", {"question": "光伏产业链上下游有哪些公司？"})
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as service:
+        assert service.stdout is not None
+        url = service.stdout.readline().strip()
+        assert httpx.post(url, json={}).status_code == 401
+        assert httpx.post(url, content=b"x" * 70_000, headers={"X-API-Key": "secret"}).status_code == 413
+        answer = anyio.run(run, url)
+        service.terminate()
+    assert json.loads(answer.content[0].text)["status"] == "answered"
 
 
 def test_the_command_serves_on_standard_input_and_output(tmp_path: Path):

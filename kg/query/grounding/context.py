@@ -1,0 +1,199 @@
+"""What a model needs to answer a question: facts, paths, themes and passages within a budget, with their sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from kg.errors import QuestionError
+from kg.llm.port import tokens
+from kg.query.ask.answer import ask
+from kg.query.passages import citation_of, passages
+from kg.query.plain import Answer
+from kg.query.session import spoken
+from kg.query.themes.listing import themes
+from kg.query.wording import claim_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
+
+    from kg.model import Fact, SummaryLine
+    from kg.query.answers import AskAnswer, Citation
+    from kg.query.session import QuerySession
+
+ItemKind = Literal["answer", "fact", "theme", "passage"]
+Route = Literal["graph", "text", "related", "words", "none"]
+NOTHING = "未找到相关信息"
+_SHARES: tuple[tuple[ItemKind, float], ...] = (("answer", 0.4), ("fact", 0.25), ("theme", 0.1), ("passage", 0.25))
+"""What each kind may use of the budget; what one leaves goes to the next, and the rest to the first again."""
+_LETTERS = {"answer": "A", "fact": "F", "theme": "T", "passage": "P"}
+_CITED = 2
+_PASSAGES, _THEMES, _THEME_LINES = 20, 3, 4
+_QUOTED = 160  # characters of a quote
+_HEAD_TOKENS = 40
+CONFIDENCE: dict[Route, float] = {"graph": 0.91, "text": 0.91, "related": 0.77, "words": 0.32, "none": 0.0}
+"""Share of questions whose context held what was expected, by route; docs/service.md says of which questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One thing that may be cited by its `id`; `text` states it, `citations` say where it stands.
+
+    `modality` and `polarity` are those of the facts it rests on, where they agree.
+    """
+
+    id: str
+    kind: ItemKind
+    text: str
+    citations: tuple[Citation, ...]
+    facts: tuple[str, ...]
+    modality: str
+    polarity: str
+    confidence: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextAnswer(Answer):
+    """What is known for a question; `text` is all items as a prompt of at most `budget_tokens` (an upper estimate).
+
+    `route` says where it comes from: facts of the `graph`, sentences that answer (`text`), `related` ones, passages
+    that share `words` with the question, or `none`.
+    `confidence` is the measured share of such contexts that held the answer; `omitted` counts items that did not fit.
+    """
+
+    question: str
+    route: Route
+    confidence: float
+    as_of: date | None
+    budget_tokens: int
+    used_tokens: int
+    items: tuple[ContextItem, ...]
+    omitted: dict[str, int]
+    text: str
+
+
+def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) -> ContextAnswer:
+    """Gather what answers a question, most useful first, until the budget is used."""
+    answer = ask(session, question)
+    if answer.understood.as_of:
+        session = session.earlier(answer.understood.as_of)
+    found: dict[ItemKind, list[ContextItem]] = {
+        "answer": list(_answers(session, answer)),
+        "fact": list(_facts(session, answer)),
+        "theme": list(_themes(session, answer)),
+        "passage": list(_passages(session, answer)),
+    }
+    kept = _within(found, max(budget_tokens - _HEAD_TOKENS - tokens(question), 0))
+    route = _route(answer, kept)
+    rows = [_row(item) for item in kept] or [NOTHING]
+    text = "\n".join([f"问题：{question}", *rows])
+    return ContextAnswer(
+        question=question,
+        route=route,
+        confidence=CONFIDENCE[route],
+        as_of=session.view.as_of,
+        budget_tokens=budget_tokens,
+        used_tokens=tokens(text),
+        items=tuple(kept),
+        omitted={kind: len(items) - sum(item.kind == kind for item in kept) for kind, items in found.items()},
+        text=text,
+    )
+
+
+def _route(answer: AskAnswer, kept: Sequence[ContextItem]) -> Route:
+    if answer.status == "answered" and kept:
+        return "graph" if any(line.source == "graph" and line.citations for line in answer.lines) else "text"
+    return "none" if not kept else "related" if answer.passages else "words"
+
+
+def _answers(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
+    for line in (*answer.lines, *answer.passages):
+        if line.citations:
+            stated = {citation.fact for citation in line.citations if citation.fact}
+            facts = list(session.view.facts(ids=stated)) if stated else []
+            yield _item("answer", line.text, line.citations[:_CITED], facts, session=session)
+
+
+def _facts(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
+    """Yield the facts of the answer's graph, the heaviest links first."""
+    links = sorted(answer.graph.links, key=lambda link: (-link.weight, link.source, link.relation, link.target))
+    for link in links:
+        fact = min(link.facts, key=spoken)
+        yield _item("fact", claim_text(session, fact), link.citations[:_CITED], [fact], session=session)
+
+
+def _themes(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
+    """Yield lines of the themes that hold an entity of the question."""
+    wanted = {entity.id for entity in answer.understood.entities}
+    try:
+        near = [each for each in themes(session.view) if each.summary and wanted.intersection(each.members)]
+    except QuestionError:  # no weekly run yet
+        return
+    for community in near[:_THEMES]:
+        lines: Sequence[SummaryLine] = community.summary.lines if community.summary else ()
+        for line in [line for line in lines if line.facts][:_THEME_LINES]:
+            facts = list(session.view.facts(ids=line.facts))
+            yield _item("theme", line.text, session.citations(facts, _CITED), facts, session=session)
+
+
+def _passages(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
+    for passage in passages(session.view, answer.question, limit=_PASSAGES):
+        yield _item("passage", passage.chunk.text, [citation_of(passage)], [], session=session)
+
+
+def _item(
+    kind: ItemKind, text: str, citations: Iterable[Citation], facts: Sequence[Fact], *, session: QuerySession
+) -> ContextItem:
+    cited = tuple(citations)
+    modalities, polarities = {fact.modality.value for fact in facts}, {fact.polarity.value for fact in facts}
+    return ContextItem(
+        id="",
+        kind=kind,
+        text=" ".join(text.split()),
+        citations=cited,
+        facts=tuple(fact.id for fact in facts),
+        modality=modalities.pop() if len(modalities) == 1 else "",
+        polarity=polarities.pop() if len(polarities) == 1 else "",
+        confidence=min((session.certainty([fact]) for fact in facts), default=0.0),
+        tokens=0,
+    )
+
+
+def _within(found: dict[ItemKind, list[ContextItem]], budget: int) -> list[ContextItem]:
+    """Return the items that fit, numbered: each kind within its share first, then whatever still fits."""
+    chosen: dict[ItemKind, list[ContextItem]] = {kind: [] for kind in found}
+    texts: set[str] = set()
+    left, carried = budget, 0.0
+    for shares in (dict(_SHARES), dict.fromkeys(found, 1.0)):
+        for kind, share in shares.items():
+            allowance = budget * share + carried
+            for item in found[kind]:
+                numbered = _numbered(item, len(chosen[kind]) + 1)
+                if item.text not in texts and numbered.tokens <= min(allowance, left):
+                    texts.add(item.text)
+                    chosen[kind].append(numbered)
+                    allowance -= numbered.tokens
+                    left -= numbered.tokens
+            carried = allowance
+    return [item for kind, _ in _SHARES for item in chosen[kind]]
+
+
+def _numbered(item: ContextItem, number: int) -> ContextItem:
+    named = replace(item, id=f"{_LETTERS[item.kind]}{number}")
+    return replace(named, tokens=tokens(_row(named)) + 1)
+
+
+def _row(item: ContextItem) -> str:
+    """Return an item as a line of the prompt; documents are data, so line breaks and handles in them are flattened."""
+    rows = []
+    for citation in item.citations:
+        page = f"，第 {citation.page} 页" if citation.page else ""
+        quote = "" if item.kind == "passage" else f"「{_flat(citation.quote)[:_QUOTED]}」"
+        rows.append(f"{quote}——{_flat(citation.title)}，{_flat(citation.speaker)}，{citation.published_on}{page}")
+    return f"[{item.id}] {_flat(item.text)} {'；'.join(rows)}".rstrip()
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split()).replace("[", "［").replace("]", "］")
