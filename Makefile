@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
+.PHONY: help setup setup-dev neo4j lightrag graphrag demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -32,6 +32,10 @@ setup: $(VENV)/.default ## an environment in .venv/ with what the liantu command
 setup-dev: $(VENV)/.dev ## the same, with what the checks need
 
 neo4j: build/neo4j/.ready ## the Neo4j server that tests ask, from Maven into build/neo4j/ (needs Java 17 or 21)
+
+lightrag: build/lightrag/.ready ## LightRAG in an environment of its own (330 MB), for the tests of its format and benchmarks.peers
+
+graphrag: build/graphrag/.ready ## the same for GraphRAG (1.3 GB)
 
 demo: $(VENV)/.default ## read the bundled reports, answer three questions, draw pages into build/demo/
 	@$(BIN)/python notebooks/demo/run.py
@@ -126,6 +130,15 @@ build/neo4j/.ready: tests/neo4j/pom.xml
 	rm -rf build/neo4j
 	mvn --quiet --batch-mode --file tests/neo4j/pom.xml dependency:copy-dependencies \
 	    -DincludeScope=runtime -DoutputDirectory="$$PWD/build/neo4j/lib"
+	touch $@
+
+# Peers are heavy and pin other versions than ours: each in its own environment, tested as installed.
+build/lightrag/.ready: PEER := lightrag-hku==1.5.7
+build/graphrag/.ready: PEER := graphrag==3.3.0
+build/lightrag/.ready build/graphrag/.ready: Makefile
+	@rm -rf $(@D)
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-input $(PEER)
 	touch $@
 
 .ONESHELL:

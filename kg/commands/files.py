@@ -39,7 +39,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
             with target.open("w", encoding="utf-8", newline="\n") as file:
                 yield file
             return
-        if _is_database(target):
+        if is_database(target):
             raise FileUnwritable(path, "a knowledge base or another database stands there, or owns that name")
         temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
         try:
@@ -56,10 +56,10 @@ def replacing(path: Path) -> Iterator[TextIO]:
         raise FileUnwritable(path, error.strerror or type(error).__name__) from error
 
 
-def _is_database(path: Path) -> bool:
+def is_database(path: Path) -> bool:
     """Return whether a database stands at a path, or the path belongs to one: its log, lock or journal."""
     for suffix in ("-wal", "-shm", "-journal", "-lock"):
-        if path.name.endswith(suffix) and _is_database(path.with_name(path.name.removesuffix(suffix))):
+        if path.name.endswith(suffix) and is_database(path.with_name(path.name.removesuffix(suffix))):
             return True
     if not path.exists():
         return False

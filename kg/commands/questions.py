@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
+    from kg.query.dual_level import Mode
+
 _DIRECTIONS = {"up": 1, "down": -1}
 _direction = click.option(
     "--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="上升或下降"
@@ -144,12 +146,19 @@ def themes(theme_id: str | None, level: int, since: date | None, **options: Any)
 @click.command()
 @click.argument("query", type=Words())
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="最多几段")
+@click.option(
+    "--mode",
+    type=click.Choice(["words", "local", "global", "hybrid", "mix"]),
+    default="words",
+    show_default=True,
+    help="按词，或经图谱：local 从所提实体出发，global 从关系出发，hybrid 两者，mix 三者",
+)
 @_question
-def passages(query: str, limit: int, **options: Any) -> None:
-    """原文：按词检索最相关的段落。"""
-    from kg.query.passages import passages as ask  # noqa: PLC0415 -- imported when called
+def passages(query: str, limit: int, mode: Mode, **options: Any) -> None:
+    """原文：最相关的段落，按词检索，或经图谱按实体与关系两级检索。"""
+    from kg.query.dual_level import dual_level as ask  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda session: ask(session.view, query, limit=limit), print_passages, **options)
+    _answered(lambda session: ask(session, query, mode=mode, limit=limit), print_passages, **options)
 
 
 @click.command()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.commands.files import replacing
-from kg.commands.options import Day, kb_option
+from kg.commands.files import FileUnwritable, is_database, replacing
+from kg.commands.options import Day, kb_option, opened, view_options
 from kg.interop.copying import copy as copied
 from kg.interop.copying import verify
 from kg.interop.dumping import dump as dumped
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from kg.interop.rows.sheets import RefusedRow
 
 _EXIT_REFUSED = 3
+EXPORTS = ("csv", "gexf", "graphml", "graphrag", "lightrag", "neo4j", "parquet", "rdf")
 _SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+INDEXES = ("graphrag", "lightrag")
+_LEFT_OUT = {"no passage": "没有原文段落", "unknown kind or unfit ends": "实体类型在词表里没有对应，或两端相同"}
 _EVERY = 1000
 
 
@@ -55,13 +58,18 @@ def dump(now: datetime, kb: Path, output: Path | None) -> None:
 @click.command("import")
 @click.argument("path", type=click.Path(path_type=Path, exists=True))
 @kb_option
-@click.option("--format", "layout", type=click.Choice(["dump", *FORMATS]), help="文件格式；默认看扩展名和首行")
+@click.option(
+    "--format", "layout", type=click.Choice(["dump", *FORMATS, *INDEXES]), help="文件格式；默认看扩展名和首行"
+)
 @click.option("--date", "day", type=Day(), help="发布日：文件自己不写日期时用（chainkg）")
 @click.option("--resolve/--no-resolve", default=True, show_default=True, help="公司名称是否按证券主表对上代码")
 @click.pass_obj
 def import_(now: datetime, path: Path, kb: Path, layout: str | None, day: date | None, resolve: bool) -> None:
-    """导入：`liantu dump` 的文件，或已有图谱的事实（JSONL、CSV、ickg25、chainkg）。"""
+    """导入：`liantu dump` 的文件，已有图谱的事实（JSONL、CSV、ickg25、chainkg），或 GraphRAG、LightRAG 的索引。"""
     layout = layout or _layout(path)
+    if layout in INDEXES:
+        _import_index(layout, path, kb, now=now, day=day, resolve=resolve)
+        return
     with closing(open_store(kb, create=True)) as store:
         if layout == "dump":
             done = restore(store, whole_lines(path), name=str(path), recorded_at=now, refuse=_tell)
@@ -77,6 +85,38 @@ def import_(now: datetime, path: Path, kb: Path, layout: str | None, day: date |
             refused = tally.refused
     if refused:
         sys.exit(_EXIT_REFUSED)
+
+
+def _import_index(layout: str, path: Path, kb: Path, *, now: datetime, day: date | None, resolve: bool) -> None:
+    """Import the index of another system."""
+    from kg.interop.indexes.foreign import IndexImport  # noqa: PLC0415 -- imported when called
+    from kg.interop.indexes.graphrag import read_graphrag  # noqa: PLC0415 -- imported when called
+    from kg.interop.indexes.lightrag import read_lightrag  # noqa: PLC0415 -- imported when called
+
+    graph = (read_graphrag if layout == "graphrag" else read_lightrag)(path, day)
+    job = IndexImport(path, recorded_at=now, day=day, master=Master.load() if resolve else None)
+    with closing(open_store(kb, create=True)) as store:
+        done = job.run(graph, store)
+    click.echo(f"文档 {done.documents}（已有 {done.known}）  事实 {done.facts}")
+    for reason, count in sorted(done.left_out.items()):
+        click.echo(f"  略过 {count} 条联系：{_LEFT_OUT[reason]}", err=True)
+
+
+@click.command()
+@click.argument("layout", metavar="FORMAT", type=click.Choice(sorted(EXPORTS)))
+@click.argument("out", type=click.Path(path_type=Path))
+@view_options
+@click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="只导出把握不低于此值的事实；默认全部")
+def export(layout: str, out: Path, kb: Path, as_of: date | None, min_confidence: float) -> None:
+    """导出给别的工具：GraphRAG、LightRAG、Neo4j、GraphML、GEXF、RDF、CSV、Parquet；内容相同则字节相同。"""
+    from kg.interop.exports.formats import export as write  # noqa: PLC0415 -- imported when called
+
+    if is_database(out):
+        raise FileUnwritable(out, "a knowledge base or another database stands there, or owns that name")
+    with opened(kb, as_of) as view:
+        write(view, layout, out, min_confidence=min_confidence)
+        if layout == "graphrag" and view.run() is None:
+            click.echo("没有主题，global 与 drift 检索将没有内容：请先运行 `liantu weekly`", err=True)
 
 
 @click.command()

@@ -39,7 +39,7 @@ def passages(view: View, query: str, *, limit: int = 10) -> list[Passage]:
 
     Words that only make a sentence do not count: a text is not about 「火星的天气」 because it holds a 「的」.
     """
-    wanted = [term for term in terms(query[:_QUERY]) if term not in _EMPTY]
+    wanted = informative_words(query[:_QUERY])
     by_words = view.search(" ".join(wanted), _LOOKED_AT * limit) if wanted else []
     weighed = [(chunk, score * WORTH[chunk.value_class]) for chunk, score in by_words]
     found = sorted(weighed, key=lambda each: -each[1])[: max(limit, 0)]  # stable: equals stay as the store ranks them
@@ -49,6 +49,11 @@ def passages(view: View, query: str, *, limit: int = 10) -> list[Passage]:
         for chunk, score in found
         if (document := documents.get(chunk.document))
     ]
+
+
+def informative_words(text: str) -> list[str]:
+    """Return the index words of a text without those that only make a sentence."""
+    return [term for term in terms(text) if term not in _EMPTY]
 
 
 def citation_of(passage: Passage) -> Citation:

@@ -10,12 +10,12 @@ from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.chain import chain
+from kg.query.dual_level import dual_level
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.prose import NoModel, prose
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
-from kg.query.passages import passages
 from kg.query.profile import profile
 from kg.query.relate import relate
 from kg.query.resolve import resolve_name
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from kg.query.browse.diff import DiffAnswer
     from kg.query.browse.facts import FactsAnswer
     from kg.query.browse.neighbours import NeighboursAnswer
+    from kg.query.dual_level import Mode
     from kg.query.grounding.context import ContextAnswer
     from kg.query.grounding.prose import ProseAnswer
     from kg.query.resolve import ResolveAnswer
@@ -218,10 +219,12 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return theme(session, theme_id)
 
-    def passages(self, query: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[Passage]:
-        """Return the passages that best match the words of a query, best first."""
+    def passages(
+        self, query: str, *, limit: int = 10, mode: Mode = "words", **options: Unpack[ViewClocks]
+    ) -> list[Passage]:
+        """Return the passages that best match a query, best first, by words or by the graph (`dual_level`)."""
         with self.session(**options) as session:
-            return passages(session.view, query, limit=limit)
+            return dual_level(session, query, mode=mode, limit=limit)
 
     def ask(self, question: str, **options: Unpack[ViewOptions]) -> AskAnswer:
         """Answer a question in words; an unanswerable one has the status `not_found`."""

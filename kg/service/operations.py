@@ -31,6 +31,7 @@ from kg.query.answers import (
 from kg.query.browse.diff import DiffAnswer
 from kg.query.browse.facts import FactFilter, FactsAnswer
 from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
+from kg.query.dual_level import Mode  # noqa: TC001 -- pydantic reads it
 from kg.query.grounding.context import ContextAnswer
 from kg.query.grounding.prose import ProseAnswer
 from kg.query.history import HistoryAnswer
@@ -272,6 +273,7 @@ class PassagesQuestion(DatedQuestion):
 
     query: Words
     limit: Annotated[int, Field(ge=1, le=100, description="最多几段 · most passages")] = 10
+    mode: Annotated[Mode, Field(description="按词或经图谱 · by words, or by the graph")] = "words"
 
 
 class AskQuestion(SureQuestion):

@@ -28,6 +28,7 @@ def test_the_shipped_vocabulary_is_whole():
         "trades_with",
         "merges_with",
         "disputes_with",
+        "related_to",
     ]
 
 

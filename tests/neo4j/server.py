@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -74,25 +75,42 @@ def missing() -> str:
 
 
 def running() -> Iterator[Server]:
-    """Run a server; it ends with the test run, however that ends, because it reads our end of its standard input."""
+    """Run a server on an empty database; it ends with the test run."""
     if reason := missing():
         pytest.skip(reason)
     with tempfile.TemporaryDirectory(prefix="liantu-neo4j-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        (home / "neo4j.conf").write_text(_CONFIGURATION, encoding="utf-8")
-        command = ["java", *_JAVA, "-cp", f"{JARS}/*", str(Path(__file__).with_name("Server.java")), folder]
-        with (
-            (home / "out").open("w", encoding="utf-8") as log,
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True) as process,
-        ):
-            assert process.stdout is not None
-            port = next((line.strip() for line in process.stdout if line.strip().isdigit()), None)
-            if port is None:
-                pytest.fail(f"Neo4j did not start: {(home / 'out').read_text(encoding='utf-8')[-2000:]}")
-            server = Server(int(port))
-            _set_password(server)
-            yield server
-            process.kill()  # its data go with it, so nobody waits for an orderly end
+        yield from started(Path(folder))
+
+
+def started(home: Path) -> Iterator[Server]:
+    """Run a server on the databases below a folder; it dies with us, because it reads our end of its standard input."""
+    (home / "neo4j.conf").write_text(_CONFIGURATION, encoding="utf-8")
+    command = ["java", *_JAVA, "-cp", f"{JARS}/*", str(Path(__file__).with_name("Server.java")), str(home)]
+    with (
+        (home / "out").open("w", encoding="utf-8") as log,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+    ):
+        assert process.stdout is not None
+        port = next((line.strip() for line in process.stdout if line.strip().isdigit()), None)
+        if port is None:
+            pytest.fail(f"Neo4j did not start: {(home / 'out').read_text(encoding='utf-8')[-2000:]}")
+        server = Server(int(port))
+        _set_password(server)
+        yield server
+        process.kill()  # its data go with it, so nobody waits for an orderly end
+
+
+def imported(home: Path, folder: Path) -> str:
+    """Run `neo4j-admin database import` on the files of an export; return what it printed."""
+    (home / "conf").mkdir()
+    (home / "conf" / "neo4j.conf").write_text("dbms.usage_report.enabled=false\n", encoding="utf-8")
+    command = ["java", *_JAVA, "-cp", f"{JARS}/*", "org.neo4j.cli.AdminTool", "database", "import", "full", "neo4j"]
+    environment = os.environ | {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+    done = subprocess.run(
+        [*command, "@import.args"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
 
 
 def _set_password(server: Server) -> None:

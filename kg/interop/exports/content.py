@@ -1,0 +1,216 @@
+"""What an export reads of a base: one view, in a stable order, and facts grouped to edges."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from kg.ids import chunk_id, normal_name
+from kg.model import Chunk, Entity, Modality, Polarity
+from kg.query.session import QuerySession
+from kg.query.wording import claim_text
+from kg.relations import vocabulary
+from kg.store.rules.validated import bare_entity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import date, datetime
+
+    from kg.model import Community, Document, Evidence, Fact
+    from kg.store.port import DocumentHead, View
+
+_PIECE = 1200  # characters of a text unit, for documents that were stored without passages
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_QUOTES = str.maketrans("", "", "\"'“”‘’「」《》")
+_TAG = re.compile(r"<[^>]*>")
+_DENIED = {Polarity.NEGATIVE: "（否认）"}
+
+
+class EdgeKey(NamedTuple):
+    """What the facts of one edge share; facts of another sign, polarity or certainty are another edge."""
+
+    subject: str
+    relation: str
+    object: str
+    sign: int
+    polarity: Polarity
+    modality: Modality
+
+
+class Known(NamedTuple):
+    """The first and last publication day of something, and the instant from which the base had it."""
+
+    first: date
+    last: date
+    known_from: datetime
+
+    def merged(self, other: Known) -> Known:
+        """Return the span of both."""
+        return Known(min(self.first, other.first), max(self.last, other.last), min(self.known_from, other.known_from))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """All facts of one `EdgeKey`, in id order."""
+
+    key: EdgeKey
+    facts: tuple[Fact, ...]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether any of its facts stands unsuperseded."""
+        return any(not fact.superseded_by for fact in self.facts)
+
+    @property
+    def sources(self) -> int:
+        """Number of independent sources of all its facts."""
+        return len({item.witness or item.document for fact in self.facts for item in fact.evidence})
+
+
+class Content:
+    """One view of a base, read as often as a format needs it; the same view gives the same rows in the same order.
+
+    Attributes:
+        view: a view of one state of the base (`Store.reader`).
+        words: the vocabulary.
+    """
+
+    def __init__(self, view: View, *, min_confidence: float = 0.0) -> None:
+        self.view, self._min_confidence = view, min_confidence
+        self.words = vocabulary()
+        self._session = QuerySession(view)
+
+    def facts(self) -> Iterator[Fact]:
+        """Yield the facts of at least the wanted confidence, in id order."""
+        return (fact for fact in self.view.facts() if fact.confidence >= self._min_confidence)
+
+    @cached_property
+    def touched(self) -> dict[str, Known]:
+        """When each entity first and last took part in a fact."""
+        found: dict[str, Known] = {}
+        for fact in self.facts():
+            seen = known(fact)
+            for end in (fact.subject, fact.object):
+                found[end] = found[end].merged(seen) if end in found else seen
+        return found
+
+    @cached_property
+    def entities(self) -> dict[str, Entity]:
+        """All visible entities by id, in id order; an end of a fact that no document describes goes by its id."""
+        described = {entity.id: entity for entity in self.view.entities()}
+        missing = {end: bare_entity(end) for end in self.touched.keys() - described.keys()}
+        return dict(sorted((described | missing).items()))
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """One name per entity, for formats that know entities by name alone: 锂（产品）, 锂（行业）.
+
+        A listed company keeps its plain name.
+        """
+        counts = Counter(folded_name(entity.name) for entity in self.entities.values())
+        titles, taken = {}, set()
+        for entity in sorted(self.entities.values(), key=lambda each: (not each.codes, each.id)):
+            name, folded = plain(entity.name).strip(), folded_name(entity.name)
+            shared = counts[folded] > 1 and (not entity.codes or folded in taken)
+            if shared or not folded or folded.isdecimal():
+                name = f"{name}（{self.words.kinds[entity.kind]['zh']}）"
+            if folded_name(name) in taken:
+                name = f"{name} {entity.id}"
+            taken.add(folded_name(name))
+            titles[entity.id] = name
+        return titles
+
+    def edges(self) -> list[Edge]:
+        """Return the facts grouped to edges, in the order of their keys."""
+        groups: dict[EdgeKey, list[Fact]] = defaultdict(list)
+        for fact in self.facts():
+            groups[edge_key(fact)].append(fact)
+        return [Edge(key, tuple(facts)) for key, facts in sorted(groups.items())]
+
+    def documents(self) -> list[DocumentHead]:
+        """Return the documents by day and id."""
+        return list(self.view.documents())
+
+    def themes(self) -> list[tuple[date, Community]]:
+        """Return the themes of the newest visible week with its day, the coarsest level first, ordered by id."""
+        run = self.view.run()
+        if run is None:
+            return []
+        return [(run.as_of, item) for item in sorted(run.communities, key=lambda each: (each.level, each.id))]
+
+    def passages(self, document: Document) -> list[Chunk]:
+        """Return the passages of a document; one stored without any (an imported graph) is cut at line ends."""
+        return self.view.chunks(document.id) or list(_pieces(document))
+
+    def text(self, fact: Fact) -> str:
+        """Return a fact as a sentence."""
+        return plain(claim_text(self._session, fact))
+
+    def wording(self, relation: str, *, inverse: bool = False) -> str:
+        """Return the Chinese wording of a relation."""
+        known_relation = self.words.relations.get(relation)
+        return (
+            relation
+            if known_relation is None
+            else (known_relation.inverse if inverse else known_relation.wording)["zh"]
+        )
+
+    def caption(self, key: EdgeKey) -> str:
+        """Return what stands beside an edge in a drawing: 影响 −（预测）."""
+        sign = {1: " +", -1: " −"}.get(key.sign, "")
+        certainty = "" if key.modality is Modality.ASSERTED else f"（{_CERTAINTY[key.modality]}）"
+        return f"{self.wording(key.relation)}{sign}{certainty}{_DENIED.get(key.polarity, '')}"
+
+
+_CERTAINTY = {
+    Modality.PLANNED: "计划",
+    Modality.FORECAST: "预测",
+    Modality.CONDITIONAL: "有条件",
+    Modality.RUMOURED: "传闻",
+}
+
+
+def edge_key(fact: Fact) -> EdgeKey:
+    """Return the key of the edge that a fact belongs to."""
+    return EdgeKey(fact.subject, fact.relation, fact.object, fact.sign, fact.polarity, fact.modality)
+
+
+def known(fact: Fact) -> Known:
+    """Return when a fact was published and recorded."""
+    return Known(fact.published_on, fact.last_published_on, min(item.recorded_at for item in fact.evidence))
+
+
+def best_evidence(facts: Iterable[Fact]) -> Evidence:
+    """Return the surest evidence of some facts, the newest of equals."""
+    return min(
+        (item for fact in facts for item in fact.evidence),
+        key=lambda item: (-item.confidence, -item.published_on.toordinal(), item.document, item.start),
+    )
+
+
+def plain(text: str) -> str:
+    r"""Drop the control characters that no text format can hold (XML 1.0 §2.2).
+
+    >>> plain("锂\x00电\n池")
+    '锂电\n池'
+    """
+    return _CONTROL.sub("", text)
+
+
+def folded_name(name: str) -> str:
+    """Fold a name harder than any target does, so that two titles never become one there."""
+    return normal_name(_TAG.sub("", plain(name)).translate(_QUOTES))
+
+
+def _pieces(document: Document) -> Iterator[Chunk]:
+    start = 0
+    while start < len(document.text):
+        end = min(start + _PIECE, len(document.text))
+        line_end = document.text.rfind("\n", start + 1, end) + 1
+        end = line_end if 0 < line_end < end < len(document.text) else end
+        identity = chunk_id(document.id, start, end)
+        yield Chunk(identity, document.id, start, end, document.text[start:end], page=document.page_of(start))
+        start = end

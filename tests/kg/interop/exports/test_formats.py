@@ -1,0 +1,89 @@
+"""What holds for every format: equal bytes, no look-ahead, and nothing else is ever overwritten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from kg.cli import root
+from kg.commands.transfer import EXPORTS
+from kg.errors import EmptyBase
+from kg.interop.exports.formats import FORMATS, ExportRefused, export
+from kg.store.memory import MemoryStore
+from kg.store.open import open_store
+from tests.contracts.readings import day, fact, reading
+from tests.kg.interop.exports.sample import CATL, LITHIUM, base, exported
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _bytes(place: Path) -> dict[str, bytes]:
+    files = [place] if place.is_file() else sorted(each for each in place.rglob("*") if each.is_file())
+    return {str(each.relative_to(place)): each.read_bytes() for each in files}
+
+
+def test_the_command_offers_every_format():
+    assert set(EXPORTS) == set(FORMATS)
+
+
+@pytest.mark.parametrize("layout", sorted(FORMATS))
+def test_equal_content_gives_equal_bytes(layout: str, tmp_path: Path):
+    assert _bytes(exported(layout, tmp_path / "a")) == _bytes(exported(layout, tmp_path / "b"))
+
+
+@pytest.mark.parametrize("layout", sorted(FORMATS))
+def test_nothing_published_later_is_exported(layout: str, tmp_path: Path):
+    """A base that never had the later documents gives the same bytes as one seen as of a day."""
+    early = MemoryStore()
+    with early.writer() as writer:
+        for number in (1, 2):
+            stored = base().reading(f"doc:{number}")
+            assert stored
+            writer.write(stored)
+    with early.reader() as view:
+        export(view, layout, tmp_path / "early")
+    seen = exported(layout, tmp_path / "seen", as_of=day(8))
+    assert _bytes(seen) == _bytes(tmp_path / "early")
+    assert _bytes(seen) != _bytes(exported(layout, tmp_path / "whole"))
+
+
+@pytest.mark.parametrize("layout", sorted(FORMATS))
+def test_an_export_replaces_an_earlier_one_and_nothing_else(layout: str, tmp_path: Path):
+    target = exported(layout, tmp_path / "out")
+    before = _bytes(target)
+    assert _bytes(exported(layout, target)) == before
+    if target.is_dir():
+        (tmp_path / "notes").mkdir()
+        (tmp_path / "notes" / "mine.txt").write_text("mine")
+        with pytest.raises(ExportRefused, match="holds files that no export wrote"):
+            exported(layout, tmp_path / "notes")
+        assert (tmp_path / "notes" / "mine.txt").read_text() == "mine"
+    else:
+        with pytest.raises(ExportRefused, match="is a folder"):
+            exported(layout, tmp_path)
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+def test_a_base_without_documents_is_not_exported(tmp_path: Path):
+    with MemoryStore().reader() as view, pytest.raises(EmptyBase):
+        export(view, "csv", tmp_path / "out")
+
+
+def test_the_command_never_writes_over_a_base(tmp_path: Path):
+    path = tmp_path / "kb.liantu"
+    store = open_store(path, create=True)
+    with store.writer() as writer:
+        writer.write(reading(1, 1, fact(CATL, "produces", LITHIUM)))
+    store.close()
+    before = path.read_bytes()
+    refused = CliRunner().invoke(root, ["export", "rdf", str(path), "--kb", str(path)])
+    assert refused.exit_code != 0
+    assert path.read_bytes() == before
+    done = CliRunner().invoke(
+        root, ["export", "rdf", str(tmp_path / "a.nt"), "--kb", str(path), "--as-of", "2024-01-02"]
+    )
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "a.nt").read_text().count("rdf-syntax-ns#Statement") == 1
