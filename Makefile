@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j lightrag graphrag demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
+.PHONY: help setup setup-dev neo4j lightrag graphrag demo check test lint types imports fast-tests tests doctests goldens notebooks wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -77,6 +77,9 @@ doctests: $(VENV)/.dev
 
 goldens: $(VENV)/.dev ## refresh the figures of the bundled reports that tests/goldens compares; look at the difference
 	@$(BIN)/python -m tests.goldens.demo_corpus
+
+notebooks: $(VENV)/.dev ## execute notebooks/ and fail when one raises or shows something else than before
+	@$(BIN)/python notebooks/execute.py
 
 wheel: $(VENV)/.dev ## build the wheel into dist/, install it in an environment of its own, and try it there
 	@rm -rf dist build/wheel-env

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import matplotlib as mpl
 import networkx as nx
+import PIL.Image
 from IPython.display import HTML, Image
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
-from PIL import Image as pillow
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from liantu import ChainAnswer
     from kg.query.browse.conversions import GraphAnswer
+    from liantu import ChainAnswer
 
 FONTS: Final = ("Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Micro Hei", "PingFang SC", "Microsoft YaHei")
 LABELLED: Final = 16  # links; more would cover each other
@@ -66,8 +66,9 @@ def png(figure: Figure) -> Image:
     """Return a figure as a picture for the output of a cell."""
     drawn, small = BytesIO(), BytesIO()
     figure.savefig(drawn, format="png", dpi=100)
-    # A palette and no metadata: a third of the bytes, and the same ones whatever the version of Matplotlib says of itself.
-    pillow.open(drawn).convert("RGB").quantize(96, dither=pillow.Dither.NONE).save(small, format="png", optimize=True)
+    # A palette is a third of the bytes; without metadata they do not depend on the version of Matplotlib.
+    picture = PIL.Image.open(drawn).convert("RGB").quantize(96, dither=PIL.Image.Dither.NONE)
+    picture.save(small, format="png", optimize=True)
     return Image(small.getvalue())
 
 
@@ -75,7 +76,8 @@ def table(frame: DataFrame) -> HTML:
     """Return a data frame as a table without its index, text to the left, and short cells on one line."""
     html = frame.to_html(index=False, border=0, justify="left")
     html = re.sub(r"<td>([^<]{0,14})</td>", r'<td style="text-align: left; white-space: nowrap">\1</td>', html)
-    return HTML(html.replace("<td>", '<td style="text-align: left">'))
+    html = re.sub(r"<(td|th)>", r'<\1 style="text-align: left">', html)
+    return HTML(html)
 
 
 def draw_chain(answer: ChainAnswer, *, stages: int = 9, companies: int = 4) -> Image:
@@ -116,7 +118,7 @@ def draw_graph(
 ) -> Image:
     """Draw the graph of an answer, or the nodes `only`.
 
-    Red links move together, blue ones in opposite directions; dashed ones are forecast, planned, conditional or rumoured.
+    Red links move together, blue ones in opposite directions; dashed ones are not simply asserted.
     """
     graph = answer.to_networkx()
     if only is not None:
@@ -126,7 +128,9 @@ def draw_graph(
     figure, (axes,) = new_figure(11, height)
     axes.axis("off")
     axes.set_title(title)
+    said: dict[tuple[str, str], list[str]] = {}
     for source, target, link in graph.edges(data=True):
+        words = said.setdefault((source, target), [])
         arrow = FancyArrowPatch(
             places[source],
             places[target],
@@ -134,14 +138,15 @@ def draw_graph(
             mutation_scale=11,
             shrinkA=16,
             shrinkB=16,
-            connectionstyle="arc3,rad=0.08",
+            connectionstyle=f"arc3,rad={0.08 + 0.06 * len(words)}",
             color={1: RED, -1: BLUE}.get(link["sign"], QUIET),
             linestyle="-" if link["modality"] == "asserted" else "--",
         )
         axes.add_patch(arrow)
-        if graph.number_of_edges() <= LABELLED:
-            (x1, y1), (x2, y2) = places[source], places[target]
-            axes.text((x1 + x2) / 2, (y1 + y2) / 2, link["wording"], size=8, color=QUIET, ha="center")
+        words.append(link["wording"])
+    for (source, target), words in said.items() if len(said) <= LABELLED else ():
+        (x1, y1), (x2, y2) = places[source], places[target]
+        axes.text((x1 + x2) / 2, (y1 + y2) / 2, "、".join(words), size=8, color=QUIET, ha="center")
     for node, data in graph.nodes(data=True):
         box = {"boxstyle": "round,pad=0.35", "facecolor": FILLS.get(data["kind"], "#f2f2f2"), "edgecolor": "#c8d0d8"}
         axes.text(*places[node], data["name"], size=10, ha="center", va="center", bbox=box)
@@ -160,7 +165,7 @@ def draw_graph(
 def _places(graph: nx.MultiDiGraph[str]) -> dict[str, tuple[float, float]]:
     """Return a place for each node: columns where the answer has layers, else a drawing by stress."""
     layers = sorted({data["layer"] for _, data in graph.nodes(data=True)})
-    if len(layers) < 2:  # noqa: PLR2004
+    if len(layers) < 2:
         plain = nx.Graph(graph)
         found = nx.kamada_kawai_layout(plain, pos=nx.circular_layout(plain), weight=None)
         return {node: (float(x), float(y)) for node, (x, y) in found.items()}
@@ -168,5 +173,6 @@ def _places(graph: nx.MultiDiGraph[str]) -> dict[str, tuple[float, float]]:
     for column, layer in enumerate(layers):
         nodes = [node for node, data in graph.nodes(data=True) if data["layer"] == layer]
         for row, node in enumerate(nodes):
-            places[node] = (float(column), (len(nodes) - 1) / 2 / len(nodes) - row / len(nodes))
+            aside = 0.12 * (row % 2)  # links inside a column pass beside its names
+            places[node] = (column + aside, (len(nodes) - 1) / 2 / len(nodes) - row / len(nodes))
     return places
