@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j lightrag graphrag demo check test lint types imports fast-tests tests doctests goldens notebooks wheel bench clean
+.PHONY: help setup setup-dev neo4j lightrag graphrag ray demo check test lint types imports fast-tests tests doctests goldens notebooks wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,6 +36,9 @@ neo4j: build/neo4j/.ready ## the Neo4j server that tests ask, from Maven into bu
 lightrag: build/lightrag/.ready ## LightRAG in an environment of its own (330 MB), for the tests of its format and benchmarks.peers
 
 graphrag: build/graphrag/.ready ## the same for GraphRAG (1.3 GB)
+
+ray: $(VENV)/.dev ## Ray beside the checks (250 MB), for the tests of `liantu ingest --ray`
+	$(INSTALL) --editable '.[ray]'
 
 demo: $(VENV)/.default ## read the bundled reports, answer three questions, draw pages into build/demo/
 	@$(BIN)/python notebooks/demo/run.py

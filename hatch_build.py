@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -23,15 +24,15 @@ _RESOURCES = re.compile(rf'(?<=\b)((?:files|PackageLoader)\(")(?=(?:{_OWN})")')
 
 
 class WheelLayout(BuildHookInterface[Any]):
-    """Writes the rewritten tree to build/wheel/ and includes it instead of the sources."""
+    """Includes a rewritten copy of the packages instead of the sources; builds may run beside each other."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Prepare a standard wheel; an editable one needs nothing."""
         if version == "editable":
             return
-        root, tree = Path(self.root), Path(self.root) / "build" / "wheel" / "liantu"
-        shutil.rmtree(tree, ignore_errors=True)
-        tree.mkdir(parents=True)
+        self._staged = TemporaryDirectory(prefix="liantu-wheel-")
+        root, tree = Path(self.root), Path(self._staged.name) / "liantu"
+        tree.mkdir()
         _copy(root / "liantu.py", tree / "__init__.py", root)
         for package in PACKAGES:
             for source in sorted((root / package).rglob("*")):
@@ -41,6 +42,11 @@ class WheelLayout(BuildHookInterface[Any]):
         for commands in self.metadata.core.entry_points.values():
             for name, place in commands.items():
                 commands[name] = f"liantu.{place}" if place.partition(".")[0] in PACKAGES else place
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 -- hatchling's
+        """Remove the copy."""
+        if version != "editable":
+            self._staged.cleanup()
 
 
 def _copy(source: Path, target: Path, root: Path) -> None:

@@ -70,13 +70,11 @@ async def insert(url: str, folder: str, *files: str) -> None:
     await rag.finalize_storages()
 
 
-async def retrieve(url: str, folder: str, kg: str, questions: str) -> None:
+async def retrieve(url: str, folder: str, *files: str) -> None:
     """Print for every question and mode the retrieved chunks, and the seconds of each mode."""
     rag = _rag(url, folder)
     await rag.initialize_storages()
-    graph, asked = await asyncio.to_thread(
-        lambda: [json.loads(Path(each).read_text("utf-8")) for each in (kg, questions)]
-    )
+    graph, asked = await asyncio.to_thread(lambda: [json.loads(Path(each).read_text("utf-8")) for each in files])
     await rag.ainsert_custom_kg(graph)
     found: dict[str, Any] = {"seconds": {}, "chunks": {}}
     for mode in _MODES:
@@ -92,5 +90,4 @@ async def retrieve(url: str, folder: str, kg: str, questions: str) -> None:
 
 
 if __name__ == "__main__":
-    action, *given = sys.argv[1:]
-    asyncio.run(insert(given[0], given[1], *given[2:]) if action == "insert" else retrieve(*given[:4]))
+    asyncio.run({"insert": insert, "retrieve": retrieve}[sys.argv[1]](sys.argv[2], sys.argv[3], *sys.argv[4:]))

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.stub_model import DIMENSION, graph_replies, serving
 from kg.interop.exports.formats import export
-from kg.query.dual_level import MODES, dual_level
+from kg.query.grounding.dual_level import MODES, dual_level
 from kg.query.session import QuerySession
 from kg.store.open import open_store
 

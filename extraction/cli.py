@@ -61,6 +61,7 @@ def _jsonl_options(*, explains: str) -> Callable[[Callable[..., None]], Callable
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @kb_option
 @click.option("--date", "day", type=Day(), help="文件没有日期时使用的发表日")
+@click.option("--ray", metavar="ADDRESS", default="", help="由此地址的 Ray 集群读文档；仍由本进程写库")
 @_edge_model_option
 @_linking_options
 def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
@@ -81,6 +82,7 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
         edge_model=options["edge_model"],
         names=load().names,
         min_confidence=load().min_confidence,
+        ray=options["ray"],
     )
     store = open_store(kb, create=True)
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from extraction.cluster import cluster_map
 from extraction.documents.open_file import walk
 from extraction.facts.near_duplicates import DuplicateIndex
 from extraction.intake import FileChange, Intake
@@ -41,6 +42,7 @@ class Job:
     names: Path | None = None  # the user's own names and synonyms
     edge_model: str = "shipped"
     min_confidence: float = 0.0  # facts below it are not stored
+    ray: str = ""  # address of a Ray cluster that reads; empty: processes of this machine
 
 
 @dataclass(slots=True)
@@ -154,7 +156,10 @@ class _Edits:
 
 
 def _readings(documents: Iterator[Document], job: Job) -> Iterator[Reading | _LostDocument]:
-    return ordered_map(documents, partial(_extractor, job), _lost, workers=job.workers)
+    build = partial(_extractor, job)
+    if job.ray:
+        return cluster_map(documents, build, _lost, address=job.ray, workers=job.workers)
+    return ordered_map(documents, build, _lost, workers=job.workers)
 
 
 @dataclass(frozen=True, slots=True)

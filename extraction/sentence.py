@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from extraction.text.lexicon import phrases
 from kg.kinds import kind_of
 from kg.model import Kind
 
@@ -137,9 +138,8 @@ QUANTITY_LETTER = chr(_FIRST_LETTER + len(LETTER))
 ANY_LETTER = f"{chr(_FIRST_LETTER)}-{QUANTITY_LETTER}"
 _JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?、?(?:以及|和|及|与|或)?")
 # Negations are removed so that patterns match the plain verb; `Masked.denials` records them.
-_DENIAL = re.compile(
-    r"并未|并没有|没有|尚未|未能|未曾|并不|不再|终止|否认|取消|未(?=[向与和对被由从收供采持参投签获达])"
-)
+_PHRASES = phrases("pipeline/sentence")
+_DENIAL = _PHRASES["denial"]
 _DENIED = re.compile(f"(?={_DENIAL.pattern})")
 _TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kg.model import Kind
+from kg.query.answers import AskAnswer, ThemeAnswer
 from viz.claims import citation_evidence, evidence_of
 from viz.network import page
 from viz.pages import IndexEntry, Prose, ProseLine
@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import date
 
-    from kg.query.answers import AskAnswer, ThemeAnswer
     from kg.query.themes.biography import ThemeChapter
     from viz.claims import SceneEvidence
+    from viz.network import Folder
+    from viz.scene import Answer
 
 _DESCRIPTION_LINES = 2
 
 
-def theme_page(answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "zh", library: str = "") -> str:
+def theme_page(
+    answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "zh", folder: Folder | None = None
+) -> str:
     """Return a theme's page: summary with quotes, changes, biography, members and graph."""
     summary = answer.community.summary
     evidence = _evidence_by_fact(answer, lang)
@@ -33,7 +36,7 @@ def theme_page(answer: ThemeAnswer, *, as_of: date | None = None, lang: Lang = "
     )
     note = str(summary.period) if summary and summary.period else ""
     prose = Prose(word("summary", lang), lines, note, _members(answer, lang), tuple(_sections(answer, evidence, lang)))
-    return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose, library=library)
+    return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose, folder=folder)
 
 
 def _sections(
@@ -76,30 +79,29 @@ def answer_page(answer: AskAnswer, *, as_of: date | None = None, lang: Lang = "z
     return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, prose=prose)
 
 
-def theme_file(theme: str) -> str:
-    """Return a safe file name for a theme's page; ids are untrusted.
+def page_of(answer: Answer, *, as_of: date | None = None, lang: Lang = "zh", folder: Folder | None = None) -> str:
+    """Return the page of any answer."""
+    match answer:
+        case ThemeAnswer():
+            return theme_page(answer, as_of=as_of, lang=lang, folder=folder)
+        case AskAnswer():
+            return answer_page(answer, as_of=as_of, lang=lang)
+        case _:
+            return page(scene_of(answer, as_of=as_of, lang=lang), lang=lang, folder=folder)
 
-    >>> theme_file("theme:0a1b")
-    'theme-0a1b.html'
-    >>> theme_file("../../x")
-    'theme-x.html'
-    """
-    safe = re.sub(r"[^0-9A-Za-z]+", "-", theme).strip("-")
-    return f"{safe if safe.startswith('theme-') else 'theme-' + safe}.html"
 
-
-def theme_entry(answer: ThemeAnswer, lang: Lang = "zh") -> IndexEntry:
-    """Return a theme's entry in the index."""
+def theme_entry(answer: ThemeAnswer, file: str, lang: Lang = "zh") -> IndexEntry:
+    """Return a theme's entry in the index, with its page's file name."""
     community, summary = answer.community, answer.community.summary
     return IndexEntry(
-        file=theme_file(community.id),
+        file=file,
         name=summary.title if summary else word("theme_unnamed", lang),
         description=" ".join(line.text for line in summary.lines[:_DESCRIPTION_LINES]) if summary else "",
         note=word("members_count", lang, n=len(community.members)),
+        kind="theme",
+        about=(community.id,),
+        shows=tuple(community.members),
     )
-
-
-_SOURCES = frozenset(("graph", "words", "vectors", "nothing"))
 
 
 def _evidence_by_fact(answer: ThemeAnswer, lang: Lang) -> dict[str, tuple[SceneEvidence, ...]]:

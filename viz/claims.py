@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from kg.model import Modality, Polarity
 from kg.query.wording import factor_moves, scoped
@@ -34,7 +35,7 @@ _OPENING = re.compile(rf"^.*?{_OBJECT_SLOT}的?")
 
 @dataclass(frozen=True, slots=True)
 class SceneEvidence:
-    """One quote with its source, and the claim extracted from it."""
+    """One quote with its source, and the claim extracted from it; `url` is safe to link to, or empty."""
 
     quote: str
     title: str
@@ -43,6 +44,8 @@ class SceneEvidence:
     published_on: date
     page: int | None
     claim: str
+    url: str = ""
+    fact: str = ""
 
 
 def claim_of(fact: Fact, wording: str, names: Mapping[str, str], *, lang: Lang = "zh") -> str:
@@ -66,7 +69,7 @@ def claim_of(fact: Fact, wording: str, names: Mapping[str, str], *, lang: Lang =
 
 
 def leading(link: Link) -> Fact | None:
-    """Return the fact that determines a line's style and label: affirmed first, then most certain, then newest."""
+    """Return the fact that determines a line's style: affirmed first, then most certain, then newest."""
     return max(
         link.facts,
         key=lambda fact: (
@@ -80,21 +83,13 @@ def leading(link: Link) -> Fact | None:
     )
 
 
-def label_of(link: Link, lang: Lang = "zh") -> str:
-    """Return the short label of a line: a value with its period, a rating, else the relation.
+def label_of(link: Link) -> str:
+    """Return the short label of a line: its relation.
 
     >>> from kg.query.answers import Link
     >>> label_of(Link("a", "b", "upstream_of", "是…的上游", 0, 1.0, (), ()))
     '上游'
     """
-    fact = leading(link)
-    if fact is not None and fact.relation == _MEASURED and fact.value is not None:
-        parts = (scoped(fact, "scope"), value_text(fact.value, lang), str(fact.valid or ""))
-        return " ".join(filter(None, parts))
-    if fact is not None and fact.qualifier("rating"):
-        return fact.qualifier("rating")
-    if link.relation == _MEASURED:
-        return word(_MEASURED, lang)
     return _OPENING.sub("", link.wording) or link.wording
 
 
@@ -125,7 +120,10 @@ def evidence_of(link: Link, names: Mapping[str, str], lang: Lang = "zh") -> tupl
     for fact in link.facts:
         if fact.id not in cited:
             claim = claims[fact.id]
-            evidence += [SceneEvidence(e.quote, "", "", e.speaker, e.published_on, None, claim) for e in fact.evidence]
+            evidence += [
+                SceneEvidence(e.quote, "", "", e.speaker, e.published_on, None, claim, fact=fact.id)
+                for e in fact.evidence
+            ]
     return tuple(sorted(evidence, key=lambda e: (-e.published_on.toordinal(), e.title, e.page or 0, e.quote, e.claim)))
 
 
@@ -139,7 +137,28 @@ def citation_evidence(citation: Citation, claim: str = "") -> SceneEvidence:
         published_on=citation.published_on,
         page=citation.page,
         claim=claim,
+        url=source_url(citation.url, citation.page),
+        fact=citation.fact,
     )
+
+
+def source_url(url: str, page: int | None = None) -> str:
+    """Return a document's address if it may be linked to, with its page if it is a PDF; addresses are untrusted.
+
+    >>> source_url("https://example.com/a.pdf", 3)
+    'https://example.com/a.pdf#page=3'
+    >>> source_url("javascript:alert(1)")
+    ''
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as an unclosed bracket around the host
+        return ""
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        return ""
+    if page and parts.path.lower().endswith(".pdf"):
+        parts = parts._replace(fragment=f"page={page}")
+    return parts.geturl()
 
 
 def _direction(fact: Fact, end: str, lang: Lang) -> str:

@@ -23,25 +23,65 @@ _direction = click.option(
 )
 
 
+_profiles = click.option(
+    "--profiles",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    help="写进文件夹时，另为图中最多几家公司各写一页",
+)
+
+
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    return view_options(confidence_option(lang_option(_out(command))))
+    """Add the options of every drawing."""
+    out = click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        help="写到哪个 .html 文件；不以 .html 结尾则是文件夹，页面互相链接，并有目录 index.html",
+    )
+    return view_options(confidence_option(lang_option(out(_profiles(command)))))
 
 
-def _out(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--out", type=click.Path(path_type=Path), help="写到哪个文件（主题为文件夹）")(command)
+def _answer_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a drawing of one answer."""
+    pyvis = click.option(
+        "--pyvis",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="另用 pyvis 写一个普通网络图（需 pip install 'liantu[pyvis]'）",
+    )
+    return _options(pyvis(command))
 
 
-def _draw(name: str, ask: Callable[[QuerySession], Answer], **options: Any) -> None:
-    """Query a base and write the answer as a page."""
+def _draw(name: str, ask: Callable[[QuerySession], Answer], *, variant: str = "", **options: Any) -> None:
+    """Query a base and write the answer as a page, or as a page of a folder."""
     from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
-    from viz.network import page  # noqa: PLC0415 -- imported when called
+    from viz.atlas import page_of  # noqa: PLC0415 -- imported when called
     from viz.scene import scene_of  # noqa: PLC0415 -- imported when called
 
-    lang = options["lang"]
-    with opened(options["kb"], options["as_of"]) as view:
-        answer = ask(QuerySession(view, lang=lang, min_confidence=options["min_confidence"]))
-    html = page(scene_of(answer, as_of=options["as_of"], lang=lang), lang=lang)
-    click.echo(_write(options["out"] or Path(f"{name}.html"), html))
+    out, lang, day = options["out"] or Path(f"{name}.html"), options["lang"], options["as_of"]
+    with opened(options["kb"], day) as view:
+        session = QuerySession(view, lang=lang, min_confidence=options["min_confidence"])
+        answer = ask(session)
+        if out.suffix == ".html":
+            click.echo(_write(out, page_of(answer, as_of=day, lang=lang)))
+        else:
+            click.echo(_write_in_folder(session, answer, (name, variant), out, options))
+    if options["pyvis"]:
+        from viz.publish.pyvis_export import plain_page  # noqa: PLC0415 -- an extra
+
+        click.echo(_write(options["pyvis"], plain_page(scene_of(answer, as_of=day, lang=lang), lang=lang)))
+
+
+def _write_in_folder(
+    session: QuerySession, answer: Answer, name: tuple[str, str], folder: Path, options: dict[str, Any]
+) -> Path:
+    """Write a page with the pages of its companies, and list them in the folder's index; return the page's path."""
+    from viz.publish.collection import collected, listed_before  # noqa: PLC0415 -- imported when called
+
+    before = listed_before(folder)
+    files = collected(session, answer, name, most=options["profiles"], as_of=options["as_of"], before=before)
+    own, *_ = [_write(folder / file, text) for file, text in files]
+    return own
 
 
 def _write(path: Path, html: str) -> Path:
@@ -56,13 +96,13 @@ def _write(path: Path, html: str) -> Path:
 
 @click.group()
 def draw() -> None:
-    """把回答画成网页：一个文件，双击即开，不联网。"""
+    """把回答画成网页：一个文件，或一个互相链接的文件夹；双击即开，不联网。"""
 
 
 @draw.command()
 @click.argument("topic", type=Words())
 @click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="上下游各走几级")
-@_options
+@_answer_options
 def chain(topic: str, depth: int, **options: Any) -> None:
     """产业链图：TOPIC 的上游、中游、下游与各环节公司。"""
     from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
@@ -73,29 +113,29 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 @draw.command()
 @click.argument("factor", type=Words())
 @_direction
-@_options
+@_answer_options
 def impact(factor: str, direction: str, **options: Any) -> None:
     """影响图：FACTOR 上升或下降会带动什么。"""
     from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
 
-    _draw("impact", lambda session: ask(session, factor, _DIRECTIONS[direction]), **options)
+    _draw("impact", lambda session: ask(session, factor, _DIRECTIONS[direction]), variant=direction, **options)
 
 
 @draw.command()
 @click.argument("effect", type=Words())
 @_direction
-@_options
+@_answer_options
 def causes(effect: str, direction: str, **options: Any) -> None:
     """成因图：什么会使 EFFECT 上升或下降。"""
     from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
 
-    _draw("causes", lambda session: ask(session, effect, _DIRECTIONS[direction]), **options)
+    _draw("causes", lambda session: ask(session, effect, _DIRECTIONS[direction]), variant=direction, **options)
 
 
 @draw.command()
 @click.argument("first", type=Words())
 @click.argument("second", type=Words())
-@_options
+@_answer_options
 def relate(first: str, second: str, **options: Any) -> None:
     """关联图：FIRST 与 SECOND 之间最可信的路径。"""
     from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
@@ -105,7 +145,7 @@ def relate(first: str, second: str, **options: Any) -> None:
 
 @draw.command()
 @click.argument("name", type=Words())
-@_options
+@_answer_options
 def profile(name: str, **options: Any) -> None:
     """全景图：NAME 的全部关系。"""
     from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
@@ -115,18 +155,12 @@ def profile(name: str, **options: Any) -> None:
 
 @draw.command()
 @click.argument("theme_id", type=Words())
-@_options
+@_answer_options
 def theme(theme_id: str, **options: Any) -> None:
     """主题页：一个社区的摘要、成员与图。"""
-    from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
     from kg.query.themes.listing import theme as ask  # noqa: PLC0415 -- imported when called
-    from viz.atlas import theme_file, theme_page  # noqa: PLC0415 -- imported when called
 
-    lang, day = options["lang"], options["as_of"]
-    with opened(options["kb"], day) as view:
-        answer = ask(QuerySession(view, lang=lang, min_confidence=options["min_confidence"]), theme_id)
-    out = options["out"] or Path(theme_file(answer.community.id))
-    click.echo(_write(out, theme_page(answer, as_of=day, lang=lang)))
+    _draw("theme", lambda session: ask(session, theme_id), **options)
 
 
 @draw.command()
@@ -137,13 +171,15 @@ def theme(theme_id: str, **options: Any) -> None:
 def themes(level: int, most: int, since: date | None, **options: Any) -> None:
     """发布主题：目录页、每个主题一页（图、摘要、传记、出处）与变化报告，写进 --out 文件夹。"""
     from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
-    from viz.publication import publication  # noqa: PLC0415 -- imported when called
+    from viz.publish.collection import listed_before  # noqa: PLC0415 -- imported when called
+    from viz.publish.themes import Extent, publication  # noqa: PLC0415 -- imported when called
 
     folder, day = options["out"] or Path("themes"), options["as_of"]
     path = folder
     with opened(options["kb"], day) as view:
         session = QuerySession(view, lang=options["lang"], min_confidence=options["min_confidence"])
-        files = publication(session, level=level, most=most, as_of=day, since=since)
+        extent = Extent(level, most, options["profiles"])
+        files = publication(session, extent, as_of=day, since=since, before=listed_before(folder))
         for name, text in files:
             path = _write(folder / name, text)
     click.echo(path)

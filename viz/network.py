@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from kg.model import Kind, Modality, Polarity
+from viz.layout.folding import MIN_SCALE, Picture, pictures
 from viz.layout.labels import FONT_PIXELS
-from viz.layout.layered import place
-from viz.lines import lines_of
+from viz.layout.lines import lines_of
 from viz.pages import Prose, as_json, render
 from viz.palette import CONTESTED, KINDS, MINUS, NEGATED, NEUTRAL, PLUS, Stroke, sign_color, stroke_of
 from viz.wording import Lang, word, words
@@ -17,12 +17,14 @@ from viz.wording import Lang, word, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from viz.layout.boxes import NodeSize, Placement
     from viz.layout.labels import EdgeLabel
-    from viz.lines import Lines
     from viz.scene import Scene, SceneEdge, SceneNode
 
 _SCRIPTS: Final = ("shapes.js", "panel.js", "network.js")
+_VIEWS: Final = ((930, 540), (1170, 810))
+_VIEWS_BESIDE_TEXT: Final = ((780, 540), (970, 810))
+"""Room for the graph in windows of 1280 × 720 and 1600 × 1000."""
+
 _LABEL_INK: Final = {PLUS: "#a5310f", MINUS: "#17568f", NEUTRAL: "#55606f", NEGATED: "#7b8490"}
 
 _OPTIONS: Final[dict[str, Any]] = {
@@ -48,34 +50,49 @@ _OPTIONS: Final[dict[str, Any]] = {
 
 _SCRIPT_WORDS: Final = (
     *("search_none", "search_found", "back", "links", "members", "no_evidence", "page", "speaker", "untitled"),
-    *("node_alone", "failed", "more", "panel", "hint", "contested", "negated", "up", "down"),
+    *("node_alone", "failed", "contested", "negated", "folded", "fold", "unfold", "figures", "pages_about"),
+    *("pages_related", "open_source"),
     *(str(item) for item in (*Kind, *Modality)),
 )
 
 
-def page(scene: Scene, *, lang: Lang = "zh", prose: Prose | None = None, library: str = "") -> str:
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What a page in a folder of pages needs: its own file name, and the scripts in the folder."""
+
+    file: str
+    library: str
+    manifest: str
+
+
+def page(scene: Scene, *, lang: Lang = "zh", prose: Prose | None = None, folder: Folder | None = None) -> str:
     """Return the whole page.
 
     Args:
         scene: the graph; an empty one gives a page with a notice.
         lang: language of the page.
         prose: text shown in the panel until something is clicked (a theme's summary, an answer).
-        library: file next to the page with `library_script()`; empty inlines the script.
+        folder: set for a page in a folder: the library is a file there, and pages link to each other.
     """
-    faces, placement = place(scene)
-    data = _data(scene, faces, placement, lang=lang)
+    views = pictures(scene, lang, _VIEWS_BESIDE_TEXT if prose else _VIEWS)
+    data = _data(scene, views, lang=lang) | {"file": folder.file if folder else "", "about": scene.about}
     ours = "\n".join(_static(name) for name in _SCRIPTS)
-    scripts = [*([] if library else [library_script()]), ours] if scene.nodes else []
+    inlined = [] if folder or not scene.nodes else [library_script()]
+    files_beside = [folder.manifest, folder.library] if folder else []
     return render(
         "network.html.j2",
         lang=lang,
         title=scene.title,
-        scripts=scripts,
-        library=library if scene.nodes else "",
+        scripts=[*inlined, ours] if scene.nodes else [],
+        files=files_beside if scene.nodes else [],
+        in_folder=folder is not None,
         scene=scene,
         prose=prose,
         data=as_json(data) if scene.nodes else "",
+        entities=len({node.entity for node in scene.nodes}),
+        folds=len(views) > 1,
         kinds=_kinds(scene),
+        owners=len({group.entity for group in scene.figures}),
         lines=legend_lines(lang),
     )
 
@@ -97,42 +114,45 @@ def legend_lines(lang: Lang) -> list[dict[str, str]]:
     ]
 
 
-def _data(scene: Scene, faces: Mapping[str, NodeSize], placement: Placement, *, lang: Lang) -> dict[str, Any]:
+def _data(scene: Scene, views: Sequence[Picture], *, lang: Lang) -> dict[str, Any]:
     number = {node.id: index for index, node in enumerate(scene.nodes)}
-    lines = lines_of(scene, placement, number)
-    nodes, edges = _network(scene, faces, placement, lines=lines)
     return {
-        "nodes": nodes,
-        "edges": edges,
+        "pictures": [_picture(view, scene, number) for view in views],
         "options": _OPTIONS,
         "members": [_member(node, number) for node in scene.nodes],
         "links": [_link(edge, number) for edge in scene.edges],
-        "cards": [{"stage": number[key], **asdict(box)} for key, box in placement.cards.items()],
-        "labels": [_label(label, scene.edges[label.link]) for label in lines.labels],
-        "heads": [asdict(head) for head in placement.heads],
         "looks": {str(kind): asdict(look) for kind, look in KINDS.items()},
         "colors": {"plus": PLUS, "minus": MINUS, "contested": CONTESTED},
         "labelPixels": FONT_PIXELS,
+        "minScale": MIN_SCALE,
         "words": words(_SCRIPT_WORDS, lang),
     }
 
 
-def _network(
-    scene: Scene, faces: Mapping[str, NodeSize], placement: Placement, *, lines: Lines
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the nodes and edges in vis-network's format."""
-    marks = _marks(scene.edges, {node.id for node in scene.nodes if node.stage})
-    nodes = [
-        {"id": f"n{index}", **_shape(node, faces[node.id], placement, mark=marks.get(node.id))}
-        for index, node in enumerate(scene.nodes)
-    ]
+def _picture(view: Picture, whole: Scene, number: Mapping[str, int]) -> dict[str, Any]:
+    """Return one view in vis-network's format; nodes and links have their numbers in the whole scene."""
+    folds = (node.id for node in view.scene.nodes if node.hides)
+    ids = {key: f"n{index}" for key, index in number.items()} | {key: f"f{at}" for at, key in enumerate(folds)}
+    link_number = {id(edge): index for index, edge in enumerate(whole.edges)}
+    links = [link_number[id(edge)] for edge in view.scene.edges]
+    lines = lines_of(view.scene, view.placement, ids)
+    marks = _marks(view.scene.edges, {node.id for node in view.scene.nodes if node.stage})
+    nodes = [{"id": ids[node.id], **_shape(node, view, number, mark=marks.get(node.id))} for node in view.scene.nodes]
     point = {"label": " ", "shape": "dot", "size": 0, "borderWidth": 0, "chosen": False}
     nodes += [{"id": key, **point, "x": x, "y": y} for key, (x, y) in lines.bends.items()]
-    return nodes, [{"arrows": "to", **edge} for edge in lines.edges]
+    return {
+        "nodes": nodes,
+        "edges": [{"arrows": "to", **edge, "link": links[edge["link"]]} for edge in lines.edges],
+        "cards": [{"stage": ids[key], **asdict(box)} for key, box in view.placement.cards.items()],
+        "labels": [
+            {**_label(label, view.scene.edges[label.link]), "link": links[label.link]} for label in lines.labels
+        ],
+        "heads": [asdict(head) for head in view.placement.heads],
+    }
 
 
-def _shape(node: SceneNode, face: NodeSize, placement: Placement, *, mark: SceneEdge | None) -> dict[str, Any]:
-    box = placement.boxes[node.id]
+def _shape(node: SceneNode, view: Picture, number: Mapping[str, int], *, mark: SceneEdge | None) -> dict[str, Any]:
+    box, face = view.placement.boxes[node.id], view.faces[node.id]
     stroke = stroke_of(0, mark.modality, mark.polarity) if mark else Stroke("")
     return {
         "label": node.label,
@@ -145,7 +165,7 @@ def _shape(node: SceneNode, face: NodeSize, placement: Placement, *, mark: Scene
             "lines": face.lines,
             "code": face.code,
             "row": face.row,
-            "hosted": bool(node.stage),
+            "stage": f"n{number[node.stage]}" if node.stage else "",
             "width": box.width,
             "height": box.height,
             "size": node.size,
@@ -154,6 +174,7 @@ def _shape(node: SceneNode, face: NodeSize, placement: Placement, *, mark: Scene
             "dash": stroke.dash,
             "faint": bool(mark and mark.polarity is Polarity.NEGATIVE),
             "contested": bool(mark and mark.contested),
+            "hides": [number[key] for key in node.hides],
         },
     }
 
@@ -181,6 +202,7 @@ def _member(node: SceneNode, number: Mapping[str, int]) -> dict[str, Any]:
         "tip": node.tip,
         "direction": node.direction,
         "entity": node.entity,
+        "stage": number.get(node.stage),
         "first": number[node.entity] if node.entity in number else number[node.id],
     }
 

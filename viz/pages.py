@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 from dataclasses import dataclass
+from importlib.resources import files as resources
 from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from viz.claims import SceneEvidence
 
+_KINDS: Final = ("", "chain", "impact", "causes", "relate", "theme", "profile")
 _JSON_ESCAPES: Final = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
@@ -53,12 +55,19 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One page in the index: file (relative to the index), name, description, and a note on its size."""
+    """One page in the index: file (relative to the index), name, description, and a note on its size.
+
+    `kind` is chain, impact, causes, relate, profile or theme, `about` the ids of what the page is about and `shows` the
+    ids of what it shows.
+    """
 
     file: str
     name: str
     description: str = ""
     note: str = ""
+    kind: str = ""
+    about: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
 
 
 def as_json(data: Any) -> Markup:
@@ -74,7 +83,7 @@ def as_json(data: Any) -> Markup:
 
 
 def render(
-    template: str, *, lang: Lang, title: str, scripts: Sequence[str] = (), library: str = "", **data: Any
+    template: str, *, lang: Lang, title: str, scripts: Sequence[str] = (), files: Sequence[str] = (), **data: Any
 ) -> str:
     """Render a template.
 
@@ -83,7 +92,7 @@ def render(
         lang: language of the page.
         title: the page's title, unescaped.
         scripts: trusted inline scripts; the policy allows their hashes only.
-        library: a script file in the page's folder; if set, the policy also allows files from the page's origin.
+        files: script files in the page's folder; if there are any, the policy also allows files from the page's origin.
         data: further variables of the template.
     """
     html = (
@@ -92,8 +101,8 @@ def render(
         .render(
             lang={"zh": "zh-CN"}.get(lang, lang),
             title=title,
-            policy=_policy(scripts, library),
-            library=library,
+            policy=_policy(scripts, files),
+            files=files,
             scripts=[Markup(script) for script in scripts],  # noqa: S704 - files of this package, never data
             **data,
         )
@@ -102,8 +111,18 @@ def render(
 
 
 def index_page(title: str, entries: Iterable[IndexEntry], *, lang: Lang = "zh", subtitle: str = "") -> str:
-    """Return the index page of a run."""
-    return render("index.html.j2", lang=lang, title=title, subtitle=subtitle, entries=tuple(entries))
+    """Return the index page of a folder, by kind of page, with a search box."""
+    listed = tuple(entries)
+    groups = [(kind, [entry for entry in listed if entry.kind == kind]) for kind in _KINDS]
+    return render(
+        "index.html.j2",
+        lang=lang,
+        title=title,
+        scripts=[resources("viz").joinpath("static", "index.js").read_text(encoding="utf-8")] if listed else [],
+        subtitle=subtitle,
+        count=len(listed),
+        groups=[group for group in groups if group[1]],
+    )
 
 
 def _environment(lang: Lang) -> Environment:
@@ -119,10 +138,10 @@ def _environment(lang: Lang) -> Environment:
     return environment
 
 
-def _policy(scripts: Sequence[str], library: str) -> str:
+def _policy(scripts: Sequence[str], files: Sequence[str]) -> str:
     hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts]
     # Script files cannot be allowed by hash here: a page opened from disk has no usable origin.
-    allowed = " ".join([*hashes, *(["'self'", "file:"] if library else [])]) or "'none'"
+    allowed = " ".join([*hashes, *(["'self'", "file:"] if files else [])]) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from kg.model import Kind, Modality, Polarity
 from kg.query.answers import AskAnswer, ChainAnswer, ImpactAnswer, ProfileAnswer, RelateAnswer, ThemeAnswer
 from viz.claims import SceneEvidence, evidence_of, label_of, leading
+from viz.figures import FIGURE_RELATIONS, Figures, figures_of
 from viz.layout.columns import (
     Columns,
     SceneCaption,
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
-    from kg.query.answers import Link, Node, Subgraph
+    from kg.model import Entity
+    from kg.query.answers import Link, Node, Path, Subgraph
 
 Answer = ChainAnswer | ImpactAnswer | RelateAnswer | ProfileAnswer | ThemeAnswer | AskAnswer
 
@@ -41,7 +44,7 @@ class SceneNode:
     """One node. `entity` is the entity shown: a company on two stages of a chain has a node with its own `id` on each.
 
     `stage` is the id of the node it is listed under, `layer` its column from the left, `size` its label's font size in
-    pixels.
+    pixels, `rank` its place from the strongest, 0. A node that `hides` others stands for them while they are folded.
     """
 
     id: str
@@ -55,11 +58,16 @@ class SceneNode:
     entity: str
     stage: str = ""
     focus: bool = False
+    rank: int = 0
+    hides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SceneEdge:
-    """One edge with its evidence. `inside` is set for a company listed under the stage it is linked to."""
+    """One edge with its evidence. `inside` is set where places say it all and no line is drawn.
+
+    That is so for a company listed under the stage it is linked to, and for a stage that belongs to its chain's topic.
+    """
 
     source: str
     target: str
@@ -76,7 +84,10 @@ class SceneEdge:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A complete graph; `notices` are messages the page must show: what was left out, or why it is empty."""
+    """A complete graph; `notices` are messages the page must show: what was left out, or why it is empty.
+
+    `about` are the ids of what the page is about, `figures` the measured facts, which are no part of the graph.
+    """
 
     title: str
     subtitle: str
@@ -86,6 +97,8 @@ class Scene:
     edges: tuple[SceneEdge, ...]
     notices: tuple[str, ...] = ()
     captions: tuple[SceneCaption, ...] = ()
+    figures: tuple[Figures, ...] = ()
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +107,8 @@ class _Plan:
     topic: str
     columns: Columns | None = None
     stages: tuple[tuple[Node, tuple[Node, ...]], ...] = ()
-    focus: frozenset[str] = field(default_factory=frozenset)
-    paths: int = 0
+    focus: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
     empty: str = ""
 
 
@@ -109,21 +122,60 @@ def scene_of(answer: Answer, *, as_of: date | None = None, lang: Lang = "zh", li
         limit: maximum number of entities; the strongest (by score, then link weight) are kept.
     """
     plan = _plan(answer, lang)
-    known = _entities(answer.graph, plan)
-    kept = _strongest(known, answer.graph.links, plan.focus, limit=limit)
-    nodes = tuple(_placements(kept, plan, lang))
-    names = {key: node.entity.name for key, node in known.items()}
-    edges = tuple(_edges(answer.graph.links, nodes, names, lang=lang))
+    graph, measured = _without_figures(answer.graph, plan)
+    known = _entities(graph, plan)
+    ranks = _ranks(known, graph.links, plan, limit=limit)
+    kept = {key: node for key, node in known.items() if key in ranks}
+    nodes = tuple(replace(node, rank=ranks[node.entity]) for node in _placements(kept, plan, lang))
+    names = {node.entity.id: node.entity.name for node in answer.graph.nodes} | _names(known, lang)
+    edges = tuple(_edges(graph.links, nodes, names, lang=lang))
+    if isinstance(answer, ChainAnswer):
+        edges = tuple(replace(edge, inside=edge.inside or edge.relation == "belongs_to") for edge in edges)
+    figures = figures_of(measured, names, lang)
     return Scene(
         title=plan.title,
-        subtitle=_subtitle(kept, edges, plan.paths, lang=lang),
+        subtitle=_subtitle(kept, edges, plan, figures=figures, lang=lang),
         as_of=as_of,
         layered=plan.columns is not None,
         nodes=nodes,
         edges=edges,
-        notices=_notices(kept, edges, plan, left=len(known) - len(kept) + answer.graph.cut, lang=lang),
+        notices=_notices(kept, edges, plan, left=len(known) - len(kept) + graph.cut, lang=lang),
         captions=plan.columns.captions if plan.columns else (),
+        figures=figures,
+        about=plan.focus,
     )
+
+
+def _without_figures(graph: Subgraph, plan: _Plan) -> tuple[Subgraph, tuple[Link, ...]]:
+    """Return the graph without measured links and the nodes that only those connect, and the measured links."""
+    measured = tuple(link for link in graph.links if link.relation in FIGURE_RELATIONS)
+    links = tuple(link for link in graph.links if link.relation not in FIGURE_RELATIONS)
+    connected = {end for link in links for end in (link.source, link.target)}.union(plan.focus)
+    gone = {end for link in measured for end in (link.source, link.target)} - connected
+    return replace(
+        graph, nodes=tuple(node for node in graph.nodes if node.entity.id not in gone), links=links
+    ), measured
+
+
+def _names(known: Mapping[str, Node], lang: Lang) -> dict[str, str]:
+    """Return each entity's name; namesakes get their kind, code or lack of a code behind it."""
+    namesakes: dict[str, list[Entity]] = defaultdict(list)
+    for node in known.values():
+        namesakes[node.entity.name].append(node.entity)
+    return {
+        entity.id: f"{name}（{mark}）" if len(entities) > 1 and (mark := _mark(entity, entities, lang)) else name
+        for name, entities in namesakes.items()
+        for entity in entities
+    }
+
+
+def _mark(entity: Entity, namesakes: Sequence[Entity], lang: Lang) -> str:
+    alike = [other for other in namesakes if other.kind is entity.kind]
+    if len(alike) == 1:
+        return word(entity.kind, lang)
+    if sum(bool(other.codes) for other in alike) == 1 and entity.codes:
+        return ""  # the code beside its name says which one it is
+    return entity.codes[0] if entity.codes else word("no_code", lang)
 
 
 def _plan(answer: Answer, lang: Lang) -> _Plan:
@@ -135,16 +187,16 @@ def _plan(answer: Answer, lang: Lang) -> _Plan:
         case RelateAnswer(first=first, second=second):
             columns = path_columns(answer.graph.nodes, answer.paths, second.id)
             title = word("title_relate", lang, a=first.name, b=second.name)
-            ends = frozenset((first.id, second.id))
+            ends = (first.id, second.id)
             empty = word("empty_path", lang, a=first.name, b=second.name)
             topic = f"{first.name}、{second.name}"
-            return _Plan(title, topic, columns, focus=ends, paths=len(answer.paths), empty=empty)
+            return _Plan(title, topic, columns, focus=ends, paths=answer.paths, empty=empty)
         case ProfileAnswer(entity=entity):
             title = word("title_profile", lang, a=entity.name)
-            return _Plan(title, entity.name, focus=frozenset((entity.id,)))
+            return _Plan(title, entity.name, focus=(entity.id,))
         case ThemeAnswer(community=community):
             name = community.summary.title if community.summary else word("theme_unnamed", lang)
-            return _Plan(name, name)
+            return _Plan(name, name, focus=(community.id,))
         case AskAnswer(question=question, topic=topic):
             layers = graph_columns(answer.graph)
             return _Plan(question, topic or question, layers, stages_in(answer.graph) if layers else ())
@@ -157,7 +209,7 @@ def _chain_plan(answer: ChainAnswer, lang: Lang) -> _Plan:
         topic=answer.topic.name,
         columns=chain_columns(answer, lang),
         stages=stages,
-        focus=frozenset((answer.topic.id,)),
+        focus=(answer.topic.id,),
     )
 
 
@@ -171,8 +223,8 @@ def _impact_plan(answer: ImpactAnswer, lang: Lang) -> _Plan:
         topic=name,
         columns=columns,
         stages=stages_in(answer.graph),
-        focus=frozenset((answer.topic.id,)),
-        paths=len(answer.paths),
+        focus=(answer.topic.id,),
+        paths=answer.paths,
     )
 
 
@@ -192,17 +244,19 @@ def _entities(graph: Subgraph, plan: _Plan) -> dict[str, Node]:
     return found
 
 
-def _strongest(
-    known: Mapping[str, Node], links: Iterable[Link], focus: frozenset[str], *, limit: int
-) -> dict[str, Node]:
+def _ranks(known: Mapping[str, Node], links: Iterable[Link], plan: _Plan, *, limit: int) -> dict[str, int]:
+    """Return the ranks of the strongest entities: the topic, then paths in their order, then by score."""
     weight = dict.fromkeys(known, 0.0)
     for link in links:
         for end in (link.source, link.target):
             if end in weight:
                 weight[end] += link.weight
-    order = sorted(known, key=lambda key: (key not in focus, -known[key].score, -weight[key], key))
-    kept = set(order[:limit])
-    return {key: node for key, node in known.items() if key in kept}
+    trail = {key: at for at, key in enumerate(dict.fromkeys(key for path in plan.paths for key in path.nodes))}
+    order = sorted(
+        known,
+        key=lambda key: (key not in plan.focus, trail.get(key, len(trail)), -known[key].score, -weight[key], key),
+    )
+    return {key: rank for rank, key in enumerate(order[:limit])}
 
 
 def _placements(kept: Mapping[str, Node], plan: _Plan, lang: Lang) -> Iterable[SceneNode]:
@@ -217,20 +271,21 @@ def _placements(kept: Mapping[str, Node], plan: _Plan, lang: Lang) -> Iterable[S
                 hosts.setdefault(company.entity.id, []).append(stage.entity.id)
     columns = plan.columns.of if plan.columns else {}
     best = max((node.score for node in kept.values()), default=0.0)
+    names = _names(kept, lang)
     for key, node in kept.items():
-        shape = _shape(node, best=best, focus=key in plan.focus, lang=lang)
+        shape = _shape(node, names[key], best=best, focus=key in plan.focus, lang=lang)
         stages = hosts.get(key, [])
         yield replace(shape, layer=columns.get(stages[0] if stages else key, 0), stage=stages[0] if stages else "")
         for other in stages[1:]:
             yield replace(shape, id=f"{key}@{other}", layer=columns.get(other, 0), stage=other)
 
 
-def _shape(node: Node, *, best: float, focus: bool, lang: Lang) -> SceneNode:
+def _shape(node: Node, name: str, *, best: float, focus: bool, lang: Lang) -> SceneNode:
     entity = node.entity
     share = sqrt(max(node.score, 0.0) / best) if best > 0 else 0.0
     return SceneNode(
         id=entity.id,
-        label=entity.name,
+        label=name,
         kind=entity.kind,
         layer=0,
         size=_FOCUS_LABEL if focus else _SMALLEST_LABEL + round(_LABEL_RANGE * share),
@@ -264,7 +319,7 @@ def _edges(
         yield SceneEdge(
             source=source,
             target=target,
-            label=label_of(link, lang),
+            label=label_of(link),
             relation=link.relation,
             sign=link.sign,
             modality=fact.modality if fact else Modality.ASSERTED,
@@ -285,10 +340,14 @@ def _ends(link: Link, drawn: set[str], stage_of: Mapping[str, str]) -> tuple[str
     return link.source, link.target, False
 
 
-def _subtitle(kept: Mapping[str, Node], edges: Sequence[SceneEdge], paths: int, *, lang: Lang) -> str:
-    quotes = sum(len(edge.evidence) for edge in edges)
+def _subtitle(
+    kept: Mapping[str, Node], edges: Sequence[SceneEdge], plan: _Plan, *, figures: Sequence[Figures], lang: Lang
+) -> str:
+    rows = [row for group in figures for row in group.rows]
+    quotes = sum(len(edge.evidence) for edge in edges) + sum(len(row.evidence) for row in rows)
     counts = word("subtitle", lang, nodes=len(kept), edges=len(edges), facts=quotes)
-    return (word("subtitle_paths", lang, paths=paths) if paths else "") + counts
+    before = word("subtitle_paths", lang, paths=len(plan.paths)) if plan.paths else ""
+    return before + counts + (word("subtitle_figures", lang, figures=len(rows)) if rows else "")
 
 
 def _notices(

@@ -29,6 +29,7 @@ from extraction.certainty.cues import (
     YEARS,
     Cue,
 )
+from extraction.text.lexicon import phrases
 from kg.model import Modality, Polarity
 from kg.text.pattern_set import Alternatives
 from kg.text.regex_prefilter import Prefiltered
@@ -80,12 +81,9 @@ def read_modality(text: str, start: int, end: int) -> ModalityReading:
     return ModalityReading(modality, polarity, cue or negation, hedge)
 
 
-_RISK = re.compile(
-    "风险(?:提示|因素|揭示|分析|警示|点|与挑战|及挑战|和挑战)|(?:主要|投资|潜在|下行|核心|相关|经营)风险|[Rr]isk"
-)
-_NOT_RISK = re.compile(
-    "(?:撤销|解除|取消)(?:退市|其他)?风险|风险(?:偏好|管理|溢价|投资|资产|准备|敞口)|[低抗]风险|无风险"
-)
+_PHRASES = phrases("certainty/modality")
+_RISK = _PHRASES["risk"]
+_NOT_RISK = _PHRASES["not_risk"]
 
 
 def is_risk_heading(heading: str) -> bool:
@@ -198,20 +196,12 @@ def _negates(text: str, found: _Span, claim: _Span) -> bool:
     return scope_end < 0 or scope_end + 1 >= claim.end
 
 
-_REPORTING_VERBS = "表示|认为|指出|称|透露|宣布|强调|披露|公告|预测|预计|测算|判断|估算|显示"
 _INSTITUTION = (
     "证券|公司|集团|银行|协会|学会|研究院|研究所|智库|交易所|统计局|能源局|药监局|总局|海关|央行|委员会|部|院|中心|资本|基金|咨询|"
     "联合会|署|局|厅|媒体|日报|时报|新闻|网|社|分析师|人士|管理层|负责人|董事长|高管|市场|机构"
 )
-_DOCUMENT = "数据|统计(?!局)|报道|预测|测算|披露|公告|消息|显示|表示|估计|调研|介绍|口径|报告|预计|公布|发布|称|，"
-_SOURCE = re.compile(
-    r"(?:根据|依据|(?<![数依根占证凭单票])据|引用|援引)(?P<name>[^，。；：、\d《（]{2,16}?)(?:的|官方|最新的?)?"
-    rf"(?:{_DOCUMENT})"
-)
-_ADVERBIALS = "今日|近日|日前|最新|在[^，。；]{1,12}中|方面|也|均|曾|明确|此前|官方|早前|均?已经?|数据"
-_SUBJECT = re.compile(
-    rf"(?:^|[，。；：])有?(?P<name>[^，。；：\d《》]{{1,14}}?)(?:{_ADVERBIALS})?(?P<verb>{_REPORTING_VERBS})(?!的|商|力)"
-)
+_SOURCE = _PHRASES["source"]
+_SUBJECT = _PHRASES["subject"]
 _LATIN_NAME = re.compile(r"[A-Z][A-Za-z&. ]{1,20}")
 _AUTHORS = re.compile("我们|笔者|本报告|本文|研究团队|团队")
 _WEAK_VERBS = {"预测", "预计", "测算", "判断", "估算", "显示"}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from extraction.claims.events import reader as events
 from extraction.claims.measures import ratings
 from extraction.claims.measures.reader import MetricReader
-from extraction.claims.relations import chain, dealings, listed, ownership, structure
-from extraction.claims.relations.pattern import read
+from extraction.claims.relations import listed
+from extraction.claims.relations.pattern import read, relation_patterns
 from extraction.claims.tables.figures import TableReader
 from extraction.claims.tables.labels import RowClaim
 from extraction.claims.tables.relations import TableRelations
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
     from kg.model import Problem
 
-_PATTERNS = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
-
 
 class PatternReader:
     """Read relations, lists and events, one sentence at a time."""
@@ -33,7 +31,7 @@ class PatternReader:
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the relations of each sentence; of duplicate claims, keep the most detailed."""
         for sentence in document.sentences:
-            found = richest([*read(_PATTERNS, sentence), *listed.sure(sentence), *events.read(sentence)])
+            found = richest([*read(relation_patterns(), sentence), *listed.sure(sentence), *events.read(sentence)])
             yield from ((claim, sentence) for claim in found)
 
 

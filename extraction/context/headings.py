@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from extraction.certainty.modality import is_risk_heading
 from extraction.context.places import heading_place
 from extraction.context.surroundings import CODE, ORDINAL, heading_subject
+from extraction.text.lexicon import phrases
 from kg.dating.reader import find_periods
 from kg.model import Kind
 
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from extraction.sentence import EntityMention
     from kg.period import Period
 
-_OUTLOOK = re.compile(
-    r"预测|展望|预计|(?:盈利|业绩|增长|销量|景气度|需求)预期(?!升|修复|增强|改善|落空)|前瞻|目标|规划|假设|测算|弹性测算"
-)
+_PHRASES = phrases("context/headings")
+_OUTLOOK = _PHRASES["outlook"]
 
 _LONGEST_NAME = 8  # characters of a heading that consists of a company's name only
 _LOOKS_BACK = re.compile("回顾|总结|跟踪")  # 「回顾与展望」 covers both: the words of a line decide
@@ -40,10 +40,10 @@ _RANKS = tuple(
 )
 # A heading that is an industry's name: if the industry is unknown, figures below do not belong to the one above it.
 _INDUSTRY = re.compile(r"[^，：、和与及]{2,10}(?:板块|行业|赛道|领域)")
-_GENERIC_INDUSTRY = re.compile("(?:主要|重点|细分|相关|各|分|子|核心|热门|其他|全|本|该|所属|上游|中游|下游)+")
+_GENERIC_INDUSTRY = _PHRASES["generic_industry"]
 _DAYS = re.compile(r"[（(](\d{1,2})\.(\d{1,2}) ?[-~—–] ?(\d{1,2})\.(\d{1,2})[)）]")
 # The period of such a heading also holds below its subheadings; an outlook may mention another year in passing.
-_RESULTS = re.compile("业绩|总览|综述|回顾|总结|表现|数据|行情|财报|年报|中报|[一三]季报|半年报|经营情况")
+_RESULTS = _PHRASES["results"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from extraction.text.lexicon import phrases
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -23,14 +24,15 @@ LANDS = frozenset(
     )
 )
 ABROAD = re.compile("LME|COMEX|NYMEX|CBOT|ICE|WTI|布伦特|伦敦|伦(?=[铜铝锌铅镍锡金银])")  # foreign exchanges
-_WIDE = re.compile("全球|全世界|世界|海外|境外|国外|国内|我国|全国|中国境内|中国大陆|中国|境内|港股|美股|A股|H股")
+_PHRASES = phrases("context/places")
+_WIDE = _PHRASES["wide"]
 _ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 _ENTRY = re.compile(r"[^，。；：\d]{2,6}[：:]\s*")
 _JOINED = re.compile(r"(?:和|与|及|以及|、|/|-|vs)")
 _CLAUSES = re.compile("[，。；：:]")
 _MARKET = re.compile("市场|地区|区域")
 # A country's actions do not say where figures below are measured; nor does a headline that is a full sentence.
-_ACTS = re.compile("[对与拟]|关税|加征|降息|加息|制裁|政策|央行|国债|大选|总统|政府|限制|禁令|取消|或将|出台|发布|宣布")
+_ACTS = _PHRASES["acts"]
 _LONGEST = 24
 
 

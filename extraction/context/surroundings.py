@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from extraction.context.places import heading_place, label_place, places_in
 from extraction.names.gazetteer import indicator_of
 from extraction.sentence import CONTEXT, EntityMention, anchor_of
+from extraction.text.lexicon import phrases
 from kg.model import BlockKind, Kind
 from kg.period import Precision
 from kg.text.regex_prefilter import Prefiltered
@@ -44,18 +45,11 @@ _LATIN_THING = re.compile(r"[A-Z][A-Za-z0-9+\-]{2,11}(?P<in>（[^（）]{2,12}�
 _LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z&.\- ]{2,}")
 _COMPANY_FORM = re.compile(r".{2,6}(?:股份|集团|控股|公司|重工|精工|微电子|新材)")
 _NAME_CONTINUES = re.compile(r"[A-Za-z0-9]")
-_GENERIC = re.compile(
-    r"端|侧|业务|情况|方面|表现|数据|走势|分析|趋势|变化|展望|规模|格局|因素|影响|财务|业绩|核心|主要|短期|中期|长期|行业|市场|公司|经营|季度|年度|上半年|下半年|全年|单季|月度|周度|本周|本月"
-    r"|[上下]周|国内|海外|全球|中国|整体|与|及|和|、|的|增长|驱动|回顾|前景|预测|亮点|逻辑|政策|投资|现状|背景|特点|优势|风险|竞争|结构|环比|同比|成长性|盈利|能力|预期|基本面|指标|总结|点评|结果"
-    r"|关键|假设|产销|经营|动态|情况|要点|摘要|发展|历程|策略|布局|进展|动态|跟踪|概况|概览|总量|年|月|季|Q\d|H\d|\d|[（）()\s“”\"]"
-)
-_GENERIC_SUFFIX = re.compile(
-    "板块|产业链?|赛道|环节|领域|概念|标的|指数|端|价格|库存|供给|供应|需求|产量|销量|产能|消费|出口|进口|类|品种|产品|业务|线|装机|出货|行情|电池级|工业级"
-)
+_PHRASES = phrases("context/surroundings")
+_GENERIC = _PHRASES["generic"]
+_GENERIC_SUFFIX = _PHRASES["generic_suffix"]
 ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
-_COMPANY_WORD = Prefiltered(
-    r"(?:(?<=^)|(?<=[，。；：、（“]))(?:该公司|本公司|公司)(?=[^，。；：、）”的]|的)(?!债|层面|治理|法|基本面|方面|业绩分化)"
-)
+_COMPANY_WORD = Prefiltered(_PHRASES["company_word"].pattern)
 _OWN_COMPANY = re.compile(r"该公司|本公司")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from extraction.text.lexicon import phrases
 from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
@@ -90,10 +91,8 @@ _ANALYST = re.compile(
 _BARE_CONTACT = re.compile(
     r"[\w.+-]+[@＠][\w.-]+\.\w{2,}|(?:https?://|www\.)\S+|(?:\(?\+?\d{2,4}\)?[-\s]?)?\(?\d{3,4}\)?[-\s]\d{7,8}"
 )
-_BOILERPLATE = re.compile(
-    r"请(?:务必|仔细)?(?:阅读|参阅).{0,16}(?:声明|免责|条款|说明|披露)|本报告(?:仅供|版权归?|由.{2,40}(?:制作|提供|发布))"
-    r"|未经.{0,24}(?:授权|许可|同意).{0,30}(?:复制|转载|刊载|引用|转发)|本回答由\s*AI\s*生成"
-)
+_PHRASES = phrases("documents/cleaning")
+_BOILERPLATE = _PHRASES["boilerplate"]
 _NO_ADVICE = re.compile(r"不构成(?:对任何人的)?(?:任何|具体)?的?投资(?:建议|意见|操作)")
 _MAX_NO_ADVICE = 120
 

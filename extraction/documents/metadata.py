@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from extraction.documents.encoding import normalise
 from extraction.documents.publication_day import day_of_head, day_of_name, day_of_opening, read_day, usable
+from extraction.text.lexicon import phrases
 from kg.errors import DocumentError
 from kg.ids import document_id
 from kg.model import Document
@@ -63,30 +64,23 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "language": ("language", "lang"),
     "kind": ("kind", "type"),
 }
-_BROKER = r"(?:证券|期货|国际|资本|金融|基金|中金公司|研究院|研究所)"
-_LEGAL = re.compile(
-    rf"本(?:报告|研究报告|刊)(?:的?版权)?(?:由|归|为|系)[“\"]?([\u4e00-\u9fff()（）]{{2,18}}?{_BROKER}[\u4e00-\u9fff]{{0,2}}?)"
-    r"(?:股份|有限|研究|制作|提供|发布|所有|（|\()"
-)
+_PHRASES = phrases("documents/metadata")
+_LEGAL = _PHRASES["legal"]
 _LEAD_IN = re.compile(
     r"^.*(?:[属给由归的为供是明在与和向]|版权)(?=[\u4e00-\u9fff]{2,6}证券)"
 )  # words that run into a broker's name
 _COMPANY = re.compile(r"([\u4e00-\u9fff]{2,10}证券)股份有限公司[（(](?:以下|下称|已)")
-_BROKER_LINE = re.compile(rf"([\u4e00-\u9fff]{{2,8}}?{_BROKER}[甲乙丙丁]?)(?:研究(?:院|所|部|发展部|中心))?")
+_BROKER_LINE = _PHRASES["broker_line"]
 _DATE_CHARS = re.compile(r"[\s\d年月日.|/-]+")
-_TITLE_PARTS = re.compile(
-    rf"^(?P<broker_name>[\u4e00-\u9fff]{{2,8}}{_BROKER}[甲乙丙丁]?)[-_—](?P<title>.+?)(?:[-_—]\d{{6,8}})?$"
-)
-_DATED_NAME = re.compile(
-    rf"^\d{{4}}-?\d\d-?\d\d[-_ ](?:(?P<broker_name>[\u4e00-\u9fff]{{2,8}}{_BROKER}[甲乙丙丁]?)[-_ ])?(?P<title>.+)$"
-)
+_TITLE_PARTS = _PHRASES["title_parts"]
+_DATED_NAME = _PHRASES["dated_name"]
 _TEMPLATE_TITLE = re.compile(
     r"模板|microsoft|powerpoint|untitled|^(?:文档|无标题|document)\s*\d*$|\.(?:docx?|pptx?|xlsx?|indd)$", re.IGNORECASE
 )
 _SUBJECT = re.compile(r"^[\u4e00-\u9fffA-Za-z]{2,10}[（(]\d{5,6}(?:\.[A-Z]{2})?[)）]$|公司[（(]\d{5,6}\.[A-Z]{2}[)）]")
 _ANALYST = re.compile(r"(?:(?:首席|证券)?分析师|研究员|作者|analysts?)\s*[:：]\s*(.{2,60})", re.IGNORECASE)
 _NAME = re.compile(r"[\u4e00-\u9fff]{2,4}(?:·[\u4e00-\u9fff]{1,8})?|示例分析师[\u4e00-\u9fff]{1,4}")
-_NOT_NAMES = re.compile(r"证券|行业|研究|报告|日期|电话|编号|(?<!示例)分析|评级|维持|声明")
+_NOT_NAMES = _PHRASES["not_names"]
 _CREDENTIAL = re.compile(r"[\w.+-]+[@＠][\w.-]+|SAC|执业证书|登记编码", re.IGNORECASE)
 _HEAD = 60
 _MAX_TITLE = 120

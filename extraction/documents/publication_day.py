@@ -9,6 +9,8 @@ import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
+from extraction.text.lexicon import phrases
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -26,7 +28,8 @@ _LABEL = re.compile(
     r"(?:发布|报告|出版|撰写|完成|公告|更新)(?:日期|时间|日)\s*[:：|]?\s*$|(?:日期|published(?: on)?|date)\s*[:：]\s*$",
     re.IGNORECASE,
 )
-_NOT_PUBLICATION = re.compile(r"截至|截止|收盘|数据|来源|自|从|至|到|预计|[~～—]")
+_PHRASES = phrases("documents/publication_day")
+_NOT_PUBLICATION = _PHRASES["not_publication"]
 _COMPACT = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)(?P<m>[01]\d)(?P<d>[0-3]\d)(?!\d)")
 _SHORT_YEAR = re.compile(r"(?<!\d)(?P<y>[0-3]\d)(?P<m>[01]\d)(?P<d>[0-3]\d)(?!\d)")
 _HEAD_LINES = 60

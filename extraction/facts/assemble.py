@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from extraction.certainty.modality import read_modality, speaker_of
 from extraction.sentence import PATTERNS
+from extraction.text.lexicon import phrases
 from kg.ids import fact_id_of, id_part, said_key
 from kg.kinds import kind_of
 from kg.model import Entity, Evidence, Fact, Kind, Modality, Polarity
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 _MAX_QUOTE = 280
 _EVEN_ODDS, _DOUBT_FACTOR = 0.5, 0.35
 _SAME_CLAUSE = re.compile("，?[^，；。：]*")
-_REACHED = re.compile(r"已|降至|升至|增至|跌至|涨至|达到|达|实现|完成|突破|收于")
+_PHRASES = phrases("facts/assemble")
+_REACHED = _PHRASES["reached"]
 _NOW = re.compile("当前|目前|现阶段")
 _COMPLETED = re.compile("已")  # required where the period ends far ahead: 达到 alone is then a forecast
 _DAY, _STILL_OPEN, _LONG_PAST, _FAR = timedelta(days=1), timedelta(days=31), timedelta(days=90), timedelta(days=120)

@@ -10,7 +10,6 @@ Which facts are withheld:
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import product
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from extraction.quantities.change import DIFFERENCES
 from extraction.quantities.units import SCALES
+from extraction.text.lexicon import phrases
 from kg.model import Modality, Polarity, Problem
 from kg.period import Precision
 
@@ -34,13 +34,14 @@ _MONTHS_BACK = {
     ("mom", Precision.MONTH): 1,
 }
 _MEASURED = frozenset({Modality.ASSERTED, Modality.FORECAST})
-_ABOUT = re.compile(r"约|近|超|逾|余|左右|上下|以[上下]|不足|接近|大约")
+_PHRASES = phrases("facts/consistency")
+_ABOUT = _PHRASES["about"]
 _ABOUT_SLACK = 0.05
 # Stated on a different basis from the plain levels, so not comparable.
-_OTHER_BASIS = re.compile(r"可比口径|同口径|同比口径|追溯调整|重述|剔除|扣除|固定汇率|不变价|实际增长|内生|调整后")
+_OTHER_BASIS = _PHRASES["other_basis"]
 # Purely additive figures: a part never exceeds the whole. Profit is not one, since another part may make a loss.
 _ADDITIVE = ("收入", "营业成本", "销量", "产量", "出货量", "产能", "装机量", "订单", "员工人数")
-_WIDER = re.compile(r"全球|世界|全国|全行业|行业|累计|市场|合计|集团|整体")  # scopes that are not part of the company
+_WIDER = _PHRASES["wider"]  # scopes that are not part of the company
 _MIN_PARTS, _WHOLE = 2, 100.0
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from extraction.certainty.cues import CUES
 from extraction.certainty.modality import is_risk_heading
 from extraction.documents.cleaning import line_reason
+from extraction.text.lexicon import phrases
 from extraction.text.similarity import letters_of
 from kg.model import ChunkKind, Modality, ValueClass
 from kg.text.pattern_set import Alternatives
@@ -24,18 +25,15 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Fact
 
 # Connectives that always join a cause to its effect; looser ones (推动, 影响) count only with a causal fact.
-_CAUSE = re.compile(
-    "导致|使得|致使|主要系|主因|归因于|由于|源于(?<![起来]源于)(?!自)|缘于|受益于|受惠于|得益于|受累于|受制于|拖累|传导至"
-)
+_PHRASES = phrases("facts/passage_class")
+_CAUSE = _PHRASES["cause"]
 _ENGLISH_CAUSE = re.compile(r"\b(?:because|due to|driven by|as a result|led to)\b", re.IGNORECASE)
 _FORECAST = Alternatives(
     {f"c{at}": cue.pattern for at, cue in enumerate(CUES) if cue.modality is Modality.FORECAST and not cue.hedge},
     runs=r"\d",
 )
 _RISK_LEAD = re.compile(r"(?:[一二三四五六七八九十\d]{1,2}[、.]\s*)?(?:投资|主要)?风险(?:提示|因素|分析)\s*[:：]")
-_NUMBER = Prefiltered(
-    r"[-+＋－]?\d[\d,.:/\-~～]*\s*(?:%|％|pct|bp|[万亿千百]{0,2}(?:元|吨|股|台|套|辆|件|倍|人|户|家)?)[EAF]?|[|\s]"
-)
+_NUMBER = Prefiltered(_PHRASES["number"].pattern)
 _NUMBERS_ALONE = 0.6  # fraction of a text's characters that are numbers, units and table rules
 _SHINGLE = 5  # characters
 _SAME_PASSAGE = 0.8  # fraction of a passage's shingles that one earlier passage contains

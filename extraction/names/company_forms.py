@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import rjieba
-import yaml
 
+from extraction.text.lexicon import phrases, table
 from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
@@ -40,17 +39,12 @@ _ENGLISH = re.compile(
 _MARK = re.compile("S|PT|退")  # every match contains one of these
 _ENGLISH_FORM = re.compile(r"LTD|CORPORATION|COMPANY|LIMITED|INC|PLC|GMBH|LLC|HOLDINGS|GROUP|AG|S\.A")  # likewise
 _NAME_CHAR = re.compile(r"[一-鿿A-Za-z0-9·&（）()-]")
-_FORM = re.compile(
-    r"(?:公司|集团|银行|证券|基金|科技|股份|实业|控股|药业|制药|生物|医药|汽车|电子|半导体|能源|材料|智能|电池|机器人|光电|微电|通信|软件|技术|航空|航天|化工|钢铁|矿业|食品|乳业|酒业|置业|地产|重工|电气|精密)$"
-)
+_PHRASES = phrases("names/company_forms")
+_FORM = _PHRASES["form"]
 _NOT_A_NAME = re.compile(r"[A-Z0-9&/-]{1,5}|\d.*|.*(?:[一-鿿] [A-Za-z0-9]|[A-Za-z0-9/] [一-鿿]).*")
 _LATIN = re.compile(r"[A-Za-z0-9]")
 _BRACKETED = re.compile(r"[（(][^（()）]{1,12}[）)]")
-_PART = re.compile(
-    r"^(?P<whole>.{2,}?(?:公司|集团|股份)?)(?:之|的|及其|等)?(?:\d+家|[一二三四五六七八九十两多]+家)?"
-    r"(?:(?:全资|控股|下属|所属|核心|参股|境外|海外|保理)*(?:子公司|孙公司|分公司|企业)|(?:控股|大|第一大)?股东|(?:新任)?董事会|监事会"
-    r"|所属|投资银行|投资者|管理层|管理团队|股东大会|技术中心|研发中心|研究院|实验室|分行|支行|营业部|事业部|项目部|生产厂区|控股(?=$))$"
-)
+_PART = _PHRASES["part"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +203,5 @@ def _is_unknown_word(word: str) -> bool:
 
 @cache
 def _words() -> _Words:
-    text = (resources.files("extraction") / "lexicon" / "firms.yaml").read_text(encoding="utf-8")
-    table = yaml.load(text, Loader=yaml.CSafeLoader)
-    flat = {name: [word for line in table[name] for word in line.split()] for name in table}
+    flat = {name: [word for line in lines for word in line.split()] for name, lines in table("firms").items()}
     return _Words(frozenset(flat["stops"]), frozenset(flat["generic"]), tuple(flat["never_ends"]))

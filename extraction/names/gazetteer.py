@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import daachorse
 import rjieba
-import yaml
 from msgspec import Struct
 
 from extraction.sentence import EntityMention
+from extraction.text.lexicon import phrases, table
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -35,13 +34,9 @@ _FILES = (
 )
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _MIN_UNCHECKED_LENGTH = 3  # characters; shorter names must coincide with word boundaries
-_BRIDGE = re.compile(
-    r"(?:行业|板块|产业链|产业|产品|市场|业务|环节|领域|现货|期货)?(?:等)?(?:的)?"
-    r"(?:整体|平均|总体|终端|国内|全球|市场|现货|综合|单位|新增|累计|年|月度|年度|社会|总|传统|采购|相关|消费|配套|下游|主要){0,2}"
-)
-_OPENING = re.compile(
-    r"(?:[\s0-9.、（）()-]|整体|短期|中期|长期|中长期|当前|目前|后续|预计|未来|行业|市场|近期|本周|上周|下游|终端|国内|海外|全球|现货|其|年|月|季度|上半年|下半年)*"
-)
+_PHRASES = phrases("names/gazetteer")
+_BRIDGE = _PHRASES["bridge"]
+_OPENING = _PHRASES["opening"]
 _LIST_MARKS, _MARK = ("、", "："), re.compile("[，。；！？]")
 _FUNCTION_WORDS = "系受因由以对使令据与和及的了于为是在从向将把被"
 _PRICE_CONTINUATIONS = ("格", "差", "值", "位", "款", "钱")
@@ -274,31 +269,26 @@ _SALES_CHANNELS = frozenset({"零售", "批发"})  # 零售销量 does not measu
 @cache
 def shipped_gazetteer() -> Gazetteer:
     """Return the tables of extraction/lexicon/."""
-    folder = resources.files("extraction") / "lexicon"
-    tables: dict[str, Any] = {
-        name: yaml.load(folder.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        for name in (*_FILES, "indicator_heads", "stopwords")
-    }
-    stop = tables["stopwords"]
+    stop = table("stopwords")
     never = frozenset(word for group in stop["never"] for word in group)
     preferred = {word: Kind(kind) for word, kind in stop["ambiguous_kind"].items()}
     terms: dict[str, Term] = {}
     industries: dict[str, Term] = {}
     for name in _FILES:
-        for spelling, term in _terms(tables[name], macro=name == "macro_indicators"):
+        for spelling, term in _terms(table(name), macro=name == "macro_indicators"):
             if term.kind == Kind.INDUSTRY:
                 industries[spelling] = term
             if spelling not in never and (spelling not in terms or preferred.get(spelling) == term.kind):
                 terms[spelling] = term
     terms = {spelling: _with_owner(term, terms) for spelling, term in terms.items()}
-    heads, shorts = _heads(tables["indicator_heads"])
+    heads, shorts = _heads(table("indicator_heads"))
     weak = frozenset(stop["ambiguous_alone"])
     return Gazetteer(terms, heads, shorts, industries, never, weak, stop["industry_suffixes"])
 
 
-def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:
-    kind = Kind(table["kind"])
-    for entry in table["entries"]:
+def _terms(read: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term]]:
+    kind = Kind(read["kind"])
+    for entry in read["entries"]:
         units = entry.get("unit", ())
         term = Term(
             name=entry["name"],
@@ -313,15 +303,15 @@ def _terms(table: Mapping[str, Any], *, macro: bool) -> Iterable[tuple[str, Term
             yield spelling, term
 
 
-def _heads(table: Mapping[str, Any]) -> tuple[dict[str, IndicatorHead], dict[str, tuple[str, str]]]:
+def _heads(read: Mapping[str, Any]) -> tuple[dict[str, IndicatorHead], dict[str, tuple[str, str]]]:
     heads: dict[str, IndicatorHead] = {}
-    for entry in table["entries"]:
+    for entry in read["entries"]:
         units = entry.get("unit", ())
         head = IndicatorHead(entry["name"], _as_tuple(units))
         heads |= dict.fromkeys((entry["name"], *entry.get("aliases", ())), head)
     shorts = {
         spelling: (form["product"], form["head"])
-        for form in table["short_forms"]
+        for form in read["short_forms"]
         for spelling in (form["name"], *form.get("aliases", ()))
     }
     return heads, shorts

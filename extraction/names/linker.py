@@ -14,6 +14,7 @@ from extraction.names.company_merge import with_firms
 from extraction.names.gazetteer import indicator_of
 from extraction.names.ner import KIND_OF_LABEL
 from extraction.sentence import EntityMention
+from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -33,9 +34,8 @@ _NER_SCORE = 0.8
 _WEAK_SCORE, _MIN_WEAK_LENGTH = 0.8, 2
 _MIN_GUESS_LENGTH = 2
 _PERSON = re.compile(r"[\u4e00-\u9fff]{2,4}|[\u4e00-\u9fff]{1,8}(?:·[\u4e00-\u9fff]{1,8}){1,3}")
-_NOT_PRODUCT = re.compile(
-    r"^(?:产品|公司|项目|业务|系统|平台|技术|设备|材料|产能|板块|行业|市场|.)$|[，。：；（）\d]|产业|公司|行业"
-)
+_PHRASES = phrases("names/linker")
+_NOT_PRODUCT = _PHRASES["not_product"]
 
 
 class Linker:

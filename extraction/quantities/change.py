@@ -6,6 +6,7 @@ import re
 
 from msgspec import Struct
 
+from extraction.text.lexicon import phrases
 from kg.text.regex_prefilter import Prefiltered, first_letters
 
 # kind, pattern, example; the last one before the number decides
@@ -52,16 +53,15 @@ _VERB_LOOSE = re.compile(f"{_NO_VERB}(?P<word>{_WORDS}){_LOOSE}{{0,4}}$")
 _NOUN = re.compile(f"(?P<word>{_NOUNS}){_LOOSE}{{0,4}}$")
 _NOUN_ANYWHERE = re.compile(f"(?P<word>{_NOUNS})")
 _KIND = Prefiltered("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in KINDS))
-_AFTER = re.compile(
-    r"的?(?P<kind>同比|环比|年均复合|年化复合|年复合|复合年均|复合年|年均|复合)?的?(?P<word>增长率|增速|增幅|涨幅|降幅|跌幅|增长|上涨|下滑|下降|下跌|回落|回升)(?![至到了])"
-)
+_PHRASES = phrases("quantities/change")
+_AFTER = _PHRASES["after"]
 _AFTER_KIND = re.compile(
     r" ?[（(]?(?P<kind>[Yy][Oo][Yy]|[Qq][Oo][Qq]|[Mm][Oo][Mm]|[Ww][Oo][Ww]|CAGR)(?![A-Za-z]| ?[+\-−\d])"
 )
 _STEPS = {"月": "mom", "周": "wow"}
 _AFTER_STEP = re.compile(" ?(月|周)环比")
 _LESS_THAN = re.compile("跑输|低于|落后|少于")
-_LEVEL = re.compile("(?:为|是|至|到|达|达到|在|约为|约)(?:约|近)?$")
+_LEVEL = _PHRASES["level"]
 _FROM = re.compile("(?:从|由|自)[^，。；]{0,8}$")
 _TO = re.compile("[^，。；]{0,8}(?:至|到|→)(?:约|近|了)?$")
 _LOSS = re.compile("(?:利润|净利)[^，。；]{0,4}(?<!净)亏损(?:额|了|约|近|为|达)?$")

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from extraction.quantities.change import ChangeKind, Place, follows, read_change
 from extraction.quantities.numerals import WORD, Raw, read_word
 from extraction.quantities.units import NUMBER, SCALE, SCALES, UNIT, fold_unit
+from extraction.text.lexicon import phrases
 from kg.model import Problem
 from kg.text.regex_prefilter import Prefiltered
 
@@ -46,7 +47,8 @@ _CURRENCY = re.compile(r"(?P<c>US\$|HK\$|\$|¥|￥|€|RMB|USD) ?$")
 
 _SCAN = Prefiltered(rf"(?P<digits>(?<![\d.]){NUMBER})|{WORD}")
 
-_APPROX_BEFORE = re.compile(r"(?:约|近|超过|超|逾|接近|将近|大约|不足|不到|至少|最多|多达|平均|突破|[~≈><≥≤])(?:为)?$")
+_PHRASES = phrases("quantities/reader")
+_APPROX_BEFORE = _PHRASES["approx_before"]
 _APPROX_AFTER = re.compile("(?:左右|上下|以上|以下|以内|有余|级)")
 _LETTER_BEFORE = re.compile(
     r"(?:P/?E|P/?B|P/?S|PEG|EPS|CAGR|[Yy]o[Yy]|YOY|QOQ|[Qq]o[Qq]|[Mm]o[Mm]|ROE|ROA|CPI|PPI|GMV|AUM|GDP|Capex|FOB|CIF|RMB|USD)$"

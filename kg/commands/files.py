@@ -61,7 +61,7 @@ def is_database(path: Path) -> bool:
     for suffix in ("-wal", "-shm", "-journal", "-lock"):
         if path.name.endswith(suffix) and is_database(path.with_name(path.name.removesuffix(suffix))):
             return True
-    if not path.exists():
+    if not path.is_file():
         return False
     with path.open("rb") as file:
         return file.read(len(_BASE)) == _BASE

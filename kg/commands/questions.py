@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from kg.query.dual_level import Mode
+    from kg.query.grounding.dual_level import Mode
 
 _DIRECTIONS = {"up": 1, "down": -1}
 _direction = click.option(
@@ -156,7 +156,7 @@ def themes(theme_id: str | None, level: int, since: date | None, **options: Any)
 @_question
 def passages(query: str, limit: int, mode: Mode, **options: Any) -> None:
     """原文：最相关的段落，按词检索，或经图谱按实体与关系两级检索。"""
-    from kg.query.dual_level import dual_level as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.grounding.dual_level import dual_level as ask  # noqa: PLC0415 -- imported when called
 
     _answered(lambda session: ask(session, query, mode=mode, limit=limit), print_passages, **options)
 

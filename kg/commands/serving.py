@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from kg.service.keys import KeyRing
 
 _LARGEST_HEAD = 32_768  # bytes of request line and headers
-_MOST_CONNECTIONS = 1000
 _SHUTDOWN_SECONDS = 30
 
 
@@ -114,6 +112,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
         from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
         import_module(_PREFIX + ("tools" if tools else "app"))  # needs all that the extra brings
+        from kg.service.connections import MOST_CONNECTIONS, TimedProtocol, listening  # noqa: PLC0415
         from kg.service.guard import is_loopback  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         raise _absent(missing, extra) from missing
@@ -122,7 +121,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
             "service_keys", f"needed to listen on {host}; `liantu serve --new-key` makes a key and its hash"
         )
     _knowledge_base(**base).close()  # a base that cannot be opened is said here, in one line
-    with _listening(host, port) as listener, TemporaryDirectory(prefix="liantu-metrics-") as shared:
+    with listening(host, port) as listener, TemporaryDirectory(prefix="liantu-metrics-") as shared:
         if not made.ring().required:
             click.echo("liantu: no keys set: open to every program on this machine", err=True)
         if workers > 1:
@@ -135,10 +134,11 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
             log_config=None,
             access_log=False,
             server_header=False,
-            limit_concurrency=_MOST_CONNECTIONS,
+            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+            backlog=1024,
             h11_max_incomplete_event_size=_LARGEST_HEAD,
-            http="h11",
+            http=TimedProtocol,
             ws="none",
         )
         path = "/mcp" if tools else "/v1/"
@@ -175,17 +175,6 @@ def _knowledge_base(*, kb: Path, lang: Lang, min_confidence: float, model: Model
     from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
 
     return open_kb(kb, lang=lang, min_confidence=min_confidence, model=model)
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise SettingsError(f"--host {host} --port {port}", f"cannot listen there: {error.strerror}") from error
-    # asyncio sets this only on sockets with an explicit protocol; without it a short answer waits 40 ms for an ACK.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
 
 
 def _absent(missing: ModuleNotFoundError, extra: str) -> KgError:

@@ -1,7 +1,7 @@
 """Memory-mapped files of named arrays, written atomically and verified by checksum.
 
-Layout: magic, length of the header (8 bytes), header as JSON (key, arrays, checksum of the data), then the arrays, each
-on a multiple of 64 bytes. The file is synced under a temporary name, then renamed.
+A file is a sequence of arrays in NumPy's .npy format, each on a multiple of 64 bytes; the first is a header as JSON
+(key, names, checksum of the arrays). It is synced under a temporary name, then renamed.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+from numpy.lib import format as npy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_MAGIC = b"LTARRAY1"
 _ALIGNMENT = 64
 _BLOCK = 1 << 24
-_HEAD = len(_MAGIC) + 8
+_VERSION = (1, 0)
 
 
 def save(path: Path, key: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
@@ -34,23 +34,17 @@ def save(path: Path, key: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
         arrays: one-dimensional arrays by name.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    checksum = 0
+    for array in arrays.values():
+        checksum = _update_checksum(np.ascontiguousarray(array), checksum)
+    header = json.dumps({"key": key, "names": list(arrays), "checksum": checksum}).encode()
     try:
         path.parent.mkdir(exist_ok=True)
         _sweep(path.parent)
         with temporary.open("wb") as file:
-            layout, checksum, offset = [], 0, 0
-            for name, array in arrays.items():
-                data = np.ascontiguousarray(array).view(np.uint8).reshape(-1).data
-                checksum = _update_checksum(data, checksum)
-                layout.append([name, array.dtype.str, len(array), offset])
-                offset += -(-len(data) // _ALIGNMENT) * _ALIGNMENT
-            header = json.dumps({"key": key, "arrays": layout, "checksum": checksum, "bytes": offset}).encode()
-            header += b" " * (-(_HEAD + len(header)) % _ALIGNMENT)
-            file.write(_MAGIC + len(header).to_bytes(8, "little") + header)
-            for array in arrays.values():
-                data = np.ascontiguousarray(array).view(np.uint8).reshape(-1).data
-                file.write(data)
-                file.write(b"\0" * (-len(data) % _ALIGNMENT))
+            for array in (np.frombuffer(header, dtype=np.uint8), *arrays.values()):
+                file.write(b"\0" * (-file.tell() % _ALIGNMENT))
+                npy.write_array(file, np.ascontiguousarray(array), version=_VERSION, allow_pickle=False)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -81,22 +75,18 @@ def _alive(process: int) -> bool:
 def load(path: Path, key: Mapping[str, Any]) -> dict[str, NDArray[Any]] | None:
     """Map the arrays of a file; return None when it is missing, damaged, or has another key."""
     try:
-        mapped = np.memmap(path, dtype=np.uint8, mode="r")
-    except (OSError, ValueError):  # ValueError: an empty file cannot be mapped
+        with path.open("rb") as file:
+            mapped = np.memmap(file, dtype=np.uint8, mode="r")
+            file.seek(0)
+            header = _header(file)
+            if header["key"] != json.loads(json.dumps(key)):
+                return None
+            found = {name: _next(file, mapped) for name in header["names"]}
+    except (OSError, ValueError, KeyError, TypeError):  # the file is missing, or is not what `save` writes
         return None
-    header = _header(mapped)
-    if header is None or header.get("key") != json.loads(json.dumps(key)):
-        return None
-    data = mapped[len(mapped) - header["bytes"] :] if header["bytes"] else mapped[:0]
-    found: dict[str, NDArray[Any]] = {}
     checksum = 0
-    for name, dtype, length, offset in header["arrays"]:
-        kind = np.dtype(dtype)
-        part = data[offset : offset + length * kind.itemsize]
-        if kind.hasobject or len(part) != length * kind.itemsize:
-            return None
-        checksum = _update_checksum(part.data, checksum)
-        found[name] = np.asarray(part).view(kind)
+    for array in found.values():
+        checksum = _update_checksum(array, checksum)
     return found if checksum == header["checksum"] else None
 
 
@@ -104,30 +94,42 @@ def key_of(path: Path) -> dict[str, Any] | None:
     """Return the key stored in a file, or None when it cannot be read."""
     try:
         with path.open("rb") as file:
-            start = file.read(_HEAD)
-            if len(start) < _HEAD or start[: len(_MAGIC)] != _MAGIC:
-                return None
-            header = json.loads(file.read(min(int.from_bytes(start[len(_MAGIC) :], "little"), _BLOCK)))
-    except (OSError, ValueError):
+            key: dict[str, Any] = _header(file)["key"]
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    key = header.get("key") if isinstance(header, dict) else None
     return key if isinstance(key, dict) else None
 
 
-def _header(mapped: NDArray[np.uint8]) -> dict[str, Any] | None:
-    start = mapped[:_HEAD].tobytes()
-    if len(start) < _HEAD or start[: len(_MAGIC)] != _MAGIC:
-        return None
-    length = int.from_bytes(start[len(_MAGIC) :], "little")
-    try:
-        header: dict[str, Any] = json.loads(mapped[_HEAD : _HEAD + min(length, _BLOCK)].tobytes())
-    except ValueError:
-        return None
-    is_complete = isinstance(header, dict) and _HEAD + length + header.get("bytes", -1) == len(mapped)
-    return header if is_complete else None
+def _header(file: BinaryIO) -> dict[str, Any]:
+    shape, dtype = _layout(file)
+    if dtype != np.uint8:
+        raise ValueError(f"a header of {dtype}")
+    header: dict[str, Any] = json.loads(file.read(min(shape[0], _BLOCK)))
+    return header
 
 
-def _update_checksum(data: memoryview, checksum: int) -> int:
+def _next(file: BinaryIO, mapped: NDArray[np.uint8]) -> NDArray[Any]:
+    """Return the array that begins at the next multiple of 64 bytes."""
+    file.seek(-file.tell() % _ALIGNMENT, os.SEEK_CUR)
+    shape, dtype = _layout(file)
+    start = file.tell()
+    end = file.seek(shape[0] * dtype.itemsize, os.SEEK_CUR)
+    if dtype.hasobject or end > len(mapped):
+        raise ValueError(f"an array of {dtype} ends at {end} of {len(mapped)} bytes")
+    return np.asarray(mapped[start:end]).view(dtype)
+
+
+def _layout(file: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    if npy.read_magic(file) != _VERSION:
+        raise ValueError("another version of the format")
+    shape, _, dtype = npy.read_array_header_1_0(file)
+    if len(shape) != 1:
+        raise ValueError(f"an array of shape {shape}")
+    return shape, dtype
+
+
+def _update_checksum(array: NDArray[Any], checksum: int) -> int:
+    data = array.view(np.uint8).reshape(-1).data
     for start in range(0, len(data), _BLOCK):
         checksum = zlib.crc32(data[start : start + _BLOCK], checksum)
     return checksum

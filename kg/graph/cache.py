@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_FORMAT = 2
+_FORMAT = 3
 _WORTH_A_FILE = 20_000  # facts
 _MAX_PATCH = 20_000  # facts; beyond this or a twentieth of all facts, read a new table
 _LEAST_PATCH = 1_000
@@ -225,7 +225,7 @@ def _entity_ids(table: FactTable, rows: NDArray[np.int32]) -> Texts:
 def _pack(parts: Parts) -> dict[str, NDArray[Any]]:
     ids, none = parts.entity_ids, np.empty(0, dtype=np.int32)
     return {
-        "edges": parts.rows.records.view(f"V{parts.rows.records.itemsize}"),
+        "edges": parts.rows.records,
         "day": np.array([parts.as_of.toordinal() if parts.as_of else 0]),
         "nodes": np.arange(len(ids), dtype=np.int32) if ids.rows is None else ids.rows,
         "kinds": parts.kinds.codes,

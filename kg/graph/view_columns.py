@@ -1,7 +1,6 @@
 """Compute the nodes and live facts of one view from the columns of a base.
 
-Applies the rules of kg/store/rules/superseding.py and kg/store/rules/merging.py to whole columns; tests/properties/
-checks that both give the same results.
+Selects what kg/store/rules/superseding.py decides on, and applies kg/store/rules/merging.py to whole columns.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 from kg.graph.weights import MODALITY_FACTORS, faded
 from kg.model import Modality
 from kg.store.columns import OPEN_END, OPEN_START
-from kg.store.rules.superseding import SPEAKER_BOUND
+from kg.store.rules.superseding import SPEAKER_BOUND, Statements, superseding_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -212,72 +211,17 @@ def _families(table: FactTable, documents: NDArray[np.bool_]) -> NDArray[np.int6
 def _closed(
     table: FactTable, visible: _Visibility, positive: NDArray[np.bool_], words: Vocabulary
 ) -> NDArray[np.bool_]:
-    """Return the mask of facts superseded by a later one (DESIGN §4)."""
-    bound = np.array([name in SPEAKER_BOUND for name in words.relations], dtype=np.bool_)
-    closed = np.zeros(len(positive), dtype=np.bool_)
-    rivals = np.flatnonzero((table.place >= 0) & positive)
-    by_speaker = bound[table.relation[rivals]]
-    unbound = rivals[~by_speaker]
-    latest = np.full(int(table.place.max(initial=-1)) + 1, _NO_DAY, dtype=np.int32)
-    np.maximum.at(latest, table.place[unbound], visible.last[unbound])
-    closed[unbound] = latest[table.place[unbound]] > visible.last[unbound]
+    """Return the mask of superseded facts."""
     pairs = np.stack([table.denied, table.denial], axis=1).astype(np.int64)
     pairs = pairs[(visible.last[pairs] != _NO_DAY).all(axis=1)]
-    outright = pairs[~bound[table.relation[pairs[:, 0]]]]
-    closed[outright[visible.last[outright[:, 1]] > visible.last[outright[:, 0]], 0]] = True
-    _close_by_speakers(table, visible, (rivals[by_speaker], pairs[bound[table.relation[pairs[:, 0]]]]), closed)
-    return closed
-
-
-def _close_by_speakers(
-    table: FactTable,
-    visible: _Visibility,
-    rivals: tuple[NDArray[np.int64], NDArray[np.int64]],
-    closed: NDArray[np.bool_],
-) -> None:
-    """Mark facts as closed when each speaker has since replaced or denied them."""
-    own, pairs = rivals
-    facts = np.union1d(own, pairs[:, 0]) if len(pairs) else own
-    if not len(facts):
-        return
-    fact, speaker, day = _by_speaker(table, visible, facts)
-    speakers = int(table.evidence_speaker.max(initial=0)) + 1
-    # Latest day of each speaker in each place; it includes the fact itself, which is never later than itself.
-    places = table.place[fact].astype(np.int64)
-    shared = places >= 0
-    keys, inverse = np.unique(places[shared] * speakers + speaker[shared], return_inverse=True)
-    latest = np.full(len(keys), _NO_DAY, dtype=np.int64)
-    np.maximum.at(latest, inverse, day[shared])
-    replaced = np.zeros(len(fact), dtype=np.bool_)
-    replaced[shared] = latest[inverse] > day[shared]
-    if len(pairs):
-        denying = _by_speaker(table, visible, np.unique(pairs[:, 1]))
-        denied_on = {(int(f), int(s)): int(d) for f, s, d in zip(*denying, strict=True)}
-        denials: dict[int, list[int]] = {}
-        for one, other in pairs.tolist():
-            denials.setdefault(one, []).append(other)
-        for place in np.flatnonzero(np.isin(fact, pairs[:, 0])).tolist():
-            days = (denied_on.get((other, int(speaker[place])), _NO_DAY) for other in denials[int(fact[place])])
-            replaced[place] |= max(days) > day[place]
-    replaced &= speaker != 0  # speaker 0 is unnamed and may be anyone
-    still_held = np.unique(fact[~replaced])
-    closed[np.setdiff1d(fact, still_held)] = True
-
-
-def _by_speaker(
-    table: FactTable, visible: _Visibility, facts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return (fact, speaker, last visible day), one row per fact and speaker."""
-    places = _evidence_of(table, facts)
-    fact = np.repeat(facts, np.diff(table.evidence_ends)[facts])
-    seen = visible.days[places] != _NO_DAY
-    places, fact = places[seen], fact[seen]
-    speaker, day = table.evidence_speaker[places].astype(np.int64), visible.days[places].astype(np.int64)
-    order = np.lexsort((-day, speaker, fact))
-    fact, speaker, day = fact[order], speaker[order], day[order]
-    first = np.ones(len(fact), dtype=np.bool_)
-    first[1:] = (fact[1:] != fact[:-1]) | (speaker[1:] != speaker[:-1])
-    return fact[first], speaker[first], day[first]
+    place = np.where(positive, table.place, -1).astype(np.int64)
+    competing = np.union1d(np.flatnonzero(place >= 0), pairs)
+    evidence = _evidence_of(table, competing)
+    fact = np.repeat(competing, np.diff(table.evidence_ends)[competing])
+    seen = visible.days[evidence] != _NO_DAY
+    speaker, day = (column[evidence[seen]].astype(np.int64) for column in (table.evidence_speaker, visible.days))
+    bound = np.array([name in SPEAKER_BOUND for name in (*words.relations, "")], dtype=np.bool_)[table.relation]
+    return superseding_rows(Statements(fact[seen], speaker, day), place, pairs, bound=bound) >= 0
 
 
 def _strength(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One witness of a fact, ready to show: document, page, day and the exact quote."""
+    """One witness of a fact, ready to show: document with its address, page, day and the exact quote."""
 
     fact: str
     document: str
@@ -32,6 +32,7 @@ class Citation:
     start: int
     end: int
     quote: str
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,14 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One stage of a chain (上游 / 中游 / 下游) with its products and industries, and who stands on each."""
+    """One layer of a chain (上游 / 中游 / 下游) with its products and industries, and who stands on each.
+
+    `placed` is False for the layer of stages whose position no source states.
+    """
 
     name: str
     stages: tuple[Stage, ...]
+    placed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

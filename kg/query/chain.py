@@ -25,12 +25,15 @@ _TOPIC_KINDS = _STAGE_KINDS | {Kind.THEME}
 _BREADTH = 14  # strongest links followed from one node
 _COMPANIES = 8  # companies shown on one stage
 _DEEPEST = 4
-LAYER_NAMES = {-1: "上游", 0: "中游", 1: "下游"}
-LAYER_NAMES_EN = {-1: "Upstream", 0: "Midstream", 1: "Downstream"}
+_UNPLACED = 2  # after the sides -1, 0 and 1
+LAYER_NAMES = {-1: "上游", 0: "中游", 1: "下游", _UNPLACED: "位置未述"}
+LAYER_NAMES_EN = {-1: "Upstream", 0: "Midstream", 1: "Downstream", _UNPLACED: "Position not stated"}
 
 
 def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnswer:
     """Return the chain around a product, an industry or what a company makes, `depth` (1 … 4) stages each way.
+
+    Stages that belong to the topic without a stated flow to or from them form a last layer of their own.
 
     Raises:
         UnknownName: when nothing in the view bears the name.
@@ -40,9 +43,11 @@ def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnsw
     roots = {entity.id: entity} | {
         other.id: other for other in candidates(session, topic) if other.kind in _STAGE_KINDS
     }
-    layers, flow = _stages(session, _start(session, roots), min(max(depth, 1), _DEEPEST))
+    start = _start(session, roots)
+    layers, flow = _stages(session, start, min(max(depth, 1), _DEEPEST))
+    placed = {*start, *(end for step in flow if step.relation in _FLOW for end in (step.source, step.target))}
     makers = _companies(session, layers)
-    return _answer(session, entity, layers, flow, makers)
+    return _answer(session, entity, layers, flow, makers=makers, placed=placed)
 
 
 def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[int, int], list[Step]]:
@@ -137,7 +142,13 @@ def _companies(session: QuerySession, layers: dict[int, int]) -> dict[int, list[
 
 
 def _answer(
-    session: QuerySession, topic: Entity, layers: dict[int, int], flow: list[Step], makers: dict[int, list[Step]]
+    session: QuerySession,
+    topic: Entity,
+    layers: dict[int, int],
+    flow: list[Step],
+    *,
+    makers: dict[int, list[Step]],
+    placed: set[int],
 ) -> ChainAnswer:
     strength: dict[int, float] = defaultdict(float)
     for step in flow:
@@ -161,9 +172,10 @@ def _answer(
             companies.append(member)
             nodes.setdefault(company, member)
             used += steps
-        stages[_side(layers[index])].append(Stage(stage, tuple(companies)))
+        side = _side(layers[index]) if index in placed else _UNPLACED
+        stages[side].append(Stage(stage, tuple(companies)))
     names = LAYER_NAMES if session.lang == "zh" else LAYER_NAMES_EN
-    ordered = tuple(Layer(names[side], tuple(stages[side])) for side in (-1, 0, 1) if stages[side])
+    ordered = tuple(Layer(names[side], tuple(stages[side]), side != _UNPLACED) for side in names if stages[side])
     return ChainAnswer(topic, ordered, subgraph(nodes.values(), session.links(used)))
 
 

@@ -29,29 +29,36 @@ def profile(view: View | QuerySession, name: str) -> ProfileAnswer:
 
 def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
     """Return the profile of an entity that is known already."""
+    by_relation = _by_relation(session, entity.id)
     links = [
         session.link(sorted(group, key=_newest), weight)
         for relation in session.words.relations
-        for weight, group in _strongest(session, entity.id, relation)
+        for weight, group in _strongest(session, by_relation[relation])
     ]
+    session.meet_all(end for link in links for end in (link.source, link.target))
     nodes = {entity.id: Node(entity, 0, 2.0 + len(links))}
     for link in links:
         other = link.target if link.source == entity.id else link.source
-        known = session.view.entity(other)
+        known = session.known(other)
         if known and other not in nodes:
             nodes[other] = Node(known, 1 if link.source == entity.id else -1, link.weight)
     return ProfileAnswer(entity, tuple(links), subgraph(nodes.values(), links))
 
 
-def _strongest(session: QuerySession, entity_id: str, relation: str) -> list[tuple[float, list[Fact]]]:
-    """Return the live facts of one relation, grouped by what they link and say; a denial is a link of its own."""
-    ends = (
-        session.view.facts(subject=entity_id, relation=relation),
-        session.view.facts(object=entity_id, relation=relation),
-    )
-    grouped: dict[tuple[str, str, int, str], list[Fact]] = defaultdict(list)
+def _by_relation(session: QuerySession, entity_id: str) -> dict[str, list[Fact]]:
+    """Return the live facts of an entity by relation, read at once."""
+    ends = (session.view.facts(subject=entity_id), session.view.facts(object=entity_id))
     said = {fact.id: fact for facts in ends for fact in facts if not fact.superseded_by}
-    for fact in session.confident(said.values()):
+    found: dict[str, list[Fact]] = defaultdict(list)
+    for fact in said.values():
+        found[fact.relation].append(fact)
+    return found
+
+
+def _strongest(session: QuerySession, said: list[Fact]) -> list[tuple[float, list[Fact]]]:
+    """Return the facts of one relation, grouped by what they link and say; a denial is a link of its own."""
+    grouped: dict[tuple[str, str, int, str], list[Fact]] = defaultdict(list)
+    for fact in session.confident(said):
         grouped[fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
     weighed = [(sum(fact.witnesses * fact.confidence for fact in group), key) for key, group in grouped.items()]
     ranked = sorted(weighed, key=lambda row: (-row[0], row[1]))[:_PER_RELATION]

@@ -84,8 +84,16 @@ class QuerySession:
 
     def meet(self, indices: Iterable[int]) -> None:
         """Read the entities of many snapshot rows at once, that will be asked for one by one."""
-        ids = {self.graph.entity_ids[index] for index in indices} - self._entities.keys()
-        self._entities |= {entity.id: entity for entity in self.view.entities(ids=ids)}
+        self.meet_all(self.graph.entity_ids[index] for index in indices)
+
+    def meet_all(self, entity_ids: Iterable[str]) -> None:
+        """Read entities at once, that will be asked for one by one."""
+        ids = set(entity_ids) - self._entities.keys()
+        self._entities |= {entity.id: entity for entity in self.view.entities(ids=ids)} if ids else {}
+
+    def known(self, entity_id: str) -> Entity | None:
+        """Return an entity, None if the view does not know it."""
+        return self._entity(entity_id)
 
     def name(self, entity_id: str) -> str:
         """Return what an entity is called; one that the view no longer knows is called by its id."""
@@ -216,8 +224,7 @@ class QuerySession:
 
     def refs(self, ids: Sequence[str]) -> list[EntityRef]:
         """Return what is shown of entities, in the order of the ids; reads them in one call."""
-        missing = set(ids) - self._entities.keys()
-        self._entities |= {entity.id: entity for entity in self.view.entities(ids=missing)} if missing else {}
+        self.meet_all(ids)
         return [self._ref(identity) for identity in ids]
 
     def kind(self, entity_id: str) -> str:
@@ -301,4 +308,5 @@ def _citation(fact: Fact, item: Evidence, document: DocumentHead) -> Citation:
         start=item.start,
         end=item.end,
         quote=item.quote,
+        url=document.url,
     )

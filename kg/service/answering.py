@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 _Question = tuple[str, str, str, bool]  # method, parameters, tag, whether compressed
 _MOST_KEPT = 64 << 20  # bytes of answers
+CLIENT_LEFT = 499  # as nginx logs it
 _WORTH_COMPRESSING = 1000  # bytes
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
@@ -51,13 +52,31 @@ class ServiceLimits:
     seconds: float = 20.0
 
 
+class ClientLeft(Exception):
+    """The client closed its connection before the answer."""
+
+
+@dataclass(slots=True)
+class _Flight:
+    """A question that is being answered, and how many clients wait for it."""
+
+    task: asyncio.Task[bytes]
+    clients: int = 0
+
+
+async def _left(request: Request) -> None:
+    """Return when the client has closed the connection; it has no body left to send."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 class Answering:
     """Answers questions in a bounded pool of threads, and keeps the last answers, 64 MB of them."""
 
     def __init__(self, kb: KnowledgeBase, limits: ServiceLimits, metrics: ServiceMetrics) -> None:
         self._kb, self._limits, self._metrics = kb, limits, metrics
         self._nearby = isinstance(kb.store, (MemoryStore, SqliteStore))
-        self._flying: dict[_Question, asyncio.Task[bytes]] = {}
+        self._flying: dict[_Question, _Flight] = {}
         self._pool = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="liantu")
         self._busy, self._lock = 0, Lock()
         self._kept: OrderedDict[_Question, bytes] = OrderedDict()
@@ -100,7 +119,12 @@ class Answering:
             self._metrics.keep()
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
         key = (operation.name, question.model_dump_json(), tag, small)
-        body = self._known(key) or await self._computed(key, lambda: self._answer(operation, question, key=key))
+        try:
+            body = self._known(key) or await self._computed(
+                key, lambda: self._answer(operation, question, key=key), request
+            )
+        except ClientLeft:
+            return Response(status_code=CLIENT_LEFT)  # for the log only
         if body.startswith(_GZIP_MAGIC):
             headers["Content-Encoding"] = "gzip"
         return Response(body, headers=headers, media_type="application/json")
@@ -116,13 +140,30 @@ class Answering:
         self._metrics.keep()
         return self._kept.get(key)
 
-    async def _computed(self, key: _Question, work: Callable[[], bytes]) -> bytes:
-        """Answer a question once for all who ask it at the same time; a client that leaves does not stop it."""
-        task = self._flying.get(key)
-        if task is None:
-            task = self._flying[key] = asyncio.ensure_future(self.run(work))
-            task.add_done_callback(lambda done: self._landed(key, done))
-        return await asyncio.shield(task)
+    async def _computed(self, key: _Question, work: Callable[[], bytes], request: Request) -> bytes:
+        """Answer a question once for all who ask it at the same time.
+
+        When all of them have left, a question that has not begun is dropped; one that has runs on, and is kept.
+
+        Raises:
+            ClientLeft: when this client has left.
+        """
+        flight = self._flying.get(key)
+        if flight is None:
+            flight = self._flying[key] = _Flight(asyncio.ensure_future(self.run(work)))
+            flight.task.add_done_callback(lambda done: self._landed(key, done))
+        flight.clients += 1
+        gone = asyncio.ensure_future(_left(request))
+        try:
+            await asyncio.wait((flight.task, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not flight.task.done():
+                raise ClientLeft
+            return flight.task.result()
+        finally:
+            gone.cancel()
+            flight.clients -= 1
+            if not flight.clients:
+                flight.task.cancel()
 
     def _landed(self, key: _Question, task: asyncio.Task[bytes]) -> None:
         del self._flying[key]
@@ -141,18 +182,23 @@ class Answering:
                 return
             question = question.model_copy(update={"after": page.next})
 
-    async def batch(self, wanted: Batch) -> Response:
+    async def batch(self, request: Request, wanted: Batch) -> Response:
         """Answer several questions, in their order; each has a status of its own."""
-        answers = [await self._part(each) for each in wanted.requests]
+        try:
+            answers = [await self._part(each, request) for each in wanted.requests]
+        except ClientLeft:
+            return Response(status_code=CLIENT_LEFT)
         return Response(b'{"answers":[' + b",".join(answers) + b"]}", media_type="application/json")
 
-    async def _part(self, part: BatchPart) -> bytes:
+    async def _part(self, part: BatchPart, request: Request) -> bytes:
         try:
             operation = METHODS[part.method]
             question = operation.parameters.model_validate(part.parameters)
             tag = self._tag() if self._nearby else await self.run(self._tag)
             key = (operation.name, question.model_dump_json(), tag, False)
-            body = self._known(key) or await self._computed(key, lambda: self._answer(operation, question, key=key))
+            body = self._known(key) or await self._computed(
+                key, lambda: self._answer(operation, question, key=key), request
+            )
         except ValidationError as error:
             refused = invalid([{**each, "loc": ("", *each["loc"])} for each in error.errors()])
         except KgError as error:
@@ -177,7 +223,8 @@ class Answering:
 
     async def ready(self) -> Response:
         """Say whether the base can be read."""
-        return Response(msgspec.json.encode({"revision": await self.run(self._kb.store.revision)}))
+        body = msgspec.json.encode({"revision": await self.run(self._kb.store.revision)})
+        return Response(body, media_type="application/json")
 
     def close(self) -> None:
         """End the threads after the questions they answer."""

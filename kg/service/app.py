@@ -179,8 +179,8 @@ async def _streamed(answering: Answering, question: FactsQuestion) -> Response:
 
 
 def _batch_endpoint(answering: Answering) -> Callable[..., Awaitable[Response]]:
-    async def answer(wanted: Annotated[Batch, Body()]) -> Response:
-        return await answering.batch(wanted)
+    async def answer(request: Request, wanted: Annotated[Batch, Body()]) -> Response:
+        return await answering.batch(request, wanted)
 
     return answer
 

@@ -9,10 +9,11 @@ from kg.query.ask.answer import ask
 from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
+from kg.query.browse.pages import DocumentPart, part_of
 from kg.query.chain import chain
-from kg.query.dual_level import dual_level
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
+from kg.query.grounding.dual_level import dual_level
 from kg.query.grounding.prose import NoModel, prose
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
@@ -22,7 +23,6 @@ from kg.query.resolve import resolve_name
 from kg.query.session import ANSWERED, QuerySession
 from kg.query.stats import stats
 from kg.query.themes.listing import theme, themes
-from kg.service.pages import DocumentPart, part_of
 from kg.service.search import EntityMatch, NameIndex, PerView, search
 from kg.store.open import open_store
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from kg.query.browse.diff import DiffAnswer
     from kg.query.browse.facts import FactsAnswer
     from kg.query.browse.neighbours import NeighboursAnswer
-    from kg.query.dual_level import Mode
     from kg.query.grounding.context import ContextAnswer
+    from kg.query.grounding.dual_level import Mode
     from kg.query.grounding.prose import ProseAnswer
     from kg.query.resolve import ResolveAnswer
     from kg.query.stats import BaseStats
@@ -86,6 +86,7 @@ class KnowledgeBase:
         self, store: Store, *, lang: Lang = "zh", min_confidence: float = ANSWERED, model: Model | None = None
     ) -> None:
         self.store, self.lang, self.min_confidence, self.model = store, lang, min_confidence, model
+        self._stats = PerView(stats)
         self._names = PerView(lambda session: KnownNames(session.view))
         self._indexes = PerView(lambda session: NameIndex(session.view.names()))
         self._orders = PerView(lambda session: FactOrder(session.snapshot))
@@ -192,8 +193,10 @@ class KnowledgeBase:
 
     def stats(self, **options: Unpack[ViewOptions]) -> BaseStats:
         """Return what the base holds: documents, days, publishers, facts by relation, main names."""
+        revision = self.store.revision()
         with self.session(**options) as session:
-            return stats(session)
+            usual = session.min_confidence == self.min_confidence
+            return self._stats.of(session, revision) if usual else stats(session)
 
     def resolve(self, name: str, **options: Unpack[ViewClocks]) -> ResolveAnswer:
         """Return the entities that a name, alias, code or id may mean, with the reason, most connected first."""

@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from kg.errors import EmptyBase, KgError, QuestionError, StoreError, UnknownDocument, UnknownName
 from kg.llm.port import ModelError
+from kg.query.browse.pages import UnknownPage
 from kg.query.themes.listing import NoRun, UnknownTheme
-from kg.service.pages import UnknownPage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -33,6 +33,7 @@ _HOMES = (
     "kg.query.browse.diff",
     "kg.query.browse.facts",
     "kg.query.browse.neighbours",
+    "kg.query.browse.pages",
     "kg.query.grounding.context",
     "kg.query.grounding.prose",
     "kg.query.themes.biography",

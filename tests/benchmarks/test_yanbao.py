@@ -81,7 +81,7 @@ def test_what_differs_is_named(tmp_path: Path, indicator: dict[str, Any], fault:
     assert right(report)["value + indicator + period"] == 0
 
 
-def test_what_is_not_read_is_missed_and_what_is_not_annotated_is_told(tmp_path: Path):
+def test_what_is_not_read_is_missed_and_what_is_not_annotated_is_reported(tmp_path: Path):
     line = "宁德时代2024年实现营业收入3620.13亿元，某不明之物达到77.77度。"
     wanted = annotated("不明之物", "77.77度", line=line)
     report = measured(tmp_path, wanted, line=line)

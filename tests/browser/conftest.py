@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from viz.publication import LIBRARY
+from tests.browser.geometry import RECORD_TEXT
+from viz.publish.collection import LIBRARY, MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,17 +58,19 @@ def open_file(browser: Browser) -> Iterator[Callable[..., Opened]]:
     """Open a page as a double click would; only itself and the library beside it may be read."""
     contexts = []
 
-    def open_path(file: Path, *, width: int = 1600, height: int = 1000) -> Opened:
+    def open_path(file: Path, *, width: int = 1600, height: int = 1000, own_folder: bool = False) -> Opened:
         # Without motion a test waits for no animation, however busy the machine is.
         context = browser.new_context(
             viewport={"width": width, "height": height}, offline=True, reduced_motion="reduce"
         )
+        context.add_init_script(RECORD_TEXT)
         contexts.append(context)
         opened = Opened(context.new_page())
-        own = {file.as_uri(), file.with_name(LIBRARY).as_uri()}
+        folder = f"{file.parent.as_uri()}/"
+        own = {file.as_uri(), *(file.with_name(name).as_uri() for name in (LIBRARY, MANIFEST))}
 
         def watch(route: Route) -> None:
-            if route.request.url in own:
+            if route.request.url in own or (own_folder and route.request.url.startswith(folder)):
                 route.continue_()
                 return
             opened.requests.append(route.request.url)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from kg.cli import root
 from tests.architecture.source import ROOT
-from tests.browser.geometry import lines_behind_shapes
+from tests.browser.geometry import illegible, lines_behind_shapes, overlapping
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 DEMO = ROOT / "notebooks" / "demo"
 
 
-def _pages() -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
+def _pages() -> tuple[tuple[str, ...], ...]:
     spec = importlib.util.spec_from_file_location("demo_run", DEMO / "run.py")
     assert spec is not None
     assert spec.loader is not None
@@ -41,24 +41,52 @@ def demo(browser, tmp_path_factory) -> Path:  # noqa: ARG001 - without a browser
     _run("ingest", str(DEMO / "reports"), "--kb", kb)
     _run("weekly", "--kb", kb)
     for lang in ("zh", "en"):
-        for file, _, _, arguments in _pages():
-            place, themes = out / lang / file, arguments[0] == "themes"
-            if not themes or lang == "zh":
-                _run("draw", *arguments, "--kb", kb, "--lang", lang, "--out", str(place.parent if themes else place))
+        for arguments in _pages():
+            if arguments[0] != "themes" or lang == "zh":
+                _run("draw", *arguments, "--kb", kb, "--lang", lang, "--out", str(out / lang), "--profiles", "20")
     return out
 
 
-def test_no_line_of_the_demo_passes_behind_a_card(demo, open_file):
+def _own(folder: Path) -> list[Path]:
+    """Return the pages of a folder without most of the companies', which are many and alike."""
+    pages = sorted(folder.rglob("*.html"))
+    profiles = [path for path in pages if path.name.startswith("profile-")]
+    return [path for path in pages if path not in profiles[6:]]
+
+
+def test_the_demo_is_legible_and_no_line_passes_behind_a_card(demo, open_file):
     """A line that vanishes behind a card is read as ending there: a wrong picture of who pays whom."""
-    pictures, behind = 0, {}
-    for path in sorted(demo.rglob("*.html")):
-        opened = open_file(path)
-        if opened.page.query_selector("#canvas") is None:
-            continue
-        pictures += 1
-        found = lines_behind_shapes(opened.page)
-        if found or opened.requests or opened.complaints:
-            behind[path.name] = (found, opened.requests, opened.complaints)
+    pictures, wrong = 0, {}
+    for path in _own(demo):
+        opened = open_file(path, width=1280, height=720)
+        if opened.page.query_selector("#canvas"):
+            pictures += 1
+            faults = [*illegible(opened.page), *overlapping(opened.page), *lines_behind_shapes(opened.page)]
+            if faults or opened.requests or opened.complaints:
+                wrong[path.name] = (faults, opened.requests, opened.complaints)
         opened.page.close()
     assert pictures > 2 * len(_pages()), "every page of the demo in both languages, and a page for each theme"
-    assert behind == {}
+    assert wrong == {}
+
+
+def test_pages_lead_to_each_other(demo, open_file):
+    """Index → chain → company → theme, each with a click."""
+    opened = open_file(demo / "zh" / "index.html", own_folder=True)
+    page = opened.page
+    page.fill("#find", "光伏 产业链")
+    page.click("main li:not([hidden]) a")
+    page.wait_for_selector("#state", state="detached")
+    assert "光伏" in page.inner_text("h1")
+    page.fill("#find", "隆基绿能")
+    page.press("#find", "Enter")
+    page.click("#detail .pages a")
+    page.wait_for_selector("#state", state="detached")
+    assert page.inner_text("h1").startswith("隆基绿能")
+    related = page.inner_text("#related")
+    assert "光伏 · 产业链" in related
+    page.click("#related a[href^=theme-]")
+    page.wait_for_selector("#state", state="detached")
+    assert "隆基绿能" in page.inner_text("#panel")
+    page.click("a[href='index.html']")
+    assert page.query_selector("#find")
+    assert (opened.requests, opened.complaints) == ([], [])

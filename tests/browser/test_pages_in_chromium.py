@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.query.answers import ProfileAnswer, Subgraph
-from tests.browser.geometry import lines_behind_shapes
+from tests.browser.geometry import DRAWN_TEXTS, illegible, lines_behind_shapes, overlapping
 from tests.viz import samples
 from viz.atlas import answer_page, theme_page
 from viz.network import page
 from viz.pages import IndexEntry, index_page
+from viz.publish.pyvis_export import plain_page
 from viz.scene import scene_of
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ _INK = """() => {
 }"""
 
 _VIEW = """() => {
-  const { network, data } = window.liantu;
+  const { network, shown } = window.liantu;
   const canvas = document.querySelector("#canvas");
-  return data.nodes.filter((node) => node.face).map((node) => {
+  return shown().nodes.filter((node) => node.face).map((node) => {
     const { x, y } = network.canvasToDOM({ x: node.x, y: node.y });
     return { x, y, inside: x > 0 && y > 0 && x < canvas.clientWidth && y < canvas.clientHeight };
   });
@@ -71,20 +72,121 @@ def test_a_page_draws_whole_asks_nobody_and_complains_of_nothing(open_page, name
 
 @pytest.mark.parametrize("name", PAGES)
 def test_no_line_passes_behind_a_shape(open_page, name):
-    assert lines_behind_shapes(open_page(PAGES[name]()).page) == []
+    opened = open_page(PAGES[name]())
+    assert lines_behind_shapes(opened.page) == []
+    if opened.page.query_selector("#fold"):
+        opened.page.click("#fold")
+        assert lines_behind_shapes(opened.page) == []
 
 
 def test_a_line_behind_a_shape_is_found(open_page, monkeypatch):
-    monkeypatch.setattr("viz.lines.ways_round", lambda *_: {})
-    found = lines_behind_shapes(open_page(PAGES["three hundred"]()).page)
-    assert any(" behind 示例公司" in line for line in found)
+    monkeypatch.setattr("viz.layout.lines.ways_round", lambda *_: {})
+    opened = open_page(PAGES["three hundred"]())
+    opened.page.click("#fold")
+    assert any(" behind 示例公司" in line for line in lines_behind_shapes(opened.page))
 
 
-def test_a_window_of_another_size_keeps_the_whole_picture_in_view(open_page):
+@pytest.mark.parametrize("size", [(1280, 720), (1600, 1000)])
+@pytest.mark.parametrize("name", PAGES)
+def test_all_text_of_the_first_view_is_legible_and_apart(open_page, name, size):
+    opened = open_page(PAGES[name](), width=size[0], height=size[1])
+    assert illegible(opened.page) == []
+    assert overlapping(opened.page) == []
+    assert all(spot["inside"] for spot in opened.page.evaluate(_VIEW)), "every shape is in view at the start"
+
+
+def test_small_and_overlapping_text_is_found(open_page):
+    opened = open_page(PAGES["chain"]())
+    opened.page.evaluate("() => { document.querySelector('h1').style.fontSize = '9px'; }")
+    opened.page.evaluate("() => window.liantu.network.moveTo({ scale: 0.4 })")
+    assert any("9px" in item for item in illegible(opened.page))
+    assert any("隆基绿能" in item for item in illegible(opened.page))
+    crowded = open_page(PAGES["impact"]())
+    crowded.page.evaluate("() => { for (const label of window.liantu.shown().labels) label.x = label.y = 0; }")
+    assert overlapping(crowded.page) != []
+
+
+def test_text_stays_legible_in_a_smaller_window_and_the_topic_in_view(open_page):
     opened = open_page(PAGES["profile"]())
     opened.page.set_viewport_size({"width": 760, "height": 560})
     opened.page.wait_for_timeout(300)
-    assert all(spot["inside"] for spot in opened.page.evaluate(_VIEW))
+    assert illegible(opened.page) == []
+    (topic,) = opened.page.evaluate(
+        "() => window.liantu.shown().nodes.filter((node) => node.face && node.face.focus)"
+        ".map(({ x, y }) => window.liantu.network.canvasToDOM({ x, y }))"
+    )
+    canvas = opened.page.locator("#canvas").bounding_box()
+    assert 0 < topic["x"] < canvas["width"]
+    assert 0 < topic["y"] < canvas["height"]
+
+
+_FOLD = """() => {
+  const fold = window.liantu.shown().nodes.find((node) => node.face && node.face.hides.length);
+  return { x: fold.x, y: fold.y, hides: fold.face.hides.map((at) => window.liantu.data.members[at].label) };
+}"""
+
+
+def test_a_fold_opens_to_what_it_stands_for(open_page):
+    opened = open_page(PAGES["chain"](), width=1280, height=720)
+    before = opened.page.evaluate("() => window.liantu.shown().nodes.length")
+    fold = opened.page.evaluate(_FOLD)
+    _click(opened, fold["x"], fold["y"])
+    assert all(name in opened.panel() for name in fold["hides"])
+    assert opened.page.evaluate("() => window.liantu.shown().nodes.length") > before
+    assert opened.page.get_attribute("#fold", "aria-pressed") == "true"
+    opened.page.click("#detail button.row")
+    assert opened.page.inner_text("#detail h2") == fold["hides"][0]
+    opened.page.click("#fold")
+    assert opened.page.evaluate("() => window.liantu.shown().nodes.length") == before
+
+
+def test_search_unfolds_what_it_finds(open_page):
+    opened = open_page(PAGES["chain"](), width=1280, height=720)
+    name = opened.page.evaluate(_FOLD)["hides"][0]
+    opened.page.fill("#find", name)
+    opened.page.press("#find", "Enter")
+    assert opened.page.inner_text("#detail h2") == name
+    drawn = opened.page.evaluate("() => window.liantu.shown().nodes.map((node) => node.label)")
+    assert name in drawn
+
+
+def _drawn(opened: Opened) -> set[str]:
+    return {item["text"] for item in opened.page.evaluate(DRAWN_TEXTS)}
+
+
+def test_groups_that_a_filter_empties_disappear(open_page):
+    opened = open_page(PAGES["chain"]())
+    assert {"上游", "硅片", "隆基绿能"} <= _drawn(opened)
+    opened.page.click(".chips [data-kind=company]")
+    assert "隆基绿能" not in _drawn(opened)
+    assert {"上游", "硅片"} <= _drawn(opened)
+    assert not any("还有" in text for text in _drawn(opened)), "a fold of companies goes with them"
+    opened.page.click(".chips [data-kind=company]")
+    opened.page.click(".chips [data-kind=product]")
+    left = _drawn(opened)
+    assert "隆基绿能" not in left, "a company goes with its stage"
+    assert "上游" not in left, "no heading stands over nothing"
+
+
+def test_figures_are_a_table_whose_rows_open_their_sentences(open_page):
+    opened = open_page(page(scene_of(samples.measured())))
+    table = opened.page.inner_text("#figures")
+    assert "归母净利润" in table
+    assert "507.45亿元" in table
+    opened.page.click("#figures summary")
+    assert opened.page.is_visible("#figures mark")
+    assert "507.45亿元" not in " ".join(_drawn(opened))
+    node = opened.page.evaluate("() => window.liantu.shown().nodes.find((node) => node.face && node.face.focus)")
+    _click(opened, node["x"], node["y"])
+    assert "507.45亿元" in opened.page.inner_text("#detail .figures")
+
+
+def test_a_pyvis_page_draws_and_asks_nobody(open_page):
+    pytest.importorskip("pyvis")
+    opened = open_page(plain_page(scene_of(samples.hostile())))
+    opened.page.wait_for_timeout(300)
+    assert opened.page.query_selector("#network canvas") is not None
+    assert (opened.requests, opened.complaints, opened.dialogs) == ([], [], [])
 
 
 def test_an_empty_page_says_so_without_a_picture(open_page):
@@ -111,7 +213,7 @@ def test_search_finds_by_name_code_and_alias_and_focuses(open_page, text):
     centre = opened.page.evaluate("() => window.liantu.network.getViewPosition()")
     node = opened.page.evaluate(
         "() => { const at = window.liantu.data.members.findIndex((m) => m.label === '隆基绿能');"
-        "return window.liantu.data.nodes.find((node) => node.id === `n${at}`); }"
+        "return window.liantu.shown().nodes.find((node) => node.id === `n${at}`); }"
     )
     assert abs(centre["x"] - node["x"]) < 2
     assert abs(centre["y"] - node["y"]) < 2
@@ -133,7 +235,7 @@ def _click(opened: Opened, x: float, y: float) -> None:
 def test_a_click_on_a_line_shows_its_quote_source_page_and_day(open_page):
     opened = open_page(PAGES["impact"]())
     label = opened.page.evaluate(
-        "() => window.liantu.data.labels.find((label) => {"
+        "() => window.liantu.shown().labels.find((label) => {"
         "const { links, members } = window.liantu.data;"
         "return members[links[label.link].target].label === '天齐锂业'; })"
     )
@@ -148,8 +250,8 @@ def test_a_click_on_a_line_shows_its_quote_source_page_and_day(open_page):
 def test_a_click_on_a_company_shows_what_put_it_on_its_stage(open_page):
     opened = open_page(PAGES["chain"]())
     node = opened.page.evaluate(
-        "() => { const { nodes, members } = window.liantu.data;"
-        "return nodes.find((node) => node.face && members[Number(node.id.slice(1))].label === '双良节能'); }"
+        "() => { const { shown } = window.liantu;"
+        "return shown().nodes.find((node) => node.face && node.label === '双良节能'); }"
     )
     _click(opened, node["x"], node["y"])
     shown = opened.panel()
@@ -186,8 +288,9 @@ def test_evidence_is_reached_by_keyboard_alone(open_page):
 def test_a_line_under_the_pointer_shows_its_sentence(open_page):
     opened = open_page(PAGES["impact"]())
     spot = opened.page.evaluate(
-        "() => { const { data, network } = window.liantu;"
-        "const label = data.labels.find((label) => data.members[data.links[label.link].target].label === '天齐锂业');"
+        "() => { const { data, network, shown } = window.liantu;"
+        "const target = (label) => data.members[data.links[label.link].target].label;"
+        "const label = shown().labels.find((label) => target(label) === '天齐锂业');"
         "return network.canvasToDOM(label); }"
     )
     box = opened.page.locator("#canvas").bounding_box()
@@ -223,7 +326,7 @@ def test_hostile_strings_are_shown_and_never_run(open_page):
     opened = open_page(PAGES["hostile"]())
     opened.page.click("#links button")
     assert samples.HOSTILE.split("\u2028")[0] in opened.page.inner_text("#detail mark")
-    node = opened.page.evaluate("() => window.liantu.data.nodes[0]")
+    node = opened.page.evaluate("() => window.liantu.shown().nodes[0]")
     _click(opened, node["x"], node["y"])
     opened.page.wait_for_timeout(500)
     assert (opened.dialogs, opened.requests, opened.complaints) == ([], [], [])

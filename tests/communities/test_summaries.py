@@ -101,9 +101,9 @@ def test_a_forecast_is_open_until_its_period_is_over():
     assert not any(line.startswith("因果：") for line in lines_of(ahead))
 
 
-def test_numbers_are_told_as_data():
-    told = claim("industry:光伏", "reports", PRICE, value=Value(40.0, "元/千克"), valid=year(2024))
-    assert any(line.startswith("数据：") and "40元/千克" in line for line in lines_of(told))
+def test_numbers_are_reported_as_data():
+    reported = claim("industry:光伏", "reports", PRICE, value=Value(40.0, "元/千克"), valid=year(2024))
+    assert any(line.startswith("数据：") and "40元/千克" in line for line in lines_of(reported))
 
 
 def test_a_name_stays_until_most_of_what_it_names_has_gone():
@@ -123,6 +123,6 @@ def test_a_summary_that_says_the_same_has_the_same_id_and_another_has_another():
 def test_changes_tell_what_is_new_but_not_in_the_first_week():
     session, content = content_of(*CHAIN)
     assert changes(session, content, first=True) == ()
-    head, *told = changes(session, content, first=False)
+    head, *reported = changes(session, content, first=False)
     assert head.text == "新增 2 条事实"
-    assert [line.facts for line in told] == [(fact.id,) for fact in content.fresh]
+    assert [line.facts for line in reported] == [(fact.id,) for fact in content.fresh]

@@ -108,26 +108,26 @@ def test_stability_is_the_share_that_stayed():
 # ── what happened ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def told(
+def reported(
     groups: dict[str, tuple[str, ...]], previous: dict[str, tuple[str, ...]]
 ) -> set[tuple[str, str, tuple[str, ...]]]:
     return {(item.turn.value, item.theme, item.others) for item in turns(groups, previous)}
 
 
 def test_nothing_happens_when_nothing_changes():
-    assert told({"t": A}, {"t": A}) == set()
-    assert told({}, {}) == set()
-    assert told({"t": (*A, "z")}, {"t": A}) == set()  # one member more of six is no growth
+    assert reported({"t": A}, {"t": A}) == set()
+    assert reported({}, {}) == set()
+    assert reported({"t": (*A, "z")}, {"t": A}) == set()  # one member more of six is no growth
 
 
 def test_birth_and_death():
-    assert told({"t": A}, {}) == {("born", "t", ())}
-    assert told({}, {"t": A}) == {("died", "t", ())}
-    assert told({"u": B}, {"t": A}) == {("born", "u", ()), ("died", "t", ())}
+    assert reported({"t": A}, {}) == {("born", "t", ())}
+    assert reported({}, {"t": A}) == {("died", "t", ())}
+    assert reported({"u": B}, {"t": A}) == {("born", "u", ()), ("died", "t", ())}
 
 
 def test_a_split_names_its_parts_and_the_new_part_its_origin():
-    assert told({"t": A, "u": B}, {"t": (*A, *B)}) == {
+    assert reported({"t": A, "u": B}, {"t": (*A, *B)}) == {
         ("split", "t", ("u",)),
         ("born", "u", ("t",)),
         ("shrunk", "t", ()),
@@ -135,7 +135,7 @@ def test_a_split_names_its_parts_and_the_new_part_its_origin():
 
 
 def test_a_merger_names_what_it_was_made_of_and_the_lost_one_where_it_went():
-    assert told({"t": (*A, *B)}, {"t": A, "u": B}) == {
+    assert reported({"t": (*A, *B)}, {"t": A, "u": B}) == {
         ("merged", "t", ("u",)),
         ("died", "u", ("t",)),
         ("grown", "t", ()),
@@ -144,7 +144,7 @@ def test_a_merger_names_what_it_was_made_of_and_the_lost_one_where_it_went():
 
 def test_a_large_theme_that_takes_a_few_members_of_another_is_no_merger_and_no_split():
     large = tuple(f"m{number}" for number in range(40))
-    assert told({"t": (*large, *A[:2]), "u": A[2:]}, {"t": large, "u": A}) == set()
+    assert reported({"t": (*large, *A[:2]), "u": A[2:]}, {"t": large, "u": A}) == set()
 
 
 def test_growth_says_who_joined_and_left():
@@ -153,7 +153,7 @@ def test_growth_says_who_joined_and_left():
 
 
 @pytest.mark.parametrize("mixing", [0.1, 0.3])
-def test_planted_splits_and_mergers_are_told(mixing: float):
+def test_planted_splits_and_mergers_are_reported(mixing: float):
     """F1 at least 0.9 (benchmarks.themes tracking prints it over more weeks)."""
     right, found, planted = turns_found(planted_weeks(seed=3, weeks=8, mixing=mixing))
     assert planted >= 8

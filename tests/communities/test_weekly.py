@@ -164,7 +164,7 @@ def test_documents_without_facts_make_a_run_without_themes(store: Store):
     assert run.quality["modularity"] == 0.0
 
 
-def test_a_busy_base_is_told_before_any_work(store: Store):
+def test_a_busy_base_is_reported_before_any_work(store: Store):
     filled(solar(), store)
     stages: list[str] = []
     with store.writer(), pytest.raises(StoreLocked):
@@ -272,7 +272,7 @@ def test_a_plan_of_composed_summaries_counts_what_is_new(store: Store):
     assert plan_week(store, None).written == 0
 
 
-def test_who_comes_second_is_told_who_holds_the_lock(tmp_path: Path):
+def test_who_comes_second_learns_who_holds_the_lock(tmp_path: Path):
     base = open_store(tmp_path / "kb", create=True)
     with base.writer(), pytest.raises(StoreLocked, match=rf"process {os.getpid()} \("):
         run_week(base, None)
@@ -293,13 +293,13 @@ def test_weeks_coupled_in_time_give_a_whole_run_twice_the_same(store: Store):
 def lines_of(store: Store) -> set[str]:
     """Return all that themes and their changes say, in whatever answer."""
     session = QuerySession(store.view())
-    told = [
+    reported = [
         line for community in themes(session.view) for line in (community.summary.lines if community.summary else ())
     ]
     for community in themes(session.view):
-        told += [*theme(session, community.id).community.changes[1:], *community.changes[1:]]
-    told += [line for item in changes(session, date(2024, 1, 15)).themes for line in item.news]
-    return {line.text for line in told}
+        reported += [*theme(session, community.id).community.changes[1:], *community.changes[1:]]
+    reported += [line for item in changes(session, date(2024, 1, 15)).themes for line in item.news]
+    return {line.text for line in reported}
 
 
 def test_a_theme_says_nothing_that_only_a_removed_document_said(store: Store):

@@ -63,14 +63,14 @@ def test_what_is_not_there_is_none(store: Store):
     assert store.reading("doc:1") is None
 
 
-def test_copies_are_told_from_both_sides_and_only_while_they_are_there(store: Store):
-    """So that neither the order of writing nor what was removed can be told from what is left."""
+def test_copies_are_reported_from_both_sides_and_only_while_they_are_there(store: Store):
+    """So that neither the order of writing nor what was removed can be seen in what is left."""
     readings = (reading(1, 0), reading(2, 1, copies=(1,)), reading(3, 2, copies=(1, 2, 7)))
     with store.writer() as writer:
         for item in readings:
             writer.write(item)
-        told = [getattr(store.reading(f"doc:{number}"), "copies", None) for number in (1, 2, 3)]
-        assert told == [("doc:2", "doc:3"), ("doc:1", "doc:3"), ("doc:1", "doc:2")]
+        stated = [getattr(store.reading(f"doc:{number}"), "copies", None) for number in (1, 2, 3)]
+        assert stated == [("doc:2", "doc:3"), ("doc:1", "doc:3"), ("doc:1", "doc:2")]
         lines = list(dump(store))
         writer.remove("doc:2")
         assert [getattr(store.reading(f"doc:{number}"), "copies", None) for number in (1, 3)] == [

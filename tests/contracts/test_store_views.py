@@ -252,7 +252,7 @@ def test_names_are_found_folded_and_only_from_their_day(store: Store):
     assert list(before.names()) == [("宁德时代", CATL)]
 
 
-def test_names_that_hold_a_text_are_told_from_their_day_only(store: Store):
+def test_names_that_hold_a_text_are_reported_from_their_day_only(store: Store):
     called = (Entity("product:锂矿", Kind.PRODUCT, "锂矿", (Alias("100%锂石"),), ("锂-1",)),)
     view = seen(store, reading(1, 0), reading(2, 5, entities=called))
     assert list(view.names("锂")) == [("100%锂石", "product:锂矿"), ("锂矿", "product:锂矿")]  # a code is no name
@@ -262,7 +262,7 @@ def test_names_that_hold_a_text_are_told_from_their_day_only(store: Store):
     assert list(store.view(known_at=READ - timedelta(days=1)).names("宁德")) == []
 
 
-def test_some_entities_and_some_documents_are_told_as_among_all(store: Store):
+def test_some_entities_and_some_documents_are_reported_as_among_all(store: Store):
     renamed = Entity(CATL, Kind.COMPANY, "CATL")
     later = reading(2, 5, entities=(renamed, Entity(BYD, Kind.COMPANY, "比亚迪")), read=READ + timedelta(days=9))
     seen(store, reading(1, 0, fact(CATL, "uses", LITHIUM)), later)

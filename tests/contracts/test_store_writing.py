@@ -311,7 +311,7 @@ def test_a_run_published_again_is_seen_from_then_on_only(store: Store):
 
 
 def test_the_instant_of_a_run_is_kept_in_utc(store: Store):
-    """One told in another zone is the same instant; one without a zone is taken to be in UTC."""
+    """One stated in another zone is the same instant; one without a zone is taken to be in UTC."""
     beijing = READ.astimezone(timezone(timedelta(hours=8)))
     with store.writer() as writer:
         writer.publish(Run("r1", day(1), recorded_at=beijing))

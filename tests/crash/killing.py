@@ -88,8 +88,8 @@ def _undisturbed(work: str, base: Path) -> float:
     """Let a work run to its end, and return how long it took."""
     with _started(work, base) as process:
         began = time.perf_counter()
-        _, told = process.communicate()
-        assert process.returncode == 0, told
+        _, reported = process.communicate()
+        assert process.returncode == 0, reported
     return time.perf_counter() - began
 
 

@@ -46,7 +46,7 @@ def base(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(made, tmp_path / "kb.liantu"))
 
 
-def told(capsys: pytest.CaptureFixture[str], base: Path, *arguments: str) -> tuple[int, str]:
+def reported(capsys: pytest.CaptureFixture[str], base: Path, *arguments: str) -> tuple[int, str]:
     """Call `liantu`; return its exit code and what it says on the standard error."""
     code = 0
     try:
@@ -77,12 +77,12 @@ def refused(base: Path) -> str:
     """Return what is said to somebody who may not write."""
     with (
         as_nobody(),
-        pytest.raises(StoreUnusable) as told,
+        pytest.raises(StoreUnusable) as reported,
         closing(open_store(base)) as store,
         store.writer() as writer,
     ):
         writer.remove("doc:1")
-    return str(told.value)
+    return str(reported.value)
 
 
 @pytest.mark.parametrize("kilobytes", [300, 700])
@@ -138,11 +138,11 @@ def test_a_path_that_no_file_can_have_is_said(tmp_path: Path):
 @pytest.mark.parametrize("arguments", COMMANDS[:2])
 def test_another_writer_is_said(capsys, base: Path, arguments: tuple[str, ...]):
     with closing(open_store(base)) as store, store.writer():
-        code, message = told(capsys, base, *arguments)
+        code, message = reported(capsys, base, *arguments)
         assert (code, one_line(message)) == (4, True)
         assert "is writing; wait until it ends" in message
-        assert told(capsys, base, "check")[0] == told(capsys, base, "profile", "宁德时代")[0] == 0
-    assert told(capsys, base, *arguments)[0] == 0
+        assert reported(capsys, base, "check")[0] == reported(capsys, base, "profile", "宁德时代")[0] == 0
+    assert reported(capsys, base, *arguments)[0] == 0
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)
@@ -150,7 +150,7 @@ def test_a_later_version_is_said(capsys, base: Path, arguments: tuple[str, ...])
     with closing(sqlite3.connect(base)) as connection:
         connection.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
     before = base.read_bytes()
-    code, message = told(capsys, base, *arguments)
+    code, message = reported(capsys, base, *arguments)
     assert (code, one_line(message)) == (4, True)
     assert "upgrade liantu" in message
     assert base.read_bytes() == before
@@ -165,8 +165,8 @@ def test_a_damaged_page_is_said_and_a_backup_serves(capsys, base: Path):
     content[(root - 1) * size : root * size] = b"\xa5" * size
     base.write_bytes(content)
     for arguments in COMMANDS:
-        code, message = told(capsys, base, *arguments)
+        code, message = reported(capsys, base, *arguments)
         assert (code, one_line(message)) == (4, True), arguments
         assert "damaged" in message or "faults" in message
     base.write_bytes(whole)
-    assert told(capsys, base, "check")[0] == 0
+    assert reported(capsys, base, "check")[0] == 0

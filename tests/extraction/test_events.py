@@ -95,8 +95,8 @@ def test_a_planned_purchase_is_planned_and_keeps_its_sum():
     ],
 )
 def test_an_event_is_denied_and_planned_by_the_words_at_its_trigger(text, modality, polarity):
-    told = {(fact.modality, fact.polarity) for fact in reports.facts_of(text) if fact.relation == "undergoes"}
-    assert told == {(modality, polarity)}
+    stated = {(fact.modality, fact.polarity) for fact in reports.facts_of(text) if fact.relation == "undergoes"}
+    assert stated == {(modality, polarity)}
 
 
 def test_an_event_takes_no_period_of_another_clause():

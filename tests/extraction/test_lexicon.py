@@ -64,10 +64,12 @@ def surfaces_of(kind: str) -> set[str]:
 def test_every_file_of_the_folder_is_known():
     others = {
         "companies",
+        "cues",
         "event_frames",
         "firms",
         "macro_indicators",
         "measuring",
+        "relation_patterns",
         "stopwords",
     }
     known = {stem for stem, _, _ in SCHEMAS.values()} | others

@@ -26,7 +26,7 @@ def sentence(text: str, *firms: str, subject: str = "") -> AnnotatedSentence:
     return AnnotatedSentence(one, tuple(sorted(refs, key=lambda ref: ref.start)), (), (), subject=understood)
 
 
-def told(annotated: AnnotatedSentence, relation: str) -> set[tuple[str, str]]:
+def stated(annotated: AnnotatedSentence, relation: str) -> set[tuple[str, str]]:
     return {(claim.subject.name, claim.object.name) for claim in sure(annotated) if claim.relation == relation}
 
 
@@ -38,7 +38,7 @@ def told(annotated: AnnotatedSentence, relation: str) -> set[tuple[str, str]]:
     ],
 )
 def test_a_list_names_what_a_company_runs(text, names):
-    assert {name for _, name in told(sentence(text, "天山矿业"), "operates")} == names
+    assert {name for _, name in stated(sentence(text, "天山矿业"), "operates")} == names
 
 
 @pytest.mark.parametrize(
@@ -49,17 +49,17 @@ def test_a_list_names_what_a_company_runs(text, names):
     ],
 )
 def test_a_list_names_what_a_company_makes(text, names):
-    assert {name for _, name in told(sentence(text, "天山矿业"), "produces")} == names
+    assert {name for _, name in stated(sentence(text, "天山矿业"), "produces")} == names
 
 
 def test_a_list_is_of_the_company_named_before_it():
     text = "天山矿业的子公司青松建材主营业务为水泥、商砼。"
-    assert told(sentence(text, "天山矿业", "青松建材"), "operates") == {("青松建材", "水泥"), ("青松建材", "商砼")}
+    assert stated(sentence(text, "天山矿业", "青松建材"), "operates") == {("青松建材", "水泥"), ("青松建材", "商砼")}
 
 
 def test_a_list_without_a_name_is_the_understood_subject_s():
     annotated = sentence("主营业务为水泥、商砼。", subject="青松建材")
-    assert told(annotated, "operates") == {("青松建材", "水泥"), ("青松建材", "商砼")}
+    assert stated(annotated, "operates") == {("青松建材", "水泥"), ("青松建材", "商砼")}
 
 
 def test_a_list_of_nobody_says_nothing():
@@ -89,12 +89,12 @@ def test_only_a_list_whose_opening_names_it_makes_facts():
 
 def test_what_stands_in_brackets_is_no_item_of_a_list_and_no_owner():
     text = "甲公司（乙公司子公司）设备齐全，产品覆盖丝杠（磨床、车床等六大工序）和减速器。"
-    assert told(sentence(text, "甲公司", "乙公司"), "produces") == {("甲公司", "丝杠"), ("甲公司", "减速器")}
+    assert stated(sentence(text, "甲公司", "乙公司"), "produces") == {("甲公司", "丝杠"), ("甲公司", "减速器")}
 
 
 def test_a_list_of_partners_is_not_what_a_company_makes():
     text = "甲公司投资多家企业，合作品牌包括丝杠之家、减速器之家。"
-    assert told(sentence(text, "甲公司"), "produces") == set()
+    assert stated(sentence(text, "甲公司"), "produces") == set()
 
 
 def test_an_adjective_cut_out_of_a_pair_is_doubtful():
@@ -103,4 +103,4 @@ def test_an_adjective_cut_out_of_a_pair_is_doubtful():
 
 
 def test_one_of_several_is_no_name():
-    assert not told(sentence("天山矿业该业务为核心业务之一，毛利率最高。", "天山矿业"), "operates")
+    assert not stated(sentence("天山矿业该业务为核心业务之一，毛利率最高。", "天山矿业"), "operates")

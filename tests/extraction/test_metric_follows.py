@@ -1,4 +1,4 @@
-"""Figures that name no indicator, and rows told of several years."""
+"""Figures that name no indicator, and rows mentioned several years."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kg.settings import Settings
 from tests.goldens.reports import facts_of, names_of, read, report
 
 
-def told(text: str) -> list[tuple[float, str, str, str]]:
+def stated(text: str) -> list[tuple[float, str, str, str]]:
     """(number, unit, change, period) of every figure."""
     found = [fact for fact in facts_of(text) if fact.relation == "reports" and fact.value]
     return [(fact.value.number, fact.value.unit, fact.value.change, str(fact.valid)) for fact in found]
@@ -45,7 +45,7 @@ def told(text: str) -> list[tuple[float, str, str, str]]:
     ],
 )
 def test_what_follows_a_figure_is_of_the_same_indicator(text, figures):
-    assert told(text) == figures
+    assert stated(text) == figures
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_follows_a_figure_is_of_the_same_indicator(text, figures):
     ],
 )
 def test_a_bare_level_goes_on_only_with_a_year_and_in_the_same_unit(text):
-    assert [number for number, *_ in told(text)] == [1e9]
+    assert [number for number, *_ in stated(text)] == [1e9]
 
 
 def named(text: str) -> list[tuple[str, float, bool]]:
@@ -98,17 +98,17 @@ def test_a_verb_before_market_is_what_is_sold():
 
 
 def test_a_percentage_behind_a_word_of_share_is_one():
-    assert [figure[:3] for figure in told("2024年智能手机出货量占比逐步提升，从2023年的31%提升至2024年的34%。")] == [
+    assert [figure[:3] for figure in stated("2024年智能手机出货量占比逐步提升，从2023年的31%提升至2024年的34%。")] == [
         (31, "%", "share"),
         (34, "%", "share"),
     ]
 
 
 def test_what_a_figure_was_is_not_what_it_rose_by():
-    assert -3e8 not in {number for number, *_ in told("2023年宁德时代净利润10亿元，较2022年的-3亿元增长13亿元。")}
+    assert -3e8 not in {number for number, *_ in stated("2023年宁德时代净利润10亿元，较2022年的-3亿元增长13亿元。")}
 
 
-def test_the_move_of_an_untold_time_is_doubtful():
+def test_the_move_of_an_unreported_time_is_doubtful():
     assert [stored for *_, stored in named("申万行业指数涨跌幅：半导体涨幅12.7%。")] == [False]
 
 
@@ -127,7 +127,7 @@ def test_the_move_of_an_untold_time_is_doubtful():
             "7月锂电池销量为12万台，较去年同期的10万台增长20%。",
             [(1.2e5, "台", "", "2025-07"), (20, "%", "yoy", "2025-07")],
         ),
-        # told in two currencies
+        # stated in two currencies
         (
             "锂电池产值从2015年的100亿日元（6亿元人民币）上升到2020年的300亿日元（18亿元人民币）。",
             [(1e10, "日元", "", "2015"), (3e10, "日元", "", "2020")],
@@ -147,4 +147,4 @@ def test_the_move_of_an_untold_time_is_doubtful():
     ],
 )
 def test_more_ways_to_go_on(text, figures):
-    assert told(text) == figures
+    assert stated(text) == figures

@@ -24,7 +24,7 @@ def test_a_place_before_a_figure_that_bears_none_makes_it_doubtful(text, stored)
     assert all((fact.confidence >= Settings().min_confidence) == stored for fact in facts)
 
 
-def told(*lines: str) -> set[tuple[str, str, bool]]:
+def stated(*lines: str) -> set[tuple[str, str, bool]]:
     """(indicator, scope, stored) of every level in a report."""
     reading = read(report(*lines))
     names = names_of(reading)
@@ -55,7 +55,7 @@ def told(*lines: str) -> set[tuple[str, str, bool]]:
     ],
 )
 def test_whose_place_a_figure_has(lines, expected):
-    assert told(*lines) == expected
+    assert stated(*lines) == expected
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_heading_of_an_unknown_trade_hides_the_one_above(heading, owners):
 
 
 def test_a_doubtful_figure_says_nothing_of_where_the_next_is_measured():
-    found = told("2024年5月全球水泥产量（特种 + 普通）为30万吨。2024年7月电解铝产量378万吨。")
+    found = stated("2024年5月全球水泥产量（特种 + 普通）为30万吨。2024年7月电解铝产量378万吨。")
     assert found == {("水泥产量", "全球", False), ("电解铝产量", "", True)}
 
 
@@ -110,7 +110,7 @@ def dated(*lines: str) -> set[tuple[str, str]]:
         (("2025年1-7月，光伏产量从上半年的31万吨升至35万吨。",), {("光伏产量", "2025-01-01…2025-07-31")}),
         (("宁德时代2025年上半年毛利率从2023年的10%升至12%，净利率5%。",), {("净利率", "2025H1")}),
         (("2024年煤炭需求80万吨，预计水泥产量每年增至15万吨。",), {("水泥产量", "")}),
-        # the period of other words in a bracket, of a span told of another figure
+        # the period of other words in a bracket, of a span mentioned another figure
         (("首批配额（5-7月发放）下达，尿素价格1904元/吨。",), {("尿素价格", "")}),
         (("尿素价格（5月）1904元/吨。",), {("尿素价格", "2025-05")}),
         (("长江电力近三年累计分红600亿元，股息率3.4%。",), {("股息率", "")}),

@@ -8,7 +8,7 @@ from kg.settings import Settings
 from tests.goldens.reports import names_of, read, report
 
 
-def told(text: str) -> list[tuple[str, str, float, str]]:
+def stated(text: str) -> list[tuple[str, str, float, str]]:
     """(owner, indicator, number, scope) of every stored figure, in order of its place."""
     reading = read(report(text))
     names = names_of(reading)
@@ -50,23 +50,23 @@ def told(text: str) -> list[tuple[str, str, float, str]]:
     ],
 )
 def test_each_of_a_row_is_of_whom_it_names(text, expected):
-    assert told(text) == expected
+    assert stated(text) == expected
 
 
 def test_what_is_imported_and_its_price_are_no_row():
-    assert ("水泥", "水泥价格", 80.5, "") not in told("2025年4月，从越南和智利进口水泥的价格分别为90、80.5美元/吨。")
+    assert ("水泥", "水泥价格", 80.5, "") not in stated("2025年4月，从越南和智利进口水泥的价格分别为90、80.5美元/吨。")
 
 
 def test_to_whom_a_row_is_exported():
-    assert told("2025年4月，中国对越南、智利水泥出口额同比分别增长3%、5%。") == [
+    assert stated("2025年4月，中国对越南、智利水泥出口额同比分别增长3%、5%。") == [
         ("水泥", "水泥出口额", 3, "对越南"),
         ("水泥", "水泥出口额", 5, "对智利"),
     ]
 
 
-def test_several_places_are_told_apart():
-    assert told("2025年4月，贵州 & 湖南金属硅周度产量2.5万吨。") == [("工业硅", "工业硅产量", 2.5e4, "贵州、湖南")]
-    assert told("江苏、安徽水泥价格400元/吨。") == [("水泥", "水泥价格", 400, "江苏、安徽")]
+def test_several_places_are_distinguished():
+    assert stated("2025年4月，贵州 & 湖南金属硅周度产量2.5万吨。") == [("工业硅", "工业硅产量", 2.5e4, "贵州、湖南")]
+    assert stated("江苏、安徽水泥价格400元/吨。") == [("水泥", "水泥价格", 400, "江苏、安徽")]
 
 
 @pytest.mark.parametrize(
@@ -80,17 +80,17 @@ def test_several_places_are_told_apart():
     ],
 )
 def test_what_drives_or_counts_a_figure_is_no_part_of_what_narrows_it(text, scope):
-    assert [figure[3] for figure in told(text)] == [scope]
+    assert [figure[3] for figure in stated(text)] == [scope]
 
 
 def test_new_energy_counted_in_cars_are_cars():
-    assert told("2025年4月，新能源零售销量90万辆，同比增长33%。") == [
+    assert stated("2025年4月，新能源零售销量90万辆，同比增长33%。") == [
         ("新能源汽车", "零售销量", 9e5, ""),
         ("新能源汽车", "零售销量", 33, ""),
     ]
-    assert told("2025年4月，我国新增新能源装机1.2亿千瓦。")[0][0] == "新能源"
+    assert stated("2025年4月，我国新增新能源装机1.2亿千瓦。")[0][0] == "新能源"
 
 
 def test_what_is_added_is_another_figure_than_the_whole():
-    assert told("2024年水泥新增产量10万吨。") == []
-    assert told("2026年全固态电池新增需求3GWh。") == [("全固态电池", "全固态电池新增需求", 3, "")]
+    assert stated("2024年水泥新增产量10万吨。") == []
+    assert stated("2026年全固态电池新增需求3GWh。") == [("全固态电池", "全固态电池新增需求", 3, "")]

@@ -351,7 +351,7 @@ def test_a_comparison_does_not_date_the_claim():
         "食品饮料行业CR5（前五企业市占率）为28%。",  # the first five together
     ],
 )
-def test_a_figure_that_nobody_can_be_told_to_have_is_not_stored(text):
+def test_a_figure_that_nobody_can_be_said_to_have_is_not_stored(text):
     found = [fact for fact in facts_of(text) if fact.relation == "reports"]
     assert not [fact for fact in found if fact.confidence >= Settings().min_confidence]
 

@@ -9,7 +9,7 @@ from extraction.pipeline import Extractor
 from kg.model import ChunkKind, Kind, MentionStatus
 from kg.relations import vocabulary
 from kg.securities.master import Master
-from tests.goldens.reports import READ, extractor, facts_of, read, report, told
+from tests.goldens.reports import READ, extractor, facts_of, read, report, stated
 
 SUPPLY = "宁德时代向特斯拉供应磷酸铁锂电池。"
 REPORT = (
@@ -106,15 +106,15 @@ def test_headings_are_not_read_as_claims():
 
 @pytest.mark.parametrize("line", [SUPPLY, "- " + SUPPLY])
 def test_paragraphs_and_items_are_read(line):
-    assert told(line, relation="supplies") == {("宁德时代", "特斯拉")}
+    assert stated(line, relation="supplies") == {("宁德时代", "特斯拉")}
 
 
 def test_an_item_without_an_end_mark_is_read():
-    assert told("- 宁德时代向特斯拉供应磷酸铁锂电池", relation="supplies") == {("宁德时代", "特斯拉")}
+    assert stated("- 宁德时代向特斯拉供应磷酸铁锂电池", relation="supplies") == {("宁德时代", "特斯拉")}
 
 
 def test_every_sentence_of_a_block_is_read():
-    assert told("铺垫。" + SUPPLY + "恩捷股份向比亚迪供货。", relation="supplies") == {
+    assert stated("铺垫。" + SUPPLY + "恩捷股份向比亚迪供货。", relation="supplies") == {
         ("宁德时代", "特斯拉"),
         ("恩捷股份", "比亚迪"),
     }

@@ -22,7 +22,7 @@ def reader() -> NameReader:
     return NameReader(Master.load(), ner=False)
 
 
-def told(reader: NameReader, text: str, day: date = DAY):
+def stated(reader: NameReader, text: str, day: date = DAY):
     return {each["text"]: each for each in reader.read(text, day)}
 
 
@@ -49,16 +49,16 @@ def test_the_wire(reader):
     ],
 )
 def test_the_day_decides(reader, text, year, name, code):
-    assert told(reader, text, date(year, 6, 1))[name]["code"] == code
+    assert stated(reader, text, date(year, 6, 1))[name]["code"] == code
 
 
 def test_a_common_word_is_no_company(reader):
-    found = told(reader, "机器人板块走强，太阳能需求增长。")
+    found = stated(reader, "机器人板块走强，太阳能需求增长。")
     assert {each["kind"] for each in found.values()} & {"company"} == set()
 
 
 def test_a_group_is_not_its_subsidiary_nor_its_listed_arm(reader):
-    found = told(reader, "中国平安与平安银行合作，华能与大唐集团中标。")
+    found = stated(reader, "中国平安与平安银行合作，华能与大唐集团中标。")
     assert found["中国平安"]["code"] == "601318.SH"
     assert found["平安银行"]["code"] == "000001.SZ"
     assert found["华能"]["entity"] == "org:华能集团"
@@ -68,7 +68,7 @@ def test_a_group_is_not_its_subsidiary_nor_its_listed_arm(reader):
 def test_an_unlisted_company_is_unknown_with_proposals(reader):
     (mention,) = (
         each
-        for each in told(reader, "上海国际港务（集团）股份有限公司参与投资。").values()
+        for each in stated(reader, "上海国际港务（集团）股份有限公司参与投资。").values()
         if each["kind"] == "company"
     )
     assert (mention["status"], mention["code"]) == ("unknown", None)
@@ -78,7 +78,7 @@ def test_an_unlisted_company_is_unknown_with_proposals(reader):
 
 def test_traditional_and_wide_characters_keep_their_places(reader):
     text = "寧德時代與ＴＣＬ科技簽約，鋰電池價格上漲。"
-    found = told(reader, text)
+    found = stated(reader, text)
     assert found["寧德時代"]["code"] == "300750.SZ"
     assert found["ＴＣＬ科技"]["code"] == "000100.SZ"
     assert all(text[each["start"] : each["end"]] == each["text"] for each in found.values())
@@ -118,7 +118,7 @@ def test_own_names_and_synonyms(tmp_path):
         "company:\n  甲乙丙新材料有限公司: [甲乙新材]\nproduct:\n  锂电池: [锂离子蓄电池]\n", encoding="utf-8"
     )
     own = NameReader(Master.load(), ner=False, lexicon=lexicon_with(path))
-    found = told(own, "甲乙新材生产锂离子蓄电池。")
+    found = stated(own, "甲乙新材生产锂离子蓄电池。")
     assert found["甲乙新材"]["entity"] == "org:甲乙丙新材料有限公司"
     assert found["锂离子蓄电池"]["entity"] == "product:锂电池"
 

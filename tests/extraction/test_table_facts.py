@@ -46,8 +46,8 @@ def test_a_financial_summary_is_a_fact_a_cell():
 def test_a_column_of_estimates_is_a_forecast():
     reading = read(report(table(*SUMMARY), codes=("300750.SZ",)))
     tables = [fact for fact in reading.facts if fact.evidence[0].extractor.endswith(":table")]
-    told = {str(fact.valid): fact.modality for fact in tables}
-    assert told == {"2023": Modality.ASSERTED, "2024": Modality.ASSERTED, "2025": Modality.FORECAST}
+    stated = {str(fact.valid): fact.modality for fact in tables}
+    assert stated == {"2023": Modality.ASSERTED, "2024": Modality.ASSERTED, "2025": Modality.FORECAST}
 
 
 def test_segments_narrow_the_companys_figures():

@@ -19,11 +19,11 @@ CATL = ("300750.SZ",)
 
 def shown(reading: Reading) -> set[tuple[str, str, str]]:
     names = names_of(reading)
-    told = [fact for fact in reading.facts if ":table." in fact.evidence[0].extractor]
-    for item in (item for fact in told for item in fact.evidence):
+    stated = [fact for fact in reading.facts if ":table." in fact.evidence[0].extractor]
+    for item in (item for fact in stated for item in fact.evidence):
         assert reading.document.text[item.start : item.end] == item.quote
         assert "\n" not in item.quote
-    return {(names[fact.subject], fact.relation, names[fact.object]) for fact in told}
+    return {(names[fact.subject], fact.relation, names[fact.object]) for fact in stated}
 
 
 def qualifiers(reading: Reading) -> list[dict[str, str]]:

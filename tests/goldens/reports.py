@@ -82,7 +82,7 @@ def names_of(reading: Reading) -> dict[str, str]:
     return {entity.id: entity.name for entity in reading.entities}
 
 
-def told(*lines: str, relation: str, **about: object) -> set[tuple[str, str]]:
+def stated(*lines: str, relation: str, **about: object) -> set[tuple[str, str]]:
     """Return the (subject name, object name) pairs of one relation."""
     reading = read(report(*lines, **about))  # type: ignore[arg-type]
     names = names_of(reading)

@@ -1,4 +1,4 @@
-"""A line that drops in mid-write leaves whole documents, a second run completes them; passwords are never told."""
+"""A line that drops in mid-write leaves whole documents, a second run completes them; passwords are never stated."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def store(neo4j_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sto
     yield from emptied(neo4j_server, monkeypatch)
 
 
-def told(view: View) -> list[object]:
+def stated(view: View) -> list[object]:
     heads = list(view.documents())
     texts = [(view.document(head.id), view.chunks(head.id), view.mentions(head.id)) for head in heads]
     return [heads, texts, list(view.facts()), list(view.entities()), list(view.names()), view.search("碳酸锂", 9)]
@@ -70,12 +70,12 @@ def test_a_line_cut_in_mid_write_leaves_whole_documents(neo4j_server: Server, st
         assert proxy.was_cut
     written = {head.id for head in store.view().documents()}
     assert len(written) < len(READINGS)
-    assert told(store.view()) == told(reference(written).view())
+    assert stated(store.view()) == stated(reference(written).view())
     with store.writer() as writer:
         for item in READINGS:
             assert writer.write(item) is (item.document.id not in written)
     whole = reference({item.document.id for item in READINGS})
-    assert told(store.view()) == told(whole.view())
+    assert stated(store.view()) == stated(whole.view())
     assert store.stats() == whole.stats()
 
 
@@ -88,7 +88,7 @@ def test_a_line_that_comes_back_is_used_again(neo4j_server: Server, store: Store
         assert [writer.write(item) for item in READINGS] == [True] * len(READINGS)
         assert proxy.was_cut
     whole = reference({item.document.id for item in READINGS})
-    assert told(store.view()) == told(whole.view())
+    assert stated(store.view()) == stated(whole.view())
     assert store.stats() == whole.stats()
 
 
@@ -105,7 +105,7 @@ def test_a_removal_cut_in_the_middle_removes_all_or_nothing(neo4j_server: Server
         for item in READINGS:
             writer.remove(item.document.id)
     left = {head.id for head in store.view().documents()}
-    assert told(store.view()) == told(reference(left).view())
+    assert stated(store.view()) == stated(reference(left).view())
     with store.writer():
         pass  # whoever writes next deletes what was out of sight only
     assert store.stats() == reference(left).stats()
@@ -117,16 +117,18 @@ def test_what_a_reader_still_sees_is_deleted_once_it_is_gone(neo4j_server: Serve
         for item in READINGS[:3]:
             writer.write(item)
         with store.reader() as view:
-            before = told(view)
+            before = stated(view)
             writer.remove("doc:1")
-            assert told(view) == before
+            assert stated(view) == before
             assert neo4j_server.run("MATCH (d:Document) RETURN count(d)") == [[3]]
         writer.remove("doc:2")
     assert neo4j_server.run("MATCH (d:Document) RETURN count(d)") == [[1]]
-    assert told(store.view()) == told(reference({"doc:0"}).view())
+    assert stated(store.view()) == stated(reference({"doc:0"}).view())
 
 
-def test_a_password_is_never_told(store: Store, neo4j_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_password_is_never_reported(
+    store: Store, neo4j_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     assert PASSWORD not in repr(load(folder=tmp_path))
     assert PASSWORD not in repr(vars(store))
     with pytest.raises(SettingsError, match="KG_NEO4J_PASSWORD") as refused:
@@ -139,7 +141,7 @@ def test_a_password_is_never_told(store: Store, neo4j_server: Server, monkeypatc
 
 
 @pytest.mark.usefixtures("store")
-def test_a_base_that_is_not_there_or_not_ours_is_told(neo4j_server: Server):
+def test_a_base_that_is_not_there_or_not_ours_is_reported(neo4j_server: Server):
     neo4j_server.clear()
     with pytest.raises(StoreMissing):
         open_store(neo4j_server.url)

@@ -102,7 +102,7 @@ def test_saying_it_again_adds_evidence_not_facts(lines, more):
 @some
 @given(_REPORTS)
 def test_no_certainty_comes_from_nowhere(document):
-    """What is told as a rumour or a condition is never asserted, and what is denied never affirmed."""
+    """What is stated as a rumour or a condition is never asserted, and what is denied never affirmed."""
     for fact in read(document).facts:
         for item in fact.evidence:
             if item.quote.startswith("据传"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 from kg import period
 from kg.ids import entity_id
-from kg.model import Alias, Community, Entity, Evidence, Fact, Kind, Modality, Polarity, Summary, SummaryLine
+from kg.model import Alias, Community, Entity, Evidence, Fact, Kind, Modality, Polarity, Summary, SummaryLine, Value
 from kg.query.answers import (
     AnswerLine,
     AskAnswer,
@@ -276,3 +277,13 @@ def hostile() -> ProfileAnswer:
     one, other = thing(Kind.COMPANY, HOSTILE, score=2), thing(Kind.PRODUCT, f"产品{HOSTILE}")
     links = (link(one, other, "produces", HOSTILE, quotes=(f"原文{HOSTILE}",)),)
     return ProfileAnswer(one.entity, links, Subgraph((one, other), links))
+
+
+def measured() -> ProfileAnswer:
+    """Return a company with a product and a figure."""
+    catl, profit = company("宁德时代 300750.SZ"), thing(Kind.INDICATOR, "归母净利润")
+    made = link(catl, product("动力电池"), "produces", "生产")
+    said = link(catl, profit, "reports", "的")
+    fact = replace(said.facts[0], relation="reports", value=Value(50_745_000_000.0, "元", "亿"))
+    links = (made, replace(said, relation="reports", facts=(fact,)))
+    return ProfileAnswer(catl.entity, links, Subgraph((catl, profit, product("动力电池")), links))

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from datetime import date
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,17 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 from kg.errors import KgError
-from kg.model import Community, Kind, Modality, Polarity, Run, Summary, SummaryLine
-from kg.query.answers import AskAnswer, ProfileAnswer, Subgraph
-from kg.query.session import QuerySession
-from tests.kg.query.world import filled, solar
+from kg.model import Kind, Modality, Polarity
+from kg.query.answers import AnswerLine, AskAnswer, ProfileAnswer, Subgraph
 from tests.viz import samples
-from viz.atlas import answer_page, theme_entry, theme_file, theme_page
+from viz.atlas import answer_page, theme_entry, theme_page
 from viz.cli import draw
 from viz.network import page
 from viz.pages import IndexEntry, as_json, index_page
 from viz.palette import KINDS, stroke_of
-from viz.publication import publication
 from viz.scene import scene_of
 from viz.wording import LANGUAGES, word
 
@@ -108,7 +105,7 @@ def test_hostile_names_and_quotes_stay_text():
 def test_hostile_prose_and_index_stay_text():
     theme = samples.theme(samples.hostile().graph)
     index = index_page(samples.HOSTILE, [IndexEntry('"><script>alert(3)</script>', samples.HOSTILE, samples.HOSTILE)])
-    for html, scripts in ((theme_page(theme), 3), (index, 0)):
+    for html, scripts in ((theme_page(theme), 3), (index, 1)):
         reader = _read(html)
         assert not [tag for tag, _ in reader.tags if tag == "img"]
         assert len(reader.scripts) == scripts
@@ -129,6 +126,29 @@ def test_the_inlined_library_cannot_end_its_script_early():
 
 def test_same_answer_same_bytes():
     assert _pages() == _pages()
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://example.com/a.pdf", "https://example.com/a.pdf#page=3"),
+        ("http://example.com/a", "http://example.com/a"),
+        ("javascript:alert(1)", None),
+        ("file:///etc/passwd", None),
+        ("https://[broken", None),
+        ("", None),
+    ],
+)
+def test_a_source_is_linked_only_by_a_web_address(url, shown):
+    one, other = samples.product("甲"), samples.product("乙")
+    said = samples.link(one, other, "uses", "使用")
+    cited = replace(said, citations=(replace(said.citations[0], url=url),))
+    theme = samples.theme(Subgraph((one, other), (cited,)))
+    data = json.loads(_read(theme_page(theme)).scripts[0])
+    assert data["links"][0]["evidence"][0]["url"] == (shown or "")
+    answer = AskAnswer("问", "answered", samples.nothing_understood("问"), "", (AnswerLine("句", cited.citations),))
+    links = [attrs for tag, attrs in _read(answer_page(answer)).tags if tag == "a"]
+    assert [(attrs["href"], attrs["rel"]) for attrs in links] == ([(shown, "noopener noreferrer")] if shown else [])
 
 
 def test_a_page_is_plain_utf8_whatever_the_document_held():
@@ -175,10 +195,10 @@ def test_an_answer_page_shows_its_door_and_citations():
     assert "原文依据 1" in shown
 
 
-def test_theme_files_are_safe_names():
-    entry = theme_entry(samples.theme())
+def test_a_theme_is_listed_with_its_name_size_and_members():
+    entry = theme_entry(samples.theme(), "theme-0a1b2c.html")
     assert (entry.file, entry.name, entry.note) == ("theme-0a1b2c.html", "光伏：硅料与组件", "42 个成员")
-    assert Path(theme_file("theme:../../etc/passwd")).name == theme_file("theme:../../etc/passwd")
+    assert (entry.kind, entry.about) == ("theme", ("theme:0a1b2c",))
 
 
 def test_the_palette_knows_every_kind_and_never_uses_colour_alone():
@@ -213,21 +233,3 @@ def test_draw_without_a_base_says_what_to_do(tmp_path):
     result = CliRunner().invoke(draw, ["chain", "光伏", "--kb", str(tmp_path / "none.liantu")])
     assert isinstance(result.exception, KgError)
     assert "no knowledge base here" in str(result.exception)
-
-
-def test_a_folder_of_themes_shares_one_library_and_runs_nothing_else():
-    store = filled(solar())
-    summary = Summary("s", "硅</script>料", (SummaryLine("句", ()),))
-    community = Community("theme:a", 0, "", ("product:硅料", "product:硅片"), summary)
-    with store.writer() as writer:
-        writer.publish(Run("r1", date(2025, 2, 1), communities=(community,)))
-    files = dict(publication(QuerySession(store.view()), level=0, most=9, as_of=None, since=date(2024, 1, 1)))
-    assert list(files) == ["vis-network.js", "theme-a.html", "changes.md", "changes.json", "themes.json", "index.html"]
-    reader = _read(files["theme-a.html"])
-    assert [attrs["src"] for tag, attrs in reader.tags if tag == "script" and "src" in attrs] == ["vis-network.js"]
-    assert "script-src 'sha256-" in _policy(reader)
-    assert "'unsafe-inline'" not in _policy(reader).split("script-src")[1].split(";")[0]
-    assert len(files["theme-a.html"]) < 100_000 < len(files["vis-network.js"])
-    assert json.loads(files["changes.json"])["themes"] == []
-    assert "theme-a.html" in files["index.html"]
-    assert dict(publication(QuerySession(store.view()), level=0, most=9, as_of=None, since=date(2024, 1, 1))) == files

@@ -7,9 +7,9 @@ import pytest
 
 from kg.model import Kind, Modality, Polarity, Value
 from kg.period import year
-from kg.query.answers import ChainAnswer, ImpactAnswer, Link, Node, ProfileAnswer, RelateAnswer, Stage, Subgraph
+from kg.query.answers import ChainAnswer, ImpactAnswer, Layer, Link, Node, ProfileAnswer, RelateAnswer, Stage, Subgraph
 from tests.viz import samples
-from viz.claims import claim_of, label_of
+from viz.claims import claim_of
 from viz.layout.columns import SceneCaption
 from viz.scene import MOST_NODES, scene_of
 
@@ -208,14 +208,47 @@ def test_a_claim_says_direction_value_certainty_and_denial():
     assert claim_of(fact, "moves", names, lang="en") == "硅料价格 down → 组件毛利率 up（2024 · Forecast · Negated）"
 
 
-def test_a_measured_link_is_worded_by_its_newest_value():
+def test_figures_are_rows_not_arrows():
     one, other = samples.company("宁德时代 300750.SZ"), samples.thing(Kind.INDICATOR, "市占率")
+    maker = samples.link(one, samples.product("动力电池"), "produces", "生产")
     link = samples.link(one, other, "reports", "的")
-    fact = replace(link.facts[0], value=Value(37.9, "%"))
-    graph = Subgraph((one, other), (replace(link, facts=(fact,)),))
-    (edge,) = scene_of(ProfileAnswer(one.entity, graph.links, graph)).edges
-    assert edge.label == "37.9% 2024"
-    assert edge.evidence[0].claim == "宁德时代 市占率 37.9%（2024）"
+    fact = replace(link.facts[0], relation="reports", value=Value(37.9, "%"))
+    graph = Subgraph((one, other, samples.product("动力电池")), (replace(link, facts=(fact,)), maker))
+    scene = scene_of(ProfileAnswer(one.entity, graph.links, graph))
+    assert [edge.relation for edge in scene.edges] == ["produces"]
+    assert {node.label for node in scene.nodes} == {"宁德时代", "动力电池"}, "what only a number holds is no node"
+    (figures,) = scene.figures
+    assert (figures.entity, figures.owner, figures.measure) == ("sec:300750.SZ", "宁德时代", "市占率")
+    (row,) = figures.rows
+    assert (row.period, row.value, row.certainty) == ("2024", "37.9%", "")
+    assert row.evidence[0].claim == "宁德时代 市占率 37.9%（2024）"
+    assert scene.subtitle.endswith("1 条数据")
+
+
+def test_namesakes_stay_apart_and_say_which_is_which():
+    product, trade = samples.product("锂电池"), samples.thing(Kind.INDUSTRY, "锂电池")
+    one, other = samples.company("华联 600001.SH"), samples.company("华联 000002.SZ")
+    coded, bare = samples.company("山东黄金 600547.SH"), samples.thing(Kind.COMPANY, "山东黄金")
+    graph = Subgraph((product, trade, one, other, coded, bare), (samples.link(one, product, "produces", "生产"),))
+    scene = scene_of(ProfileAnswer(one.entity, graph.links, graph))
+    assert {node.label for node in scene.nodes} == {
+        "锂电池（产品）",
+        "锂电池（行业）",
+        "华联（600001.SH）",
+        "华联（000002.SZ）",
+        "山东黄金",
+        "山东黄金（无代码）",
+    }
+
+
+def test_stages_whose_position_is_not_stated_stand_apart_at_the_right():
+    full = _small_chain()
+    loose = samples.product("支架")
+    layers = (*full.layers, Layer("位置未述", (Stage(loose, ()),), placed=False))
+    scene = scene_of(replace(full, layers=layers, graph=replace(full.graph, nodes=(*full.graph.nodes, loose))))
+    column = {node.label: node.layer for node in scene.nodes}
+    assert column["支架"] == max(column.values())
+    assert [(caption.text, caption.first) for caption in scene.captions] == [("中游", 0), ("位置未述", 2)]
 
 
 def test_two_that_nothing_relates_are_named():
@@ -242,20 +275,30 @@ def test_what_narrows_a_factor_or_a_figure_stands_behind_its_name():
         "集采缓和 → 组件毛利率（海外）向好"
     )
     narrowed = replace(link.facts[0], relation="reports", value=Value(37.9, "%"), qualifiers=(("scope", "全球"),))
-    measured = replace(link, relation="reports", facts=(narrowed,))
     assert claim_of(narrowed, "的", names) == "集采 组件毛利率（全球） 37.9%（2024）"
-    assert label_of(measured) == "（全球） 37.9% 2024"
 
 
-def test_a_line_says_what_it_is_drawn_as():
-    """A forecast of a later year does not stand on the line of a figure that is known."""
+def test_all_values_of_a_measure_are_rows_the_newest_period_first():
     one, other = samples.thing(Kind.COMPANY, "甲公司"), samples.thing(Kind.INDICATOR, "净利润")
     link = samples.link(one, other, "reports", "的")
     known = replace(link.facts[0], id="a", relation="reports", value=Value(5.0, "亿元"), valid=year(2024))
+    again = replace(known, id="d")
     hoped = replace(known, id="b", value=Value(7.0, "亿元"), valid=year(2026), modality=Modality.FORECAST)
     denied = replace(known, id="c", value=Value(9.0, "亿元"), valid=year(2024), polarity=Polarity.NEGATIVE)
-    both = replace(link, relation="reports", facts=(hoped, denied, known))
-    graph = Subgraph((one, other), (both,))
-    (edge,) = scene_of(ProfileAnswer(one.entity, graph.links, graph)).edges
-    assert (edge.label, edge.modality, edge.polarity) == ("5亿元 2024", Modality.ASSERTED, Polarity.POSITIVE)
-    assert label_of(replace(both, facts=(hoped,))) == "7亿元 2026"
+    both = replace(link, relation="reports", facts=(hoped, denied, known, again))
+    (figures,) = scene_of(ProfileAnswer(one.entity, (both,), Subgraph((one, other), (both,)))).figures
+    assert [(row.period, row.value, row.certainty) for row in figures.rows] == [
+        ("2026", "7亿元", "预测"),
+        ("2024", "9亿元", "否认"),
+        ("2024", "5亿元", ""),
+    ]
+
+
+def test_a_rating_is_a_row_of_the_company_with_its_house():
+    house, one = samples.thing(Kind.INSTITUTION, "示例证券甲"), samples.company("宁德时代 300750.SZ")
+    link = samples.link(house, one, "rates", "评级")
+    fact = replace(link.facts[0], relation="rates", qualifiers=(("rating", "买入"),), value=Value(290.0, "元"))
+    rated = replace(link, relation="rates", facts=(fact,))
+    (figures,) = scene_of(ProfileAnswer(one.entity, (rated,), Subgraph((house, one), (rated,)))).figures
+    assert (figures.owner, figures.measure) == ("宁德时代", "评级")
+    assert [(row.value, row.source) for row in figures.rows] == [("买入 290元", "示例证券甲")]

@@ -33,8 +33,8 @@ def main(report: Path, folder: Path) -> None:
         answer = base.chain("光伏")
         assert answer.graph.links
         assert all(link.citations for link in answer.graph.links)
-    told = json.loads(run("chain", "光伏", "--kb", str(kb), "--json"))
-    assert told["topic"]["name"] == "光伏"
+    reported = json.loads(run("chain", "光伏", "--kb", str(kb), "--json"))
+    assert reported["topic"]["name"] == "光伏"
     run("ingest", str(report), "--kb", str(kb), "--workers", "2")
     run("draw", "chain", "光伏", "--kb", str(kb), "--out", str(folder / "chain.html"))
     assert "光伏" in (folder / "chain.html").read_text(encoding="utf-8")

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from viz.scene import SceneNode
 
-ROW_HEIGHT: Final = 30
+ROW_HEIGHT: Final = 25
 """Height of a company's row under its stage."""
 
 _WIDE_EM, _NARROW_EM = 1.0, 0.6
 _LINE_EMS = 9.0
 _MOST_LINES = 2
 _PIECES = re.compile(r"[!-~]{1,12} ?|.")  # keep Latin words whole; Chinese text may break anywhere
-_CODE_PIXELS = 11
-_PADDING = 30
+_CODE_PIXELS = 12
+_PADDING = 24
 _SLANTED = frozenset((Kind.INDUSTRY, Kind.INDICATOR, Kind.EVENT, Kind.REGION, Kind.PERSON))
 _SLANT_PADDING = 20
 
@@ -127,7 +127,7 @@ def face(node: SceneNode, *, narrow: bool = False, dense: bool = False) -> NodeS
     lines = wrap(node.label, most=1 if dense else _MOST_LINES)
     text_width = max(max(map(ems, lines)) * node.size, ems(code) * _CODE_PIXELS)
     width = text_width + arrow + _PADDING + (_SLANT_PADDING if node.kind in _SLANTED else 0)
-    height = len(lines) * (node.size + 5) + (_CODE_PIXELS + 5 if code else 0) + (10 if dense else 16)
+    height = len(lines) * (node.size + 5) + (_CODE_PIXELS + 5 if code else 0) + (8 if dense else 12)
     return NodeSize(lines, code, max(round(width), 72), round(height))
 
 

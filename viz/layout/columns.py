@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _STAGE_RELATIONS = frozenset(("produces", "operates", "belongs_to"))
 _MIN_COLUMNS = 2
 _MAX_DEPTH_WITHIN_LAYER = 3  # limits the width of one layer
+_UNPLACED = 99  # to the right of every layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,19 @@ class Columns:
 
 
 def chain_columns(answer: ChainAnswer, lang: Lang) -> Columns:
-    """Order each layer by its internal upstream links, so that 硅片 → 电池片 → 组件 run left to right within 中游."""
+    """Order each layer by its internal upstream links, so that 硅片 → 电池片 → 组件 run left to right within 中游.
+
+    Stages whose position no source states stand in a column of their own at the right.
+    """
     nodes = {node.entity.id: node for node in answer.graph.nodes}
     nodes |= {stage.node.entity.id: stage.node for layer in answer.layers for stage in layer.stages}
     hosted = {node.entity.id for layer in answer.layers for stage in layer.stages for node in stage.companies}
     free = {key: node for key, node in nodes.items() if key not in hosted}
     depth = _depth_within_layer(free, answer.graph.links)
-    columns = _dense({key: (node.layer, depth[key]) for key, node in free.items()})
+    unplaced = {stage.node.entity.id for layer in answer.layers if not layer.placed for stage in layer.stages}
+    columns = _dense(
+        {key: (_UNPLACED, 0) if key in unplaced else (node.layer, depth[key]) for key, node in free.items()}
+    )
     captions = [
         (word(layer.name, lang), [columns[stage.node.entity.id] for stage in layer.stages])
         for layer in answer.layers

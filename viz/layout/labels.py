@@ -17,11 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from viz.layout.curves import Curve, Spot
+    from viz.scene import SceneEdge
 
 FONT_PIXELS: Final = 12
 _LINE = 15
 _TOUCH = -1.5
 _SAME_LINE = 4.0
+_SIGNS: Final = frozenset("＋－✕≠")
+
+
+_SHOWN_BY_ARROW: Final = frozenset({"upstream_of", "part_of", "affects"})
+
+
+def line_text(edge: SceneEdge) -> str:
+    """Return the words on a line: its relation, except where the arrow and the sign already say it."""
+    return "" if edge.relation in _SHOWN_BY_ARROW else edge.label
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,8 @@ class EdgeLabel:
 def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterable[Box] = ()) -> list[EdgeLabel]:
     """Place every label at the free point nearest to the middle of its line's visible part, if there is one.
 
+    Where none is free, only a label with a sign is placed, on the fewest others.
+
     Args:
         wordings: labels in order of priority.
         boxes: position and size of line ends; a bend has no size.
@@ -62,7 +74,9 @@ def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterabl
         if any(label.text == wording.text and _coincides(label, spots) for label in labels):
             continue  # label coinciding lines once
         best = _least_overlapping([Box(x, y, width, _LINE) for x, y in spots], obstacles, taken)
-        if best is not None:
+        # A sign must be seen even in a crowd; a relation's name can be read in the panel.
+        legible = best is not None and (_SIGNS & set(wording.text) or not any(best.meets(one, _TOUCH) for one in taken))
+        if best is not None and legible:
             taken.append(best)
             labels.append(EdgeLabel(wording.link, wording.text, round(best.x), round(best.y)))
     return labels

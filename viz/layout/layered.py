@@ -16,7 +16,7 @@ import igraph
 
 from viz.layout.boxes import Box, ColumnHeading, NodeSize, Placement, ems, face
 from viz.layout.force_layout import place_free
-from viz.layout.labels import FONT_PIXELS
+from viz.layout.labels import FONT_PIXELS, line_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,22 +25,26 @@ if TYPE_CHECKING:
     from viz.scene import Scene, SceneNode
 
 
-VIEW_WIDTH: Final = 1180
-VIEW_HEIGHT: Final = 800
-"""Space for the graph next to the panel on a laptop; tall columns are split to fit it."""
+VIEW_WIDTH: Final = 930
+VIEW_HEIGHT: Final = 540
+"""Space for the graph next to the panel in a window of 1280 × 720; tall columns are split to fit it."""
 
 _DENSE: Final = 80
 """Above this number of nodes, each shows its name only, in one line."""
 
-_GAP_X, _GAP_X_MAX, _GAP_Y, _GAP_Y_MAX, _GAP_ROW, _CARD = 84, 220, 28, 64, 6, 12
-_GAP_WITHIN = 44
+_GAP_X, _GAP_X_MAX, _GAP_Y, _GAP_Y_MAX, _GAP_ROW, _CARD = 40, 180, 18, 56, 4, 8
+_GAP_WITHIN = 30
 _EXIT_GAP = 3
 _BEND_HEIGHT, _GAP_BENDS = 14, 6
-_HEAD_ROOM = 46
+_HEAD_ROOM = 36
+HEAD_HEIGHT: Final = 30
+_FOLD_HEIGHT, _SIGN_ROOM = 22, 32
 _SWEEPS = 24
 _MAX_BENT_LINKS = 160
 _ROWS_PER_COLUMN = 8
-_TARGETS = (7000, 4500, 3200, 2300, 1700, 1300, 1000, 760, 560, 420)
+_TARGETS = (7000, 4500, 3200, 2300, 1700, 1300, 1000, 760, 560, 420, 320)
+
+_View = tuple[float, float]
 
 
 @dataclass(slots=True)
@@ -66,8 +70,8 @@ class _Grid:
     height: int
 
 
-def place(scene: Scene) -> tuple[dict[str, NodeSize], Placement]:
-    """Return each node's size and the placement of the scene; deterministic."""
+def place(scene: Scene, width: int = VIEW_WIDTH, height: int = VIEW_HEIGHT) -> tuple[dict[str, NodeSize], Placement]:
+    """Return each node's size and the placement of the scene, shaped to fit a view of this size; deterministic."""
     if not scene.nodes:
         return {}, Placement({}, {}, {})
     dense = len(scene.nodes) > _DENSE
@@ -77,35 +81,43 @@ def place(scene: Scene) -> tuple[dict[str, NodeSize], Placement]:
     candidates = []
     for narrow in (True, False):
         faces = {node.id: face(node, narrow=narrow) for node in scene.nodes}
-        candidates.append((faces, place_layered(scene, faces)))
-    return max(candidates, key=lambda found: _fit_scale(found[1]))
+        candidates.append((faces, place_layered(scene, faces, (width, height))))
+    return max(candidates, key=lambda found: fit_scale(found[1], width, height))
 
 
-def _fit_scale(placement: Placement) -> float:
-    """Return the zoom at which the whole layout fits the view."""
+def fit_scale(placement: Placement, width: float, height: float) -> float:
+    """Return the zoom at which the whole layout, with its headings, fits a view of this size."""
     boxes: list[Box] = [*placement.boxes.values(), *placement.cards.values()]
-    width = max(box.x + box.width / 2 for box in boxes) - min(box.x - box.width / 2 for box in boxes)
-    height = max(box.y + box.height / 2 for box in boxes) - min(box.y - box.height / 2 for box in boxes)
-    return min(VIEW_WIDTH / width, VIEW_HEIGHT / height)
+    boxes += [Box(head.x, head.y, head.width, HEAD_HEIGHT) for head in placement.heads]
+    wide = max(box.x + box.width / 2 for box in boxes) - min(box.x - box.width / 2 for box in boxes)
+    tall = max(box.y + box.height / 2 for box in boxes) - min(box.y - box.height / 2 for box in boxes)
+    return min(width / wide, height / tall)
 
 
-def place_layered(scene: Scene, faces: Mapping[str, NodeSize]) -> Placement:
+def place_layered(scene: Scene, faces: Mapping[str, NodeSize], view: _View = (VIEW_WIDTH, VIEW_HEIGHT)) -> Placement:
     """Lay out a scene by its nodes' columns.
 
     Args:
         scene: the scene; every node's `layer` is its column.
         faces: node id → size.
+        view: width and height to fit.
     """
     blocks = _blocks(scene.nodes, faces)
     block_of = {node.id: node.stage if node.stage in blocks else node.id for node in scene.nodes}
     waypoints = _connect(scene, blocks, block_of)
     columns = _ordered(blocks)
-    wording = max((ems(edge.label) for edge in scene.edges if not edge.inside), default=0.0) * FONT_PIXELS
-    min_gap = min(_GAP_X + wording / 2, _GAP_X_MAX)
-    rows = _rows(columns, blocks, min_gap)
-    _set_heights(rows, blocks, _gap(rows, blocks))
-    slots = _slots(rows, blocks, min_gap=min_gap)
-    return _placement(scene, faces, blocks, slots=slots, waypoints=waypoints)
+    wording = max((ems(line_text(edge)) for edge in scene.edges if not edge.inside), default=0.0) * FONT_PIXELS
+    signs = _SIGN_ROOM if any(edge.sign for edge in scene.edges) else 0
+    min_gap = min(_GAP_X + signs + wording / 2, _GAP_X_MAX)
+    rows = _rows(columns, blocks, min_gap, view)
+    placements = []
+    for gap in dict.fromkeys((_gap(rows, blocks, view), _GAP_Y)):
+        _set_heights(rows, blocks, gap)
+        slots = _slots(rows, blocks, min_gap=min_gap)
+        placements.append(_placement(scene, faces, blocks, slots=slots, waypoints=waypoints))
+        if fit_scale(placements[-1], *view) >= 1:
+            break
+    return max(placements, key=lambda placement: fit_scale(placement, *view))
 
 
 def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> dict[str, _Block]:
@@ -124,11 +136,13 @@ def _blocks(nodes: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> dict[s
             grid = _grid(under, faces)
             width = max(width, grid.across * (grid.width + _GAP_ROW) - _GAP_ROW) + 2 * _CARD
             height += grid.down * (grid.height + _GAP_ROW) + 2 * _CARD + _GAP_ROW
+            height += sum(_FOLD_HEIGHT + _GAP_ROW for node in under if node.hides)
         blocks[node.id] = _Block(node.id, node.layer, width, height, under)
     return blocks
 
 
-def _grid(companies: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> _Grid:
+def _grid(listed: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> _Grid:
+    companies = [node for node in listed if not node.hides]
     across = min(3, -(-len(companies) // _ROWS_PER_COLUMN))
     width, height = (max(getattr(faces[node.id], side) for node in companies) for side in ("width", "height"))
     return _Grid(across, -(-len(companies) // across), width, height)
@@ -136,12 +150,12 @@ def _grid(companies: Sequence[SceneNode], faces: Mapping[str, NodeSize]) -> _Gri
 
 def _connect(scene: Scene, blocks: dict[str, _Block], block_of: Mapping[str, str]) -> dict[int, list[str]]:
     """Connect blocks by the scene's links; return the bends of each long link, from source to target."""
-    outer = [edge for edge in scene.edges if block_of[edge.source] != block_of[edge.target]]
+    outer = [edge for edge in scene.edges if not edge.inside and block_of[edge.source] != block_of[edge.target]]
     bent = len(outer) <= _MAX_BENT_LINKS
     waypoints: dict[int, list[str]] = {}
     for index, edge in enumerate(scene.edges):
         source, target = blocks[block_of[edge.source]], blocks[block_of[edge.target]]
-        if source is target:
+        if source is target or edge.inside:
             continue
         step = 1 if source.column < target.column else -1
         passed = range(source.column + step, target.column, step) if bent and source.column != target.column else ()
@@ -178,14 +192,16 @@ def _ordered(blocks: Mapping[str, _Block]) -> list[list[str]]:
     return [column for column in columns if column]
 
 
-def _rows(columns: Sequence[Sequence[str]], blocks: Mapping[str, _Block], min_gap: float) -> list[list[list[str]]]:
+def _rows(
+    columns: Sequence[Sequence[str]], blocks: Mapping[str, _Block], min_gap: float, view: _View
+) -> list[list[list[str]]]:
     """Split tall columns into parallel ones, choosing the split that gives the largest scale."""
     best_scale, best = 0.0, [[[name] for name in column] for column in columns]
     for target in _TARGETS:
         rows = [_split(column, blocks, target) for column in columns]
         width = sum(_width(part, blocks) for part in rows) + min_gap * (len(rows) - 1)
         height = max(sum(_row_height(row, blocks) + _GAP_Y for row in part) for part in rows) + _HEAD_ROOM
-        scale = min(VIEW_WIDTH / width, VIEW_HEIGHT / height, 1.0)
+        scale = min(view[0] / width, view[1] / height, 1.0)
         if scale > best_scale * 1.001:
             best_scale, best = scale, rows
     return best
@@ -213,10 +229,10 @@ def _subwidths(rows: Sequence[Sequence[str]], blocks: Mapping[str, _Block]) -> l
     return [max(blocks[row[at]].width for row in rows if at < len(row)) for at in range(across)]
 
 
-def _gap(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block]) -> float:
+def _gap(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], view: _View) -> float:
     """Return the gap between rows, using the view's spare height."""
     width = sum(_width(part, blocks) for part in columns) + 1.3 * _GAP_X * (len(columns) - 1)
-    tall = VIEW_HEIGHT / min(VIEW_WIDTH / width, 1.0) - _HEAD_ROOM
+    tall = view[1] / min(view[0] / width, 1.0) - _HEAD_ROOM
     spare = min((tall - sum(_row_height(row, blocks) for row in part)) / len(part) for part in columns)
     return min(max(spare, _GAP_Y), _GAP_Y_MAX)
 
@@ -231,6 +247,7 @@ def _set_heights(columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str
             _stack(rows, blocks, centre, desired=desired, gap=gap)
     for rows in columns:
         _compact(rows, blocks, centre, gap)
+    _raise_unlinked(columns, blocks, centre)
     _close_empty_bands(columns, blocks, centre, gap)
     for name, y in centre.items():
         blocks[name].y = y
@@ -288,6 +305,21 @@ def _close_empty_bands(
         y = centre[row[0]] - shift
         centre.update(dict.fromkeys(row, y))
         bottom = y + half if bottom is None else max(bottom, y + half)
+
+
+def _raise_unlinked(
+    columns: Sequence[Sequence[Sequence[str]]], blocks: Mapping[str, _Block], centre: dict[str, float]
+) -> None:
+    """Align the top of each column without a link with the top of those with links."""
+
+    def top_of(rows: Sequence[Sequence[str]]) -> float:
+        return centre[rows[0][0]] - _row_height(rows[0], blocks) / 2
+
+    unlinked = [rows for rows in columns if not any(blocks[name].near for row in rows for name in row)]
+    top = min((top_of(rows) for rows in columns if rows not in unlinked), default=0.0)
+    for rows in unlinked:
+        shift = top_of(rows) - top
+        centre.update({name: centre[name] - shift for row in rows for name in row})
 
 
 def _isotonic(values: Sequence[float]) -> list[float]:
@@ -380,7 +412,11 @@ def _card(block: _Block, faces: Mapping[str, NodeSize], x: float, y: float) -> d
     boxes = {block.id: Box(x, round(top + own.height / 2), block.width - 2 * _CARD, own.height)}
     grid = _grid(block.companies, faces)
     first = x - (grid.across - 1) * (grid.width + _GAP_ROW) / 2
-    for index, company in enumerate(block.companies):
+    for company in block.companies:
+        if company.hides:  # the last row, over the card's whole width
+            y_fold = y + block.height / 2 - _CARD - _FOLD_HEIGHT / 2
+            boxes[company.id] = Box(x, round(y_fold), block.width - 2 * _CARD, _FOLD_HEIGHT)
+    for index, company in enumerate(node for node in block.companies if not node.hides):
         down, right = divmod(index, grid.across)
         boxes[company.id] = Box(
             round(first + right * (grid.width + _GAP_ROW)),

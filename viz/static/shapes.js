@@ -73,6 +73,18 @@ function drawBlank(c, face, look, x, y) {
   c.fill();
 }
 
+function drawFold(c, face, text, x, y, state) {
+  c.beginPath();
+  c.roundRect(x - face.width / 2, y - face.height / 2, face.width, face.height, 6);
+  c.fillStyle = state.selected || state.hover ? "#dbe8f6" : "#eaf1f9";
+  c.fill();
+  c.textBaseline = "middle";
+  c.textAlign = "center";
+  c.font = `${face.size}px ${FONT}`;
+  c.fillStyle = "#0b5cad";
+  c.fillText(text, x, y + 0.5, face.width - 6);
+}
+
 function drawFace(c, face, look, colors, x, y, state) {
   const { width, height } = face;
   const left = x - width / 2, top = y - height / 2;
@@ -85,8 +97,8 @@ function drawFace(c, face, look, colors, x, y, state) {
   c.fillStyle = face.focus ? look.line : look.fill;
   c.fill();
   c.setLineDash(face.dash);
-  c.lineWidth = state.selected ? 4 : state.hover ? 2.6 : face.hosted ? 1 : 1.6;
-  c.strokeStyle = face.hosted && !state.selected ? "#9aa7b6" : look.line;
+  c.lineWidth = state.selected ? 4 : state.hover ? 2.6 : face.stage ? 1 : 1.6;
+  c.strokeStyle = face.stage && !state.selected ? "#9aa7b6" : look.line;
   c.stroke();
   c.setLineDash([]);
   const ink = face.focus ? "#ffffff" : face.faint ? "#8a94a1" : "#16202c";
@@ -95,14 +107,14 @@ function drawFace(c, face, look, colors, x, y, state) {
 }
 
 function writeRow(c, face, colors, x, y, ink) {
-  const room = face.width - 20, arrow = face.direction ? face.size + 2 : 0;
+  const room = face.width - 16, arrow = face.direction ? face.size + 2 : 0;
   c.textBaseline = "middle";
   c.textAlign = "left";
   c.font = `${face.size}px ${FONT}`;
   c.fillStyle = ink;
   c.fillText(face.lines[0], x - room / 2, y + 0.5, room - arrow);
   c.textAlign = "right";
-  c.font = `11px ${FONT}`;
+  c.font = `12px ${FONT}`;
   c.fillStyle = "#5f6c7b";
   c.fillText(face.code, x + room / 2 - arrow, y + 1);
   if (!arrow) return;
@@ -124,7 +136,7 @@ function writeLines(c, face, colors, x, y, ink) {
     line += step;
   }
   if (face.code) {
-    c.font = `11px ${FONT}`;
+    c.font = `12px ${FONT}`;
     c.fillStyle = face.focus ? "#e6edf5" : "#5f6c7b";
     c.fillText(face.code, x - arrow / 2, line - 1, face.width - 16 - arrow);
   }

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
-import yaml
-
 from extraction.claims.events.role_names import role_names
+from extraction.text.lexicon import phrases, table
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -24,45 +22,27 @@ if TYPE_CHECKING:
     from extraction.sentence import AnnotatedSentence, EntityMention
 
 _PARTICIPANTS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
-_BRACKETED = r"(?:（[^（）]{0,40}）)?"
-_ROLE_WORDS = "公司|控股股东|大股东|前股东|股东|实际控制人|关联方|自然人|债权人|董事长|原告|被告|其"
-_JOINED = re.compile(
-    rf"{_BRACKETED}(?:、|和|及|与|以及|，)(?:其)?(?:一致行动人|实际控制人|控股股东|股东|董事长|原告|被告|子公司)?"
-)
-_NOT_A_PARTY = re.compile(
-    r"法院|检察院|仲裁|交易所|交易中心|证监会|证监局|新闻|日报|时报|晚报|财经|^(?:上市公司|公司|子公司|董事会)$"
-    r"|(?:型|[港A美B]股|型股权|龙头|头部|同行|上市|民营)公司$"
-)
+_PHRASES = phrases("events/frames")
+_JOINED = _PHRASES["joined"]
+_NOT_A_PARTY = _PHRASES["not_a_party"]
 _REPORTER = re.compile(r"(?:APP)?(?:网|报)?(?:讯|消息|获悉|报道|记者|数据|统计|显示)")
 _COURT_KINDS = frozenset({"lawsuit", "judgement"})
 _STAKE_KINDS = frozenset({"acquisition", "stake_rise", "stake_cut", "stake_sale", "funding", "buyback", "pledge"})
 
-_HELD_BEFORE = re.compile(
-    r"(?:持有的?|所持的?|旗下的?|名下的?|控股的|下属的?)(?:全部|部分|公司|子公司|全资子公司|控股子公司)*$"
-)
-_HOLDS_AFTER = re.compile(
-    rf"{_BRACKETED}(?:等)?(?:合计|共同|直接|间接|分别)?(?:将)?(?:其)?(?:所持有?的?|持有的|旗下的?|名下的?)"
-)
-_TO = re.compile(
-    r"(?:向|给予?|给了|予|质押给了?|转让给|出售给|卖给|拍卖给|受让方为|质押方为|质权人(?:为|是|：)?|收购方为|买方为|交易对方为)"
-    rf"(?:{_ROLE_WORDS})*$"
-)
-_FOR = re.compile(rf"(?:为|对|给)(?:{_ROLE_WORDS})*$")
-_FROM = re.compile(rf"(?:从|自|受让|转让方为|出售方为|卖方为)(?:{_ROLE_WORDS})*$")
+_HELD_BEFORE = _PHRASES["held_before"]
+_HOLDS_AFTER = _PHRASES["holds_after"]
+_TO = _PHRASES["to"]
+_FOR = _PHRASES["for"]
+_FROM = _PHRASES["from"]
 _AT = re.compile(r"在$")
-_PASSIVE = re.compile(rf"(?:被|遭到?|获得?|由|受到?)(?:{_ROLE_WORDS})*$")
-_AGAINST = re.compile(rf"(?:与|和|同|跟|对)(?:{_ROLE_WORDS})*$")
+_PASSIVE = _PHRASES["passive"]
+_AGAINST = _PHRASES["against"]
 _ACCUSED = re.compile(r"(?:被告人?[一二三四五]?|被上诉人|被申请人|败诉方)(?:为|是|：|、|公司|单位)*$")
 _PLAINTIFF = re.compile(r"(?<!被)(?:原告人?|上诉人|申请人|公诉机关)(?:为|是|：|公司|单位)*$")
-_ISSUER = re.compile(
-    rf"{_BRACKETED}(?:[^，。；：]{{0,12}}(?:公告|披露|发布|称|公布)|[，：]?(?:的)?(?:持股[^，。；]{{0,14}})?"
-    r"(?:第?[一二三四五]?大?股东|控股股东|实际控制人|实控人|董事|监事|高管|原股东|前股东|董监高))"
-)
+_ISSUER = _PHRASES["issuer"]
 _OF_ISSUER = re.compile(r"[^，。；]{0,16}?(?:公司|股份|股票|股权|[A-Z]?股|不超过|合计)")
 _PER_SHARE = re.compile(r"(?:每股|收盘价|均价|股价|价格区间)[^，。；]{0,6}$")
-_GOODS = re.compile(
-    r"[^，。；、股]{0,10}(?:容量|产品|设备|服务|算力|芯片|飞机|电力|货物|原料)(?!公司|业务|资产|集团|股份)"
-)
+_GOODS = _PHRASES["goods"]
 _NEW_CLAUSE = re.compile(r"[；、]|，.*，|，(?!以|分别为|包括)")
 _NEAR = 14
 
@@ -105,9 +85,7 @@ def frame_kinds() -> dict[str, FrameKind]:
 
 @cache
 def _entries() -> dict[str, dict[str, str]]:
-    text = resources.files("extraction").joinpath("lexicon/event_frames.yaml").read_text(encoding="utf-8")
-    entries: dict[str, dict[str, str]] = yaml.load(text, Loader=yaml.CSafeLoader)
-    return entries
+    return table("event_frames")
 
 
 def _kind(name: str, entry: dict[str, str]) -> FrameKind:

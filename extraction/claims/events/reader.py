@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from extraction.claims.events.frames import frame_kinds, read_frames
 from extraction.sentence import CONTEXT, Claim, EntityMention
+from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind, Modality, Polarity, Value
 from kg.relations import vocabulary
@@ -26,22 +27,19 @@ if TYPE_CHECKING:
 _CONFIDENCE = 0.75
 _MONEY_FIRST = frozenset({"buyback", "bid", "contract", "guarantee", "funding"})  # money is preferred to the share
 _PLANNED = re.compile(r"(?:提议|建议|计划|拟|有意|筹划|考虑|有权|可以?)[^，。；：]{0,14}$")
-_DENIED = re.compile(r"(?:并未|未能|没有|尚未|未|不再|终止|放弃|取消|否认)[^，。；：]{0,6}$")
+_PHRASES = phrases("events/reader")
+_DENIED = _PHRASES["denied"]
 _SUSPENDED = re.compile(r"(?:暂停|停止|推迟|延期|暂缓)[^，。；：]{0,6}$")
 _CANCELLED = re.compile(r"注销[^，。；]{0,10}$")
-_NOT_AN_EVENT = re.compile(  # a following word turns the trigger into a price, count or account
-    r"(?:较多|较少|价|均价|单价|率|情况|规模|量|结果|候选|占比|数量|金额|名单|专用|股份注销|意愿|力度|预期|节奏)"
-)
+_NOT_AN_EVENT = _PHRASES["not_an_event"]  # a following word turns the trigger into a price, count or account
 _PLAN_AFTER = re.compile(r"(?:[^，。；：]{0,4})(?:计划|方案|预案)")
 _DONE = re.compile(r"(?:完成|实施完毕|届满)")
 _TENDERED = re.compile("项目|招标|标段|公示|采购")
-_RELATED_PARTY = re.compile(  # the agent is a related party named after the company
-    r"(?:的)?(?:全资|控股|参股|间接|下属)*(?:子公司|孙公司|控股股东|大?股东|实际控制人|实控人|董事|监事|高管|员工|项目|招标)"
-)
-_AFTER_COMMA = re.compile(r"，(?:涉及|占|合计|共计?|累计|总|金额|交易|对价|价格|耗资|数量|投资|出资|总价|合同|约|分别)")
+_RELATED_PARTY = _PHRASES["related_party"]  # the agent is a related party named after the company
+_AFTER_COMMA = _PHRASES["after_comma"]
 _RESPECTIVELY = re.compile(r"[^。；]{0,12}?分别[^，。；\d]{0,8}")
-_GENERIC_NAME = re.compile("(?:港股|[AH]股|上市|相关|民营|国有|中小|头部|龙头)*(?:公司|企业|银行|机构)")
-_TOTAL = re.compile(r"[^。；！？]{0,40}?，(?:总|累计|合计)*(?:中标|项目|合同)?总?金额(?:合计|约|为|达|共|超)*")
+_GENERIC_NAME = _PHRASES["generic_name"]
+_TOTAL = _PHRASES["total"]
 _AND = re.compile("、|和|及|以及|，")
 _ROUND = re.compile("融资|募集|领投|跟投")
 _BRACKET = re.compile(r"（[^（）]{0,40}）")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from extraction.claims.measures.period import comparison_period
 from extraction.claims.measures.subject import INHERITED_CONFIDENCE, SHARE_CONFIDENCE, SubjectFinder, without
 from extraction.claims.measures.words import AFTER_LEVEL, CONTINUES, FILLER, RATES, VAGUE
+from extraction.text.lexicon import phrases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
     from extraction.quantities.reader import Quantity
     from extraction.sentence import AnnotatedSentence, EntityMention
 
-SHARE_OF = re.compile(
-    r"(?<!市)占(?:到了?|据了?|了)?(?P<whole>[^，。；：、]{0,24}?)(?:的)?(?:比重|比例|比率|比|份额)?"
-    r"(?:的|为|达|到|约|近|超|过|仅|将|至|有|最高|最大|，|平均|在|是|逾|不足|左右|或|也|均|高)*+$"
-)
-_REACHED = re.compile("，?(?:(?:上升|提升|提高|增加|下降|回落|降低|收窄|扩大)?[至到]|达到?|为)约?")
+_PHRASES = phrases("measures/continuation")
+SHARE_OF = _PHRASES["share_of"]
+_REACHED = _PHRASES["reached"]
 _POINTS = ("pct", "bp")
 # 「较2024H1的-3.7亿元增长56亿元」: -3.7亿元 is the base value.
 _BASE_VALUE = re.compile("[较比][^，。；]{1,12}的$")

@@ -9,6 +9,7 @@ from extraction.claims.measures.measurement import DOUBTFUL, Measurement
 from extraction.claims.measures.subject import without
 from extraction.claims.measures.words import SUBJECT_KINDS
 from extraction.sentence import CONTEXT, EntityMention
+from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind
 
@@ -21,11 +22,8 @@ _BOUNDARY = re.compile("[，。；：！？（）]")
 _MARK, _ASIDE, _JOIN = re.compile("[，。；：！？]"), re.compile("（[^（）]*）"), re.compile("[、/]|以及|[和与及]")
 _NUMBERED = re.compile(r"\d+(?P<rest>\D.*)")
 _DIGIT = re.compile(r"\d")
-_AROUND = re.compile(
-    "^(?:其中|此外|同时|另外|而|但|且|并|则|预计|预测|我们|目前|当前|截至|截止|其|该|的|在|到|至|约|将|中"
-    "|[年月日末底初、/ -])++"
-    "|(?:的|整体|合计|累计|实现|平均|综合|销售|将|在|中|[年月日末底初、/ -])++$"
-)
+_PHRASES = phrases("measures/described")
+_AROUND = _PHRASES["around"]
 
 
 def measure_described(

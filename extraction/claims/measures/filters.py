@@ -17,6 +17,7 @@ from extraction.claims.measures.words import (
 )
 from extraction.context.places import LANDS, places_in
 from extraction.context.surroundings import is_cut, is_part
+from extraction.text.lexicon import phrases
 from extraction.text.sentences import behind_last
 from kg.model import Kind
 
@@ -26,32 +27,22 @@ if TYPE_CHECKING:
 
 _JOINED = re.compile(r"(?P<before>.)(?:[、/]|和|与|及|以及)$")
 _AMOUNT_END = re.compile(r"[\d%）)元吨辆台套只家个头]")
-_COMPARISON = re.compile(
-    r"(?:较|相较于?|相比于?|对比|高于|低于|(?<![同环占对相])比)(?P<what>[^，。；：（）]{0,16}?)"
-    r"(?:的|相比)?(?:同比|环比|大幅|小幅|增|升|提|上|下|降|减|跌|涨|回|扩|收|高|低|多|少|改善|[+-]|$)"
-)
-_EARLIER_TIME = re.compile(
-    r"去年|上年|前年|同期|同月|同比|环比|上周|上月|上季度?|上一?[周月季期年日]|前一?[周月季期年日]|前期|此前|之前|以前|[年月周季]?[初末底]|期初|节[前后]|"
-    r"昨日?|前值|上一交易日|年度|单季度?|历史|均值|平均|高点|低点|水平|峰值|疫情|天|个|的|约|[周月季年日Q一二三四\d.\s-]"
-)
+_PHRASES = phrases("measures/filters")
+_COMPARISON = _PHRASES["comparison"]
+_EARLIER_TIME = _PHRASES["earlier_time"]
 _GUESSED_SCORE = 0.8  # linker score of a name missing from all lists
 _CONDITION_END = re.compile("(?:以上|以下|左右)?(?:之?后|以后|时(?!间))(?!续|期|市)")
 _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _RETURN = re.compile("收益率|净利率|净利润率|ROE|ROA")
 _BUSINESS = re.compile(r"(?:的)?业务")
-_EXCHANGE = re.compile("LME|SHFE|COMEX|NYMEX|CBOT|ICE|上期所|广期所|郑商所|大商所|金交所")
+_EXCHANGE = _PHRASES["exchange"]
 _EXCHANGE_INDICATORS = ("价格", "库存", "结算价", "收盘价", "期货价", "现货价")
-_AMOUNTS = re.compile(
-    "(?:收入|营收|利润|产量|销量|出货量|[出进]口[量额]|规模|需求|投资|成交额|销售额|金额|装机量|上险量|交付量|保费|订单|价格|库存|销售面积)$"
-)
+_AMOUNTS = _PHRASES["amounts"]
 _WHOLE_INDUSTRY = re.compile(r"行业|市场|全国|板块|产业")
 _BARE_PRICE = re.compile("(?:平均)?(?:单价|均价|价格)")
 _BARE_SHARE = re.compile("(?:(?:国内|全球)?市场)?(?:份额|占有率)|市占率")
 _LABEL = re.compile("[^，。；：]{2,12}：")
-_NATIONAL_COMPANY = re.compile(
-    "(?:^|[，。；：])中国(?!市场|地区|区|大陆|境内|企业|公司|厂商)[一-鿿]{2,4}?"
-    "(?<!行业)(?<!板块)(?<!市场)(?:实现)?(?:营业?收入?|收入|归母净利|净利润|总?市值|毛利率)"
-)
+_NATIONAL_COMPANY = _PHRASES["national_company"]
 _INSIDE = re.compile("在[^，。；]{1,12}中的?(?:渗透率|份额|市占率|占有率)")
 _DESCRIBED = re.compile(
     "(?:[为是系][^，。；]{0,12}(?:企业|公司|厂商|龙头|供应商|生产商)|[^，。；]{2,8}(?:企业|公司|厂商)之一)，$"
@@ -63,17 +54,13 @@ _PRICE_CHANGE = re.compile("(?:^|预期|预计|[年月周]|Q[1-4]|季度)[涨跌
 _PRICED = ("价格", "价", "指数", "涨跌幅", "涨幅", "跌幅", "汇率", "运价")
 _CONTRIBUTION = re.compile("带动|拉动|推动|驱动")
 _REACHES = re.compile("[至达到为从由]")
-_THRESHOLD = re.compile("[^，。；]{0,2}(?:是|为|即为|作为)[^，。；]{0,12}(?:拐点|门槛|前提|临界|分水岭|条件)")
-_SEGMENT = re.compile(
-    "(?:在|而|其中|对于)?(?P<name>[^，。；：（）]{2,16}?)(?:赛道|领域|市场|区间|价格带|口径)(?:方面|中|内|里|上)?，"
-)
+_SEGMENT = _PHRASES["segment"]
 _NARROW = re.compile("\\d|[高中低]端|线上|线下|[BCG]端|下沉|农村|城镇|县域")
 _SHARED_QUANTITIES = ("需求", "消费量", "用量", "价值量", "成本")
 _COUNT_UNITS = ("家", "个", "只", "名", "大", "")
-_MEASURE = re.compile("营收|收入|利润|利率|费用|净利|毛利|订单|销量|产量")
+_MEASURE = _PHRASES["measure"]
 _HOME_OR_ABROAD = ("国内", "境内", "本土", "海外", "国外", "境外")
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
-_GRADED = re.compile("(?P<name>[^，。；：（）]{2,16}?) ?（[^（）]*，[^（）]*）：")
 
 
 def is_doubtful(figure: Figure) -> bool:
@@ -327,20 +314,6 @@ def _is_price_change(figure: Figure) -> bool:
     return _PRICE_CHANGE.search(figure.clause) is not None and not figure.measurement.indicator.name.endswith(_PRICED)
 
 
-def _is_threshold(figure: Figure) -> bool:
-    """「成本降至50万元/吨是产业化拐点」 does not say that the level was reached."""
-    return _THRESHOLD.match(figure.annotated.text, figure.quantity.end) is not None
-
-
-def _omits_grade(figure: Figure) -> bool:
-    """「烟酸（99%，国产）：价格31元」 is for the labelled grade, not for the whole product of a heading."""
-    text, measurement = figure.annotated.text, figure.measurement
-    label = _GRADED.match(text)
-    if label is None or measurement.subject.kind == Kind.COMPANY or label.end() > figure.quantity.start:
-        return False
-    return text[max(measurement.subject.start, 0) : max(measurement.subject.end, 0)] != label["name"]
-
-
 def _is_contribution(figure: Figure) -> bool:
     """「快充每多一成，带动石墨需求8万吨」 is an increment, 「拉动增速0.3个百分点」 a contribution."""
     contribution = _CONTRIBUTION.search(figure.clause)
@@ -359,10 +332,8 @@ def _has_no_unit(figure: Figure) -> bool:
 REASONS = (
     _subject_is_guessed,  # first, as it applies to one figure in four
     *TIME_REASONS,
-    _omits_grade,
     _has_no_unit,
     _is_contribution,
-    _is_threshold,
     _belongs_to_component,
     _belongs_to_described_subject,
     _is_price_change,

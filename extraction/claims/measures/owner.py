@@ -28,6 +28,7 @@ from extraction.claims.measures.words import (
     VERBS,
 )
 from extraction.sentence import EntityMention
+from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind
 from kg.text.regex_prefilter import Prefiltered
@@ -42,23 +43,15 @@ _NON_NAMES = NO_NAMES | OWNER_FILLER | INNER
 _INNER_FIRST, _BEHIND_NAME = INNER - {"前", "非", "抗"}, (INNER - {"级"}) | OWNER_FILLER | NARROWING | PLACES
 _SHORTEST, _LONGEST = 2, 18
 _BOUNDARY = Prefiltered(r"[，。；：！？（）()【】\[\]“”\"《》|]|\.{2,}")
-_GROUP = re.compile(
-    r"(?:厂商|企业|公司|药企|运营商|品牌|龙头|巨头|标的|样本|个股|大厂|客户|药房|医院|机构|供应商|者|团队|用户|人群|居民|家庭)$"
-)
-_OF_GROUP = re.compile(
-    r"(?P<name>.{2,12}?)(?:全?行业|领域|板块|产业|市场|子板块)?(?:前[一二三四五六七八九十两\d]+大?|核心|主要|重点|上市|头部|规模以上|全部|多数|代表|A股|国内)*"
-    r"(?:厂商|企业|公司|药企|运营商|品牌|龙头|标的|供应商)$"
-)
+_PHRASES = phrases("measures/owner")
+_GROUP = _PHRASES["group"]
+_OF_GROUP = _PHRASES["of_group"]
 _NAME_TAGS = ("n", "l", "i", "b", "j", "eng", "vn", "s", "a", "g", "zg", "an", "ag")
 _CUT = re.compile(r"(?:[A-Za-z0-9]|[年月]期|[级类型]|其[他它])$")  # 「1年期同业存单」 is not 同业存单 in general
 _JOINERS = frozenset(["和", "与", "及", "、", "/", "以及"])
 _LATIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+/\-]*")
-_MEASURE_TAIL = re.compile(
-    r"(?:增速|增长|同比|环比|占比|比重|份额|金额|数量|总额|规模|情况|水平|速度|贡献|影响|幅度|预期)$"
-)
-_INVALID_NAME = re.compile(
-    r"^[\d.\-/+、和与及%]*$|图表|资料|来源|请务必|免责|研究所|研究院|证券研究|^[一二三四五六七八九十]$|年报|季报|评级|我们|截至|假设|TOP|\d[Xx]|^板块|^地区|^个股|^公司|^前|^占|^全|^其|^各|^该|^此|[Pp][EBS]$|TTM|FY\d|经调|ROE|CAGR|同比|环比|\d{2,4}(?:H|Q|年)"
-)
+_MEASURE_TAIL = _PHRASES["measure_tail"]
+_INVALID_NAME = _PHRASES["invalid_name"]
 
 
 class Owner(Struct, frozen=True):

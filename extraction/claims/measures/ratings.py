@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from extraction.sentence import Claim, EntityMention
+from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind, Value
 from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from extraction.sentence import AnnotatedSentence
 
-_RATINGS = (
-    "强烈推荐|强力买入|强烈买入|优于大市|同步大市|弱于大市|跑赢行业|跑赢大市|谨慎推荐|谨慎增持|"
-    "审慎增持|买入|增持|推荐|中性|持有|减持|卖出|回避|看好|领先大市"
-)
-_RATING = Prefiltered(
-    rf"(?P<action>首次覆盖|首次|维持|给予|上调|下调|重申|调升|调降|予以|恢复)[^，。；]{{0,30}}?[“\"「‘]?(?P<rating>{_RATINGS})[”\"」’]?(?:的)?(?:投资)?评级"
-)
-_TARGET = re.compile(
-    r"(?:目标价|目标价格|合理价值|对应目标价)(?:区间)?(?:为|至|到|上调至|下调至|调整至|约|是)*(?P<price>\d+(?:\.\d+)?)(?:-(?P<high>\d+(?:\.\d+)?))?(?P<unit>元|港元|美元|港币|HKD|USD)"
-)
-_BROKER = re.compile(r"证券$|国际$|中金公司|高盛|摩根|瑞银|花旗|汇丰|野村|大和|美银|里昂|麦格理|杰富瑞|伯恩斯坦")
+_PHRASES = phrases("measures/ratings")
+_RATING = Prefiltered(_PHRASES["rating"].pattern)
+_TARGET = _PHRASES["target"]
+_BROKER = _PHRASES["broker"]
 _UNITS = {"港币": "港元", "HKD": "港元", "USD": "美元"}
 
 

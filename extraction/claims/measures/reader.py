@@ -49,6 +49,7 @@ from extraction.claims.measures.words import (
 from extraction.context.places import ABROAD, HOME, narrowed, places_in
 from extraction.quantities.reader import basis_of
 from extraction.sentence import Claim, nearest
+from extraction.text.lexicon import phrases
 from extraction.text.sentences import behind_last
 from kg.ids import entity_id
 from kg.model import Kind, Modality, Value
@@ -62,10 +63,8 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _ADJUSTED = {"净利润": "扣非归母净利润", "归母净利润": "扣非归母净利润", "ROE": "扣非ROE"}
-_REACHED = re.compile(
-    "(?:为|达到?|约|在|是|从|由|的|[至到]|已|仅|：|维持|稳定|报|高达|有望|预计|平均)*+"
-    "(?:(?:上涨|下跌|上升|下降|涨|跌|升|降|提升|回落|攀升)[至到]约?)?"
-)
+_PHRASES = phrases("measures/reader")
+_REACHED = _PHRASES["reached"]
 _PER = re.compile(" ?[/每]")
 _GREAT, _SUMS = frozenset({"万", "百万", "千万", "亿", "十亿", "百亿", "千亿", "万亿"}), {"currency", "count"}
 _NARROWED = re.compile("^（(?=[^（）]*[一-鿿])[^（）\\d]{1,24}）")  # a restriction in brackets

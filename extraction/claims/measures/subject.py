@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import daachorse
@@ -40,6 +39,7 @@ from extraction.claims.measures.words import (
 from extraction.context.places import places_in
 from extraction.names.gazetteer import indicator_of
 from extraction.sentence import CONTEXT, EntityMention
+from extraction.text.lexicon import phrases
 from extraction.text.sentences import behind_last
 from kg.ids import entity_id
 from kg.kinds import kind_of
@@ -60,13 +60,10 @@ _HEADING_COMPANY_CONFIDENCE = 0.84
 _TOPIC_CONFIDENCE = 0.45  # named in another clause of the sentence; two of three are right
 SHARE_CONFIDENCE = 0.4  # share of a previously stated whole; one of three is right
 _COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
-_PART = re.compile(
-    r"[，、；](?:其中|而)?[，：]?(?P<name>[^，、；。：的]{1,12}?)(?=为|约|达|分别|同比|环比|增|降|下|[-+\d.]|$)"
-)
+_PHRASES = phrases("measures/subject")
+_PART = _PHRASES["part"]
 _NEXT = ("、", "/", "）、")
-_PLAIN_GAP = re.compile(
-    r"(?:[，、：（）/]|的|在|于|年|期间|内|公司|行业|板块|实现|预计|其|整体|单季|单季度|全年|合计|累计|我们|和|及|与|报告期|共|方面|业务)*"
-)
+_PLAIN_GAP = _PHRASES["plain_gap"]
 
 
 class SubjectFinder:

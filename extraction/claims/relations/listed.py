@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from extraction.claims.relations.pattern import DOUBTFUL
 from extraction.sentence import Claim, EntityMention
+from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind
 from kg.relations import vocabulary
@@ -57,17 +58,10 @@ JOINT = re.compile(r"、|以及|和|及其|及|与")
 _NOT_OWN = re.compile("(?:合作|代理|联名|竞争|竞品|授权|服务|客户)的?$")  # the list is not about the company itself
 _TRAILING_BRACKET = re.compile(r"（[^（）]*）(?:等)?$")
 _NUMBERED = re.compile(r"^(?:（?[0-9一二三四五六七八九十]{1,2}[）.、]|[①-⑳])")
-_LEAD = re.compile(
-    r"^(?:以|了|的|等|为|其|各类|各种|多种|多个|一批|一系列|部分|国内外?|全球|先进|领先|知名|相关|自主研发|主要|高品质|优质|"
-    r"[0-9.]++(?:%|余|多)?(?:个|家|款|种|项|条|座|台|类|大)?|[一二三四五六七八九十两多]+(?:个|家|款|种|项|条|座|台|类|大))++"
-)
-_TAIL = re.compile(
-    r"(?:等(?:[^、]{0,12})?|为(?:主|核心|一体|主的|支柱|基础|主导|龙头|依托|辅).*|(?:三|四|五|两|六|七|八)大.*|(?:的)?(?:相关)?(?:业务|产品|项目)(?:板块|领域|体系|系列|线)?"
-    r"|(?:的)?(?:研发|生产|销售|设计|制造|开发)(?:(?:、|和|与|及|以及)(?:研发|生产|销售|设计|制造|开发|服务))*|等$)+$"
-)
-_NOT_A_NAME = re.compile(
-    r"(?:公司|集团|股份)$|[（(][^）)]*$|^[^（(]*[）)]|[0-9.]+(?:亿|万|%|元)|^(?:其他|相关|其中|同时|并|能力|优势|水平|规模|市场|客户|资质|经验|技术|一定|较|良好|丰富|完善|完整)|之一$"
-)
+_PHRASES = phrases("relations/listed")
+_LEAD = _PHRASES["lead"]
+_TAIL = _PHRASES["tail"]
+_NOT_A_NAME = _PHRASES["not_a_name"]
 GENERIC = frozenset(
     [
         "业务", "产品", "服务", "主营", "主要", "核心", "相关", "其他", "公司", "各项", "新", "多元化",

@@ -1,4 +1,4 @@
-"""Match relation patterns: templates over masked sentences, each with an example checked by a test.
+"""Match the relation patterns of lexicon/relation_patterns.yaml: templates over masked sentences, each with an example.
 
     {s:C}   a slot: role `s`, kind C; {o:P|D} accepts either kind. Roles s and o are the fact's ends, others qualifiers.
     ~       up to 8 characters without names or punctuation; … up to 20; ⋯ up to 40 arbitrary characters of the sentence
@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rjieba
 
 from extraction.sentence import ANY_LETTER, LETTER, QUANTITY_LETTER, AnnotatedSentence, Claim, Masked, anchor_of, mask
+from extraction.text.lexicon import table
 from kg.model import Kind, Polarity, Value
 from kg.text.regex_prefilter import needed_letters
 
@@ -101,6 +102,17 @@ class Pattern:
         subjects, objects = self.ends[0] & counts.keys(), self.ends[1] & counts.keys()
         single_name = subjects == objects and len(subjects) == 1 and counts[min(subjects)] == 1
         return bool(subjects and objects) and not single_name
+
+
+@cache
+def relation_patterns() -> tuple[Pattern, ...]:
+    """Return the patterns of the lexicon, in its order."""
+    return tuple(_pattern(name, entry) for name, entry in table("relation_patterns")["patterns"].items())
+
+
+def _pattern(name: str, entry: dict[str, Any]) -> Pattern:
+    qualifiers = tuple(entry.get("qualifiers", {}).items())
+    return Pattern(name=name, **{**entry, "qualifiers": qualifiers})
 
 
 def _compile(template: str) -> str:

@@ -29,6 +29,7 @@ from extraction.claims.tables.labels import (
 )
 from extraction.documents.tables import placed_rows
 from extraction.sentence import CONTEXT, Claim
+from extraction.text.lexicon import phrases
 from kg.model import Kind, Modality, Problem
 from kg.period import Precision
 
@@ -45,10 +46,9 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?%?")
-_CHANGE_ROW = re.compile(
-    r"(?:[（(]?\+/-[）)]?|YOY|YoY|yoy|同比|增速|增长率|同比增速|同比增长|增速YoY)\s*(?:[（(]%[）)])?(?:[（(]?%[）)]?)?"
-)
-_TOTAL = re.compile(r"合计|总计|小计|平均|均值|中位数|其他|其它|备注|注")
+_PHRASES = phrases("tables/figures")
+_CHANGE_ROW = _PHRASES["change_row"]
+_TOTAL = _PHRASES["total"]
 _SECTION = re.compile(r"^\s*(?:\d+[、.]|[一二三四五六七八九十]+、)?\s*(?P<name>.{2,12})$")
 _WHOLE_COMPANY = re.compile(r"公司整体|整体|合并|公司合计")
 _PLAIN_UNITS = {
@@ -63,7 +63,7 @@ _PLAIN_UNITS = {
 }
 _PLAIN = re.compile(r"[\d.,%+\-—/ ]*|\d{6}\.[A-Z]{2}")
 _NAME_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.REGION, Kind.BUSINESS)
-_NAMING = re.compile(r"品种|名称|简称|产品|公司|标的|规格|型号|指标|项目|种类|品牌|企业|环节")
+_NAMING = _PHRASES["naming"]
 _PRICE = re.compile("股价|收盘价|目标价|市值")  # measured on a day, not over a caption's year or quarter
 _VOLUMES = ("装机量", "出货量", "产量", "销量", "产能")
 _MOST_ROWS, _MOST_COLUMNS = 80, 16

@@ -19,6 +19,7 @@ from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
 from extraction.dating.carry_over import named_week, shift_to_reported_week
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
+from extraction.text.lexicon import phrases
 from extraction.text.sentences import Sentence, normalise
 from kg.dating.reader import Dated, find_periods
 from kg.ids import entity_id
@@ -39,9 +40,8 @@ YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
 _UNIT = Prefiltered(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")
 _NOW = re.compile("当前|目前|现状|至今")
 _FORECAST = re.compile(r"\d{2,4}\s*年?\s*[EF](?![A-Za-z])|预测|预计")
-_YEAR_OF = re.compile(
-    r"(?<!\d)(?P<year>(?:19|20)\d\d) ?年?[AEF]? ?(?=PE|PB|PS|EPS|ROE|EV|P/E|P/B|每股|市盈率|市净率|股息率)"
-)
+_PHRASES = phrases("tables/labels")
+_YEAR_OF = _PHRASES["year_of"]
 _ABBREVIATIONS = (  # only in heads; ambiguous in sentences
     (re.compile("年内|今年以来|年初以来"), "年初至今"),
     (re.compile("(?<![A-Za-z])EPS(?![A-Za-z])"), "每股收益"),
@@ -51,12 +51,9 @@ _NUMBERED = re.compile(
     r"^\s*(?:(?:图表|表格|表|图)\s*\d+|[（(]?[一二三四五六七八九十\d]+[)）、.．](?!\d)|\d(?:\.\d)+(?=\s))\s*[:：]?\s*"
 )
 _SPAN = re.compile(r"(?:近|过去)?[一二三四六半\d]*个?(?P<span>[日周月年]|季度?)(?:度)?(?=涨|跌|环比|变|换手|成交)")
-_NOISE = re.compile(
-    r"合计|总计|预计|预测|预期|实际|数据|现状|最新|昨日?|当前|其中|公司|企业|行业|整体|平均|单位|全年|TTM|MRQ|LF|报表货币|当地(?:货币|币种)"
-    r"|[年月]度|(?<![A-Za-z])[AEF](?![A-Za-z])|[总约为的:：\s（）()\-—–_，、.]"
-)
+_NOISE = _PHRASES["noise"]
 _OF_WHEN = re.compile(r"[（(](?:TTM|MRQ|LF|ttm|mrq|lf)[)）]$")
-_CHANGED = re.compile(r"(?P<how>同比|环比|YOY|YoY|yoy|\+/-)(?:增速|增长率?|增幅|变动|变化|涨幅|涨跌幅)?$")
+_CHANGED = _PHRASES["changed"]
 _JOINED = re.compile(r"[和与及、/+＋&\d%]|以及")
 _PLACE = re.compile("|".join(sorted(map(re.escape, PLACES - {"市场", "行业", "全行业"}), key=len, reverse=True)))
 _BARE = frozenset({*VAGUE, "增速", "增长率", "规模", "数量", "金额", "总量", "均价", "需求", "变动", "增幅", "指数"})

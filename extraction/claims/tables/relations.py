@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from extraction.claims.tables.labels import RowClaim, as_sentence, link_texts, whole_name
 from extraction.documents.tables import placed_rows
 from extraction.sentence import CONTEXT, Claim, EntityMention
+from extraction.text.lexicon import phrases
 from extraction.text.sentences import normalise
 from kg.dating.reader import find_periods
 from kg.model import Kind, Modality
@@ -35,7 +36,8 @@ _RANKS = {str(number): f"第{word}大" for number, word in enumerate("一二三�
 _BETWEEN = re.compile(r"[、，,;；/／\n]|\s+|(?:以及|和|及|与)")
 _TAIL = re.compile(r"等(?:公司|企业|厂商|龙头|产品|领域|行业)?$|[（(][^（）()]*[)）]$|有限公司$")
 _SHARE = re.compile(r"(\d{1,2}(?:\.\d+)?)\s*%?")
-_STAGE = re.compile(r"(?P<stage>[上中下]游)(?:环节|产业|行业|原材料|材料|设备|制造|应用|领域|端)*")
+_PHRASES = phrases("tables/relations")
+_STAGE = _PHRASES["stage"]
 _TOPIC_CONFIDENCE = re.compile(r"产业链|产业图谱|产业链条|上下游")
 
 _HEADS: Mapping[str, re.Pattern[str]] = {

@@ -53,7 +53,7 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class FactEdge:
     """All facts of one `EdgeKey`, in id order."""
 
     key: EdgeKey
@@ -70,7 +70,7 @@ class Edge:
         return len({item.witness or item.document for fact in self.facts for item in fact.evidence})
 
 
-class Content:
+class ExportContent:
     """One view of a base, read as often as a format needs it; the same view gives the same rows in the same order.
 
     Attributes:
@@ -123,12 +123,12 @@ class Content:
             titles[entity.id] = name
         return titles
 
-    def edges(self) -> list[Edge]:
+    def edges(self) -> list[FactEdge]:
         """Return the facts grouped to edges, in the order of their keys."""
         groups: dict[EdgeKey, list[Fact]] = defaultdict(list)
         for fact in self.facts():
             groups[edge_key(fact)].append(fact)
-        return [Edge(key, tuple(facts)) for key, facts in sorted(groups.items())]
+        return [FactEdge(key, tuple(facts)) for key, facts in sorted(groups.items())]
 
     def documents(self) -> list[DocumentHead]:
         """Return the documents by day and id."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kg.errors import EmptyBase, KgError, printable
-from kg.interop.exports.content import Content
+from kg.interop.exports.content import ExportContent
 from kg.interop.exports.graphrag import write_graphrag
 from kg.interop.exports.lightrag import write_lightrag
 from kg.interop.exports.neo4j_files import write_neo4j
@@ -35,7 +35,7 @@ class ExportRefused(KgError):
 class ExportFormat:
     """How one format is written: to a folder that exists and is empty, or to a file."""
 
-    write: Callable[[Content, Path], None]
+    write: Callable[[ExportContent, Path], None]
     folder: bool
 
 
@@ -75,7 +75,7 @@ def export(view: View, layout: str, target: Path, *, min_confidence: float = 0.0
         if kind.folder:
             fresh.mkdir(parents=True)
             (fresh / MANIFEST).write_text(f"{layout}\n", encoding="utf-8")
-        kind.write(Content(view, min_confidence=min_confidence), fresh)
+        kind.write(ExportContent(view, min_confidence=min_confidence), fresh)
         if kind.folder:
             _discard(target)
         fresh.replace(target)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from kg.interop.exports.content import Content, Edge
+    from kg.interop.exports.content import ExportContent, FactEdge
     from kg.interop.exports.tables import ColumnType
     from kg.model import Chunk, Community, Document, Evidence, Fact
 
@@ -55,7 +55,7 @@ vector_store:
 Record = dict[str, Any]
 
 
-def write_graphrag(content: Content, folder: Path) -> None:
+def write_graphrag(content: ExportContent, folder: Path) -> None:
     """Write `settings.yaml` and the seven tables in `output/`."""
     (folder / "settings.yaml").write_text(_SETTINGS, encoding="utf-8")
     (folder / "output").mkdir()
@@ -69,13 +69,15 @@ def write_graphrag(content: Content, folder: Path) -> None:
 class _Index:
     """The rows of the seven tables and how they refer to one another."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: ExportContent) -> None:
         self._content, self._titles = content, content.titles
         self._edges = [edge for edge in content.edges() if edge.is_live]
         self._degrees: dict[str, set[str]] = defaultdict(set)
         self._units_of: dict[str, set[str]] = defaultdict(set)  # of entities, edges and facts, by their ids here
         self._held: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))  # the other way round
+        self._leaving: dict[str, list[FactEdge]] = defaultdict(list)
         for edge in self._edges:
+            self._leaving[edge.key.subject].append(edge)
             self._degrees[edge.key.subject].add(edge.key.object)
             self._degrees[edge.key.object].add(edge.key.subject)
         for edge in self._edges:
@@ -148,19 +150,19 @@ class _Index:
         }
 
     @cached_property
-    def _around(self) -> dict[str, list[Edge]]:
+    def _around(self) -> dict[str, list[FactEdge]]:
         """The edges at each entity, the best witnessed first; figures stand behind what relates things."""
-        around: dict[str, list[Edge]] = defaultdict(list)
+        around: dict[str, list[FactEdge]] = defaultdict(list)
         measured = set(self._content.words.of_family("measured"))
         for edge in sorted(self._edges, key=lambda each: (each.key.relation in measured, -each.sources, each.key)):
             for end in dict.fromkeys((edge.key.subject, edge.key.object)):
                 around[end].append(edge)
         return around
 
-    def _edge_id(self, edge: Edge) -> str:
+    def _edge_id(self, edge: FactEdge) -> str:
         return _id("edge", *map(str, edge.key))
 
-    def _relationship(self, number: int, edge: Edge) -> Record:
+    def _relationship(self, number: int, edge: FactEdge) -> Record:
         identity = self._edge_id(edge)
         newest = sorted(edge.facts, key=lambda fact: (-fact.last_published_on.toordinal(), fact.id))
         degree = len(self._degrees[edge.key.subject]) + len(self._degrees[edge.key.object])
@@ -252,7 +254,7 @@ class _Index:
     ) -> tuple[Record, Record]:
         number, members = numbers[item.id], [each for each in item.members if each in self._content.entities]
         inside = set(members)
-        edges = [edge for edge in self._edges if {edge.key.subject, edge.key.object} <= inside]
+        edges = [edge for each in members for edge in self._leaving[each] if edge.key.object in inside]
         name = item.summary.title if item.summary else "、".join(self._titles[each] for each in members[:3])
         shared: Record = {
             "human_readable_id": number,

@@ -20,7 +20,7 @@ from kg.model import Modality, Polarity
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kg.interop.exports.content import Content, Edge
+    from kg.interop.exports.content import ExportContent, FactEdge
     from kg.model import Chunk, Evidence, Fact
     from kg.store.port import DocumentHead
 
@@ -36,21 +36,21 @@ TYPED = re.compile(
 )
 
 
-def write_lightrag(content: Content, path: Path) -> None:
+def write_lightrag(content: ExportContent, path: Path) -> None:
     """Write the JSON file for `LightRAG.ainsert_custom_kg`."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         json.dump(custom_kg(content), file, ensure_ascii=False, indent=1)
         file.write("\n")
 
 
-def custom_kg(content: Content) -> dict[str, list[dict[str, Any]]]:
+def custom_kg(content: ExportContent) -> dict[str, list[dict[str, Any]]]:
     """Return chunks, entities and relationships as `ainsert_custom_kg` takes them."""
     passages = _Passages(content)
-    pairs: dict[tuple[str, str], list[Edge]] = defaultdict(list)
+    pairs: dict[tuple[str, str], list[FactEdge]] = defaultdict(list)
     for edge in content.edges():
         if edge.is_live and edge.key.subject != edge.key.object:
             pairs[min(edge.key.subject, edge.key.object), max(edge.key.subject, edge.key.object)].append(edge)
-    around: dict[str, list[Edge]] = defaultdict(list)
+    around: dict[str, list[FactEdge]] = defaultdict(list)
     for pair, edges in pairs.items():
         edges.sort(key=lambda edge: (-edge.sources, edge.key))
         for end in pair:
@@ -65,7 +65,7 @@ def custom_kg(content: Content) -> dict[str, list[dict[str, Any]]]:
 class _Passages:
     """The passages of a base, and which of them holds a quote."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: ExportContent) -> None:
         self._heads = {head.id: head for head in content.documents()}
         documents = filter(None, map(content.view.document, self._heads))
         self._chunks = {document.id: content.passages(document) for document in documents}
@@ -95,7 +95,7 @@ class _Passages:
         return {"source_id": chunks[place].id if chunks else "", "file_path": self.source(item.document)}
 
 
-def _entity(content: Content, passages: _Passages, identity: str, edges: list[Edge]) -> dict[str, Any]:
+def _entity(content: ExportContent, passages: _Passages, identity: str, edges: list[FactEdge]) -> dict[str, Any]:
     entity = content.entities[identity]
     names = [alias.name for alias in entity.aliases if alias.name != entity.name]
     parts = [content.words.kinds[entity.kind]["zh"], *entity.codes, *dict.fromkeys(names)]
@@ -108,7 +108,7 @@ def _entity(content: Content, passages: _Passages, identity: str, edges: list[Ed
     }
 
 
-def _relationship(content: Content, passages: _Passages, edges: list[Edge]) -> dict[str, Any]:
+def _relationship(content: ExportContent, passages: _Passages, edges: list[FactEdge]) -> dict[str, Any]:
     first = edges[0].key
     facts = [fact for edge in edges for fact in edge.facts if not fact.superseded_by]
     newest = sorted(facts, key=lambda fact: (-fact.last_published_on.toordinal(), fact.id))[:_MOST_SENTENCES]
@@ -123,7 +123,7 @@ def _relationship(content: Content, passages: _Passages, edges: list[Edge]) -> d
     }
 
 
-def _keywords(content: Content, edge: Edge) -> list[str]:
+def _keywords(content: ExportContent, edge: FactEdge) -> list[str]:
     """Return the words that relation-level retrieval looks for: 影响 −, 反向, affects, and what `TYPED` reads."""
     key = edge.key
     sign = f" {key.sign:+d}" if key.sign else ""
@@ -135,7 +135,7 @@ def _keywords(content: Content, edge: Edge) -> list[str]:
     return [content.caption(key), *filter(None, [_SIGNS.get(key.sign)]), typed]
 
 
-def _sentence(content: Content, passages: _Passages, fact: Fact) -> str:
+def _sentence(content: ExportContent, passages: _Passages, fact: Fact) -> str:
     best = best_evidence((fact,))
     direction = f"{content.titles[fact.subject]}→{content.titles[fact.object]}"
     sign = f"，{_SIGNS[fact.sign]}" if fact.sign else ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from kg.interop.exports.content import Content
+    from kg.interop.exports.content import ExportContent
     from kg.model import Fact
 
 _LISTED = "\x1f"  # separates the values of a list; `plain` drops it from every text, so that none can be split
@@ -63,7 +63,7 @@ _COLOURS: Mapping[str, str] = {
 }
 
 
-def write_neo4j(content: Content, folder: Path) -> None:
+def write_neo4j(content: ExportContent, folder: Path) -> None:
     """Write node and relationship files, `import.args`, `schema.cypher` and `style.grass`."""
     _write(folder / "entities.csv", _ENTITY, _entities(content))
     _write(folder / "documents.csv", _DOCUMENT, _documents(content))
@@ -80,33 +80,33 @@ def relationship_type(relation: str) -> str:
     return re.sub(r"\W", "_", relation).upper()
 
 
-def _entities(content: Content) -> Iterator[tuple[Any, ...]]:
+def _entities(content: ExportContent) -> Iterator[tuple[Any, ...]]:
     for entity in content.entities.values():
         aliases = [alias.name for alias in entity.aliases if alias.name != entity.name]
         who = entity.id, entity.name, entity.kind.value, list(dict.fromkeys(aliases)), list(entity.codes), entity.about
         yield *who, *content.touched.get(entity.id, (None, None, None)), ["Entity", entity.kind.value.capitalize()]
 
 
-def _documents(content: Content) -> Iterator[tuple[Any, ...]]:
+def _documents(content: ExportContent) -> Iterator[tuple[Any, ...]]:
     for head in content.documents():
         yield head.id, head.title, head.kind, head.publisher, head.url, head.published_on, ["Document"]
 
 
-def _themes(content: Content) -> Iterator[tuple[Any, ...]]:
+def _themes(content: ExportContent) -> Iterator[tuple[Any, ...]]:
     for as_of, item in content.themes():
         title = item.summary.title if item.summary else item.id
         lines = [line.text for line in item.summary.lines] if item.summary else []
         yield item.id, title, item.level, len(item.members), lines, as_of, ["Theme"]
 
 
-def _members(content: Content) -> Iterator[tuple[Any, ...]]:
+def _members(content: ExportContent) -> Iterator[tuple[Any, ...]]:
     for _, item in content.themes():
         for member in item.members:
             if member in content.entities:
                 yield member, item.id, "IN_THEME"
 
 
-def _fact(content: Content, fact: Fact) -> tuple[Any, ...]:
+def _fact(content: ExportContent, fact: Fact) -> tuple[Any, ...]:
     value, best = fact.value, best_evidence((fact,))
     valid = (fact.valid.start, fact.valid.end) if fact.valid else (None, None)
     return (
@@ -121,14 +121,14 @@ def _fact(content: Content, fact: Fact) -> tuple[Any, ...]:
     )
 
 
-def _indexes(content: Content) -> Iterator[str]:
+def _indexes(content: ExportContent) -> Iterator[str]:
     for name in sorted(content.words.relations):
         kind = relationship_type(name)
         yield f"CREATE INDEX {name}_published_on IF NOT EXISTS FOR ()-[r:{kind}]-() ON (r.published_on);\n"
     yield "CALL db.awaitIndexes();\n"
 
 
-def _style(content: Content) -> str:
+def _style(content: ExportContent) -> str:
     """Return a GRASS style: drop it on the Browser window, and names and relations stand in the picture."""
     parts = ['node { caption: "{name}"; diameter: 56px; }\n', 'relationship { caption: "{caption}"; }\n']
     parts += [f'node.{label} {{ color: {colour}; caption: "{{name}}"; }}\n' for label, colour in _COLOURS.items()]

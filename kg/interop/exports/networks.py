@@ -9,7 +9,7 @@ import igraph
 import networkx as nx
 from networkx.readwrite.gexf import GEXFWriter
 
-from kg.interop.exports.content import Content, plain
+from kg.interop.exports.content import ExportContent, plain
 from kg.interop.exports.tables import TABLES, edge_measures, iso
 
 if TYPE_CHECKING:
@@ -29,24 +29,24 @@ def to_networkx(view: View, *, min_confidence: float = 0.0) -> nx.MultiDiGraph[s
     Nodes and edges carry the columns of the tables `nodes` and `edges` (docs/interop.md); an edge's key says which
     of several between two nodes it is. What is not known is left out.
     """
-    return _networkx(Content(view, min_confidence=min_confidence))
+    return _networkx(ExportContent(view, min_confidence=min_confidence))
 
 
 def to_igraph(view: View, *, min_confidence: float = 0.0) -> igraph.Graph:
     """Return the same as a directed igraph graph; vertices have the attribute `id`, what is not known is None."""
-    content = Content(view, min_confidence=min_confidence)
+    content = ExportContent(view, min_confidence=min_confidence)
     vertices = [{"id": identity, **attributes} for identity, attributes in _nodes(content)]
     edges = [{"source": one, "target": other, **attributes} for one, other, _, attributes in _edges(content)]
     graph: igraph.Graph = igraph.Graph.DictList(vertices, edges, directed=True, vertex_name_attr="id")
     return graph
 
 
-def write_graphml(content: Content, path: Path) -> None:
+def write_graphml(content: ExportContent, path: Path) -> None:
     """Write GraphML, as NetworkX, igraph, Gephi, yEd and Cytoscape read it."""
     nx.write_graphml_xml(_writable(content), path, named_key_ids=True)
 
 
-def write_gexf(content: Content, path: Path) -> None:
+def write_gexf(content: ExportContent, path: Path) -> None:
     """Write GEXF for Gephi, whose timeline shows every node and edge from its first publication on."""
     graph = _writable(content)
     for _, attributes in graph.nodes(data=True):
@@ -61,7 +61,7 @@ def write_gexf(content: Content, path: Path) -> None:
     ElementTree(writer.xml).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def _writable(content: Content) -> nx.MultiDiGraph[str]:
+def _writable(content: ExportContent) -> nx.MultiDiGraph[str]:
     """Return the graph with ids that XML can hold."""
     graph = _networkx(content)
     relabelled: nx.MultiDiGraph[str] = nx.relabel_nodes(
@@ -75,7 +75,7 @@ def _begin(attributes: Attributes) -> None:
         attributes["start"] = attributes["published_on"]
 
 
-def _networkx(content: Content) -> nx.MultiDiGraph[str]:
+def _networkx(content: ExportContent) -> nx.MultiDiGraph[str]:
     graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
     graph.add_nodes_from(_nodes(content))
     for one, other, key, attributes in _edges(content):
@@ -83,7 +83,7 @@ def _networkx(content: Content) -> nx.MultiDiGraph[str]:
     return graph
 
 
-def _nodes(content: Content) -> Iterator[tuple[str, Attributes]]:
+def _nodes(content: ExportContent) -> Iterator[tuple[str, Attributes]]:
     table = next(table for table in TABLES if table.name == "nodes")
     for row in table.rows(content):
         named = dict(zip(_COLUMNS["nodes"], row, strict=True))
@@ -91,7 +91,7 @@ def _nodes(content: Content) -> Iterator[tuple[str, Attributes]]:
         yield named.pop("id"), label | _given(named)
 
 
-def _edges(content: Content) -> Iterator[tuple[str, str, str, Attributes]]:
+def _edges(content: ExportContent) -> Iterator[tuple[str, str, str, Attributes]]:
     for edge in content.edges():
         named = dict(zip(_COLUMNS["edges"], (*edge.key, *edge_measures(edge)), strict=True))
         key = "|".join(map(str, (edge.key.relation, edge.key.sign, edge.key.polarity, edge.key.modality)))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from kg.interop.exports.content import Content
+    from kg.interop.exports.content import ExportContent
     from kg.model import Entity, Evidence, Fact, Value
     from kg.period import Period
     from kg.store.port import DocumentHead
@@ -37,14 +37,14 @@ _SPACES = {
 Triple = tuple[str, str, str]
 
 
-def write_rdf(content: Content, path: Path) -> None:
+def write_rdf(content: ExportContent, path: Path) -> None:
     """Write N-Triples, which every RDF store loads, in the order of the base."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for triples in _resources(content):
             file.writelines(f"{one} {relation} {other} .\n" for one, relation, other in triples)
 
 
-def _resources(content: Content) -> Iterator[Iterator[Triple]]:
+def _resources(content: ExportContent) -> Iterator[Iterator[Triple]]:
     for relation, entry in sorted(content.words.relations.items()):
         yield _relation(relation, entry.wording["zh"], entry.wording["en"])
     for entity in content.entities.values():

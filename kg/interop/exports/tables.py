@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from kg.interop.exports.content import Content, Edge, Known
+    from kg.interop.exports.content import ExportContent, FactEdge, Known
     from kg.model import Fact, Value
     from kg.period import Period
 
@@ -68,29 +68,29 @@ class ExportTable:
 
     name: str
     columns: Mapping[str, ColumnType]
-    rows: Callable[[Content], Iterator[Row]]
+    rows: Callable[[ExportContent], Iterator[Row]]
 
 
-def _nodes(content: Content) -> Iterator[Row]:
+def _nodes(content: ExportContent) -> Iterator[Row]:
     for entity in content.entities.values():
         aliases = tuple(dict.fromkeys(alias.name for alias in entity.aliases if alias.name != entity.name))
         clocks = content.touched.get(entity.id, (None, None, None))
         yield entity.id, entity.kind.value, entity.name, aliases, entity.codes, entity.about or None, *clocks
 
 
-def _edges(content: Content) -> Iterator[Row]:
+def _edges(content: ExportContent) -> Iterator[Row]:
     for edge in content.edges():
         yield *edge.key, *edge_measures(edge)
 
 
-def edge_measures(edge: Edge) -> Row:
+def edge_measures(edge: FactEdge) -> Row:
     """Return what an edge's facts add up to, in the order of the columns of the table `edges` behind its key."""
     standing = sum(not fact.superseded_by for fact in edge.facts)
     confidence = max(fact.confidence for fact in edge.facts)
     return len(edge.facts), standing, edge.sources, confidence, *edge_period(edge), *edge_known(edge)
 
 
-def edge_period(edge: Edge) -> tuple[date | None, date | None]:
+def edge_period(edge: FactEdge) -> tuple[date | None, date | None]:
     """Return the hull of the stated periods, open where one of them is or where none is stated."""
     stated = [fact.valid for fact in edge.facts if fact.valid]
     starts, ends = [period.start for period in stated], [period.end for period in stated]
@@ -101,7 +101,7 @@ def edge_period(edge: Edge) -> tuple[date | None, date | None]:
     )
 
 
-def edge_known(edge: Edge) -> Known:
+def edge_known(edge: FactEdge) -> Known:
     """Return when an edge was first and last published, and recorded."""
     first, *others = map(known, edge.facts)
     for other in others:
@@ -109,7 +109,7 @@ def edge_known(edge: Edge) -> Known:
     return first
 
 
-def _facts(content: Content) -> Iterator[Row]:
+def _facts(content: ExportContent) -> Iterator[Row]:
     for fact in content.facts():
         yield fact.id, *fact_claim(fact), *_measured(fact.value), *_support(fact)
 
@@ -135,7 +135,7 @@ def _support(fact: Fact) -> Row:
     return fact.confidence, fact.witnesses, fact.speakers, *known(fact), fact.superseded_by or None
 
 
-def _evidence(content: Content) -> Iterator[Row]:
+def _evidence(content: ExportContent) -> Iterator[Row]:
     for fact in content.facts():
         for item in fact.evidence:
             place = item.document, item.start, item.end, item.quote
@@ -143,13 +143,13 @@ def _evidence(content: Content) -> Iterator[Row]:
             yield fact.id, *place, *source, item.published_on, item.recorded_at
 
 
-def _documents(content: Content) -> Iterator[Row]:
+def _documents(content: ExportContent) -> Iterator[Row]:
     for head in content.documents():
         who = head.publisher or None, head.authors, head.url or None, head.language
         yield head.id, head.title, head.published_on, head.kind, *who, head.codes, head.tags
 
 
-def _passages(content: Content) -> Iterator[Row]:
+def _passages(content: ExportContent) -> Iterator[Row]:
     for head in content.documents():
         document = content.view.document(head.id)
         for chunk in content.passages(document) if document else ():
@@ -157,7 +157,7 @@ def _passages(content: Content) -> Iterator[Row]:
             yield chunk.id, *place, chunk.heading, chunk.value_class.value, chunk.text, head.published_on
 
 
-def _themes(content: Content) -> Iterator[Row]:
+def _themes(content: ExportContent) -> Iterator[Row]:
     """Yield every published week, so that a panel over time reads only what a week could know."""
     for run in content.view.runs():
         for item in sorted(run.communities, key=lambda each: (each.level, each.id)):
@@ -210,7 +210,7 @@ TABLES = (
 )
 
 
-def write_csv(content: Content, folder: Path) -> None:
+def write_csv(content: ExportContent, folder: Path) -> None:
     """Write one CSV file a table: UTF-8, lists as JSON, and no cell that a spreadsheet would compute."""
     for table in TABLES:
         with (folder / f"{table.name}.csv").open("w", encoding="utf-8", newline="") as file:
@@ -244,7 +244,7 @@ def iso(value: date | datetime) -> str:
     return value.isoformat()
 
 
-def write_parquet(content: Content, folder: Path) -> None:
+def write_parquet(content: ExportContent, folder: Path) -> None:
     """Write one Parquet file a table, with days as date32, instants as UTC microseconds and lists as lists."""
     for table in TABLES:
         write_table(table.columns, table.rows(content), folder / f"{table.name}.parquet")

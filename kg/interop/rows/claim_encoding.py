@@ -63,7 +63,7 @@ class Around(NamedTuple):
     def measured(self, number: float, high: float | None) -> tuple[str, bytes]:
         """Insert a value and return the text and the key of the claim."""
         if high is None:
-            return f"{self.text[0]}{number!r}{self.tail[0]}", self.key[0] + number_key(number) + self.tail[1]
+            return f"{self.text[0]}{codec.dump(number)}{self.tail[0]}", self.key[0] + number_key(number) + self.tail[1]
         value = Value(number, **self.unit, high=high)
         return f"{self.text[0]}{codec.value_out(value)[1:]}{self.text[1]}", value_key(value).join(self.key)
 

@@ -5,6 +5,7 @@ An answer is `answered` only where a fact or a sentence meets what was asked; re
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,6 +15,7 @@ from kg.model import Kind
 from kg.query.answers import AnswerLine, AskAnswer, Node, Subgraph
 from kg.query.ask.evidence import Retriever, label_of, passage
 from kg.query.ask.figures import figure_lines
+from kg.query.ask.lexicon import lexicon
 from kg.query.ask.understand import understand
 from kg.query.chain import chain
 from kg.query.history import history
@@ -37,10 +39,12 @@ if TYPE_CHECKING:
 _PATHS, _AFFECTED, _STAGES, _FACTS, _THEMES = 6, 12, 8, 14, 10
 _SENTENCES = 40  # scored sentences that are looked at
 _SHOWN, _SHOWN_OF_A_LIST = 3, 7
-_ANSWERS = 0.78  # the share of the question, by weight, that a sentence has to meet to be its answer
-_LOST = 0.12  # the share that it may leave out altogether
+_ANSWERS = 0.7  # the share of the question, by weight, that a sentence has to meet to be its answer
+_LOST = 0.2  # the share that it may leave out altogether
 _RELATED = 0.4  # … and to be shown as related
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
+# What an answer to 有哪些 and 有谁 has.
+_LIST = re.compile(r"[、/]|及其?|和|与|以及|；|\n|, ")
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 NOTHING = "未找到相关信息"
 
@@ -70,7 +74,7 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
     if any(line.citations for line in lines):
         return _answer(session, asked, "answered", [*lines, *quoted], graph=graph)
     if quoted:
-        return _answer(session, asked, "answered", quoted)
+        return _answer(session, asked, "answered", _by_side(quoted) if asked.operation == "views" else quoted)
     related = _quoted(asked, found, _is_related)
     return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
 
@@ -129,6 +133,18 @@ def _quoted(
     return out
 
 
+def _by_side(lines: Sequence[AnswerLine]) -> list[AnswerLine]:
+    """Group sentences by the side they take, newest first; who says it and when is in the citation."""
+    groups: dict[str, list[AnswerLine]] = {side: [] for side in ("看多", "看空", "中性")}
+    for line in sorted(lines, key=lambda each: each.citations[0].published_on, reverse=True):
+        left, counts = line.text, {}
+        for side, words in lexicon().sides.items():
+            left, counts[side] = words.subn("，", left)
+        sides = sorted(counts, key=lambda side: -counts[side])
+        groups["中性" if counts[sides[0]] == counts[sides[1]] else sides[0]].append(line)
+    return [row for side, group in groups.items() if group for row in (AnswerLine(f"{side}："), *group)]
+
+
 def _each_quoted(session: QuerySession, asked: Understood) -> list[AnswerLine]:
     """Return the best sentence about each of the compared companies; nothing unless each has one."""
     companies = [each.id for each in asked.entities if each.kind == Kind.COMPANY]
@@ -147,6 +163,8 @@ def _answers(asked: Understood, sentence: ScoredSentence) -> bool:
     asks = asked.operation != "facts" or asked.wants_value or asked.wants_day
     says_something = asks or any(not term.entity for term in asked.terms)
     fits = sentence.names and sentence.valued and sentence.dated and sentence.stated
+    if asked.wants_list and asked.operation not in _COMPOSERS:
+        fits = fits and bool(_LIST.search(passage(sentence, wide=False)[2]))
     superlative = asked.operation == "rank"  # a few words more or less turn it around
     return says_something and fits and not superlative and sentence.coverage >= _ANSWERS and sentence.lost <= _LOST
 

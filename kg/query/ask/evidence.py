@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kg.model import Chunk
+    from kg.period import Period
     from kg.query.ask.understand import QuestionTerm, Understood
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
@@ -32,6 +33,21 @@ _UNKNOWN = 0.4  # the share of a question that the base lacks, from which it is 
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 _NUMBER = re.compile(r"\d")
 _DAY = re.compile(r"\d{1,4}\s*[年月日/.-]|Q[1-4]|H[12]|季度|年底|年初|[上下]半年")
+_PERCENT = re.compile(r"几成|占(?:多少|了多少|几)|占比|比例|份额|[率速]|同比|环比|幅|百分|percent|share")
+_PRICE = re.compile(r"多少钱|卖多少|几块钱|什么价|多贵")
+_NO_VALUE = re.compile(
+    r"(?:19|20)\d\d\s*[年./-]?(?:\s*\d{1,2}\s*[月./-])?(?:\s*\d{1,2}\s*日)?|[1-4]?Q[1-4]|[12]H\d*|H[12]|\d{1,2}\s*[月日号]|\d+\s*个月|\d{6}(?:\.[A-Z]{2})?"
+)
+_PART_OF_YEAR = re.compile(
+    r"前\s*[\d一二三四五六七八九十]+\s*个?(?:月|季)|\d\s*月|[一二三四]季|季度|[上下]半年|Q[1-4]|H[12]|[1-4]Q|[12]H|年初至|本?周"
+)
+_WHOLE_YEAR = re.compile(r"全年|年度|全年度|年报")
+_YEAR_DAYS = 360
+_LABELLED = re.compile(r"[^，。：:（(]{2,16}[：:]")
+_UNIT = re.compile(
+    r"(?:多少|几)个?(万亿|[万亿]?[吨元辆台套件家人次平米个只条片头部艘]|[GMT]W[Hh]?|倍|[点个]?(?:百分点|bps?|BP)|天|年|月|[万亿])",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"20[12]\d(?=年|[eahq]|-)")
 _BLANK = re.compile(r"\s+")
 # What a word counts that stands in the heading or title, a name in the sentences before, a word in those around.
@@ -43,6 +59,7 @@ _LONGEST = 400  # characters of a sentence that are shown
 _LIST_LINES = 8
 _PAIR = 2
 _RAREST = 6.5  # the idf beyond which a word is not weighed higher: it may be misspelt
+_NAME_TAGS = frozenset({"nr", "nrt", "ns", "nt", "nz"})
 _GLUE = "的了是到向经名么吗呢些着"
 _STALE = timedelta(days=10)  # before the day asked about: an older price is not the price of that day
 _SOON = timedelta(days=20)  # after a month or day, in which what is published speaks of it
@@ -87,6 +104,7 @@ class ScoredSentence:
             start=start,
             end=end,
             quote=text,
+            url=head.url,
         )
 
 
@@ -103,7 +121,10 @@ class Retriever:
         self._states = tuple(map(_folded, asked.states))
         self._plain = not asked.states or (asked.wants_value and asked.operation in _PLAIN)
         self._mark = _mark(asked)
+        self._whole_year = asked.wants_value and _is_whole_year(asked.period)
         self._measures = [term.measure for term in asked.terms]
+        self._unit = _unit(asked.question)
+        self._numbered = [word for spelled in self._spelled for word in spelled if _NUMBER.search(word)]
 
     @cached_property
     def weights(self) -> list[float]:
@@ -190,7 +211,7 @@ class Retriever:
             stated = min(2, sum(word in own for word in self._states)) / 2 if self._states else 0.0
             dated = self._dated(own, (near, above), head, years)
             valued = not self._asked.wants_value or (
-                bool(_NUMBER.search(own))
+                self._has_value(own)
                 and all(part == 1.0 for part, measure in zip(met, self._measures, strict=True) if measure)
             )
             dayed = bool(_DAY.search(text)) if self._asked.wants_day else True
@@ -209,6 +230,13 @@ class Retriever:
                 lost=sum(w for w, part in zip(weights, met, strict=True) if not part) / total,
             )  # fmt: skip
 
+    def _has_value(self, own: str) -> bool:
+        """Whether a sentence has a number, in the unit asked for, besides dates, codes and numbers of the question."""
+        left = _NO_VALUE.sub("，", own)
+        for word in self._numbered:
+            left = left.replace(word, "，")
+        return bool(self._unit.search(left))
+
     def _met(self, place: int, own: str, around: tuple[str, str], above: str) -> float:
         spelled = self._spelled[place]
         before, near = around
@@ -216,8 +244,11 @@ class Retriever:
             return 1.0
         if any(word in above for word in spelled):
             return _ABOVE
-        if self._asked.terms[place].name and any(word in before for word in spelled):
-            return _BEFORE
+        if self._asked.terms[place].name:
+            if _LABELLED.match(own):  # its own label says what it is about
+                return 0.0
+            if any(word in before for word in spelled):
+                return _BEFORE
         return _NEAR if any(word in near for word in spelled) else 0.0
 
     def _dated(self, own: str, around: tuple[str, str], head: DocumentHead, years: re.Pattern[str] | None) -> bool:
@@ -229,6 +260,8 @@ class Retriever:
         if period is None:
             return True
         if years is not None and _YEAR.search(own) and not years.search(own):
+            return False
+        if self._whole_year and _PART_OF_YEAR.search(own) and not _WHOLE_YEAR.search(own):
             return False
         if period.contains(head.published_on) and self._mark is None:
             return True
@@ -313,6 +346,20 @@ def _years(asked: Understood) -> re.Pattern[str] | None:
     )
 
 
+def _is_whole_year(period: Period | None) -> bool:
+    return bool(period and period.start and period.end and (period.end - period.start).days >= _YEAR_DAYS)
+
+
+def _unit(question: str) -> re.Pattern[str]:
+    """Return how a value in the unit that a question asks for is written; any number where it names none."""
+    if found := _UNIT.search(question):
+        unit = re.escape(found[1].lower())
+        return re.compile(rf"\d\s*[万亿千百]*\s*{unit}", re.IGNORECASE)
+    if _PERCENT.search(question):
+        return re.compile(r"\d\s*(?:%|％|个?百分点|bps?)|[一二两三四五六七八九]成", re.IGNORECASE)
+    return re.compile(r"\d\s*[万亿千百]*\s*(?:美|欧|港|日)?元|\d\s*[万亿]") if _PRICE.search(question) else _NUMBER
+
+
 def _parts(word: str) -> list[str]:
     """Return the words of a compound, which may stand apart: 重卡 and 内需 of 重卡内需."""
     return [part for part in rjieba.cut(word) if part.strip()]
@@ -320,7 +367,9 @@ def _parts(word: str) -> list[str]:
 
 def _is_glued(word: str) -> bool:
     """Whether a cut word is none: 经向 of 已经向, 最有 of 最有可能."""
-    return any(letter in _GLUE for letter in word) or all(letter in lexicon().empty for letter in word)
+    if any(letter in _GLUE for letter in word) or all(letter in lexicon().empty for letter in word):
+        return True
+    return not word.isascii() and len(rjieba.cut(word, hmm=False)) == _PAIR and rjieba.tag(word)[0][1] not in _NAME_TAGS
 
 
 def _rarity(term: QuestionTerm, passages: int, counts: dict[str, int]) -> float:
@@ -329,7 +378,7 @@ def _rarity(term: QuestionTerm, passages: int, counts: dict[str, int]) -> float:
         min((counts.get(word, 0) for word in index_terms(word)), default=0) for word in (term.word, *term.spellings)
     ]
     rarest = found[0] or max(found)
-    if not rarest and len(term.word) == _PAIR and _is_glued(term.word):
+    if not rarest and len(term.word) == _PAIR and _is_glued(term.word) and not term.name:
         return 0.0  # no word: 经向 of 已经向
     return min(_RAREST, log1p((passages - rarest + 0.5) / (rarest + 0.5)))
 

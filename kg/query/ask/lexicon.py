@@ -41,6 +41,7 @@ class QuestionLexicon:
     value: re.Pattern[str]
     when: re.Pattern[str]
     lists: re.Pattern[str]
+    sides: dict[str, re.Pattern[str]]
     implied: dict[str, re.Pattern[str]]
     synonyms: dict[str, tuple[str, ...]]
     spoken: dict[str, str]
@@ -73,6 +74,7 @@ def lexicon() -> QuestionLexicon:
         value=_pattern(read["value"]),
         when=_pattern(read["when"]),
         lists=_pattern(read["lists"]),
+        sides={side: _pattern(words) for side, words in read["sides"].items()},
         implied={measure: _pattern(asks) for measure, asks in read["implied"].items()},
         synonyms=synonyms,
         spoken={str(said).lower(): str(name) for said, name in read["spoken"].items()},

@@ -29,7 +29,7 @@ LONGEST = 300  # characters of a question that are read
 _AS_OF = re.compile(
     r"截至|截止|站在|(?:的?时候|当时|时)(?:，|,)?(?:大家|市场|机构|研报|各家)?|那会儿?|as of", re.IGNORECASE
 )
-_SETTLED_AS_OF = re.compile(r"截至|截止|站在|在[^，。？]{4,14}(?:看|时)|那天|为止|as of", re.IGNORECASE)
+_SETTLED_AS_OF = re.compile(r"截至|截止|站在|在[^，。？]{4,14}(?:看|时)|那天|为止|为界|为准|as of", re.IGNORECASE)
 _MOVE = re.compile(
     r"(?P<down>跌|下降|下行|回落|走低|下滑|降价|降低|减少|走弱|收缩|下调|恶化|fall|drop|decline|lower)"
     r"|(?P<up>涨|上升|上行|回升|走高|提价|提高|增加|增长|走强|扩张|上调|改善|rise|increase|higher)"
@@ -38,6 +38,13 @@ _COMPOUND = re.compile(r"产业链|产业|板块|概念股|概念|行业|赛道|
 # How much a word of a part of speech says (ICTCLAS tags): nouns all, verbs half, the rest little.
 _WEIGHTS = {"n": 1.0, "j": 1.0, "e": 1.0, "x": 1.0, "l": 1.0, "i": 1.0, "s": 0.6, "v": 0.5, "a": 0.5, "b": 0.6}
 _LITTLE = 0.25
+_FUNCTION = frozenset("rdcpuyqzhko")  # pronouns, adverbs, particles … ask, and name nothing
+_COUNT = re.compile(
+    "[一二两三四五六七八九十几多半]+(?:个|家|条|只|成|种|次|轮|位|股|台|吨|天|年|倍|类|大|名|款|项|块|点|件|份|篇)"
+)
+_WORDED = frozenset({"views", "causes", "impact", "path", "chain", "relate", "definition", "themes", "history"})
+_HOW_MUCH = re.compile(r"多少|几[个家台条万亿元块倍成]|how (?:much|many)")
+_NOUNS = frozenset({"n", "nz", "ng", "j"})  # 锑 of 锑价
 _ENDINGS = "得了过着股们票类"
 _NAMING_KINDS = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 
@@ -111,13 +118,22 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
             *_word_terms(words, text, left),
         ),
         states=tuple(states),
-        wants_value=bool(words.value.search(text)) or bool(operation and operation.value),
+        wants_value=_wants_value(words, text, operation),
         wants_day=bool(words.when.search(text)),
         wants_list=bool(words.lists.search(text)),
         corrections=found.corrections,
         choices=found.choices,
         short=found.short,
     )
+
+
+def _wants_value(words: QuestionLexicon, text: str, operation: Operation | None) -> bool:
+    """Whether a number is asked for; 怎么看硅料价格 and 价格为什么跌 ask for words."""
+    if operation and operation.value:
+        return True
+    if operation and operation.name in _WORDED:
+        return bool(_HOW_MUCH.search(text))
+    return bool(words.value.search(text))
 
 
 def _tidy(question: str) -> str:
@@ -203,18 +219,22 @@ def _word_terms(words: QuestionLexicon, text: str, rest: str) -> Iterator[Questi
         folded = word.lower()
         if not folded or folded in words.empty or not any(letter.isalnum() for letter in folded):
             continue
-        if len(folded) == 1 and (folded.isascii() or folded not in words.synonyms):
+        listed = folded in words.synonyms
+        if len(folded) == 1 and not listed and (folded.isascii() or tag not in _NOUNS):
+            continue
+        if not listed and (tag[0] in _FUNCTION or _COUNT.fullmatch(word)):
             continue
         group = words.synonyms.get(folded, (word,))
         if seen.isdisjoint(group):
             seen.update(group)
-            listed = folded in words.synonyms
             weight = 1.0 if listed else _WEIGHTS.get(tag[0], _LITTLE)
             yield QuestionTerm(word, tuple(dict.fromkeys((word, *group))), weight=weight, measure=listed)
 
 
 def _stem(word: str) -> str:
-    """Drop an ending that no sentence needs: 涨得 → 涨, 产了 → 产, 钢铁股 → 钢铁."""
+    """Drop what no sentence needs: 涨得 → 涨, 产了 → 产, 钢铁股 → 钢铁, 在日本 → 日本."""
+    if len(word) > len("在") + 1 and word[0] == "在":
+        return word[1:]
     return word[:-1] if len(word) > 1 and word[-1] in _ENDINGS and word.lower() not in lexicon().synonyms else word
 
 

@@ -16,7 +16,7 @@ from kg.store import codec
 from kg.store.neo4j import statements as cypher
 from kg.store.neo4j.schema import LAST_DAY
 from kg.store.rules.merging import first_of_families, unite
-from kg.store.rules.superseding import one_at_a_time, superseded
+from kg.store.rules.superseding import one_at_a_time, superseded, superseded_in_groups
 from kg.store.sight import instant_of
 
 if TYPE_CHECKING:
@@ -54,9 +54,8 @@ class Neo4jFactReader:
     def everything(self, period: Period | None) -> list[bytes]:
         """Return all facts in id order, in pages for `unpacked`; a stream would not see one state."""
         ones = [name for name in self._vocabulary.relations if one_at_a_time(name, self._vocabulary)]
-        closed: dict[str, str] = {}
-        for _, group in groupby(self._rows(cypher.RIVALS, ones=ones), key=itemgetter(2, 3)):
-            closed |= superseded(self._facts(group), self._vocabulary)
+        groups = groupby(self._rows(cypher.RIVALS, ones=ones), key=itemgetter(2, 3))
+        closed = superseded_in_groups((self._facts(group) for _, group in groups), self._vocabulary)
         pages, after = [], ""
         while rows := list(self._rows(cypher.EVERYTHING, after=after, limit=_PAGE, **narrowed(period))):
             after = rows[-1][0]

@@ -1,33 +1,46 @@
 """Run one hop of a graph walk as one query: the strongest live edges of many nodes, per bucket (DESIGN §6).
 
-A bucket is a node and a relation. A subquery per bucket filters by the view's clocks, drops superseded facts
-(kg/store/rules/superseding.py in Cypher), computes weights and applies the limit, so that hubs are never transferred in
-full. The weights are parameters: those of the vocabulary and those of kg/graph/weights.py.
+A bucket is a node and a relation. A subquery per bucket filters by the view's clocks, computes weights and applies the
+limit, so that hubs are never transferred in full. The weights are parameters: those of the vocabulary and those of
+kg/graph/weights.py.
+
+Facts with a later rival or denial come with these candidates and do not count towards the limit;
+kg/store/rules/superseding.py then decides which of them are superseded.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from datetime import UTC, datetime
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal
 
+from kg.model import Evidence
+from kg.store import codec
 from kg.store.neo4j.facts import narrowed, native
 from kg.store.neo4j.schema import LAST_DAY
 from kg.store.neo4j.statements import HOLDS, SAID
-from kg.store.rules.superseding import SPEAKER_BOUND, one_at_a_time
+from kg.store.rules.merging import unite
+from kg.store.rules.superseding import one_at_a_time, superseded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import date
 
+    from kg.model import Fact
     from kg.period import Period
     from kg.relations import Vocabulary
     from kg.store.neo4j.connection import ReadSession, Row
     from kg.store.neo4j.facts import Neo4jSight
 
 End = Literal["subject", "object"]
+Stated = Sequence[tuple[str, str, str, str, Any]]  # fact, object, claim, speaker, day
+_UNDATED = datetime.min.replace(tzinfo=UTC)
 
-# Facts that may supersede `f`: rivals where only one fact can hold, and denials.
-_AGAINST = f"""
+# Later statements of facts that may supersede `f`: rivals where only one fact can hold, and denials.
+_LATER = f"""
     CALL (f, bucket) {{
         WITH f, bucket WHERE bucket.one_per = 'object'
         MATCH (r:Fact {{subject: f.subject, relation: f.relation, object: f.object}})
@@ -38,25 +51,19 @@ _AGAINST = f"""
         WHERE r.matter = f.matter AND NOT r.negative RETURN r
         UNION ALL
         WITH f
-        MATCH (r:Fact {{subject: f.subject, relation: f.relation, object: f.object}})
-        WHERE r.negative AND r.modality = 'asserted' AND r.product IN ['', f.product]
-            AND (NOT f.dated OR NOT r.dated OR (f.valid_from < r.valid_to AND r.valid_from < f.valid_to))
-        RETURN r
+        MATCH (r:Fact {{subject: f.subject, relation: f.relation, object: f.object}}) WHERE r.negative RETURN r
     }}
-    MATCH (r)<-[e:STATES]-() WHERE {SAID}
-    RETURN collect(DISTINCT [e.speaker, e.published_on]) AS later
+    WITH r WHERE r.id <> f.id
+    MATCH (r)<-[e:STATES]-() WHERE {SAID} AND e.published_on > first
+    RETURN collect(DISTINCT [r.id, r.object, e.claim, e.speaker, e.published_on]) AS later
 """
-_CLOSED = """CASE WHEN bucket.speaker_bound
-    THEN all(w IN said WHERE w[0] <> '' AND any(l IN later WHERE l[0] = w[0] AND l[1] > w[1]))
-    ELSE any(l IN later WHERE l[1] > last) END"""
-_LIVE = f"""
+_VISIBLE = f"""
     WHERE NOT f.negative AND {HOLDS}
     MATCH (f)<-[e:STATES]-() WHERE {SAID}
     WITH f, bucket, min(e.published_on) AS first, max(e.published_on) AS last, max(e.confidence) AS sure,
         count(DISTINCT coalesce($witness[e.document], e.document)) AS witnesses,
-        collect(DISTINCT [e.speaker, e.published_on]) AS said
-    CALL (f, bucket) {{ {_AGAINST} }}
-    WITH * WHERE NOT {_CLOSED}
+        collect(DISTINCT [f.id, f.object, e.claim, e.speaker, e.published_on]) AS said
+    CALL (f, bucket, first) {{ {_LATER} }}
 """
 _WITHIN = """
     CASE WHEN f.dated THEN f.valid_from < $until AND $since < f.valid_to ELSE first < $until END
@@ -64,18 +71,21 @@ _WITHIN = """
 """
 # Weights are compared in single precision (24 bits) as in the snapshot, ties by id.
 _STRONGEST = f"""
-    WITH f, first, witnesses * sure * bucket.weight * $factors[f.modality] AS strength,
+    WITH f, first, said, later, witnesses * sure * bucket.weight * $factors[f.modality] AS strength,
         CASE WHEN f.dated AND f.valid_to <> $open AND f.valid_to > last THEN f.valid_to ELSE last END AS fresh,
         bucket.half_life AS half_life
     WHERE {_WITHIN}
     WITH *, strength * 0.5 ^ (CASE WHEN fresh < $as_of THEN duration.inDays(fresh, $as_of).days ELSE 0 END / half_life)
         AS weight
     WITH *, CASE WHEN weight > 0 THEN 2.0 ^ (23 - floor(log(weight) / log(2))) ELSE 1.0 END AS bits
-    ORDER BY round(weight * bits) / bits DESC, f.id LIMIT $limit
-    RETURN f, first, strength, fresh
+    WITH * ORDER BY round(weight * bits) / bits DESC, f.id
+    WITH collect([f, first, strength, fresh, CASE WHEN size(later) > 0 THEN said ELSE [] END, later]) AS rows
+    WITH rows, [place IN range(0, size(rows) - 1) WHERE size(rows[place][5]) = 0][$limit - 1] AS last
+    UNWIND CASE WHEN last IS NULL THEN rows ELSE rows[..last + 1] END AS row
+    RETURN row[0] AS f, row[1] AS first, row[2] AS strength, row[3] AS fresh, row[4] AS said, row[5] AS later
 """
 _EDGE = """f.subject, f.object, f.relation, f.sign, strength, fresh, f.dated, f.valid_from, f.valid_to, first,
-    f.cause, f.effect, f.id"""
+    f.cause, f.effect, f.id, said, later"""
 # The buckets of a node are read from the index, so that empty ones cost nothing.
 _EACH = """
     UNWIND $nodes AS node
@@ -86,16 +96,18 @@ _EACH = """
 _BUCKET = "MATCH (f:Fact {{{0}: bucket.node, relation: bucket.relation}})"
 _ENDS: tuple[End, End] = ("subject", "object")
 HOP = {
-    end: f"{_EACH.format(end)} CALL (bucket) {{ {_BUCKET.format(end)} {_LIVE} {_STRONGEST} }} RETURN {_EDGE}"
+    end: f"{_EACH.format(end)} CALL (bucket) {{ {_BUCKET.format(end)} {_VISIBLE} {_STRONGEST} }} RETURN {_EDGE}"
     for end in _ENDS
 }
+_COUNT = """RETURN sum(CASE size(later) WHEN 0 THEN 1 ELSE 0 END) AS live,
+    [row IN collect([f.subject, f.relation, f.id, said, later]) WHERE size(row[4]) > 0] AS questioned"""
 DEGREE = {
-    end: f"{_EACH.format(end)} CALL (bucket) {{ {_BUCKET.format(end)} {_LIVE} RETURN count(f) AS n }} RETURN sum(n)"
+    end: f"{_EACH.format(end)} CALL (bucket) {{ {_BUCKET.format(end)} {_VISIBLE} {_COUNT} }} RETURN live, questioned"
     for end in _ENDS
 }
 LAST_SAID = f"""
     MATCH (d:Document) WITH d ORDER BY d.published_on DESC
-    CALL (d) {{ MATCH (d)-[e:STATES]->(f:Fact) WHERE {SAID} WITH f WHERE {HOLDS} RETURN 1 AS told LIMIT 1 }}
+    CALL (d) {{ MATCH (d)-[e:STATES]->(f:Fact) WHERE {SAID} WITH f WHERE {HOLDS} RETURN 1 AS found LIMIT 1 }}
     RETURN d.published_on LIMIT 1
 """
 
@@ -158,7 +170,7 @@ class Hops:
         weighing: tuple[date, Mapping[str, float]],
         within: HopWindow,
     ) -> list[Hop]:
-        """Return the `limit` strongest edges of each node and relation, unordered.
+        """Return the `limit` strongest edges of each node and relation, or some more, unordered.
 
         Args:
             nodes: ids of entities.
@@ -182,12 +194,31 @@ class Hops:
             until=span["end"],
             published=within.published_by or LAST_DAY,
         )
-        return [_hop(row) for row in rows]
+        closed = self._superseded((row[0], row[2], *row[-2:]) for row in rows)
+        return [_hop(row) for row in rows if row[12] not in closed]
 
     def degree(self, node: str) -> int:
         """Return how many edges leave or reach a node."""
         relations = self._relations(self.vocabulary.relations)
-        return sum(self._rows(DEGREE[end], nodes=[node], relations=relations)[0][0] for end in _ENDS)
+        degree = 0
+        for end in _ENDS:
+            for live, questioned in self._rows(DEGREE[end], nodes=[node], relations=relations):
+                closed = self._superseded((subject, relation, *later) for subject, relation, _, *later in questioned)
+                degree += live + sum(row[2] not in closed for row in questioned)
+        return degree
+
+    def _superseded(self, questioned: Iterable[tuple[str, str, Stated, Stated]]) -> Mapping[str, str]:
+        """Apply the rule to facts, given as subject, relation, own statements and later ones of what may close them."""
+        evidence: dict[tuple[str, ...], set[Evidence]] = defaultdict(set)
+        for subject, relation, own, later in questioned:
+            for identity, object_, claim, speaker, day in (*own, *later):
+                stated = Evidence("", 0, 0, "", native(day), _UNDATED, speaker)
+                evidence[identity, subject, relation, object_, claim].add(stated)
+        by_id: dict[str, list[Fact]] = defaultdict(list)
+        for (identity, *ends, claim), items in sorted(evidence.items(), key=itemgetter(0)):
+            fact = codec.claim_in(identity, (ends[0], ends[1], ends[2]), claim, evidence=tuple(items))
+            by_id[identity].append(fact)
+        return superseded(map(unite, by_id.values()), self.vocabulary)
 
     def _relations(self, names: Iterable[str]) -> dict[str, dict[str, object]]:
         return {
@@ -196,7 +227,6 @@ class Hops:
                 "weight": float(self.vocabulary[name].weight),
                 "half_life": float(self.vocabulary[name].half_life),
                 "one_per": self.vocabulary[name].one_per if one_at_a_time(name, self.vocabulary) else "",
-                "speaker_bound": name in SPEAKER_BOUND,
             }
             for name in names
         }
@@ -207,7 +237,7 @@ class Hops:
 
 
 def _hop(row: Row) -> Hop:
-    subject, object_, relation, sign, strength, fresh, dated, start, end, published, cause, effect, fact = row
+    subject, object_, relation, sign, strength, fresh, dated, start, end, published, cause, effect, fact = row[:13]
     valid = None
     if dated:
         first, last = native(start), native(end)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from kg.ids import digest, normal_name
-from kg.model import MentionStatus, Polarity, Problem, Reading
+from kg.model import MentionStatus, Polarity, Reading
 from kg.store import codec
 from kg.store.neo4j import changes as cypher
 from kg.store.neo4j import statements as queries
@@ -165,7 +164,7 @@ def read_back(moment: Moment, document_id: str) -> Reading | None:
         mentions=tuple(map(codec.mention_in, mentions)),
         entities=tuple(codec.entity_in(*row) for row in sorted(moment.rows(queries.WRITTEN_ENTITIES, key=key))),
         facts=tuple(written_facts(moment.rows(queries.WRITTEN_FACTS, key=key), document)),
-        problems=tuple(Problem(*problem) for problem in json.loads(body)[4]),
+        problems=codec.problems_in(body),
         copies=tuple(sorted(copies)),
         recorded_at=None if recorded_at is None else instant_of(recorded_at),
     )

@@ -9,11 +9,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from kg.model import Evidence, Problem, Reading
+from kg.model import Evidence, Reading
 from kg.store import codec
 from kg.store.rules.document_facts import written_facts
 from kg.store.rules.merging import first_of_families, unite
-from kg.store.rules.superseding import one_at_a_time, superseded
+from kg.store.rules.superseding import one_at_a_time, superseded, superseded_in_groups
 from kg.store.sight import day_of, instant_of
 from kg.store.sqlite import statements as sql
 from kg.store.sqlite.schema import PLACE_BITS
@@ -40,10 +40,10 @@ class SqliteFactReader:
 
     def everything(self) -> Iterator[Fact]:
         """Stream all facts in id order; only the ids of superseded facts are kept in memory."""
-        closed: dict[str, str] = {}
         rows = self._rows(f"{sql.BARE_FACTS} AND {sql.RIVALS} ORDER BY f.subject, f.relation", {})
-        for _, group in groupby(rows, key=itemgetter(2, 3)):
-            closed |= superseded(self._facts(sorted(group, key=itemgetter(1, 0))), self._vocabulary)
+        groups = groupby(rows, key=itemgetter(2, 3))
+        competing = (self._facts(sorted(group, key=itemgetter(1, 0))) for _, group in groups)
+        closed = superseded_in_groups(competing, self._vocabulary)
         for fact in self._facts(self._rows(f"{sql.FACTS} ORDER BY f.id, f.key", {})):
             by = closed.get(fact.id)
             yield replace(fact, superseded_by=by) if by else fact
@@ -138,7 +138,7 @@ def read_back(connection: sqlite3.Connection, document_id: str) -> Reading | Non
         mentions=tuple(codec.mention_in(record) for (record,) in mentions),
         entities=tuple(codec.entity_in(*row) for row in connection.execute(_ENTITIES, (key,))),
         facts=tuple(_facts(connection, key, document)),
-        problems=tuple(Problem(*problem) for problem in json.loads(content)[4]),
+        problems=codec.problems_in(content),
         copies=tuple(other for (other,) in copies),
         recorded_at=None if recorded_at is None else instant_of(recorded_at),
     )

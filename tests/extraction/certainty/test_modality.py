@@ -179,7 +179,7 @@ def test_hedges(marked, hedge):
     assert read(marked).hedge is hedge
 
 
-def test_the_cue_that_decided_is_told():
+def test_the_cue_that_decided_is_reported():
     assert read("公司拟【收购乙公司】").cue == "拟"
     assert read("公司并未【收购乙公司】").cue == "并未"
     assert read("公司【收购乙公司】").cue == ""

@@ -13,7 +13,7 @@ from extraction.names.gazetteer import shipped_lexicon
 from extraction.sentence import CONTEXT, EntityMention
 from kg.ids import entity_id
 from kg.model import Kind
-from tests.goldens.reports import told
+from tests.goldens.reports import stated
 
 C, P, D, M = Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.INDICATOR
 NAMES = {"三生制药": C, "甲公司": C, "乙公司": C, "碳酸锂": P, "隔膜": P, "铜箔": P, "光伏": D, "毛利率": M}
@@ -183,7 +183,7 @@ def test_bare_heads_belong_to_the_heading(text, subject, expected):
 
 
 def makers(*lines: str, **about: object) -> set[str]:
-    return {subject for subject, _ in told(*lines, relation="produces", **about)}
+    return {subject for subject, _ in stated(*lines, relation="produces", **about)}
 
 
 def test_a_heading_of_the_same_depth_ends_the_one_before():

@@ -28,7 +28,7 @@ def _shown(text: str, *, fiscal_year_end: int) -> list[tuple[str, str]]:
         ("The financial year ends 31 March.", 3),
         ("截至2024年12月31日止年度，公司盈利。", 12),
         ("2024财年收入增长，6月30日召开股东会。", 12),
-        ("甲公司财年截至6月30日，乙公司财年截至3月31日。", 12),  # whose FY2024 it is cannot be told
+        ("甲公司财年截至6月30日，乙公司财年截至3月31日。", 12),  # whose FY2024 it is is unknown
         ("", 12),
     ],
 )
@@ -43,7 +43,7 @@ def test_a_fiscal_year_is_that_of_the_report():
     assert [str(fact.valid) for fact in facts] == ["2024"]
 
 
-def test_an_impossible_date_is_told_at_its_place():
+def test_an_impossible_date_is_reported_at_its_place():
     reading = read(report("宁德时代向特斯拉供应电池。", "公司于2025年2月30日公告增持。"))
     (problem,) = [problem for problem in reading.problems if problem.kind == "date"]
     assert reading.document.text[problem.start : problem.end] == "2025年2月30日"

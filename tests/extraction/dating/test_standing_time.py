@@ -60,7 +60,7 @@ def test_what_lasts_until_today_ends_on_the_day_of_the_figures(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "expected"),
+    ("text", "stated", "expected"),
     [
         ("指数年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-15"),  # of the week that the note tells of
         ("6月2日-6月6日指数上涨1%，年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-06"),
@@ -68,12 +68,12 @@ def test_what_lasts_until_today_ends_on_the_day_of_the_figures(text, expected):
         ("指数年初至今上涨3%", week(date(2025, 5, 12)), "2025-01-01…2025-06-16"),  # too long ago
     ],
 )
-def test_what_lasts_until_today_ends_with_the_week_told_of(text, told, expected):
+def test_what_lasts_until_today_ends_with_the_reported_week(text, stated, expected):
     today = date(2025, 6, 16)
-    assert str(as_of(find_periods(text, today), today, lambda: told)[-1].period) == expected
+    assert str(as_of(find_periods(text, today), today, lambda: stated)[-1].period) == expected
 
 
-def test_a_sum_told_last_is_not_what_the_next_item_goes_on_about():
+def test_a_sum_reported_last_is_not_what_the_next_item_goes_on_about():
     text = "6月出口87吨，上半年合计出口4651吨；"
     assert str(carry_period(text, find_periods(text, date(2025, 7, 28)), None)) == "2025-06"
     text = "2024年营收3亿元，2025年一季度营收1亿元；"

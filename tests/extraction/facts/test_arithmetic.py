@@ -1,4 +1,4 @@
-"""Figures that do not add up: what is told, what is withheld, what is left alone."""
+"""Figures that do not add up: what is stated, what is withheld, what is left alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.goldens.reports import read, report
 FIRM, SALES, MARGIN = "sec:300750.SZ", "indicator:营业收入", "indicator:毛利率"
 
 
-def told(  # noqa: PLR0913 - a test names only what it is about
+def stated(  # noqa: PLR0913 - a test names only what it is about
     value: Value,
     period: Period,
     *,
@@ -63,8 +63,8 @@ def yuan(number: float) -> Value:
     ],
 )
 def test_a_change_is_held_against_two_levels(now: Value, before: Value, change: Value, fits: bool):
-    claim = told(change, year(2024))
-    found = contradictions([told(now, year(2024)), told(before, year(2023)), claim])
+    claim = stated(change, year(2024))
+    found = contradictions([stated(now, year(2024)), stated(before, year(2023)), claim])
     assert [(each.problem.kind, each.withheld) for each in found] == ([] if fits else [("arithmetic", {claim.id})])
 
 
@@ -73,14 +73,14 @@ def test_a_change_is_held_against_two_levels(now: Value, before: Value, change: 
     [(quarter(2025, 1), quarter(2024, 4), "qoq"), (month(2025, 1), month(2024, 12), "mom")],
 )
 def test_a_change_counts_from_its_own_period(now: Period, before: Period, kind: str):
-    wrong = told(Value(50.5, "%", change=kind), now)
-    (found,) = contradictions([told(yuan(11.05), now), told(yuan(10.05), before), wrong])
+    wrong = stated(Value(50.5, "%", change=kind), now)
+    (found,) = contradictions([stated(yuan(11.05), now), stated(yuan(10.05), before), wrong])
     assert found.withheld == {wrong.id}
 
 
 def test_one_of_several_levels_that_fits_is_enough():
-    levels = [told(yuan(12.11), year(2024)), told(yuan(13.09), year(2024)), told(yuan(10.05), year(2023))]
-    assert contradictions([*levels, told(Value(30.2, "%", change="yoy"), year(2024))]) == []
+    levels = [stated(yuan(12.11), year(2024)), stated(yuan(13.09), year(2024)), stated(yuan(10.05), year(2023))]
+    assert contradictions([*levels, stated(Value(30.2, "%", change="yoy"), year(2024))]) == []
 
 
 @pytest.mark.parametrize(
@@ -88,31 +88,31 @@ def test_one_of_several_levels_that_fits_is_enough():
     [{"quote": "按可比口径增长30.2%"}, {"modality": Modality.RUMOURED}, {"scope": "海外"}, {"indicator": MARGIN}],
 )
 def test_another_ground_scope_or_indicator_contradicts_nothing(more: dict[str, object]):
-    levels = [told(yuan(12.11), year(2024)), told(yuan(10.05), year(2023))]
-    assert contradictions([*levels, told(Value(30.2, "%", change="yoy"), year(2024), **more)]) == []  # type: ignore[arg-type]
+    levels = [stated(yuan(12.11), year(2024)), stated(yuan(10.05), year(2023))]
+    assert contradictions([*levels, stated(Value(30.2, "%", change="yoy"), year(2024), **more)]) == []  # type: ignore[arg-type]
 
 
 def test_a_part_above_its_whole_is_withheld():
-    part = told(yuan(130.5), year(2024), scope="动力电池")
-    (found,) = contradictions([told(yuan(100.5), year(2024)), part, told(yuan(40.5), year(2024), scope="储能")])
+    part = stated(yuan(130.5), year(2024), scope="动力电池")
+    (found,) = contradictions([stated(yuan(100.5), year(2024)), part, stated(yuan(40.5), year(2024), scope="储能")])
     assert found.withheld == {part.id}
     assert "动力电池" in found.problem.message
-    wider = told(yuan(130.5), year(2024), scope="全球市场")
-    assert contradictions([told(yuan(100.5), year(2024)), wider]) == []
+    wider = stated(yuan(130.5), year(2024), scope="全球市场")
+    assert contradictions([stated(yuan(100.5), year(2024)), wider]) == []
 
 
-def test_parts_of_one_sentence_above_the_whole_are_told_and_kept():
-    whole = told(yuan(100.5), year(2024))
-    parts = [told(yuan(n), year(2024), scope=name, start=9) for n, name in ((70.5, "动力电池"), (50.5, "储能"))]
+def test_parts_of_one_sentence_above_the_whole_are_reported_and_kept():
+    whole = stated(yuan(100.5), year(2024))
+    parts = [stated(yuan(n), year(2024), scope=name, start=9) for n, name in ((70.5, "动力电池"), (50.5, "储能"))]
     (found,) = contradictions([whole, *parts])
     assert found.withheld == frozenset()
-    apart = [told(yuan(70.5), year(2024), scope="动力电池"), told(yuan(60.5), year(2024), scope="境外", start=50)]
+    apart = [stated(yuan(70.5), year(2024), scope="动力电池"), stated(yuan(60.5), year(2024), scope="境外", start=50)]
     assert contradictions([whole, *apart]) == []  # by product and by place: each sums to the whole by itself
 
 
-def test_shares_above_a_hundred_are_told_and_kept():
+def test_shares_above_a_hundred_are_reported_and_kept():
     def shares(*numbers: float) -> list[Fact]:
-        return [told(Value(n, "%", change="share"), year(2024), scope=f"业务{at}") for at, n in enumerate(numbers)]
+        return [stated(Value(n, "%", change="share"), year(2024), scope=f"业务{at}") for at, n in enumerate(numbers)]
 
     (found,) = contradictions(shares(60, 30, 25))
     assert (found.problem.kind, found.withheld) == ("arithmetic", frozenset())
@@ -140,5 +140,5 @@ def test_a_report_that_contradicts_itself_loses_the_change_and_says_so():
 
 def test_a_span_of_days_at_a_months_end_has_no_period_before():
     days = Period(date(2024, 6, 29), date(2024, 6, 30), Precision.DAY)
-    facts = [told(yuan(10), days), told(Value(20.0, "%", change="yoy"), days)]
+    facts = [stated(yuan(10), days), stated(Value(20.0, "%", change="yoy"), days)]
     assert list(contradictions(facts)) == []

@@ -78,7 +78,7 @@ def test_a_problem_of_the_quote_says_where():
     assert "produces" in problem.message
 
 
-def test_the_first_problem_is_told():
+def test_the_first_problem_is_reported():
     both = replace(fact("partners_with", "org:甲", "org:甲"), evidence=(evidence(1, 5),))
     assert kind_of_problem(both) == "quote"
 

@@ -216,7 +216,7 @@ def test_polarity(text, relation, polarity):
         "公司不存在收购藏格矿业的计划。",
     ],
 )
-def test_what_is_denied_is_never_told_as_so(text):
+def test_what_is_denied_is_never_asserted(text):
     assert [fact for fact in facts_of(text) if fact.polarity is Polarity.POSITIVE] == []
 
 
@@ -243,7 +243,7 @@ def test_only_causal_facts_have_a_sign():
 # ── entities ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_entities_are_each_told_once_and_sorted():
+def test_entities_are_each_reported_once_and_sorted():
     refs = [
         EntityMention("product:铜箔", Kind.PRODUCT, "铜箔", 0, 2),
         EntityMention("org:甲", Kind.COMPANY, "甲", 3, 4),
@@ -286,18 +286,18 @@ def figures(*lines: str, **about: object) -> list[tuple[str, str, str, Modality]
     return [(fact.subject, fact.object, str(fact.valid), fact.modality) for fact in facts]
 
 
-def test_a_firm_s_quarter_told_days_after_its_end_is_a_preview_s():
+def test_a_firm_s_quarter_reported_days_after_its_end_is_a_preview_s():
     line = "宁德时代2025Q2营业收入100亿元。"
     assert [each[3] for each in figures(line, day=date(2025, 7, 8))] == [Modality.FORECAST]
     assert [each[3] for each in figures(line, day=date(2025, 7, 30))] == [Modality.ASSERTED]
 
 
 def test_an_estimated_period_makes_the_sentence_behind_it_expected_as_well():
-    told = figures("宁德时代：2025年H1E收入100亿元，同比增长3%。净利润10亿元。", day=date(2025, 8, 14))
-    assert {each[3] for each in told} == {Modality.FORECAST}
+    stated = figures("宁德时代：2025年H1E收入100亿元，同比增长3%。净利润10亿元。", day=date(2025, 8, 14))
+    assert {each[3] for each in stated} == {Modality.FORECAST}
 
 
-def test_years_told_before_do_not_date_a_figure_behind_them():
+def test_years_reported_before_do_not_date_a_figure_behind_them():
     (_, second) = figures("2015-2024年水泥产能增长12%。螺纹钢产能10亿吨。", day=date(2025, 6, 1))
     assert second[2] == "None"
 
@@ -313,8 +313,8 @@ def test_a_firm_that_nobody_knows_is_not_the_trade_above_it():
 
 
 def test_what_only_a_firm_has_is_the_labelled_firm_s():
-    told = figures("宁德时代：储能装机38GW，2024年净利润100亿元，股息率6%。")
-    assert [each[:2] for each in told[-2:]] == [
+    stated = figures("宁德时代：储能装机38GW，2024年净利润100亿元，股息率6%。")
+    assert [each[:2] for each in stated[-2:]] == [
         ("sec:300750.SZ", "indicator:净利润"),
         ("sec:300750.SZ", "indicator:股息率"),
     ]

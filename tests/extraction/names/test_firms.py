@@ -48,7 +48,7 @@ def test_the_model_is_believed_only_where_a_part_is_a_name(text, named, found):
     assert firms(text, named) == found
 
 
-def test_facts_are_told_of_names_with_a_form():
+def test_facts_are_read_of_names_with_a_form():
     assert has_form("甲乙化工")
     assert not has_form("赤甲瑞乙")
     assert not is_proper("房地产公司")

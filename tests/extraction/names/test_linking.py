@@ -90,7 +90,7 @@ def test_an_ambiguous_short_name_is_never_guessed(text):
 
 
 class FakeNer:
-    """A model that finds what it is told to."""
+    """A model that finds what it is stated to."""
 
     def __init__(self, *spans: tuple[str, str]) -> None:
         self._spans = spans

@@ -227,7 +227,7 @@ def test_a_base_that_cannot_serve_is_one_line_and_exit_4(liantu: Liantu, tmp_pat
         (["fly"], 2, "No such command"),
     ],
 )
-def test_a_mistake_is_told_in_words(liantu: Liantu, kb: Path, arguments: list[str], code: int, says: str):
+def test_a_mistake_is_reported_in_words(liantu: Liantu, kb: Path, arguments: list[str], code: int, says: str):
     assert liantu(*arguments, *(["--kb", kb] if arguments != ["fly"] else [])) == code
     assert liantu.out == ""
     assert says in liantu.err
@@ -328,8 +328,8 @@ def test_doctor_names_what_is_missing_too_old_or_shadowed(liantu: Liantu, monkey
     assert liantu("doctor") == 1
     faults = [line for line in liantu.out.splitlines() if line.startswith("✗")]
     assert len(faults) == 4
-    for told in ("numpy", "no-such-distribution-of-ours", "package json comes from", "no_such_package_of_ours"):
-        assert any(told in fault for fault in faults)
+    for reported in ("numpy", "no-such-distribution-of-ours", "package json comes from", "no_such_package_of_ours"):
+        assert any(reported in fault for fault in faults)
     monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 8, 0))
     assert liantu("doctor") == 1
     assert "太旧" in liantu.out

@@ -26,8 +26,8 @@ def run(capsys: pytest.CaptureFixture[str], kb: Path, *arguments: str) -> tuple[
         code = 0
     except SystemExit as left:
         code = int(left.code or 0)
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    reported = capsys.readouterr()
+    return code, reported.out, reported.err
 
 
 def subjects(kb: Path, object_: str) -> set[str]:

@@ -23,9 +23,9 @@ def test_no_command_writes_over_a_base(capsys, kb: Path, command: tuple[str, ...
         with pytest.raises(SystemExit) as left:
             main([*command, str(name), "--kb", str(kb)])
         assert left.value.code == 2
-        told = capsys.readouterr().err
-        assert told.count("\n") == 1
-        assert "a knowledge base or another database stands there" in told
+        reported = capsys.readouterr().err
+        assert reported.count("\n") == 1
+        assert "a knowledge base or another database stands there" in reported
     assert kb.read_bytes() == before
 
 

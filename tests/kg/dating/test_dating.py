@@ -396,5 +396,5 @@ def test_time_is_linear_in_the_length(piece):
         ("1-2月产量增长5%。", date(2021, 1, 20), date(2021, 3, 1)),
     ],
 )
-def test_a_span_of_months_is_told_when_it_is_nearly_over(text, day, end):
+def test_a_span_of_months_is_reported_when_it_is_nearly_over(text, day, end):
     assert [dated.period.end for dated in find_periods(text, day)] == [end]

@@ -1,4 +1,4 @@
-"""Spans of trading days, spans whose end is a day of their last month, and months told ahead."""
+"""Spans of trading days, spans whose end is a day of their last month, and months stated ahead."""
 
 from __future__ import annotations
 

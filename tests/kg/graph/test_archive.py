@@ -215,7 +215,7 @@ def test_a_damaged_or_foreign_file_is_made_anew(base: Path, damage: str):
         elif damage == "empty":
             content = bytearray()
         elif damage == "text":
-            content = bytearray(b"LTARRAY1" + b"\xff" * 40)
+            content = bytearray(b"\x93NUMPY\x01\x00" + b"\xff" * 40)
         else:
             header = {"format": 1, "revision": 12, "stamp": "another", "vocabulary": ""}
             arrays.save(path, header, {"weight": np.zeros(3)})

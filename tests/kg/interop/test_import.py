@@ -41,10 +41,10 @@ GOOD = {
 def run(
     path: Path, layout: str = "jsonl", master: Master | None = None, day: str = ""
 ) -> tuple[MemoryStore, Any, list[RefusedRow]]:
-    store, told = MemoryStore(), []
+    store, reported = MemoryStore(), []
     job = Import(layout, Claims(vocabulary(), master), READ, day)
-    done = job.run(path, store, refuse=told.append)
-    return store, done, told
+    done = job.run(path, store, refuse=reported.append)
+    return store, done, reported
 
 
 def written(path: Path, *rows: object) -> Path:
@@ -60,8 +60,8 @@ def test_a_row_becomes_a_fact_whose_quote_is_the_row(tmp_path: Path):
         "unit": "%", "modality": "forecast", "qualifiers": {"product": "电池"}, "speaker": "张三", "source": "甲证券",
         "confidence": 0.7, "sign": 0,
     }  # fmt: skip
-    store, (tally, _), told = run(written(tmp_path / "a.jsonl", row, GOOD))
-    assert (told, tally.written, tally.documents) == ([], 2, 2)
+    store, (tally, _), reported = run(written(tmp_path / "a.jsonl", row, GOOD))
+    assert (reported, tally.written, tally.documents) == ([], 2, 2)
     fact = next(store.view().facts(relation="reports"))
     assert fact.id == fact_id(fact)
     assert (fact.subject, fact.object) == ("org:宁德时代", "indicator:毛利率")
@@ -101,10 +101,10 @@ def test_a_row_becomes_a_fact_whose_quote_is_the_row(tmp_path: Path):
 )
 def test_a_bad_row_is_one_line_and_costs_nothing_else(tmp_path: Path, change: dict[str, object], said: str):
     path = written(tmp_path / "a.jsonl", GOOD, GOOD | change, "{", "[]", GOOD | {"object": "铜箔"})
-    store, (tally, _), told = run(path)
-    assert [item.where for item in told] == [f"{path}:{line}" for line in (2, 3, 4)]
-    assert said in told[0].why
-    assert "\n" not in told[0].why
+    store, (tally, _), reported = run(path)
+    assert [item.where for item in reported] == [f"{path}:{line}" for line in (2, 3, 4)]
+    assert said in reported[0].why
+    assert "\n" not in reported[0].why
     assert (tally.written, tally.refused, store.stats()["facts"]) == (2, 3, 2)
 
 
@@ -117,8 +117,8 @@ def test_csv_has_the_same_fields(tmp_path: Path):
     )
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    store, (tally, _), told = run(path, "csv")
-    assert [(item.where, item.why) for item in told] == [(f"{path}:5", "2 cells, but the header has 9")]
+    store, (tally, _), reported = run(path, "csv")
+    assert [(item.where, item.why) for item in reported] == [(f"{path}:5", "2 cells, but the header has 9")]
     assert tally.written == 2
     denied, other = sorted(store.view().facts(), key=lambda item: item.polarity)
     assert (denied.polarity, denied.valid) == (Polarity.NEGATIVE, year(2024))
@@ -139,10 +139,10 @@ def test_csv_without_its_columns_says_which(tmp_path: Path):
 
 def test_importing_again_adds_nothing(tmp_path: Path):
     path = written(tmp_path / "a.jsonl", GOOD, GOOD | {"published_on": "2024-03-02"})
-    store, told = MemoryStore(), []
+    store, reported = MemoryStore(), []
     job = Import("jsonl", Claims(vocabulary()), READ)
     for expected in ((2, 0), (0, 2)):
-        tally, _ = job.run(path, store, refuse=told.append)
+        tally, _ = job.run(path, store, refuse=reported.append)
         assert (tally.written, tally.known) == expected
 
 
@@ -178,8 +178,8 @@ def test_a_company_goes_by_its_code_where_the_master_knows_exactly_one(tmp_path:
 
 def test_ids_are_taken_as_they_are(tmp_path: Path):
     row = {"subject": "sec:300750.SZ", "relation": "uses", "object": "product:碳酸锂", "published_on": "2024-03-01"}
-    store, _, told = run(written(tmp_path / "a.jsonl", row))
-    assert told == []
+    store, _, reported = run(written(tmp_path / "a.jsonl", row))
+    assert reported == []
     assert next(store.view().facts()).subject == "sec:300750.SZ"
 
 
@@ -213,8 +213,8 @@ def test_quadruples_of_ids(tmp_path: Path):
     (tmp_path / "relation2id.txt").write_text("母公司/控股\t0\n持有专利\t1\n归属于行业\t2\n")
     (tmp_path / "time2id.txt").write_text("0,2025-01-01\n1,2025-01-02\n")
     (tmp_path / "train.txt").write_text("0\t0\t1\t1\n0\t1\t2\t0\n1\t2\t2\t0\n9\t9\t9\t9\n")
-    store, (tally, left_out), told = run(tmp_path, "ickg25")
-    assert (tally.written, dict(left_out.counts), len(told)) == (2, {"持有专利": 1}, 1)
+    store, (tally, left_out), reported = run(tmp_path, "ickg25")
+    assert (tally.written, dict(left_out.counts), len(reported)) == (2, {"持有专利": 1}, 1)
     parent = next(store.view().facts(relation="subsidiary_of"))
     assert (parent.subject, parent.object, str(parent.published_on)) == ("org:乙公司", "org:甲集团", "2025-01-02")
     assert parent.evidence[0].quote == "甲集团\t母公司/控股\t乙公司\t2025-01-02"
@@ -225,8 +225,8 @@ def test_chain_edges_need_a_day(tmp_path: Path):
     written(tmp_path / "product_product.jsonl", *edges)
     with pytest.raises(DocumentError, match="--date"):
         run(tmp_path, "chainkg")
-    store, (tally, _), told = run(tmp_path, "chainkg", day="2021-10-19")
-    assert (tally.written, len(told)) == (1, 1)
+    store, (tally, _), reported = run(tmp_path, "chainkg", day="2021-10-19")
+    assert (tally.written, len(reported)) == (1, 1)
     (fact,) = store.view().facts()
     assert (fact.subject, fact.object) == ("product:碳酸锂", "product:电池")
     (tmp_path / "product_product.jsonl").unlink()
@@ -270,11 +270,11 @@ def test_rows_that_differ_in_the_number_alone_are_written_as_facts_are(change: d
         assert claim
         assert not faults
         digest, subject, object_, like, text, _ = claim
-        told = codec.claim_in("", (subject.id, like.name, object_.id), text, evidence=())
-        assert [fact_id(told)] == fact_ids(digest)
-        assert codec.claim_out(told) == text
-        assert (told.value.number if told.value else None) == (None if number is None else float(str(number)))
-        assert like.negative == (told.polarity is Polarity.NEGATIVE)
+        reported = codec.claim_in("", (subject.id, like.name, object_.id), text, evidence=())
+        assert [fact_id(reported)] == fact_ids(digest)
+        assert codec.claim_out(reported) == text
+        assert (reported.value.number if reported.value else None) == (None if number is None else float(str(number)))
+        assert like.negative == (reported.polarity is Polarity.NEGATIVE)
 
 
 @pytest.mark.parametrize(
@@ -308,14 +308,14 @@ def test_the_bulk_way_gives_the_same_dump_as_the_ordinary_writer(tmp_path: Path)
 def test_a_process_that_reads_ahead_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     rows = [GOOD | {"object": f"产品{n}", "published_on": f"2024-03-{1 + n % 9:02}"} for n in range(200)]
     path = written(tmp_path / "a.jsonl", *rows, "{", GOOD | {"sign": 3})
-    here, (tally, _), told = run(path)
+    here, (tally, _), reported = run(path)
     monkeypatch.setattr(importing, "WORTH_A_PROCESS", 0)
     there, (again, _), said = run(path)
-    assert (tally, told) == (again, said)
+    assert (tally, reported) == (again, said)
     assert list(dump(here)) == list(dump(there))
     quads = tmp_path / "quads"
     quads.mkdir()
-    test_quadruples_of_ids(quads)  # what is left out is counted there and told here
+    test_quadruples_of_ids(quads)  # what is left out is counted there and reported here
 
 
 def test_what_comes_before_a_fault_of_the_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -98,8 +98,8 @@ def filled(store: Store, history: tuple[Reading, ...]) -> Store:
     return store
 
 
-def brought(store: Store, lines: list[str], told: list[RefusedRow] | None = None) -> Restored:
-    refuse = (lambda _: pytest.fail("refused")) if told is None else told.append
+def brought(store: Store, lines: list[str], stated: list[RefusedRow] | None = None) -> Restored:
+    refuse = (lambda _: pytest.fail("refused")) if stated is None else stated.append
     return restore(store, iter(enumerate(lines, start=1)), name="d.jsonl", recorded_at=LATER, refuse=refuse)
 
 
@@ -223,11 +223,11 @@ def test_a_damaged_line_costs_only_itself():
     moved = json.loads(lines[damaged["outside"]])
     moved["evidence"][0][1] = 10**6
     lines[damaged["outside"]] = json.dumps(moved)
-    told: list[RefusedRow] = []
+    stated: list[RefusedRow] = []
     other = MemoryStore()
-    done = brought(other, lines, told)
-    assert [item.where for item in told] == [f"d.jsonl:{row + 1}" for row in damaged.values()]
-    assert "outside the text" in told[1].why
+    done = brought(other, lines, stated)
+    assert [item.where for item in stated] == [f"d.jsonl:{row + 1}" for row in damaged.values()]
+    assert "outside the text" in stated[1].why
     assert (done.documents, done.refused, len(list(other.view().facts()))) == (2, 2, 1)
 
 
@@ -238,7 +238,7 @@ def test_a_damaged_line_costs_only_itself():
         ("fact", ",1.0,", ",1.5,", "confidence 1.5 is not above 0"),
         ("document", '"blocks":[]', '"blocks":[[1e999,2,"heading",1,""]]', "OverflowError"),
         ("chunk", '"id":"chunk:', '"id":"chunk:0', "does not match the position"),
-        ("run", '["r1"', "[{}", "is not a string"),
+        ("run", '["r1"', "[{}", "Expected `str`"),
     ],
 )
 def test_a_hostile_value_costs_only_its_line(kind: str, old: str, new: str, said: str):
@@ -247,10 +247,10 @@ def test_a_hostile_value_costs_only_its_line(kind: str, old: str, new: str, said
     row = next(row for row, line in enumerate(lines) if f'"type":"{kind}"' in line)
     assert old in lines[row]
     lines[row] = lines[row].replace(old, new, 1)
-    told: list[RefusedRow] = []
+    stated: list[RefusedRow] = []
     other = MemoryStore()
-    brought(other, lines, told)
-    assert said in told[0].why
+    brought(other, lines, stated)
+    assert said in stated[0].why
     assert other.has_document("doc:2")
 
 
@@ -267,12 +267,12 @@ def test_half_a_dump_is_not_taken_for_whole():
         assert list(dump(other)) == lines
 
 
-def test_lines_lost_within_a_dump_are_told():
+def test_lines_lost_within_a_dump_are_reported():
     lines = list(dump(filled(MemoryStore(), (reading(1, 0, reported(20)), reading(2, 1, reported(22))))))
     rows = [row for row, line in enumerate(lines) if '"type":"document"' in line]
-    told: list[RefusedRow] = []
-    brought(MemoryStore(), lines[: rows[0]] + lines[rows[1] :], told)
-    assert f"expected {len(lines) - 1}" in told[0].why
+    stated: list[RefusedRow] = []
+    brought(MemoryStore(), lines[: rows[0]] + lines[rows[1] :], stated)
+    assert f"expected {len(lines) - 1}" in stated[0].why
 
 
 def test_a_dump_of_the_first_format_needs_no_last_line():
@@ -282,7 +282,7 @@ def test_a_dump_of_the_first_format_needs_no_last_line():
     assert list(dump(other)) == lines
 
 
-def test_a_base_that_changes_while_it_is_dumped_is_told():
+def test_a_base_that_changes_while_it_is_dumped_is_reported():
     store = filled(MemoryStore(), (reading(1, 0, reported(20)),))
     lines = dump(store)
     next(lines)
@@ -301,6 +301,6 @@ def test_a_claim_under_another_claims_id_is_refused():
     lines = list(dump(filled(MemoryStore(), (reading(1, 0, reported(20)),))))
     row = next(row for row, line in enumerate(lines) if '"type":"fact"' in line)
     lines[row] = lines[row].replace('"reports"', '"uses"')
-    told: list[RefusedRow] = []
-    brought(MemoryStore(), lines, told)
-    assert "does not match the claim" in told[0].why
+    stated: list[RefusedRow] = []
+    brought(MemoryStore(), lines, stated)
+    assert "does not match the claim" in stated[0].why

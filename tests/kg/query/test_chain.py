@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -161,3 +162,25 @@ def test_a_name_is_found_by_code_alias_width_and_without_its_ending():
     view = seen(*solar(), paper(9, "2024-05-01", extra=(named("product:ＡＩ 芯片"),)))
     for text, expected in (("601012.sh", LONGI), ("光伏行业", PV), (" 光 伏 ", PV), ("ai芯片", "product:ＡＩ 芯片")):
         assert chain(view, text).topic.id == expected
+
+
+def test_stages_without_a_stated_flow_are_not_midstream():
+    said = paper(
+        1,
+        "2024-01-01",
+        ("硅片属于光伏。", claim("product:硅片", "belongs_to", "industry:光伏")),
+        ("支架属于光伏。", claim("product:支架", "belongs_to", "industry:光伏")),
+        ("硅料用于硅片。", claim("product:硅料", "upstream_of", "product:硅片")),
+    )
+    answer = chain(seen(said), "光伏")
+    assert names(answer) == {"上游": {"硅料"}, "中游": {"光伏", "硅片"}, "位置未述": {"支架"}}
+    assert [layer.placed for layer in answer.layers] == [True, True, False]
+    english = chain(QuerySession(seen(said), lang="en"), "光伏")
+    assert english.layers[-1].name == "Position not stated"
+
+
+def test_a_citation_names_the_address_of_its_document():
+    said = paper(1, "2024-01-01", ("硅料用于硅片。", claim("product:硅料", "upstream_of", "product:硅片")))
+    addressed = replace(said, document=replace(said.document, url="https://example.com/a.pdf"))
+    (link,) = chain(seen(addressed), "硅片").graph.links
+    assert [citation.url for citation in link.citations] == ["https://example.com/a.pdf"]

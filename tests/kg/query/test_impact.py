@@ -155,7 +155,7 @@ def test_a_circle_of_causes_ends_and_meets_no_node_twice():
     assert {path.nodes for path in paths} == {(PRICE, COST), (PRICE, COST, MARGIN)}
 
 
-def test_a_price_is_not_told_as_the_cause_of_its_own_product():
+def test_a_price_is_not_given_as_the_cause_of_its_own_product():
     """The topic is read as the price and as the product it is a price of; a link between the two tells nothing."""
     session = lens_of(moves(CUT, PRICE, 0, 1), moves(PRICE, SILICON, 1, 1), moves(SUBSIDY, SILICON, 0, 1))
     assert set(signs(causes(session, "硅料价格"))) == {(CUT, PRICE), (SUBSIDY, SILICON)}

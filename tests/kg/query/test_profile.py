@@ -132,7 +132,7 @@ def test_citations_give_each_fact_its_turn_and_each_place_once():
 # ── history ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_history_is_told_by_episode_oldest_first():
+def test_a_history_is_given_by_episode_oldest_first():
     view = seen(
         paper(
             1,

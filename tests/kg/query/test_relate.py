@@ -11,7 +11,7 @@ from kg.query.session import QuerySession
 from tests.kg.query.world import LONGI, SILICON, SUNGROW, TONGWEI, WAFER, claim, paper, seen, solar
 
 
-def test_the_ways_between_two_are_told_link_by_link():
+def test_the_ways_between_two_are_reported_link_by_link():
     answer = relate(seen(*solar()), "阳光电源", "硅料")
     assert {path.nodes for path in answer.paths} == {
         (SUNGROW, LONGI, WAFER, SILICON),

@@ -36,7 +36,7 @@ def test_all_spellings_read_back(code):
     assert {parse_code(text) for text in spellings(code)} == {code}
 
 
-def test_bare_spellings_are_told_apart():
+def test_bare_spellings_are_distinguished():
     assert is_bare("600519")
     assert is_bare("AAPL")
     assert not is_bare("AAPL.US")

@@ -108,7 +108,7 @@ def test_a_base_as_it_is_written_breaks_nothing(path: Path):
         ("weeks", "UPDATE run SET record = '{'"),
     ],
 )  # fmt: skip
-def test_what_is_broken_is_told(path: Path, invariant: str, damage: str):
+def test_what_is_broken_is_reported(path: Path, invariant: str, damage: str):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(damage)
         connection.commit()
@@ -119,7 +119,7 @@ def test_what_is_broken_is_told(path: Path, invariant: str, damage: str):
     assert invariant in broken(path)
 
 
-def test_words_that_changed_places_are_told(path: Path):
+def test_words_that_changed_places_are_reported(path: Path):
     """As many words as before, but others."""
     with closing(sqlite3.connect(path)) as connection:
         (terms,) = connection.execute("SELECT terms FROM body ORDER BY document").fetchone()
@@ -132,7 +132,7 @@ def test_words_that_changed_places_are_told(path: Path):
 
 
 @pytest.mark.parametrize("table", ["evidence", "chunk", "fact_id", "judgement"])
-def test_a_damaged_page_is_told_and_nothing_else_is_looked_at(path: Path, table: str):
+def test_a_damaged_page_is_reported_and_nothing_else_is_looked_at(path: Path, table: str):
     with closing(sqlite3.connect(path)) as connection:
         (size,) = connection.execute("PRAGMA page_size").fetchone()
         (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()

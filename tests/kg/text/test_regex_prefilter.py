@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.certainty.modality import _CUE
-from extraction.claims.relations import chain, dealings, ownership, structure
+from extraction.claims.relations.pattern import relation_patterns
 from extraction.facts.passage_class import _FORECAST
 from kg.dating.reader import _SCAN
 from kg.text.pattern_set import Alternatives
@@ -68,7 +68,7 @@ def test_letters_that_no_match_can_do_without(pattern: str, needed: list[str]):
     assert [set(letters) for letters in needed_letters(pattern)] == [set(letters) for letters in needed]
 
 
-_TEMPLATES = (*chain.PATTERNS, *dealings.PATTERNS, *ownership.PATTERNS, *structure.PATTERNS)
+_TEMPLATES = relation_patterns()
 
 
 @given(data=st.data())

@@ -11,8 +11,8 @@ from tests.viz import samples
 from viz.layout.boxes import Box, Placement
 from viz.layout.curves import Curve, drawn
 from viz.layout.layered import place
+from viz.layout.lines import lines_of
 from viz.layout.routes import _meet, ways_round
-from viz.lines import lines_of
 from viz.scene import scene_of
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def test_no_line_of_a_random_graph_passes_behind_a_shape(count):
     graph = samples.random_graph(count, extra=count // 2, seed=count)
     scene = scene_of(ProfileAnswer(graph.nodes[0].entity, graph.links, graph))
     _, placement = place(scene)
-    number = {node.id: index for index, node in enumerate(scene.nodes)}
-    lines = lines_of(scene, placement, number)
-    ends = {f"n{number[key]}": box for key, box in placement.boxes.items()}
+    ids = {node.id: f"n{index}" for index, node in enumerate(scene.nodes)}
+    lines = lines_of(scene, placement, ids)
+    ends = {ids[key]: box for key, box in placement.boxes.items()}
     ends |= {key: Box(x, y, 0, 0) for key, (x, y) in lines.bends.items()}
     assert lines.bends, "some line had to go round"
     for edge in lines.edges:

@@ -64,7 +64,7 @@ def test_a_ruled_table_is_one_block_with_its_label_as_title(read_one, report_pdf
     assert document.page_of(table.start) == 3
 
 
-def test_headings_are_told_by_size(read_one, report_pdf):
+def test_headings_are_ranked_by_size(read_one, report_pdf):
     document = read_one("x.pdf", report_pdf)
     headings = [document.text[b.start : b.end] for b in document.blocks if b.kind is BlockKind.HEADING]
     assert headings == ["光伏产业链深度：出清进行时", "一、价格见底"]

@@ -87,3 +87,7 @@ def test_the_command_never_writes_over_a_base(tmp_path: Path):
     )
     assert done.exit_code == 0, done.output
     assert (tmp_path / "a.nt").read_text().count("rdf-syntax-ns#Statement") == 1
+    for _ in range(2):  # the second takes the place of the first
+        done = CliRunner().invoke(root, ["export", "csv", str(tmp_path / "tables"), "--kb", str(path)])
+        assert done.exit_code == 0, done.output
+    assert len(list((tmp_path / "tables").glob("*.csv"))) == 7

@@ -47,7 +47,7 @@ def test_what_is_no_json_is_refused(line: str):
 
 
 @pytest.mark.parametrize("line", ["[]", "1", "null", '"x"', "NaN"])
-def test_what_is_no_object_is_told_apart(line: str):
+def test_what_is_no_object_is_distinguished(line: str):
     with pytest.raises(TypeError):
         row_in(line)
 

@@ -166,7 +166,7 @@ def test_a_question_as_of_a_day_answers_as_of_that_day():
         ("通威股份的客户有哪些？", "通威股份 供应 隆基绿能：硅料"),
     ],
 )
-def test_who_is_asked_for_is_all_that_is_told(view: View, question: str, holds: str):
+def test_who_is_asked_for_is_all_that_is_reported(view: View, question: str, holds: str):
     answer = ask(view, question)
     facts = [line.text for line in answer.lines if line.source == "graph"]
     assert (answer.status, facts) == ("answered", [holds])
@@ -192,3 +192,29 @@ def test_a_sentence_that_names_several_is_cited_once():
     line = next(line for line in ask(session, "硅片产业链上下游").lines if "通威股份" in line.text)
     assert "隆基绿能" in line.text
     assert [citation.quote for citation in line.citations].count(said) == 1
+
+
+def test_views_are_grouped_by_side_newest_first():
+    linked = moves(PRICE, MARGIN, 1, -1)
+    view = seen(
+        paper(1, "2024-01-01", ("分析师认为硅料价格有望回升，看好龙头。", linked)),
+        paper(2, "2024-02-01", ("分析师认为硅料价格仍将承压下行。", linked)),
+        paper(3, "2024-03-01", ("分析师认为硅料价格不看好，下跌未止。", linked)),
+    )
+    answer = ask(view, "大家怎么看硅料价格？")
+    assert [line.text for line in answer.lines] == [
+        "看多：",
+        "分析师认为硅料价格有望回升，看好龙头。",
+        "看空：",
+        "分析师认为硅料价格不看好，下跌未止。",
+        "分析师认为硅料价格仍将承压下行。",
+    ]
+
+
+def test_a_year_is_no_value():
+    linked = moves(PRICE, MARGIN, 1, -1)
+    sentence = "2024年硅料价格企稳，公司名单见附表。"
+    assert ask(seen(paper(1, "2024-01-01", (sentence, linked))), "硅料价格是多少元？").status != "answered"
+    stated = "2024年硅料价格为每千克65元。"
+    answer = ask(seen(paper(1, "2024-01-01", (stated, linked))), "硅料价格是多少元？")
+    assert (answer.status, answer.lines[0].text) == ("answered", stated)

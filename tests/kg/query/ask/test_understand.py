@@ -71,7 +71,9 @@ def test_a_question_is_parsed(session: QuerySession, question: str, operation: s
         ("硅料价格", None, None),
     ],
 )
-def test_a_day_and_a_period_are_told_apart(session: QuerySession, question: str, day: date | None, period: str | None):
+def test_a_day_and_a_period_are_distinguished(
+    session: QuerySession, question: str, day: date | None, period: str | None
+):
     asked = understand(session, question, TODAY)
     assert asked.as_of == day
     assert (str(asked.period) if asked.period else None) == period

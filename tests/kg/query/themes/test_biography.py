@@ -75,13 +75,13 @@ def test_a_life_knows_nothing_of_later_weeks(store: MemoryStore):
     assert biography(QuerySession(store.view()), "theme:none").episodes == ()
 
 
-def test_a_theme_is_told_with_its_life(store: MemoryStore):
+def test_a_theme_is_shown_with_its_history(store: MemoryStore):
     answer = theme(store.view(), "a")
     assert answer.as_of == THIRD
     assert answer.biography == biography(QuerySession(store.view()), "theme:a")
 
 
-def test_a_reader_is_told_what_changed_since_the_last_visit(store: MemoryStore):
+def test_a_reader_sees_what_changed_since_the_last_visit(store: MemoryStore):
     answer = changes(QuerySession(store.view()), SECOND)
     assert (answer.since, answer.until, answer.weeks, answer.unchanged) == (SECOND, THIRD, (THIRD,), 1)
     grown, ended = answer.themes

@@ -76,7 +76,7 @@ def test_facts_and_mentions_of_a_schema_that_indexed_each_by_itself_are_kept(tmp
         assert connection.execute(tables).fetchall() == other.execute(tables).fetchall()
 
 
-def test_heads_of_a_schema_where_only_bodies_told_of_pages_tell_them_too(tmp_path: Path):
+def test_heads_of_a_schema_where_only_bodies_had_pages_get_them_too(tmp_path: Path):
     path = tmp_path / "old.liantu"
     paged, plain = reading(1, 0), reading(2, 0)
     paged = replace(paged, document=replace(paged.document, title='报告"甲"', pages=(0, 7, 15)))

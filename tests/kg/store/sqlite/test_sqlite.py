@@ -302,11 +302,11 @@ def test_a_damaged_page_is_said_and_not_answered_from(path: Path):
         (sqlite3.SQLITE_NOTADB, StoreUnusable, "not a knowledge base"),
         (sqlite3.SQLITE_CORRUPT_INDEX, StoreUnusable, "damaged"),
         (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreLocked, "another process"),
-        (sqlite3.SQLITE_MISUSE, StoreUnusable, "told"),
+        (sqlite3.SQLITE_MISUSE, StoreUnusable, "stated"),
     ],
 )
 def test_each_fault_is_one_clear_line(code: int, fault: type[Exception], line: str):
-    error = sqlite3.OperationalError("told")
+    error = sqlite3.OperationalError("stated")
     error.sqlite_errorcode = code
     found = translated(error, Path("kb.liantu"))
     assert type(found) is fault

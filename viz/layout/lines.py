@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kg.model import Polarity
 from viz.layout.boxes import Box
 from viz.layout.curves import Curve
-from viz.layout.labels import EdgeLabel, Wording, placed
+from viz.layout.labels import EdgeLabel, Wording, line_text, placed
 from viz.layout.routes import ways_round
 from viz.palette import CONTESTED, stroke_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from viz.scene import Scene, SceneEdge
 
 _MAX_LABELLED_LINKS = 70  # above this, labels would hide the lines; only the signs are shown
-_LABEL_CHARACTERS = 36  # fits a value with scope and period, or an English relation
+_LABEL_CHARACTERS = 36  # fits an English relation
 _BOW, _MAX_BOW = 0.28, 1.6
 _MIN_LABEL_LENGTH = 70
 _CROWDED_LINKS, _PALE = 150, 0.6  # above this many links, lines are thinner and paler so that names stand out
@@ -39,13 +39,13 @@ class Lines:
     labels: Sequence[EdgeLabel]
 
 
-def lines_of(scene: Scene, placement: Placement, number: Mapping[str, int]) -> Lines:
+def lines_of(scene: Scene, placement: Placement, ids: Mapping[str, str]) -> Lines:
     """Return the links of a laid-out scene.
 
     Args:
         scene: the scene.
         placement: positions of its nodes and bends.
-        number: node id → the number in its vis-network id `n…`.
+        ids: node id → vis-network id.
     """
     outer = [(index, edge) for index, edge in enumerate(scene.edges) if not edge.inside]
     curves = _curves(scene, placement, outer)
@@ -53,15 +53,15 @@ def lines_of(scene: Scene, placement: Placement, number: Mapping[str, int]) -> L
     curves |= dict.fromkeys(detours, _STRAIGHT)
     spots_of = {**placement.bends, **detours}
     bends = {f"w{index}.{at}": spot for index, spots in spots_of.items() for at, spot in enumerate(spots)}
-    ends = {f"n{number[key]}": box for key, box in placement.boxes.items()}
+    ends = {ids[key]: box for key, box in placement.boxes.items()}
     ends |= {key: Box(x, y, 0, 0) for key, (x, y) in bends.items()}
     edges: list[dict[str, Any]] = []
     label_requests: list[Wording] = []
     for index, edge in outer:
         stops = [
-            f"n{number[edge.source]}",
+            ids[edge.source],
             *(f"w{index}.{at}" for at in range(len(spots_of.get(index, ())))),
-            f"n{number[edge.target]}",
+            ids[edge.target],
         ]
         style = {"link": index, "smooth": _smooth(curves[index]), **_stroke(edge, crowded=len(outer) > _CROWDED_LINKS)}
         segments = list(pairwise(stops))
@@ -135,7 +135,7 @@ def _label_text(edge: SceneEdge, *, labelled: bool) -> str:
     sign = {1: "＋", -1: "－"}.get(edge.sign, "")
     negated = "✕" if edge.polarity is Polarity.NEGATIVE else ""
     contested = "≠" if edge.contested else ""
-    text = "".join(char if char.isprintable() else " " for char in edge.label) if labelled else ""
+    text = "".join(char if char.isprintable() else " " for char in line_text(edge)) if labelled else ""
     if len(text) > _LABEL_CHARACTERS:
         text = f"{text[: _LABEL_CHARACTERS - 1]}…"  # without an ellipsis, a truncated period would read as another one
     return " ".join(part for part in (negated, text, sign, contested) if part)

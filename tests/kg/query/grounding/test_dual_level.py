@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from kg.cli import root
-from kg.query.dual_level import MODES, dual_level, keywords_of
+from kg.query.grounding.dual_level import MODES, dual_level, keywords_of
 from kg.query.session import QuerySession
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
@@ -17,7 +17,7 @@ from tests.contracts.readings import BYD, CATL, day, fact, reading
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kg.query.dual_level import Mode
+    from kg.query.grounding.dual_level import Mode
     from kg.store.port import Store
 
 PRICE, MARGIN, HOG = "indicator:碳酸锂价格", "indicator:电池毛利率", "indicator:生猪价格"

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from kg.service import connections
+from kg.service.base import open_kb
+from tests.kg.query.world import filled, solar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CODE = "from kg.service import connections; connections._IDLE_SECONDS = 1.0; import liantu; liantu.main()"
+PROFILE = "/v1/profile?name=%E9%9A%86%E5%9F%BA%E7%BB%BF%E8%83%BD"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the service with a patience of one second."""
+    path = tmp_path_factory.mktemp("service") / "kb.liantu"
+    with open_kb(path, create=True) as base:
+        filled(solar(), base.store)
+    command = [sys.executable, "-c", CODE, "serve", "--kb", str(path), "--port", "0"]
+    environment = {**os.environ, "KG_SERVICE_KEYS": ""}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as service:
+        assert service.stdout is not None
+        yield service.stdout.readline().strip().removesuffix("/v1/")
+        service.terminate()
+
+
+def opened(url: str, sent: bytes = b"") -> socket.socket:
+    parts = urlsplit(url)
+    connection = socket.create_connection((parts.hostname or "", parts.port or 0), timeout=20)
+    connection.sendall(sent)
+    return connection
+
+
+def assert_serving(url: str) -> None:
+    assert httpx.get(f"{url}{PROFILE}", timeout=30).status_code == 200
+
+
+def test_a_thousand_idle_connections_leave_room_and_are_closed(url: str):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2500:
+        pytest.skip("the system allows too few open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2500), hard))
+    assert_serving(url)
+    idle = [opened(url) for _ in range(1000)]
+    try:
+        assert_serving(url)
+        assert idle[0].recv(1) == b""
+        assert idle[-1].recv(1) == b""
+    finally:
+        for each in idle:
+            each.close()
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"GET /v1/prof",
+        f"GET {PROFILE} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow:".encode(),
+        b"POST /v1/batch HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n{",
+    ],
+)
+def test_a_slow_client_is_closed(url: str, begun: bytes):
+    began = time.monotonic()
+    with opened(url, begun) as slow:
+        while slow.recv(4096):
+            pass
+    assert time.monotonic() - began < 15
+    assert_serving(url)
+
+
+def test_a_keep_alive_connection_with_requests_stays(url: str):
+    with httpx.Client(base_url=url, timeout=30) as client:
+        for _ in range(6):
+            assert client.get(PROFILE).status_code == 200
+            time.sleep(0.4)
+
+
+def test_clients_that_leave_do_no_harm(url: str):
+    request = f"GET {PROFILE} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+    for _ in range(50):
+        opened(url, request).close()
+    assert_serving(url)
+
+
+def test_a_gigabyte_is_refused_before_it_is_read(url: str):
+    head = f"POST /v1/batch HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {1 << 30}\r\n\r\n".encode()
+    with opened(url, head) as large:
+        assert b" 413 " in large.recv(4096)
+    assert_serving(url)
+
+
+def test_patience_is_longer_than_a_keep_alive():
+    assert connections._IDLE_SECONDS > 5
