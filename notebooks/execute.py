@@ -58,7 +58,7 @@ def run(file: Path, *, write: bool = False) -> list[str]:
         with TemporaryDirectory(prefix="kernel-") as sockets:  # files of this user, where TCP would be open to others
             private = Config({"ConnectionFileMixin": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
             here = {"metadata": {"path": str(HERE)}}
-            NotebookClient(fresh, config=private, timeout=SECONDS, resources=here).execute()
+            NotebookClient(fresh, config=private, timeout=SECONDS, resources=here, coalesce_streams=True).execute()
     except CellExecutionError as error:
         return [f"{file.name}: {error.ename}: {error.evalue}"]
     normalise(fresh)

@@ -80,12 +80,12 @@ def table(frame: DataFrame) -> HTML:
     return HTML(html)
 
 
-def draw_chain(answer: ChainAnswer, *, stages: int = 9, companies: int = 4) -> Image:
-    """Draw the stages of a chain in three columns, each with its strongest companies."""
+def draw_chain(answer: ChainAnswer, *, stages: int = 9, companies: int = 3) -> Image:
+    """Draw the stages of a chain in a column for each layer, with their strongest companies."""
     layers = [layer for layer in answer.layers if layer.stages]
     rows = max(min(len(layer.stages), stages) for layer in layers)
     figure, (axes,) = new_figure(11, 0.62 * rows + 0.9)
-    axes.set(xlim=(0, 3), ylim=(-rows - 0.1, 0.75))
+    axes.set(xlim=(0, len(layers)), ylim=(-rows - 0.1, 0.75))
     axes.axis("off")
     for column, layer in enumerate(layers):
         fill = LAYERS.get(layer.name, "#eeeeee")
@@ -128,7 +128,7 @@ def draw_graph(
     figure, (axes,) = new_figure(11, height)
     axes.axis("off")
     axes.set_title(title)
-    said: dict[tuple[str, str], list[str]] = {}
+    said: dict[tuple[str, str], list[str]] = {}  # colours say what signed links mean
     for source, target, link in graph.edges(data=True):
         words = said.setdefault((source, target), [])
         arrow = FancyArrowPatch(
@@ -143,10 +143,10 @@ def draw_graph(
             linestyle="-" if link["modality"] == "asserted" else "--",
         )
         axes.add_patch(arrow)
-        words.append(link["wording"])
+        words.append("" if link["sign"] else link["wording"])
     for (source, target), words in said.items() if len(said) <= LABELLED else ():
         (x1, y1), (x2, y2) = places[source], places[target]
-        axes.text((x1 + x2) / 2, (y1 + y2) / 2, "、".join(words), size=8, color=QUIET, ha="center")
+        axes.text((x1 + x2) / 2, (y1 + y2) / 2, "、".join(filter(None, words)), size=8, color=QUIET, ha="center")
     for node, data in graph.nodes(data=True):
         box = {"boxstyle": "round,pad=0.35", "facecolor": FILLS.get(data["kind"], "#f2f2f2"), "edgecolor": "#c8d0d8"}
         axes.text(*places[node], data["name"], size=10, ha="center", va="center", bbox=box)
@@ -163,15 +163,19 @@ def draw_graph(
 
 
 def _places(graph: nx.MultiDiGraph[str]) -> dict[str, tuple[float, float]]:
-    """Return a place for each node: columns where the answer has layers, else a drawing by stress."""
-    layers = sorted({data["layer"] for _, data in graph.nodes(data=True)})
+    """Return a place for each node: columns by steps from the only source or by layer, else by stress."""
+    layer_of = dict(graph.nodes(data="layer"))
+    roots = [node for node, degree in graph.in_degree if not degree]
+    if len(roots) == 1 and len(hops := nx.single_source_shortest_path_length(graph, roots[0])) == len(graph):
+        layer_of = hops
+    layers = sorted(set(layer_of.values()))
     if len(layers) < 2:
         plain = nx.Graph(graph)
         found = nx.kamada_kawai_layout(plain, pos=nx.circular_layout(plain), weight=None)
         return {node: (float(x), float(y)) for node, (x, y) in found.items()}
     places = {}
     for column, layer in enumerate(layers):
-        nodes = [node for node, data in graph.nodes(data=True) if data["layer"] == layer]
+        nodes = [node for node in graph if layer_of[node] == layer]
         for row, node in enumerate(nodes):
             aside = 0.12 * (row % 2)  # links inside a column pass beside its names
             places[node] = (column + aside, (len(nodes) - 1) / 2 / len(nodes) - row / len(nodes))
