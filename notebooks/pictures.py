@@ -74,7 +74,7 @@ def png(figure: Figure) -> Image:
 
 def table(frame: DataFrame) -> HTML:
     """Return a data frame as a table without its index, text to the left, and short cells on one line."""
-    html = frame.to_html(index=False, border=0, justify="left")
+    html = frame.replace(r"\n", "", regex=True).to_html(index=False, border=0, justify="left")
     html = re.sub(r"<td>([^<]{0,14})</td>", r'<td style="text-align: left; white-space: nowrap">\1</td>', html)
     html = re.sub(r"<(td|th)>", r'<\1 style="text-align: left">', html)
     return HTML(html)
