@@ -122,7 +122,7 @@ def draw_graph(
     """
     graph = answer.to_networkx()
     if only is not None:
-        graph = graph.subgraph(only).copy()
+        graph.remove_nodes_from([node for node in graph if node not in only])
     graph.remove_nodes_from([node for node, degree in list(graph.degree) if not degree])
     places = _places(graph)
     figure, (axes,) = new_figure(11, height)
