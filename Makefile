@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test lint types imports fast-tests tests doctests goldens wheel bench clean
+.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test lint types imports fast-tests tests doctests goldens notebooks wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -89,6 +89,9 @@ explorer: ## install the explorer's packages, type-check it, build it, and compa
 
 goldens: $(VENV)/.dev ## refresh the figures of the bundled reports that tests/goldens compares; look at the difference
 	@$(BIN)/python -m tests.goldens.demo_corpus
+
+notebooks: $(VENV)/.dev ## execute notebooks/ and fail when one raises or shows something else than before
+	@$(BIN)/python notebooks/execute.py
 
 wheel: $(VENV)/.dev ## build the wheel into dist/, install it in an environment of its own, and try it there
 	@rm -rf dist build/wheel-env

@@ -209,4 +209,4 @@ def _extra(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as missing:
-        raise KgError(f"{missing.name} is not installed; run `pip install 'liantu[notebook]'`") from missing
+        raise KgError(f"{missing.name} is not installed; run `pip install 'liantu[notebooks]'`") from missing

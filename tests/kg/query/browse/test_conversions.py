@@ -78,7 +78,7 @@ def test_a_library_that_is_missing_is_named(kb: KnowledgeBase, monkeypatch: pyte
         raise ModuleNotFoundError(name=name)
 
     monkeypatch.setattr(conversions, "import_module", missing)
-    with pytest.raises(KgError, match=r"pandas is not installed; run `pip install 'liantu\[notebook\]'`"):
+    with pytest.raises(KgError, match=r"pandas is not installed; run `pip install 'liantu\[notebooks\]'`"):
         kb.profile("隆基绿能").to_pandas()
 
 
