@@ -85,7 +85,7 @@ def test_a_base_as_it_is_written_breaks_nothing(path: Path):
         ("fact ids", "UPDATE fact SET id = 'fact:0' WHERE key = (SELECT min(key) FROM fact)"),
         ("fact ids", "UPDATE fact SET negative = NOT negative"),
         ("fact ids", "INSERT INTO fact SELECT key + 99, id, subject, relation, object, negative, claim FROM fact"),
-        ("fact ids", "UPDATE fact SET claim = replace(claim, '[20,', '[21,')"),
+        ("fact ids", "UPDATE fact SET claim = replace(claim, '[20.0,', '[21.0,')"),
         ("fact ids", "UPDATE fact SET claim = '[]'"),
         ("ends", "INSERT INTO fact_end (rowid, ends) VALUES (99, '1 o2')"),
         ("ends", "INSERT INTO fact_end (fact_end) VALUES ('delete-all')"),
