@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 FONT_PIXELS: Final = 12
 _LINE = 15
-_TOUCH = -1.5
+_TOUCH = -1.5  # a label may touch a node
+_APART = 1.0  # pixels between two labels, whose places are rounded
 _SAME_LINE = 4.0
 _SIGNS: Final = frozenset("＋－✕≠")
 
@@ -75,7 +76,7 @@ def placed(wordings: Iterable[Wording], boxes: Mapping[str, Box], cards: Iterabl
             continue  # label coinciding lines once
         best = _least_overlapping([Box(x, y, width, _LINE) for x, y in spots], obstacles, taken)
         # A sign must be seen even in a crowd; a relation's name can be read in the panel.
-        legible = best is not None and (_SIGNS & set(wording.text) or not any(best.meets(one, _TOUCH) for one in taken))
+        legible = best is not None and (_SIGNS & set(wording.text) or not any(best.meets(one, _APART) for one in taken))
         if best is not None and legible:
             taken.append(best)
             labels.append(EdgeLabel(wording.link, wording.text, round(best.x), round(best.y)))
@@ -88,7 +89,7 @@ def _least_overlapping(candidates: Sequence[Box], obstacles: Sequence[Box], take
     for one in candidates:
         if any(one.meets(other, _TOUCH) for other in obstacles):
             continue
-        met = sum(one.meets(other, _TOUCH) for other in taken)
+        met = sum(one.meets(other, _APART) for other in taken)
         if met < fewest:
             fewest, best = met, one
         if not met:

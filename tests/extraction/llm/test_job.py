@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,8 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def call(*arguments: str, code: int = 0, **environment: str) -> Result:
     given = {f"KG_{name.upper()}": value for name, value in environment.items()}
-    result = CliRunner(env=given).invoke(root, [*arguments])
+    with ThreadPoolExecutor(1) as thread:  # the browser tests of the same process leave a running event loop behind
+        result = thread.submit(CliRunner(env=given).invoke, root, [*arguments]).result()
     if code < EXIT_MODEL:
         assert result.exit_code == code, result.output + repr(result.exception)
     else:
