@@ -100,7 +100,11 @@ def changes(session: QuerySession, content: Content, *, first: bool) -> tuple[Su
 def _gist(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
     """Yield one line: main products, leading companies, and the strongest causal fact."""
     best_fact = _best_facts((*content.facts, *content.figures))
-    products = [member for member in content.members if member in best_fact and kind_of(member) in _TITLE_FIRST][:3]
+    named: dict[str, str] = {}  # the first product or industry of each name
+    for member in content.members:
+        if member in best_fact and kind_of(member) in _TITLE_FIRST:
+            named.setdefault(session.name(member), member)
+    products = list(named.values())[:3]
     companies = [member for member in content.members if member in best_fact and kind_of(member) is Kind.COMPANY][:3]
     cause = next((fact for fact in content.facts if fact.relation == "affects"), None)
     parts = [
