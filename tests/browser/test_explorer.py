@@ -271,6 +271,7 @@ def test_every_view_draws(home, visit, view):
     opened.go(view)
     opened.page.wait_for_selector("g.node, .network canvas")
     opened.page.wait_for_timeout(100)
+    assert opened.page.locator("g.node").count() > 1 or opened.page.locator(".network canvas").count()
     opened.complaints = [line for line in opened.complaints if "GPU stall" not in line]  # a note of software WebGL
     opened.quiet()
 

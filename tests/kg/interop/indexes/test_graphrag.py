@@ -42,8 +42,9 @@ def _brought(
 
 
 def test_an_own_index_comes_back_fact_by_fact(tmp_path: Path):
-    view, _ = _brought(exported("graphrag", tmp_path / "index"))
+    view, done = _brought(exported("graphrag", tmp_path / "index"))
     _same_claims(base().view(), view)
+    assert done.documents == len(list(view.documents()))
 
 
 def test_reports_come_back_fact_by_fact(tmp_path: Path):
