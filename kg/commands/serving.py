@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from kg.llm.port import Model
-    from kg.relations import Lang
+    from kg.messages.words import Lang
     from kg.service.base import KnowledgeBase
     from kg.service.keys import KeyRing
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kg.llm.port import Model
+    from kg.messages.words import Lang
     from kg.model import Community
     from kg.query.answers import (
         AskAnswer,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from kg.query.grounding.prose import ProseAnswer
     from kg.query.resolve import ResolveAnswer
     from kg.query.stats import BaseStats
-    from kg.relations import Lang
     from kg.store.port import Store
 
 

@@ -18,7 +18,7 @@ from kg.service.base import open_kb
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
-    from kg.relations import Lang
+    from kg.messages.words import Lang
 
 _HOST = "127.0.0.1"
 _SHUTDOWN_SECONDS = 2
