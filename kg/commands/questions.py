@@ -13,7 +13,6 @@ from kg.commands.options import (
     confidence_option,
     configured_model,
     json_option,
-    lang_option,
     opened,
     view_options,
 )
@@ -28,6 +27,7 @@ from kg.commands.printing import (
     print_theme,
     print_themes,
 )
+from kg.language import lang_option
 from kg.messages.words import word
 from kg.query.plain import plain
 from kg.query.session import QuerySession

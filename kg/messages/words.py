@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Lang = Literal["zh", "en"]
 LANGUAGES: Final[tuple[Lang, ...]] = ("zh", "en")
-PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
+PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_SENTENCES: Final = frozenset({"cause", "advice", "reason", "why", "has"})  # parameters that are sentences, no names
+_ENGLISH: Final = re.compile(r"[A-Za-z]{3}")
 
 
 def word(key: str, lang: Lang = "zh", **parts: object) -> str:
@@ -42,18 +44,45 @@ def noted(text: object, lang: Lang) -> str:
     return word("brackets", lang, text=text)
 
 
+class Untranslated(Exception):
+    """A message part that phrases.zh.yaml does not have; the whole message then stays English."""
+
+
 def rendered(template: str, parts: Mapping[str, object], lang: Lang) -> str:
     """Return a message that is given as its English template and parameters."""
     if lang == "en":
         return template.format(**parts) if parts else template
     if not parts:
         return translated(template, lang)
-    known = {name: translated(value, lang) if isinstance(value, str) else value for name, value in parts.items()}
-    return _phrases().get(template, template).format(**known)
+    try:
+        return _phrases()[template].format(**{name: _part(name, value, lang) for name, value in parts.items()})
+    except (KeyError, Untranslated):
+        return template.format(**parts)
+
+
+class Listed(tuple[str, ...]):
+    """Names in a message, joined as its language joins them."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return listed(self, "en")
+
+
+def _part(name: str, value: object, lang: Lang) -> object:
+    """Return a parameter in a language: names stay as they are, but a sentence has to be known."""
+    if isinstance(value, Listed):
+        return listed(value, lang)
+    if not isinstance(value, str):
+        return value
+    found = translated(value, lang)
+    if found == value and name in _SENTENCES and _ENGLISH.search(value):
+        raise Untranslated
+    return found
 
 
 def translated(message: str, lang: Lang) -> str:
-    """Return an English message in a language; what phrases.zh.yaml does not have stays as it is.
+    """Return an English message in a language; one that phrases.zh.yaml does not have stays English as a whole.
 
     >>> translated("12 pages, more than 3,000", "zh")
     '12 页，超过 3,000 页的上限'
@@ -64,7 +93,10 @@ def translated(message: str, lang: Lang) -> str:
         return _phrases()[message]
     for pattern, phrase in _patterns():
         if found := pattern.fullmatch(message):
-            return phrase.format(**{name: translated(value, lang) for name, value in found.groupdict().items()})
+            try:
+                return phrase.format(**{name: _part(name, value, lang) for name, value in found.groupdict().items()})
+            except Untranslated:
+                continue
     return message
 
 
@@ -93,8 +125,15 @@ def _specificity(template: str) -> tuple[int, str]:
 
 def _pattern(template: str) -> re.Pattern[str]:
     pieces = PLACEHOLDER.split(template)  # text, name, text, name, … text
-    fixed = [re.escape(piece) if place % 2 == 0 else f"(?P<{piece}>.+?)" for place, piece in enumerate(pieces)]
-    return re.compile("".join(fixed), re.DOTALL)
+    seen: set[str] = set()
+    out = []
+    for place, piece in enumerate(pieces):
+        if place % 2 == 0:
+            out.append(re.escape(piece))
+        else:
+            out.append(f"(?P={piece})" if piece in seen else f"(?P<{piece}>.+?)")
+            seen.add(piece)
+    return re.compile("".join(out), re.DOTALL)
 
 
 def _read(name: str) -> Any:

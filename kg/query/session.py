@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kg.graph.edges import Edges
     from kg.graph.remote_graph import ServedGraph
     from kg.graph.snapshot import Direction
-    from kg.model import Evidence, Fact
     from kg.messages.words import Lang
+    from kg.model import Evidence, Fact
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 

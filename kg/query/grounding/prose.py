@@ -32,7 +32,7 @@ class NoModel(QuestionError):
     """Prose was asked for without a model to write it."""
 
     def __init__(self) -> None:
-        super().__init__("没有语言模型：请设置 llm_url 与 llm_model，或用 ask")
+        super().__init__("no language model; set llm_url and llm_model, or use ask")
 
 
 @dataclass(frozen=True, slots=True)
