@@ -141,7 +141,8 @@ def _quoted(
                 continue
             shown.setdefault(place, []).append((start, end))
             label = label_of(sentence)
-            said = f"{label}：{text}" if label and label not in text else text
+            body = sentence.text if (start, end) == (sentence.start, sentence.end) else text  # a row with its heads
+            said = f"{label}：{body}" if label and label not in body else body
             out.append(AnswerLine(said, (sentence.citation(start, end, text),), 1, source="text"))
     return out
 

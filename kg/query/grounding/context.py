@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from kg.errors import QuestionError
 from kg.llm.port import tokens
 from kg.messages.words import word
+from kg.model import ChunkKind
 from kg.query.ask.answer import ask
 from kg.query.passages import citation_of, passages
 from kg.query.plain import Answer
@@ -142,7 +143,12 @@ def _themes(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
 
 def _passages(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
     for passage in passages(session.view, answer.question, limit=_PASSAGES):
-        yield _item("passage", passage.chunk.text, [citation_of(passage)], [], session=session)
+        chunk = passage.chunk
+        # Items are one line each: without a mark between its rows a table would run together.
+        text = (
+            chunk.text.replace("\n", word("sentences", session.lang)) if chunk.kind == ChunkKind.TABLE else chunk.text
+        )
+        yield _item("passage", text, [citation_of(passage)], [], session=session)
 
 
 def _item(
