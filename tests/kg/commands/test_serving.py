@@ -91,7 +91,8 @@ def test_a_port_in_use_is_one_line(kb: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = ran("serve", "--kb", str(kb), "--port", str(taken.getsockname()[1]), KG_SERVICE_KEYS="")
     assert done.returncode == 2
-    assert re.fullmatch(r"liantu：设置 --host 127\.0\.0\.1 --port \d+：无法在那里提供服务：端口已被占用.*\n", done.stderr)
+    said = r"liantu：设置 --host 127\.0\.0\.1 --port \d+：无法在那里提供服务：端口已被占用.*\n"
+    assert re.fullmatch(said, done.stderr)
 
 
 @pytest.mark.parametrize(("command", "package"), [("serve", "fastapi"), ("mcp", "mcp")])
