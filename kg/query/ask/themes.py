@@ -107,10 +107,10 @@ def _life(session: QuerySession, theme: Community, today: date) -> list[AnswerLi
     days = {"first": facts[0].published_on, "last": facts[-1].last_published_on}
     head = word("life.title", lang, name=title_of(theme), size=len(theme.members), **days)
     lines = [AnswerLine(head), AnswerLine(word("life.began", lang)), _fact_line(session, facts[0])]
-    chapters = biography(session, theme.id).episodes
-    if chapters:
+    turns = [_chapter_line(session, each, facts) for each in biography(session, theme.id).episodes[-_EPISODES:]]
+    if any(line.citations for line in turns):
         lines.append(AnswerLine(word("life.turns", lang)))
-        lines += [_chapter_line(session, each, facts) for each in chapters[-_EPISODES:]]
+        lines += [line for line in turns if line.citations]
     latest = [fact for fact in facts if today - fact.published_on < _WEEK]
     fresh = "life.news" if latest else "life.last"
     lines.append(AnswerLine(word(fresh, lang, day=facts[-1].published_on)))

@@ -243,6 +243,28 @@ def test_a_mistake_is_reported_in_words(
     assert says in liantu.err
 
 
+@pytest.mark.parametrize("arguments", [each for each in QUESTIONS if each[0] != "passages"], ids=lambda each: each[0])
+def test_an_answer_is_in_one_language(liantu: Liantu, kb: Path, arguments: list[str]):
+    """Names, titles of documents and themes, and quotes stay as they are; all else is of the language asked for."""
+    with closing(open_store(kb)) as store:
+        view = store.view()
+        names = {each.name for each in view.entities()} | {head.title for head in view.documents()}
+        names |= {head.publisher for head in view.documents()} | {each for each, _ in view.names()}
+        run = view.run()
+        assert run is not None
+        names |= {each.summary.title for each in run.communities if each.summary}
+    said = {}
+    for lang in ("en", "zh"):
+        assert liantu(*arguments, "--kb", kb, "--lang", lang) == 0
+        lines = [line for line in liantu.out.splitlines() if not line.startswith(("Question", "问"))]
+        text = re.sub("“[^”]*”|「[^」]*」", "", "\n".join(lines))
+        for name in sorted(names, key=len, reverse=True):
+            text = text.replace(name, "") if len(name) > 1 else text
+        said[lang] = text
+    assert not re.search(r"[\u4e00-\u9fff：；（）【】]", said["en"]), said["en"]
+    assert not re.search(r"[A-Za-z]+ [a-z]+ [a-z]+", said["zh"]), said["zh"]
+
+
 def test_each_kind_of_fault_has_its_exit_code():
     faults = {
         UnknownName("甲"): 1,
