@@ -17,6 +17,7 @@ from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.evidence import Retriever, label_of, passage
 from kg.query.ask.figures import figure_lines
 from kg.query.ask.lexicon import lexicon
+from kg.query.ask.themes import theme_lines
 from kg.query.ask.understand import understand
 from kg.query.chain import chain
 from kg.query.history import history
@@ -25,7 +26,6 @@ from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.resolve import near_names
 from kg.query.session import QuerySession, subgraph
-from kg.query.themes.listing import themes
 from kg.query.wording import (
     ROLES,
     behind,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from kg.query.ask.understand import Understood
     from kg.store.port import View
 
-_PATHS, _AFFECTED, _STAGES, _FACTS, _THEMES = 6, 12, 8, 14, 10
+_PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _ANSWERS, _BESIDE = 0.35, 0.17  # probability of an answer, and of a sentence shown beside it
 _RELATED = 0.14  # … and of a related sentence
@@ -351,15 +351,8 @@ def _history(session: QuerySession, asked: Understood) -> _Composed:
     return lines, subgraph([_plain(entity) for entity in known], links)
 
 
-def _themes(session: QuerySession, _: Understood) -> _Composed:
-    lines = [AnswerLine("当前主题：")]
-    for community in themes(session.view)[:_THEMES]:
-        summary = community.summary
-        if summary:
-            facts = list(session.view.facts(ids={fact for line in summary.lines for fact in line.facts[:1]}))
-            text = f"{summary.title}（{len(community.members)} 个实体）"
-            lines.append(AnswerLine(text, tuple(session.citations(facts, 2)), 1))
-    return lines, Subgraph()
+def _themes(session: QuerySession, asked: Understood) -> _Composed:
+    return theme_lines(session, asked.entities, _today(session)), Subgraph()
 
 
 def _plain(entity: Entity) -> Node:
