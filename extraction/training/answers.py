@@ -28,13 +28,16 @@ from extraction.training.answer_pairs import (
     relation_pairs,
     swapped,
 )
-from extraction.training.network import STATE, TransformerLayer
+from extraction.training.network import TransformerLayer
+from extraction.training.pretrained import WIDTH as STATE
 from extraction.training.pretrained import layer_weights
 from kg.service.base import open_kb
 from kg.text.word_pieces import WordPieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
 Item = tuple[list[int], list[int], float]
 
@@ -200,9 +203,9 @@ def _padded(items: Sequence[Item], *, masked: float = 0.0) -> tuple[torch.Tensor
     return words, parts, seen
 
 
-@torch.no_grad()
-def _scores(net: AnswerNetwork, items: Sequence[Item]) -> np.ndarray:
-    return np.array([float(net(*_padded([item]))) for item in items])
+def _scores(net: AnswerNetwork, items: Sequence[Item]) -> NDArray[np.float64]:
+    with torch.no_grad():
+        return np.array([float(net(*_padded([item]))) for item in items])
 
 
 def _write(net: AnswerNetwork, folder: Path, calibration: list[float]) -> None:
