@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 _PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14
+_SHORT = 2  # links of a path that answers how two things are related
 _SENTENCES = 40  # scored sentences that are looked at
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _ANSWERS = 0.7  # the share of the question, by weight, that a sentence has to meet to be its answer
@@ -354,6 +355,7 @@ def _relate(session: QuerySession, asked: Understood) -> _Composed:
             1,
         )
         for path in answer.paths[:_PATHS]
+        if len(path.links) <= _SHORT  # a longer path joins nearly anything; `liantu relate` shows it
     ]
     ends = {"first": answer.first.name, "second": answer.second.name}
     head = AnswerLine(word("ask.relation", session.lang, **ends))
