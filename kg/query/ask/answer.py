@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 _PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14
+_SHORT = 2  # links of a path that answers how two things are related
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _ANSWERS, _BESIDE = 0.35, 0.17  # probability of an answer, and of a sentence shown beside it
 _RELATED = 0.14  # … and of a related sentence
@@ -326,6 +327,7 @@ def _relate(session: QuerySession, asked: Understood) -> _Composed:
             1,
         )
         for path in answer.paths[:_PATHS]
+        if len(path.links) <= _SHORT  # a longer path joins nearly anything; `liantu relate` shows it
     ]
     ends = {"first": answer.first.name, "second": answer.second.name}
     head = AnswerLine(word("ask.relation", session.lang, **ends))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _THEMES, _EPISODES, _NEWS, _CITED = 8, 8, 3, 2
 _WEEK, _WEEKS_BEFORE = timedelta(days=7), 4
-_LEAST = 2  # new facts of a week that make a theme this week's
 _PART = re.compile("[·：、:/]")
 
 
@@ -53,7 +52,7 @@ def _of_the_week(session: QuerySession, run: Run, today: date) -> list[AnswerLin
     themes = {community.id: community for community in run.communities if community.level == 0}
     news, before = _news(session, themes.values(), today)
     usual = {theme: before[theme] / _WEEKS_BEFORE for theme in news}
-    hot = [theme for theme, facts in news.items() if len(facts) >= _LEAST and len(facts) > usual[theme]]
+    hot = [theme for theme, facts in news.items() if len(facts) > usual[theme]]
     hot.sort(key=lambda theme: (usual[theme] - len(news[theme]), -len(news[theme]), theme))
     if not hot:
         return []

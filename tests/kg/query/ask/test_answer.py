@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from communities.weekly import run_week
 from kg.query.ask.answer import ask
+from kg.query.relate import relate
 from kg.query.session import QuerySession
 from kg.store.open import open_store
 from tests.kg.query.world import (
@@ -65,7 +66,7 @@ def cited_well(view: View, answer: AskAnswer) -> bool:
         ("通威股份和隆基绿能的关系", "relate", "通威股份 供应 隆基绿能：硅料"),
         ("隆基绿能2023年毛利率是多少", "facts", "隆基绿能毛利率 18.3%［2023］"),
         ("电池片成本历史上对组件毛利率的作用", "history", "电池片成本下降 → 组件毛利率上升"),
-        ("热点主题有哪些", "themes", "当前主题："),
+        ("热点主题有哪些", "themes", "2025-01-09 至 2025-01-15 新增内容最多的主题："),
     ],
 )
 def test_what_the_graph_knows_comes_from_the_graph(view: View, question: str, operation: str, holds: str):
@@ -245,3 +246,9 @@ def test_a_quarter_does_not_answer_for_the_half_year():
     assert ask(quarter, "2025年上半年硅料价格是多少？").status != "answered"
     half = seen(paper(1, "2025-09-01", ("硅料价格2025年上半年为每千克40元。", linked)))
     assert ask(half, "2025年上半年硅料价格是多少？").status == "answered"
+
+
+def test_a_long_path_is_no_answer_to_how_two_things_are_related():
+    session = QuerySession(seen(*solar()), min_confidence=0.0)
+    assert min(len(path.links) for path in relate(session, "阳光电源", "硅料").paths) > 2
+    assert not [line for line in ask(session, "阳光电源和硅料的关系").lines if line.source == "graph"]
