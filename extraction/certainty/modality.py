@@ -29,6 +29,7 @@ from extraction.certainty.cues import (
     YEARS,
     Cue,
 )
+from extraction.text.clauses import clause_end, clause_start, clause_starts, statement_end, statement_start
 from extraction.text.lexicon import phrases
 from kg.model import Modality, Polarity
 from kg.text.pattern_set import Alternatives
@@ -59,8 +60,6 @@ _STRENGTH = {
 }
 _CUE = Alternatives({f"c{i}": cue.pattern for i, cue in enumerate(CUES)}, runs=r"\d")
 _NEGATION = Prefiltered("|".join(pattern for _, pattern, _ in NEGATIONS))
-_STOP = re.compile("[。；;！!？?\n]")
-_COMMA = re.compile("[，,：:]")
 _NEGATION_SCOPE = 18  # scope of a negation within its clause, in characters
 _WINDOW = 400  # characters scanned on either side; bounds the cost of tables without full stops
 
@@ -96,19 +95,12 @@ def is_risk_heading(heading: str) -> bool:
 def _segment(text: str, start: int, end: int) -> _Span:
     """Return the span between full stops around the claim."""
     first, last = max(0, start - _WINDOW), min(len(text), end + _WINDOW)
-    for stop in _STOP.finditer(text, first, start):
-        first = stop.end()
-    found = _STOP.search(text, end, last)
-    return _Span(first, found.start() if found else last)
+    return _Span(statement_start(text, start, first), statement_end(text, end, last))
 
 
 def _clause(text: str, segment: _Span, start: int, end: int) -> _Span:
     """Return the span between commas around the claim."""
-    first = segment.start
-    for comma in _COMMA.finditer(text, segment.start, start):
-        first = comma.end()
-    found = _COMMA.search(text, end, segment.end)
-    return _Span(first, found.start() if found else segment.end)
+    return _Span(clause_start(text, start, segment.start), clause_end(text, end, segment.end))
 
 
 def _modality(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Modality, str]:
@@ -138,7 +130,7 @@ def _governs(text: str, cue: Cue, found: _Span, clause: _Span) -> bool:
 
 def _clauses(text: str, start: int, last: _Span) -> list[_Span]:
     """Return the clauses after `start`, up to and including the last one."""
-    begins = [comma.end() for comma in _COMMA.finditer(text, start, last.start)]
+    begins = clause_starts(text, start, last.start)
     return [_Span(begin, end) for begin, end in zip(begins, [*begins[1:], last.end], strict=True)]
 
 
@@ -168,7 +160,7 @@ def _is_afterthought(text: str, at: int, clause: _Span, segment: _Span) -> bool:
     """Whether a condition is in the claim's clause or the next and last one: 公司将提价，如果原料上涨."""
     if at < clause.end:
         return True
-    return at <= clause.end + 2 and not _COMMA.search(text, at, segment.end)
+    return at <= clause.end + 2 and clause_end(text, at, segment.end) == segment.end
 
 
 def _polarity(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Polarity, str]:

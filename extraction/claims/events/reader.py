@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from extraction.claims.events.frames import frame_kinds, read_frames
 from extraction.sentence import CONTEXT, Claim, EntityMention
+from extraction.text.clauses import crosses_statement
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind, Modality, Polarity, Value
@@ -105,7 +106,7 @@ def _is_near(frame: EventFrame, ref: EntityMention, text: str) -> bool:
     """Whether a participant is in the trigger's clause or an adjacent one of the same sentence."""
     between = text[ref.end : frame.start] if ref.end <= frame.start else text[frame.end : ref.start]
     bracketed = between.count("（") != between.count("）")  # one of the two is inside brackets
-    return not bracketed and not any(stop in between for stop in "。；！？") and between.count("，") <= 1
+    return not bracketed and not crosses_statement(between, 0, len(between)) and between.count("，") <= 1
 
 
 def _amount(annotated: AnnotatedSentence, frame: EventFrame, ref: EntityMention, *, alone: bool) -> Quantity | None:

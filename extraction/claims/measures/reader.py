@@ -24,35 +24,34 @@ from extraction.claims.measures.measurement import (
     last_named,
     mark_doubtful,
 )
-from extraction.claims.measures.period import (
-    CLOSING_INDICATORS,
-    comparison_dates,
-    comparison_period,
-    has_own_date,
-    period_of,
-    range_end,
-    starts_dated_range,
-    years_of,
-)
-from extraction.claims.measures.subject import SubjectFinder, clause_start, without
+from extraction.claims.measures.subject import SubjectFinder, without
 from extraction.claims.measures.words import (
     CHANGES,
     FILLER,
     LONGEST_SCOPE,
     MEASURE_HEADS,
     RATES,
-    STARTS_RANGE,
     STEP,
     UNIT_KINDS,
     VAGUE,
 )
 from extraction.context.places import ABROAD, HOME, narrowed, places_in
+from extraction.dating.policy import (
+    STARTS_RANGE,
+    comparison_dates,
+    comparison_period,
+    figure_period,
+    has_own_date,
+    range_end,
+    starts_dated_range,
+    years_of,
+)
 from extraction.quantities.reader import basis_of
 from extraction.sentence import Claim, nearest
+from extraction.text.clauses import clause_start, statement_start
 from extraction.text.lexicon import phrases
-from extraction.text.sentences import behind_last
 from kg.ids import entity_id
-from kg.model import Kind, Modality, Value
+from kg.model import Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -273,7 +272,7 @@ class MetricReader:
             basis=self._basis.get(indicator.entity, ""),
             high=quantity.high,
         )
-        dated, stated = period_of(annotated, measurement.indicator, quantity)
+        dated, stated = figure_period(annotated, measurement.indicator, quantity)
         valid = period or stated
         doubtful = is_doubtful(
             Figure(annotated, measurement, quantity, dated, valid, listed, self._traded, self._before)
@@ -290,7 +289,6 @@ class MetricReader:
             qualifiers=(("scope", measurement.scope),) if measurement.scope else (),
             valid=valid,
             confidence=min(measurement.confidence, DOUBTFUL) if doubtful else measurement.confidence,
-            modality=Modality.ASSERTED if indicator.name in CLOSING_INDICATORS and valid is None else None,
         )
 
     def _with_place(self, annotated: AnnotatedSentence, measurement: Measurement) -> Measurement:
@@ -301,7 +299,7 @@ class MetricReader:
         """
         is_company = measurement.subject.kind not in _PLACED_KINDS
         head = max(measurement.indicator.start, 0)
-        begin = behind_last("；。", annotated.text, head)
+        begin = statement_start(annotated.text, head)
         places = [name for _, name in places_in(annotated.text, annotated.refs, start=begin, end=head)] or [self._place]
         if any(name and name in measurement.scope for name in places) or places_in(measurement.scope, ()):
             if measurement.confidence > DOUBTFUL:
@@ -334,7 +332,7 @@ def _is_share_index(annotated: AnnotatedSentence, indicator: EntityMention, begi
 def qualified_indicator(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention:
     """Return the indicator including a qualifier that changes it: 扣非后归母净利润, 新增装机容量."""
     text = annotated.text
-    phrase = text[clause_start(annotated, indicator.start) : indicator.end]
+    phrase = text[clause_start(annotated.text, indicator.start) : indicator.end]
     if not indicator.about and basis_of(phrase) == "扣非" and (name := _ADJUSTED.get(indicator.name)):
         return _renamed(indicator, name)
     head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name
