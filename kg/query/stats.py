@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kg.messages.words import word
 from kg.model import Kind
 from kg.query.plain import Answer
 
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
 _MAIN = {Kind.COMPANY: 8, Kind.INDUSTRY: 6, Kind.PRODUCT: 8}
 _PUBLISHERS = 5
-# A question for a fact of the relation; {} is the end that most facts of it share.
+# Relations of the sample questions (question.* of words.yaml), and the end that most facts of it share.
 _QUESTIONS = {
-    "upstream_of": ("object", "{}的上游是什么"),
-    "produces": ("object", "谁在生产{}"),
-    "supplies": ("subject", "{}的客户有哪些"),
-    "reports": ("subject", "{}的{}是多少"),
-    "affects": ("object", "{}变动的原因是什么"),
-    "belongs_to": ("object", "{}产业链"),
+    "upstream_of": "object",
+    "produces": "object",
+    "supplies": "subject",
+    "reports": "subject",
+    "affects": "object",
+    "belongs_to": "object",
 }
 
 
@@ -52,7 +53,7 @@ def stats(session: QuerySession) -> BaseStats:
     measured: dict[str, str] = {}
     for fact in sure:
         if fact.relation in shared:
-            shared[fact.relation][fact.subject if _QUESTIONS[fact.relation][0] == "subject" else fact.object] += 1
+            shared[fact.relation][fact.subject if _QUESTIONS[fact.relation] == "subject" else fact.object] += 1
         if fact.relation == "reports":
             measured.setdefault(fact.subject, fact.object)
     names: list[Entity] = []
@@ -79,5 +80,5 @@ def _questions(session: QuerySession, shared: dict[str, Counter[str]], measured:
         if entity_id is not None:
             name = session.name(entity_id)
             indicator = session.name(measured[entity_id]).removeprefix(name) if relation == "reports" else ""
-            out.append(_QUESTIONS[relation][1].format(name, indicator))
+            out.append(word(f"question.{relation}", session.lang, name=name, indicator=indicator))
     return out

@@ -26,23 +26,23 @@ from extraction.claims.tables.labels import (
     spread_indicators,
 )
 from extraction.dating.policy import column_period
-from extraction.documents.tables import placed_rows
 from extraction.sentence import CONTEXT, Claim
 from extraction.text.lexicon import phrases
 from kg.model import Kind, Problem
 from kg.period import Precision
+from kg.text.table_rows import placed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from extraction.claims.measures.measurement import Measurement
     from extraction.claims.measures.subject import SubjectFinder
-    from extraction.documents.tables import PlacedRow
     from extraction.names.gazetteer import Lexicon
     from extraction.names.linker import Linker
     from extraction.sentence import EntityMention
     from kg.model import Block, Document, Value
     from kg.period import Period
+    from kg.text.table_rows import PlacedRow
 
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?%?")
 _PHRASES = phrases("tables/figures")

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from extraction.claims.measures.subject import SubjectFinder
-    from extraction.documents.tables import PlacedRow
     from extraction.names.linker import Linker
     from kg.model import Block, Document
     from kg.period import Period
+    from kg.text.table_rows import PlacedRow
 
 YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
 _UNIT = Prefiltered(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")

@@ -16,19 +16,19 @@ from msgspec.structs import replace
 
 from extraction.claims.tables.labels import RowClaim, as_sentence, link_texts, whole_name
 from extraction.dating.policy import stated_dates
-from extraction.documents.tables import placed_rows
 from extraction.sentence import CONTEXT, Claim, EntityMention
 from extraction.text.lexicon import phrases
 from extraction.text.sentences import normalise
 from kg.model import Kind, Modality
+from kg.text.table_rows import placed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from extraction.documents.tables import PlacedRow
     from extraction.names.linker import Linker
     from kg.model import Block, Document
     from kg.period import Period
+    from kg.text.table_rows import PlacedRow
 
 _BASE_CONFIDENCE = 0.8
 _MOST_ROWS, _MOST_COLUMNS = 80, 16

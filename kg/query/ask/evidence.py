@@ -18,6 +18,7 @@ from kg.query.ask.lexicon import lexicon
 from kg.query.passages import WORTH
 from kg.query.resolve import names_in
 from kg.store.word_search import terms as index_terms
+from kg.text.table_rows import headed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -207,8 +208,9 @@ class Retriever:
         years = _years(self._asked)
         for number, (start, end, text) in enumerate(pieces):
             own = folded[number]
-            near = "".join(folded[max(0, number - 2) : number + 2])
-            before = "".join(folded[max(0, number - 2) : number])
+            reach = 0 if chunk.kind == ChunkKind.TABLE else 2  # the rows around a row are about something else
+            near = "".join(folded[max(0, number - reach) : number + max(reach, 1)])
+            before = "".join(folded[max(0, number - reach) : number])
             met = [self._met(place, own, (before, near), above) for place in range(len(weights))]
             coverage = sum(weight * part for weight, part in zip(weights, met, strict=True)) / total
             stated = min(2, sum(word in own for word in self._states)) / 2 if self._states else 0.0
@@ -294,6 +296,11 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
     A lead-in takes its list along; `wide` takes the sentences around it, as an explanation needs them.
     """
     pieces = list(_sentences(sentence.chunk))
+    if sentence.chunk.kind == ChunkKind.TABLE:  # a row, or the table with its head
+        chunk = sentence.chunk
+        whole = wide and len(chunk.text) <= _LONGEST
+        start, end = (chunk.start, chunk.end) if whole else (sentence.start, sentence.end)
+        return start, end, chunk.text[start - chunk.start : end - chunk.start]
     first = last = next(number for number, (start, _, _) in enumerate(pieces) if start == sentence.start)
     if sentence.text.rstrip().endswith(("：", ":")):
         last = min(len(pieces) - 1, first + _LIST_LINES)
@@ -308,6 +315,9 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
 def label_of(sentence: ScoredSentence) -> str:
     """Return what stands above a sentence and says what it is about: its label or heading."""
     above = ""
+    if sentence.chunk.kind == ChunkKind.TABLE:
+        above = headed_rows(sentence.chunk.text)[0]
+        return (above or (sentence.chunk.heading[-1] if sentence.chunk.heading else "")).rstrip("：:").strip()
     for start, _, text in _sentences(sentence.chunk):
         if start >= sentence.start:
             break
@@ -316,9 +326,12 @@ def label_of(sentence: ScoredSentence) -> str:
 
 
 def _sentences(chunk: Chunk) -> Iterator[tuple[int, int, str]]:
-    """Yield the sentences of a passage, or the lines of a table, as places and texts of the stored document."""
-    pattern = re.compile(r"[^\n]+") if chunk.kind == ChunkKind.TABLE else _SENTENCE
-    for match in pattern.finditer(chunk.text):
+    """Yield the sentences of a passage, or the rows of a table with their heads, as places and texts."""
+    if chunk.kind == ChunkKind.TABLE:
+        for start, end, text in headed_rows(chunk.text)[1]:
+            yield chunk.start + start, chunk.start + end, text
+        return
+    for match in _SENTENCE.finditer(chunk.text):
         text = match[0]
         blank = len(text) - len(text.lstrip())
         kept = text.strip()[:_LONGEST]
