@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from extraction.certainty.modality import read_modality
-from extraction.dating.policy import CLOSING_INDICATORS
+from extraction.dating.policy import CLOSING_INDICATORS, REPORTING_PERIODS
 from extraction.text.clauses import clause_start
 from extraction.text.lexicon import phrases
 from kg.model import Kind, Modality, Polarity
-from kg.period import Precision
 
 if TYPE_CHECKING:
     from datetime import date
@@ -29,6 +28,10 @@ if TYPE_CHECKING:
 
 _PHRASES = phrases("certainty/policy")
 _REACHED = _PHRASES["reached"]
+_EVENT_DENIED = _PHRASES["event_denied"]
+_EVENT_PLANNED = re.compile(r"(?:(?:提议|建议|计划|拟|有意|筹划|考虑|有权|可以?)[^，。；：]{0,14}|预)$")  # 预中标
+_EVENT_PLAN = re.compile(r"(?:[^，。；：]{0,4})(?:计划|方案|预案)")
+_EVENT_DONE = re.compile("完成|实施完毕|届满")
 _COMPLETED = re.compile("已")  # required where the period ends far ahead: 达到 alone is then a forecast
 _NOW = re.compile("当前|目前|现阶段")
 _CUE_IN_NAME = re.compile("[若如拟将望未不无非]")
@@ -36,7 +39,6 @@ _SAME_CLAUSE = re.compile("，?[^，；。：]*")
 _DAY, _STILL_OPEN, _LONG_PAST, _FAR = timedelta(days=1), timedelta(days=31), timedelta(days=90), timedelta(days=120)
 _FIRST_REPORTS = timedelta(days=9)  # after a quarter's end; earlier figures are forecasts
 _RESULTS = ("收入", "利润", "毛利率", "净利率", "费用率")
-_REPORTED = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
 _FACTORS = frozenset({"affects", "reports"})  # relations of factors, which a section on risks makes conditional
 
 
@@ -66,6 +68,14 @@ def cell_modality(period: Period | None, published_on: date, *, estimated: bool,
     """
     is_future = period is not None and period.end is not None and period.end > published_on + _STILL_OPEN
     return Modality.FORECAST if estimated or (is_future and not current) else Modality.ASSERTED
+
+
+def event_certainty(text: str, start: int, end: int) -> tuple[Modality | None, Polarity]:
+    """Return the certainty of the event whose trigger is text[start:end]; None leaves modality to the sentence."""
+    plan = _EVENT_PLAN.match(text, end) and not _EVENT_DONE.search(text)
+    planned = plan or _EVENT_PLANNED.search(text, 0, start)
+    denied = _EVENT_DENIED.search(text, 0, start)
+    return Modality.PLANNED if planned else None, Polarity.NEGATIVE if denied else Polarity.POSITIVE
 
 
 def _without_cues(annotated: AnnotatedSentence) -> str:
@@ -139,7 +149,11 @@ def _is_expected(claim: Claim, valid: Period, annotated: AnnotatedSentence, publ
     if valid.end is None:
         return False
     of_results = claim.subject.kind == Kind.COMPANY and claim.object.name.endswith(_RESULTS)
-    if of_results and valid.precision in _REPORTED and published_on - _FIRST_REPORTS < valid.end <= published_on:
+    if (
+        of_results
+        and valid.precision in REPORTING_PERIODS
+        and published_on - _FIRST_REPORTS < valid.end <= published_on
+    ):
         return True  # an earnings preview
     # A span to a later year is no measurement, even with a verb of attainment (「2024-2027年CAGR达14%」).
     if (valid.end - _DAY).year > published_on.year or (valid.start is not None and valid.start > published_on):

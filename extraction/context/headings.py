@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from extraction.certainty.modality import is_risk_heading
-from extraction.context.places import heading_place
-from extraction.context.surroundings import CODE, ORDINAL, heading_subject
+from extraction.context.places import ORDINAL, heading_place
+from extraction.context.surroundings import CODE, heading_subject
 from extraction.dating.policy import heading_period
 from extraction.text.lexicon import phrases
 from kg.model import Kind

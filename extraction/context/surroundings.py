@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from extraction.context.places import heading_place, label_place, places_in
+from extraction.context.places import ORDINAL, heading_place, label_place, places_in
+from extraction.dating.policy import block_period
 from extraction.sentence import CONTEXT, EntityMention, anchor_of
 from extraction.text.lexicon import phrases
 from kg.model import BlockKind, Kind
-from kg.period import Precision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,6 @@ _PARTIAL = 0.5  # score factor of a subject that covers only a part of the headi
 _LONGEST_TITLE = 24
 _LONGEST_COMPANY_LABEL = 6
 _HEADING_LABEL = re.compile("[^：:。；]{2,20}[：:]")
-_REPORTING_PERIODS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
 _LATIN_BREAK = re.compile(r"(?<=[A-Za-z]) $")
 _YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
@@ -45,7 +44,6 @@ _NAME_CONTINUES = re.compile(r"[A-Za-z0-9]")
 _PHRASES = phrases("context/surroundings")
 _GENERIC = _PHRASES["generic"]
 _GENERIC_SUFFIX = _PHRASES["generic_suffix"]
-ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +82,9 @@ class Surroundings(Struct, frozen=True):
     introduction: Introduction | None = None  # of the list that contains the block
 
     def period(self, heading: Period | None) -> Period | None:
-        """Return the period of the list's introduction, else of the title above, else of the heading.
-
-        A day in the introduction of results is their publication day: the heading's quarter or year applies.
-        """
-        above = (self.title.period if self.title else None) or heading
-        stated = self.introduction.period if self.introduction else None
-        of_results = above is not None and above.precision in _REPORTING_PERIODS
-        return above if stated is None or (of_results and stated.precision is Precision.DAY) else stated
+        """Return the period that the block inherits."""
+        introduction = self.introduction.period if self.introduction else None
+        return block_period(introduction, title=self.title.period if self.title else None, heading=heading)
 
     @property
     def subject(self) -> EntityMention | None:

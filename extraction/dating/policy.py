@@ -39,6 +39,7 @@ _BASE = re.compile("(?:的|同期)?[高低]?基数")  # the year of 「源于去
 _SUMMED = re.compile(r"[，、]?(?:合计|累计|总计|累积)")
 _HEADING_DAYS = re.compile(r"[（(](\d{1,2})\.(\d{1,2}) ?[-~—–] ?(\d{1,2})\.(\d{1,2})[)）]")
 
+REPORTING_PERIODS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
 CLOSING_INDICATORS = ("股价", "收盘价", "市值", "总市值")  # without a period, as of the publication day
 STARTS_RANGE = phrases("dating/policy")["starts_range"]
 SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
@@ -87,6 +88,16 @@ def title_period(text: str, published_on: date) -> Period | None:
     stated = [each.period for each in stated_dates(text, published_on)]
     longer = [each for each in stated if each.precision is not Precision.DAY] or stated
     return longer[0] if len(longer) == 1 else None
+
+
+def block_period(introduction: Period | None, *, title: Period | None, heading: Period | None) -> Period | None:
+    """Return the period that a block inherits: of its list's introduction, else of the title, else of the heading.
+
+    A day in the introduction of results is their publication day: the heading's quarter or year applies.
+    """
+    above = title or heading
+    of_results = above is not None and above.precision in REPORTING_PERIODS
+    return above if introduction is None or (of_results and introduction.precision is Precision.DAY) else introduction
 
 
 def reported_week(texts: Iterable[str], published_on: date) -> Period | None:

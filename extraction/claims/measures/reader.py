@@ -46,6 +46,7 @@ from extraction.dating.policy import (
     starts_dated_range,
     years_of,
 )
+from extraction.names.gazetteer import COMPOUND_KINDS
 from extraction.quantities.reader import basis_of
 from extraction.sentence import Claim, nearest
 from extraction.text.clauses import clause_start, statement_start
@@ -82,8 +83,7 @@ _NEWLY_ADDED, _STOCKS = (
 _COUNTED = {("新能源", "辆"): "新能源汽车"}
 _WIDER, _AT_HOME = frozenset({"全球", "海外", "美国", "世界"}), re.compile("申万|SW|沪深|A股")
 _TRADE = re.compile("[进出]口")
-# Company figures cover all places.
-_PLACED_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
+# Of company figures, only these have a place; the others cover all.
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
 
 
@@ -297,7 +297,7 @@ class MetricReader:
         「6月全国冰箱产量904万台，冷柜产量241万台」 are both national; after 「美国…」 the place is unclear unless the
         label or heading states it. Of company figures only volumes get a place.
         """
-        is_company = measurement.subject.kind not in _PLACED_KINDS
+        is_company = measurement.subject.kind not in COMPOUND_KINDS
         head = max(measurement.indicator.start, 0)
         begin = statement_start(annotated.text, head)
         places = [name for _, name in places_in(annotated.text, annotated.refs, start=begin, end=head)] or [self._place]

@@ -38,7 +38,7 @@ from extraction.claims.measures.words import (
 )
 from extraction.context.coreference import antecedent
 from extraction.context.places import places_in
-from extraction.names.gazetteer import indicator_of
+from extraction.names.gazetteer import COMPOUND_KINDS, indicator_of
 from extraction.sentence import EntityMention
 from extraction.text.clauses import clause_start, statement_start
 from extraction.text.lexicon import phrases
@@ -61,7 +61,6 @@ _HEADING_COMPANY_CONFIDENCE = 0.84
 _CONTEXT_CONFIDENCE = 0.6
 _TOPIC_CONFIDENCE = 0.45  # named in another clause of the sentence; two of three are right
 SHARE_CONFIDENCE = 0.4  # share of a previously stated whole; one of three is right
-_COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _PHRASES = phrases("measures/subject")
 _PART = _PHRASES["part"]
 _NEXT = ("、", "/", "）、")
@@ -130,7 +129,7 @@ class SubjectFinder:
             or not owner.readable
             or owner.doubt
             or owner.ref is None
-            or owner.ref.kind not in _COMPOUND_KINDS
+            or owner.ref.kind not in COMPOUND_KINDS
         ):
             return None
         return self._measure(
@@ -213,7 +212,7 @@ class SubjectFinder:
             return None
         if owner.ref is None:
             return replace(previous.measurement, scope=owner.scope[:LONGEST_SCOPE])
-        if owner.ref.kind not in _COMPOUND_KINDS:
+        if owner.ref.kind not in COMPOUND_KINDS:
             return None
         return self._measure(
             owner.ref,
@@ -225,7 +224,7 @@ class SubjectFinder:
     def _measure(self, subject: EntityMention, indicator: EntityMention, confidence: float, scope: str) -> Measurement:
         """Join subject and head: 手机 + 出货量 = 手机出货量; for a company or country it stays 出货量."""
         head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name
-        if subject.kind in _COMPOUND_KINDS and head in self._heads:
+        if subject.kind in COMPOUND_KINDS and head in self._heads:
             named = indicator_of(subject, self._heads[head], start=indicator.start, end=indicator.end)
         elif indicator.about:
             named = EntityMention(entity_id(Kind.INDICATOR, head), Kind.INDICATOR, head, indicator.start, indicator.end)
