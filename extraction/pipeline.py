@@ -194,7 +194,7 @@ class Extractor:
                 around = self._block_surroundings(line, names, around, document.published_on)
                 period = around.period(headings.period)
             named, subject = discourse.resolve(text, names, around)
-            periods, impossible = read_periods(text, document.published_on, period, year_end, week)
+            periods, impossible = read_periods(text, document.published_on, period, fiscal_year_end=year_end, week=week)
             out[number] = AnnotatedSentence(
                 sentence=line.sentence,
                 refs=tuple(named),

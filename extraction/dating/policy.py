@@ -63,7 +63,12 @@ _SPOT_COLUMN = re.compile("股价|收盘价|目标价|市值")  # measured on a 
 
 
 def read_periods(
-    text: str, published_on: date, inherited: Period | None, fiscal_year_end: int, week: Callable[[], Period | None]
+    text: str,
+    published_on: date,
+    inherited: Period | None,
+    *,
+    fiscal_year_end: int,
+    week: Callable[[], Period | None],
 ) -> tuple[list[Dated], list[Problem]]:
     """Return the dates of a sentence, moved to the reported week and as-of date, and its impossible dates."""
     past = inherited if inherited and inherited.start and inherited.start <= published_on else None
@@ -260,7 +265,7 @@ def _bracketed(annotated: AnnotatedSentence, end: int) -> Dated | None:
 
 def _is_parenthetical(text: str, dated: Dated, quantity: Quantity) -> bool:
     """Return whether a date belongs to other words in brackets: 「配额（5-7月首批）推动价格涨至1904元」."""
-    content = bracket_around(text, dated.start, dated.end, quantity.start)
+    content = bracket_around(text, dated.start, dated.end, before=quantity.start)
     return content is not None and content != text[dated.start : dated.end]
 
 

@@ -57,7 +57,7 @@ def in_brackets(text: str, at: int, start: int = 0) -> bool:
     return text.count("（", start, at) > text.count("）", start, at)
 
 
-def bracket_around(text: str, start: int, end: int, before: int) -> str | None:
+def bracket_around(text: str, start: int, end: int, *, before: int) -> str | None:
     """Return the content of the bracket around text[start:end] that closes before an offset, or None."""
     opened, closed = text.rfind("（", 0, start), text.find("）", end, before)
     return text[opened + 1 : closed] if opened >= 0 and closed >= 0 and "）" not in text[opened:start] else None

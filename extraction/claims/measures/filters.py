@@ -258,7 +258,7 @@ def _is_named_in_bracket(figure: Figure) -> bool:
     """「大公司（市值百亿元）上涨75%」, 「前三家（甲、乙、丙）产能」: a name in brackets is not the later subject."""
     text, measurement = figure.annotated.text, figure.measurement
     named = min((each.start for each in (measurement.subject, measurement.indicator) if each.start >= 0), default=0)
-    content = bracket_around(text, named, named, figure.quantity.start)
+    content = bracket_around(text, named, named, before=figure.quantity.start)
     return content is not None and content != text[named : measurement.subject.end]  # not 「APT（仲钨酸铵）价格」
 
 
