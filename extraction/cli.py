@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import shown_lang
 from kg.commands.options import Day, kb_option
 from kg.errors import DocumentError
-from kg.language import shown_lang
 from kg.messages.words import word
 from kg.model import BlockKind
 from kg.settings import load

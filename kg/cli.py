@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kg.commands.language import language_of, usage_text, with_lang
 from kg.errors import DocumentError, KgError, QuestionError, StoreError
-from kg.language import language_of, usage_text, with_lang
 from kg.llm.port import ModelError
 from kg.messages.words import translated, word
 

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from kg.messages.words import noted
 from kg.model import Modality, Polarity
-from kg.query.values import value_text
-from kg.query.wording import factor_moves, scoped
+from kg.query.wording import factor_moves, scoped, value_text
 from viz.wording import Lang, word
 
 if TYPE_CHECKING:

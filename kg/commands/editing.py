@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import shown_lang
 from kg.commands.options import Day, Words, kb_option, opened
 from kg.errors import JudgementRefused, StoreUnusable, UnknownDocument
 from kg.ids import entity_id
 from kg.judgement import OF_FACTS, Judgement, Verdict
-from kg.language import shown_lang
 from kg.messages.words import Listed, noted, translated, word
 from kg.period import Period
 from kg.store.checks import Checkable

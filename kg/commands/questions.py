@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import lang_option
 from kg.commands.options import (
     Day,
     Words,
@@ -27,7 +28,6 @@ from kg.commands.printing import (
     print_theme,
     print_themes,
 )
-from kg.language import lang_option
 from kg.messages.words import word
 from kg.query.plain import plain
 from kg.query.session import QuerySession

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import shown_lang
 from kg.commands.options import Day, Words, json_option, kb_option
 from kg.errors import UnknownName
-from kg.language import shown_lang
 from kg.messages.words import word
 from kg.settings import load
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import lang_option
 from kg.commands.options import confidence_option, configured_model, kb_option
 from kg.errors import KgError, SettingsError
-from kg.language import lang_option
 from kg.settings import load, share_metrics
 
 if TYPE_CHECKING:

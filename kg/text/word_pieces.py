@@ -35,7 +35,7 @@ class WordPieces:
         self._tokenizer = sentencepiece.SentencePieceProcessor(model_proto=(folder / "words.spm").read_bytes())
         with np.load(folder / "words.npz") as arrays:  # type: ignore[arg-type]
             self._words, self._scales = arrays["words"], arrays["scales"].astype(np.float32)
-            self._places = arrays["places"].astype(np.float32)
+            self._places: NDArray[np.float32] = arrays["places"].astype(np.float32)
 
     @staticmethod
     @cache

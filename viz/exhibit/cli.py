@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import lang_option
 from kg.commands.options import confidence_option, kb_option
 from kg.errors import KgError
-from kg.language import lang_option
 from kg.service.base import open_kb
 from kg.store.open import open_store
 

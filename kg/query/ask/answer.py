@@ -5,7 +5,6 @@ An answer is `answered` only where a fact or a sentence meets what was asked; re
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,9 +13,11 @@ from kg.errors import QuestionError
 from kg.messages.words import listed, word
 from kg.model import Kind
 from kg.query.answers import AnswerLine, AskAnswer, Node, Subgraph
+from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.evidence import Retriever, label_of, passage
 from kg.query.ask.figures import figure_lines
 from kg.query.ask.lexicon import lexicon
+from kg.query.ask.themes import theme_lines
 from kg.query.ask.understand import understand
 from kg.query.chain import chain
 from kg.query.history import history
@@ -25,7 +26,6 @@ from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.resolve import near_names
 from kg.query.session import QuerySession, subgraph
-from kg.query.themes.listing import themes
 from kg.query.wording import (
     ROLES,
     behind,
@@ -48,15 +48,11 @@ if TYPE_CHECKING:
     from kg.query.ask.understand import Understood
     from kg.store.port import View
 
-_PATHS, _AFFECTED, _STAGES, _FACTS, _THEMES = 6, 12, 8, 14, 10
-_SENTENCES = 40  # scored sentences that are looked at
+_PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
-_ANSWERS = 0.7  # the share of the question, by weight, that a sentence has to meet to be its answer
-_LOST = 0.2  # the share that it may leave out altogether
-_RELATED = 0.4  # … and to be shown as related
+_ANSWERS, _BESIDE = 0.35, 0.17  # probability of an answer, and of a sentence shown beside it
+_RELATED = 0.14  # … and of a related sentence
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
-# What an answer to 有哪些 and 有谁 has.
-_LIST = re.compile(r"[、/]|及其?|和|与|以及|；|\n|, ")
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 
 _Composed: TypeAlias = tuple[list[AnswerLine], Subgraph]
@@ -76,19 +72,19 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
         asked = replace(understand(session, question, asked.as_of), as_of=asked.as_of)
     if asked.choices:
         return _answer(session, asked, "ambiguous", [AnswerLine(coded(each, session.lang)) for each in asked.choices])
-    found = Retriever(session, asked).find(_SENTENCES)
+    found = Retriever(session, asked).find()
     composed, graph = _composed(session, asked)
     lines = [line for line in composed if line.citations or not line.indent]
-    quoted = _quoted(asked, found, _answers)
-    if asked.operation == "compare" and not quoted:
-        quoted = _each_quoted(session, asked)
+    dated = [sentence for sentence in found if sentence.dated]
+    answering = bool(dated) and dated[0].probability >= _ANSWERS
+    quoted = _quoted(asked, [each for each in dated if each.probability >= _BESIDE]) if answering else []
     if any(line.citations for line in lines):
         return _answer(
             session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
         )
     if quoted:
         return _answer(session, asked, "answered", _by_side(session, quoted) if asked.operation == "views" else quoted)
-    related = _quoted(asked, found, _is_related)
+    related = _quoted(asked, [each for each in found if each.probability >= _RELATED])
     return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
 
 
@@ -125,25 +121,22 @@ def _today(session: QuerySession) -> date:
 # ── sentences ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _quoted(
-    asked: Understood, found: Sequence[ScoredSentence], fits: Callable[[Understood, ScoredSentence], bool]
-) -> list[AnswerLine]:
+def _quoted(asked: Understood, found: Sequence[ScoredSentence]) -> list[AnswerLine]:
     wide = asked.wants_list or asked.operation in _WIDE
     out: list[AnswerLine] = []
     shown: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for sentence in found:
-        if len(out) >= (_SHOWN_OF_A_LIST if wide else _SHOWN):
+        start, end, text = passage(sentence, wide=wide)
+        place = sentence.document.id, sentence.chunk.id
+        if any(start < until and since < end for since, until in shown.get(place, ())):
+            continue
+        shown.setdefault(place, []).append((start, end))
+        label = label_of(sentence)
+        body = sentence.text if (start, end) == (sentence.start, sentence.end) else text  # a row with its heads
+        said = f"{label}：{body}" if label and label not in body else body
+        out.append(AnswerLine(said, (sentence.citation(start, end, text),), 1, source="text"))
+        if len(out) == (_SHOWN_OF_A_LIST if wide else _SHOWN):
             break
-        if fits(asked, sentence):
-            start, end, text = passage(sentence, wide=wide)
-            place = sentence.document.id, sentence.chunk.id
-            if any(start < until and since < end for since, until in shown.get(place, ())):
-                continue
-            shown.setdefault(place, []).append((start, end))
-            label = label_of(sentence)
-            body = sentence.text if (start, end) == (sentence.start, sentence.end) else text  # a row with its heads
-            said = f"{label}：{body}" if label and label not in body else body
-            out.append(AnswerLine(said, (sentence.citation(start, end, text),), 1, source="text"))
     return out
 
 
@@ -158,40 +151,6 @@ def _by_side(session: QuerySession, lines: Sequence[AnswerLine]) -> list[AnswerL
         groups["中性" if counts[sides[0]] == counts[sides[1]] else sides[0]].append(line)
     heads = {side: AnswerLine(word(f"ask.side.{side}", session.lang)) for side in groups}
     return [row for side, group in groups.items() if group for row in (heads[side], *group)]
-
-
-def _each_quoted(session: QuerySession, asked: Understood) -> list[AnswerLine]:
-    """Return the best sentence about each of the compared companies; nothing unless each has one."""
-    companies = [each.id for each in asked.entities if each.kind == Kind.COMPANY]
-    out = []
-    for company in companies if len(companies) > 1 else ():
-        others = set(companies) - {company}
-        alone = replace(asked, terms=tuple(term for term in asked.terms if term.entity not in others))
-        lines = _quoted(alone, Retriever(session, alone).find(_SENTENCES), _answers)[:1]
-        if not lines:
-            return []
-        out += lines
-    return out
-
-
-def _answers(asked: Understood, sentence: ScoredSentence) -> bool:
-    asks = asked.operation != "facts" or asked.wants_value or asked.wants_day
-    says_something = asks or any(not term.entity for term in asked.terms)
-    fits = sentence.names and sentence.valued and sentence.dated and sentence.stated
-    if asked.wants_list and asked.operation not in _COMPOSERS:
-        fits = fits and bool(_LIST.search(passage(sentence, wide=False)[2]))
-    superlative = asked.operation == "rank"  # a few words more or less turn it around
-    return says_something and fits and not superlative and sentence.coverage >= _ANSWERS and sentence.lost <= _LOST
-
-
-def _is_related(asked: Understood, sentence: ScoredSentence) -> bool:
-    others = [term for term in asked.terms if not term.name]
-    if len(asked.terms) == 1 and not asked.entities:
-        return False  # one word, and nothing that the base knows: 今天天气
-    touched = not others or any(term.word not in sentence.missing for term in others)
-    if any(term.measure and asked.wants_value and term.word in sentence.missing for term in asked.terms):
-        return False
-    return sentence.named and touched and sentence.coverage >= _RELATED
 
 
 # ── the graph ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -236,11 +195,23 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
     once: dict[str, Link] = {}  # the best fact of each company or thing that answers
     for *_, link in sorted(wanted, key=lambda row: row[:-1]):
         once.setdefault(link.target if aspect.subject else link.source, link)
-    links = list(once.values())[:_FACTS]
-    lines = [AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in links]
+    lines, links = [], []
+    for link in list(once.values())[:_FACTS]:
+        line = AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1)
+        if _speaks_of(asked, line):
+            lines.append(line)
+            links.append(link)
     nodes = {end for link in links for end in (link.source, link.target)}
     known = [_plain(entity) for end in sorted(nodes) if (entity := session.view.entity(end))]
     return lines, subgraph(known, links)
+
+
+def _speaks_of(asked: Understood, line: AnswerLine) -> bool:
+    """Whether a quote of a line from the graph speaks of what is asked, as the answer model reads it."""
+    return any(
+        AnswerModel.shipped().probability(asked.core, SentenceInContext(cited.quote, (cited.title,))) >= _BESIDE
+        for cited in line.citations
+    )
 
 
 def _chain(session: QuerySession, asked: Understood) -> _Composed:
@@ -298,6 +269,7 @@ def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> _C
     for path in paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
         lines.append(AnswerLine(path_text(session, path, first), path_citations(path, first), 1))
+    lines = [line for line in lines if _speaks_of(asked, line)]
     if not lines:
         return _NONE
     lines.insert(0, AnswerLine(word("ask.effects" if answer.forward else "ask.causes", lang, factor=name)))
@@ -379,15 +351,8 @@ def _history(session: QuerySession, asked: Understood) -> _Composed:
     return lines, subgraph([_plain(entity) for entity in known], links)
 
 
-def _themes(session: QuerySession, _: Understood) -> _Composed:
-    lines = [AnswerLine("当前主题：")]
-    for community in themes(session.view)[:_THEMES]:
-        summary = community.summary
-        if summary:
-            facts = list(session.view.facts(ids={fact for line in summary.lines for fact in line.facts[:1]}))
-            text = f"{summary.title}（{len(community.members)} 个实体）"
-            lines.append(AnswerLine(text, tuple(session.citations(facts, 2)), 1))
-    return lines, Subgraph()
+def _themes(session: QuerySession, asked: Understood) -> _Composed:
+    return theme_lines(session, asked.entities, _today(session)), Subgraph()
 
 
 def _plain(entity: Entity) -> Node:

@@ -79,8 +79,8 @@ def test_what_the_graph_knows_comes_from_the_graph(view: View, question: str, op
 def test_what_the_graph_does_not_know_is_sought_in_the_text(question: str):
     bare = seen(*solar())
     answer = ask(bare, question)
-    assert answer.status == "partial"
-    assert not answer.lines
+    assert answer.status in {"partial", "answered"}
+    assert all(line.source == "text" for line in (*answer.lines, *answer.passages))
     assert cited_well(bare, answer)
 
 
@@ -93,9 +93,10 @@ def test_what_neither_knows_is_said_plainly(view: View, question: str):
 
 def test_what_is_asked_about_comes_first():
     """Of two effects the weaker, when it is the one in the question."""
+    margin, longi = "硅料价格上涨压低组件毛利率。", "硅料价格上涨带动隆基绿能盈利改善。"
     view = seen(
-        paper(1, "2024-01-01", ("甲。", moves(PRICE, MARGIN, 1, -1)), ("乙。", moves(PRICE, LONGI, 1, 1))),
-        paper(2, "2024-01-01", ("甲。", moves(PRICE, MARGIN, 1, -1))),
+        paper(1, "2024-01-01", (margin, moves(PRICE, MARGIN, 1, -1)), (longi, moves(PRICE, LONGI, 1, 1))),
+        paper(2, "2024-01-01", (margin, moves(PRICE, MARGIN, 1, -1))),
     )
     plain, asked = ask(view, "硅料价格上涨有什么影响"), ask(view, "硅料价格上涨对隆基绿能有什么影响")
     assert plain.lines[1].text == "硅料价格上升 → 组件毛利率下降"
@@ -199,26 +200,26 @@ def test_a_sentence_that_names_several_is_cited_once():
 def test_views_are_grouped_by_side_newest_first():
     linked = moves(PRICE, MARGIN, 1, -1)
     view = seen(
-        paper(1, "2024-01-01", ("分析师认为硅料价格有望回升，看好龙头。", linked)),
-        paper(2, "2024-02-01", ("分析师认为硅料价格仍将承压下行。", linked)),
-        paper(3, "2024-03-01", ("分析师认为硅料价格不看好，下跌未止。", linked)),
+        paper(1, "2024-01-01", ("中信证券认为硅料价格有望回升，看好龙头企业。", linked)),
+        paper(2, "2024-02-01", ("国泰君安认为硅料价格仍将承压下行，维持谨慎。", linked)),
+        paper(3, "2024-03-01", ("华泰证券不看好硅料价格，认为下跌未止，维持谨慎。", linked)),
     )
     answer = ask(view, "大家怎么看硅料价格？")
     assert [line.text for line in answer.lines] == [
         "看多：",
-        "分析师认为硅料价格有望回升，看好龙头。",
+        "中信证券认为硅料价格有望回升，看好龙头企业。",
         "看空：",
-        "分析师认为硅料价格不看好，下跌未止。",
-        "分析师认为硅料价格仍将承压下行。",
+        "华泰证券不看好硅料价格，认为下跌未止，维持谨慎。",
+        "国泰君安认为硅料价格仍将承压下行，维持谨慎。",
     ]
 
 
 def test_a_year_is_no_value():
     linked = moves(PRICE, MARGIN, 1, -1)
     sentence = "2024年硅料价格企稳，公司名单见附表。"
-    assert ask(seen(paper(1, "2024-01-01", (sentence, linked))), "硅料价格是多少元？").status != "answered"
-    stated = "2024年硅料价格为每千克65元。"
-    answer = ask(seen(paper(1, "2024-01-01", (stated, linked))), "硅料价格是多少元？")
+    assert ask(seen(paper(1, "2024-01-01", (sentence, linked))), "硅料价格每千克多少元？").status != "answered"
+    stated = "2024年12月底，硅料价格为每千克65元，环比上涨3元。"
+    answer = ask(seen(paper(1, "2024-01-01", (stated, linked))), "硅料价格每千克多少元？")
     assert (answer.status, answer.lines[0].text) == ("answered", stated)
 
 

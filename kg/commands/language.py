@@ -60,7 +60,8 @@ def language_of(arguments: Sequence[str]) -> Lang:
         name, _, value = argument.partition("=")
         if name == "--lang":
             value = value or "".join(arguments[place + 1 : place + 2])
-            return "en" if value == "en" else "zh"
+            if value in LANGUAGES:
+                return value
     try:
         return "en" if load().lang == "en" else "zh"
     except SettingsError:  # reported by the command itself

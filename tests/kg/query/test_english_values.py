@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kg.model import Value
-from kg.query.values import value_text
+from kg.query.wording import value_text
 
 
 @pytest.mark.parametrize(
