@@ -113,8 +113,8 @@ def swapped(questions: Sequence[Question], rng: random.Random) -> Iterator[Pair]
         for reading in answers:
             seen = " ".join((*reading.above, reading.label, reading.before, reading.sentence))
             name = next((each for each in _proper(asked) if each in seen), None)
-            other = rng.choice(others)
-            if name and other not in seen and other not in asked:
+            other = rng.choice(others) if others else ""
+            if name and other and other not in seen and other not in asked:
                 yield asked.replace(name, other), reading, 0.0
             year = _YEAR.search(asked)
             if year and year[0] in seen:

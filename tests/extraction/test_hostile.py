@@ -194,7 +194,7 @@ def test_under_a_memory_limit_of_the_shell_the_run_goes_on(tmp_path: Path):
     )
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
-    assert done.stderr.count("refused: ") == 1
+    assert done.stderr.count("未处理：") == 1
     assert "1 篇新写入" in done.stdout
 
 
