@@ -194,14 +194,19 @@ TOUCHING = f"""
     )
     ORDER BY f.id, f.key
 """
-# Rivals of the given facts: facts of the same subject and relation that may supersede them or be superseded. Few facts
-# have rivals, and only their subjects are looked up.
-_PAIRS = f"SELECT f.subject, f.relation FROM fact AS f WHERE {_CONDITIONS['ids']} AND {RIVALS}"
+# Rivals of the given facts that lack in the result: they share the subject and, except where a subject can have one
+# object only (`:subject_ones`), the object. Few facts have rivals, and only their ends are looked up.
+_GROUPS = f"""
+    SELECT DISTINCT f.subject, f.relation,
+        CASE WHEN f.relation IN (SELECT value FROM json_each(:subject_ones)) THEN NULL ELSE f.object END AS object
+    FROM fact AS f WHERE {_CONDITIONS["ids"]} AND {RIVALS}
+"""
 COMPANIONS = f"""
-    WITH pair (subject, relation) AS MATERIALIZED ({_PAIRS})
-    {BARE_FACTS} AND (f.subject, f.relation) IN pair AND f.key IN (
-        SELECT a.rowid FROM (SELECT DISTINCT subject FROM pair) AS p
-        CROSS JOIN fact_end AS a ON a.fact_end MATCH p.subject
+    WITH rivalry (subject, relation, object) AS MATERIALIZED ({_GROUPS})
+    {BARE_FACTS} AND f.key IN (
+        SELECT g.key FROM rivalry AS r
+        CROSS JOIN fact_end AS a ON a.fact_end MATCH r.subject || coalesce(' o' || r.object, '')
+        CROSS JOIN fact AS g ON g.key = a.rowid AND g.relation = r.relation
     )
     ORDER BY f.id, f.key
 """
