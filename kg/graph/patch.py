@@ -20,12 +20,13 @@ from kg.model import Kind
 from kg.store.columns import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import date
 
     from numpy.typing import NDArray
 
     from kg.graph.edges import Buckets, Passes
+    from kg.graph.outlines import Ends, Outlines
     from kg.model import Entity, Fact
     from kg.relations import Vocabulary
     from kg.store.port import View
@@ -85,6 +86,7 @@ class Parts:
     inward: Buckets
     anchored: Buckets
     patch: Patch | None = None
+    outlines: Outlines | None = None  # where the base has a table
 
     @property
     def edges(self) -> Edges:
@@ -134,8 +136,12 @@ def compiled(view: View, vocabulary: Vocabulary) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Differences from a compiled graph: current `facts` by id; removed entities map to None."""
+    """Differences from a compiled graph: current `facts` by id; removed entities map to None.
 
+    `lost` are the rows of the table that the facts replace, `gone` their edges.
+    """
+
+    lost: NDArray[np.bool_]
     gone: NDArray[np.bool_]
     facts: list[Fact]
     entities: Mapping[str, Entity | None]
@@ -174,7 +180,17 @@ def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
         patch=Patch(
             base_of, now_of, changed.gone, edges, outward(edges, width), inward(edges, width, by_id), touched, moves
         ),
+        outlines=parts.outlines
+        and parts.outlines.changed(entity_ids, changed.lost, _placed(changed, nodes, vocabulary)),
     )
+
+
+def _placed(changed: Changed, nodes: Mapping[str, int], vocabulary: Vocabulary) -> Iterator[tuple[Fact, Ends]]:
+    """Yield the changed facts of known relations with their ends as numbers."""
+    relations = {name: number for number, name in enumerate(vocabulary.relations)}
+    for fact in changed.facts:
+        if fact.relation in relations and fact.subject in nodes and fact.object in nodes:
+            yield fact, (nodes[fact.subject], relations[fact.relation], nodes[fact.object])
 
 
 def _touched(base_of: NDArray[np.int32], added: NDArray[np.int32], removed: NDArray[np.int32]) -> NDArray[np.bool_]:

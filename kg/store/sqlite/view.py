@@ -258,4 +258,4 @@ def _stated_entity(row: Row) -> StatedEntity:
 
 
 def _day_and_document(text: str) -> tuple[date, str]:
-    return date.fromordinal(int(text[: sql.DAY_DIGITS])), text[sql.DAY_DIGITS :]
+    return date.fromordinal(int(text[: sql.DAY_DIGITS]) - sql.FIRST_DAY), text[sql.DAY_DIGITS :]
