@@ -213,7 +213,7 @@ def _derived(
         outward=out,
         inward=back,
         anchored=anchored(nodes.about),
-        outlines=Outlines(table, request.bounds, entity_ids, edges),
+        outlines=Outlines.of(table, request.bounds, entity_ids, edges),
     )
 
 
@@ -248,7 +248,7 @@ def _unpack(found: Mapping[str, NDArray[Any]], table: FactTable, bounds: Visible
         outward=Buckets(found["outward"], None),
         inward=Buckets(found["inward"], found["inward_rows"]),
         anchored=anchored(found["about"]),
-        outlines=Outlines(table, bounds, entity_ids, rows.columns),
+        outlines=Outlines.of(table, bounds, entity_ids, rows.columns),
     )
 
 
@@ -298,7 +298,7 @@ def _apply_changes(
     rows = rows_between(table, _triples_of(table, found.values(), request.vocabulary))
     found |= {fact.id: fact for fact in request.view.facts(ids={*Ids(table.fact_id).at(rows)} - found.keys())}
     facts = sorted(found.values(), key=attrgetter("id"))
-    rows = np.union1d(rows, _rows_of(table, touched.facts | request.source.judged_facts))
+    rows = np.union1d(rows.astype(np.int64), _rows_of(table, touched.facts | request.source.judged_facts))
     if judged:
         nodes = _found(Texts(table.entity_texts, table.entity_ends), judged)
         rows = np.union1d(rows, np.flatnonzero(np.isin(table.source, nodes) | np.isin(table.target, nodes)))

@@ -70,8 +70,27 @@ def doubts_of(fact: Fact) -> Doubts:
     return tuple((item.document, 1 - item.confidence) for item in fact.evidence)
 
 
+class Stated(NamedTuple):
+    """All visible facts as columns: their ends, and whether they hold with at least some confidence."""
+
+    source: NDArray[np.int64]
+    relation: NDArray[np.int64]
+    target: NDArray[np.int64]
+    sure: NDArray[np.bool_]
+    ids: NDArray[np.bytes_]
+
+    @staticmethod
+    def of(outlines: Iterable[Outline], min_confidence: float) -> Stated:
+        """Return outlines as columns."""
+        given = list(outlines)
+        ends = np.array([outline.ends for outline in given], dtype=np.int64).reshape(-1, 3)
+        sure = [outline.live and outline.confidence >= min_confidence for outline in given]
+        ids = np.array([outline.id.encode() for outline in given], dtype=np.bytes_)
+        return Stated(ends[:, 0], ends[:, 1], ends[:, 2], np.array(sure, dtype=np.bool_), ids)
+
+
 class Outlines:
-    """The outlines of all facts of a compiled view whose relations are in the vocabulary.
+    """The outlines of all facts of a compiled view; their relations are in the vocabulary.
 
     Facts of one claim are either all in the table or all later.
     """
@@ -80,6 +99,11 @@ class Outlines:
         self._table, self._bounds, self._ids, self._edges = table, bounds, entity_ids, edges
         self._lost: NDArray[np.bool_] | None = None
         self._later: dict[Ends, list[Outline]] = {}
+
+    @staticmethod
+    def of(table: FactTable, bounds: VisibleBounds, entity_ids: Texts, edges: Edges) -> Outlines | None:
+        """Return the outlines of a table, or None if it has relations that the vocabulary lacks."""
+        return None if (table.relation < 0).any() else Outlines(table, bounds, entity_ids, edges)
 
     def changed(self, entity_ids: Texts, lost: NDArray[np.bool_], later: Iterable[tuple[Fact, Ends]]) -> Outlines:
         """Return the outlines with later facts instead of lost rows of the table."""
@@ -105,7 +129,23 @@ class Outlines:
         begin, end = np.searchsorted(table.target, row, sorter=table.by_target)
         rows = np.union1d(np.arange(first, last), table.by_target[begin:end])
         later = (outline for ends, found in self._later.items() if node in (ends[0], ends[2]) for outline in found)
-        return sorted([*self._read(rows[table.relation[rows] >= 0]), *later])
+        return sorted([*self._read(rows), *later])
+
+    def stated(self, min_confidence: float) -> Stated:
+        """Return all facts as columns, in no order."""
+        table, starts = self._table, self._table.evidence_ends[:-1]
+        confidence, day = table.confidences[table.evidence_sure], table.document_day[table.evidence_document]
+        seen = self._seen(np.arange(len(table.evidence_document)))
+        first = np.minimum.reduceat(np.where(seen, day, OPEN_END), starts) if len(starts) else day
+        best = np.maximum.reduceat(np.where(seen, confidence, -1.0), starts) if len(starts) else confidence
+        holds = np.where(table.stated != 0, table.start, first), np.where(table.stated != 0, table.end, OPEN_END)
+        visible = (best >= 0) & self._bounds.overlapping(*holds)
+        rows = np.flatnonzero(visible if self._lost is None else visible & ~self._lost)
+        sure = (best[rows] >= min_confidence) & (self._live[rows] | (table.negative[rows] != 0))
+        source, target = self._nodes[table.source[rows]], self._nodes[table.target[rows]]
+        own = Stated(source, table.relation[rows], target, sure, table.fact_id[rows])
+        later = Stated.of((outline for found in self._later.values() for outline in found), min_confidence)
+        return Stated(*map(np.concatenate, zip(own, later, strict=True)))
 
     @cached_property
     def _table_rows(self) -> NDArray[np.int32]:
@@ -141,9 +181,7 @@ class Outlines:
         rows = rows if self._lost is None else rows[~self._lost[rows]]
         places, counts = evidence_of(table, rows), table.evidence_ends[1:][rows] - table.evidence_ends[:-1][rows]
         fact, document = np.repeat(np.arange(len(rows)), counts), table.evidence_document[places]
-        seen = self._documents[document]
-        if self._bounds.read is not None:
-            seen &= table.instants[table.evidence_read[places]] <= self._bounds.read
+        seen = self._seen(places)
         order = np.lexsort((document, fact))  # documents are numbered by day and id
         order = order[seen[order]]
         document, confidence = document[order], table.confidences[table.evidence_sure[places[order]]].tolist()
@@ -169,6 +207,14 @@ class Outlines:
         source, target = self._nodes[table.source[rows]], self._nodes[table.target[rows]]
         claim = (table.fact_id[rows], source, table.relation[rows], target, table.sign[rows], table.negative[rows])
         return zip(*(column.tolist() for column in (*claim, self._live[rows], *more)), strict=True)
+
+    def _seen(self, places: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which pieces of evidence the view sees."""
+        table = self._table
+        seen = self._documents[table.evidence_document[places]]
+        if self._bounds.read is not None:
+            seen &= table.instants[table.evidence_read[places]] <= self._bounds.read
+        return seen
 
     def _inside(
         self, rows: NDArray[np.integer], document: NDArray[np.int32], bounds: NDArray[np.intp]

@@ -27,6 +27,9 @@ from kg.graph.snapshot import Snapshot
 from kg.judgement import Judgement, Verdict
 from kg.model import Entity, Kind
 from kg.period import month, quarter
+from kg.query.profile import profile_of
+from kg.query.session import QuerySession
+from kg.query.stats import stats
 from kg.relations import vocabulary
 from kg.store.columns import TableSource
 from kg.store.memory import MemoryStore
@@ -126,6 +129,12 @@ def outlined(view: View) -> list[list[object]]:
     return [weighed(between), *map(weighed, at)]
 
 
+def answered(view: View) -> list[object]:
+    """Return answers that read columns where there are some."""
+    session = QuerySession(view)
+    return [stats(session), *(profile_of(session, entity) for entity in view.entities())]
+
+
 def weighed(outlines: list[Outline]) -> list[object]:
     """Return outlines as ranking sees them: which documents doubt a claim does not matter, how much they do does."""
     documents: dict[object, dict[object, float]] = {}
@@ -198,6 +207,7 @@ def test_after_each_commit_the_patched_graph_is_the_one_compiled_anew(
             for view in ({}, {"as_of": day(as_of)}, {"known_at": READ + timedelta(days=1)}):
                 assert laid_out(store.view(**view)) == laid_out(reference.view(**view)), view
                 assert outlined(store.view(**view)) == outlined(reference.view(**view)), view
+                assert answered(store.view(**view)) == answered(reference.view(**view)), view
             during = month(2024, 1)
             assert laid_out(store.view().during(during)) == laid_out(reference.view().during(during))
             assert outlined(store.view().during(during)) == outlined(reference.view().during(during))
