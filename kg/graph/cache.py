@@ -213,7 +213,7 @@ def _derived(
         outward=out,
         inward=back,
         anchored=anchored(nodes.about),
-        outlines=Outlines.of(table, request.bounds, entity_ids, edges),
+        outlines=Outlines.of(table, request.bounds, entity_ids, edges=edges),
     )
 
 
@@ -248,7 +248,7 @@ def _unpack(found: Mapping[str, NDArray[Any]], table: FactTable, bounds: Visible
         outward=Buckets(found["outward"], None),
         inward=Buckets(found["inward"], found["inward_rows"]),
         anchored=anchored(found["about"]),
-        outlines=Outlines.of(table, bounds, entity_ids, rows.columns),
+        outlines=Outlines.of(table, bounds, entity_ids, edges=rows.columns),
     )
 
 

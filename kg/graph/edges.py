@@ -220,7 +220,7 @@ class Buckets:
         return self._filter(first, last, limit, passes=passes)
 
     def strongest_at(
-        self, nodes: NDArray[np.int64], wanted: NDArray[np.bool_], limit: int, passes: Passes | None = None
+        self, nodes: NDArray[np.int64], wanted: NDArray[np.bool_], limit: int, *, passes: Passes | None = None
     ) -> NDArray[np.integer] | None:
         """Return what `strongest` does for the wanted relations of nodes, or None where that would take longer.
 

@@ -70,7 +70,7 @@ def doubts_of(fact: Fact) -> Doubts:
     return tuple((item.document, 1 - item.confidence) for item in fact.evidence)
 
 
-class Stated(NamedTuple):
+class FactColumns(NamedTuple):
     """All visible facts as columns: their ends, and whether they hold with at least some confidence."""
 
     source: NDArray[np.int64]
@@ -80,13 +80,13 @@ class Stated(NamedTuple):
     ids: NDArray[np.bytes_]
 
     @staticmethod
-    def of(outlines: Iterable[Outline], min_confidence: float) -> Stated:
+    def of(outlines: Iterable[Outline], min_confidence: float) -> FactColumns:
         """Return outlines as columns."""
         given = list(outlines)
         ends = np.array([outline.ends for outline in given], dtype=np.int64).reshape(-1, 3)
         sure = [outline.live and outline.confidence >= min_confidence for outline in given]
         ids = np.array([outline.id.encode() for outline in given], dtype=np.bytes_)
-        return Stated(ends[:, 0], ends[:, 1], ends[:, 2], np.array(sure, dtype=np.bool_), ids)
+        return FactColumns(ends[:, 0], ends[:, 1], ends[:, 2], np.array(sure, dtype=np.bool_), ids)
 
 
 class Outlines:
@@ -95,19 +95,19 @@ class Outlines:
     Facts of one claim are either all in the table or all later.
     """
 
-    def __init__(self, table: FactTable, bounds: VisibleBounds, entity_ids: Texts, edges: Edges) -> None:
+    def __init__(self, table: FactTable, bounds: VisibleBounds, entity_ids: Texts, *, edges: Edges) -> None:
         self._table, self._bounds, self._ids, self._edges = table, bounds, entity_ids, edges
         self._lost: NDArray[np.bool_] | None = None
         self._later: dict[Ends, list[Outline]] = {}
 
     @staticmethod
-    def of(table: FactTable, bounds: VisibleBounds, entity_ids: Texts, edges: Edges) -> Outlines | None:
+    def of(table: FactTable, bounds: VisibleBounds, entity_ids: Texts, *, edges: Edges) -> Outlines | None:
         """Return the outlines of a table, or None if it has relations that the vocabulary lacks."""
-        return None if (table.relation < 0).any() else Outlines(table, bounds, entity_ids, edges)
+        return None if (table.relation < 0).any() else Outlines(table, bounds, entity_ids, edges=edges)
 
     def changed(self, entity_ids: Texts, lost: NDArray[np.bool_], later: Iterable[tuple[Fact, Ends]]) -> Outlines:
         """Return the outlines with later facts instead of lost rows of the table."""
-        made = Outlines(self._table, self._bounds, entity_ids, self._edges)
+        made = Outlines(self._table, self._bounds, entity_ids, edges=self._edges)
         made._lost, made._live = lost, self._live  # the mask of the table is the same
         for fact, ends in later:
             made._later.setdefault(ends, []).append(Outline.of(fact, ends))
@@ -131,7 +131,7 @@ class Outlines:
         later = (outline for ends, found in self._later.items() if node in (ends[0], ends[2]) for outline in found)
         return sorted([*self._read(rows), *later])
 
-    def stated(self, min_confidence: float) -> Stated:
+    def stated(self, min_confidence: float) -> FactColumns:
         """Return all facts as columns, in no order."""
         table, starts = self._table, self._table.evidence_ends[:-1]
         confidence, day = table.confidences[table.evidence_sure], table.document_day[table.evidence_document]
@@ -143,9 +143,9 @@ class Outlines:
         rows = np.flatnonzero(visible if self._lost is None else visible & ~self._lost)
         sure = (best[rows] >= min_confidence) & (self._live[rows] | (table.negative[rows] != 0))
         source, target = self._nodes[table.source[rows]], self._nodes[table.target[rows]]
-        own = Stated(source, table.relation[rows], target, sure, table.fact_id[rows])
-        later = Stated.of((outline for found in self._later.values() for outline in found), min_confidence)
-        return Stated(*map(np.concatenate, zip(own, later, strict=True)))
+        own = FactColumns(source, table.relation[rows], target, sure, table.fact_id[rows])
+        later = FactColumns.of((outline for found in self._later.values() for outline in found), min_confidence)
+        return FactColumns(*map(np.concatenate, zip(own, later, strict=True)))
 
     @cached_property
     def _table_rows(self) -> NDArray[np.int32]:
@@ -236,8 +236,8 @@ def rows_between(table: FactTable, triples: NDArray[np.integer]) -> NDArray[np.i
     """
     source, target, relation = triples.astype(np.int32).T
     first, last = np.searchsorted(table.source, source), np.searchsorted(table.source, source, side="right")
-    low = _place(table, first, last, target, relation)
-    high = _place(table, low, last, target, relation + 1)
+    low = _place(table, first, last, target=target, relation=relation)
+    high = _place(table, low, last, target=target, relation=relation + 1)
     counts = high - low
     places = np.repeat(low - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
     rows: NDArray[np.int32] = table.by_ends[places]
@@ -248,6 +248,7 @@ def _place(
     table: FactTable,
     low: NDArray[np.intp],
     high: NDArray[np.intp],
+    *,
     target: NDArray[np.int32],
     relation: NDArray[np.int32],
 ) -> NDArray[np.intp]:

@@ -181,12 +181,12 @@ def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
         patch=Patch(
             base_of, now_of, changed.gone, edges, outward(edges, width), inward(edges, width, by_id), touched, moves
         ),
-        outlines=_outlines(parts, changed, entity_ids, nodes, vocabulary),
+        outlines=_outlines(parts, changed, entity_ids, nodes=nodes, vocabulary=vocabulary),
     )
 
 
 def _outlines(
-    parts: Parts, changed: Changed, entity_ids: Texts, nodes: Mapping[str, int], vocabulary: Vocabulary
+    parts: Parts, changed: Changed, entity_ids: Texts, *, nodes: Mapping[str, int], vocabulary: Vocabulary
 ) -> Outlines | None:
     relations = {name: number for number, name in enumerate(vocabulary.relations)}
     if parts.outlines is None or any(fact.relation not in relations for fact in changed.facts):
@@ -241,7 +241,9 @@ def _strongest_in_base(
     parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: EdgeWindow
 ) -> Edges:
     buckets = parts.outward if out else parts.inward
-    return parts.rows.take(_rows_of(buckets, nodes, numbers, limit, within.passes(parts.edges), within.relations))
+    return parts.rows.take(
+        _rows_of(buckets, nodes, numbers, limit=limit, passes=within.passes(parts.edges), width=within.relations)
+    )
 
 
 def _strongest_in_both(
@@ -250,10 +252,19 @@ def _strongest_in_both(
     patch = cast("Patch", parts.patch)
     buckets = parts.outward if out else parts.inward
     base = patch.base_of[nodes].astype(np.int64)
-    rows = _rows_of(buckets, base[base >= 0], numbers, limit, within.passes(parts.edges, patch.gone), within.relations)
+    rows = _rows_of(
+        buckets,
+        base[base >= 0],
+        numbers,
+        limit=limit,
+        passes=within.passes(parts.edges, patch.gone),
+        width=within.relations,
+    )
     found = patch.moved(parts.rows.take(rows))
     buckets = patch.outward if out else patch.inward
-    added_rows = _rows_of(buckets, nodes, numbers, limit, within.passes(patch.edges), within.relations)
+    added_rows = _rows_of(
+        buckets, nodes, numbers, limit=limit, passes=within.passes(patch.edges), width=within.relations
+    )
     joined = found.joined(patch.edges.take(added_rows))
     node = joined.source if out else joined.target
     by_bucket = joined.take(order := _sort_order(parts.fact_ids, joined, node))
@@ -264,6 +275,7 @@ def _rows_of(
     buckets: Buckets,
     nodes: NDArray[np.int64],
     numbers: NDArray[np.int64],
+    *,
     limit: int,
     passes: Passes | None,
     width: int,
@@ -272,7 +284,7 @@ def _rows_of(
     if len(nodes) * len(numbers) > _MANY:
         wanted = np.zeros(width, dtype=np.bool_)
         wanted[numbers[::2]] = True
-        rows = buckets.strongest_at(nodes, wanted, limit, passes)
+        rows = buckets.strongest_at(nodes, wanted, limit, passes=passes)
         if rows is not None:
             return rows
     return buckets.strongest(_bucket_keys(nodes, numbers, width), limit, passes)

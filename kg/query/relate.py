@@ -111,7 +111,8 @@ def _search(session: QuerySession, start: int | None, goal: int | None) -> list[
         return []
     relations = session.words.of_family("structure", "chain", "causal")
     begin = _both_ways(session, [start], relations, _AT_ENDS)
-    distance = _distances(session, goal, relations, np.concatenate([begin[0].target, begin[1].source]))
+    around = np.concatenate([begin[0].target, begin[1].source])
+    distance = _distances(session, goal, relations, around=around)
     home = _home(_onward(session, {goal: 0}, relations, distance, limit=_AT_ENDS)[goal], goal)
     known = {(start, 0): _onward(session, {start: 0}, relations, distance, limit=_AT_ENDS)[start]}
     queue = [_Walk(-1.0, (start,))]
@@ -127,8 +128,8 @@ def _search(session: QuerySession, start: int | None, goal: int | None) -> list[
         else:
             if hops < _LONGEST - 1:  # what the last hop may lead to is only the goal, and that is in `home`
                 if (last, hops) not in known:
-                    coming = [*_waiting(queue, walk, goal, known), walk]
-                    known |= _ahead(session, coming, relations, distance)
+                    coming = [*_waiting(queue, walk, goal=goal, known=known), walk]
+                    known |= _ahead(session, coming, relations=relations, distance=distance)
                 longer.append(walk.longer(known[last, hops]))
             if last in home:
                 longer.append(walk.longer(home[last]))
@@ -145,7 +146,7 @@ def _home(ways: _Ways, goal: int) -> dict[int, _Ways]:
 
 
 def _waiting(
-    queue: Sequence[_Walk], walk: _Walk, goal: int, known: Mapping[tuple[int, int], object]
+    queue: Sequence[_Walk], walk: _Walk, *, goal: int, known: Mapping[tuple[int, int], object]
 ) -> Iterator[_Walk]:
     """Yield walks that come soon and need edges: those that lead the heap, and those next to the one at hand.
 
@@ -165,7 +166,7 @@ def _waiting(
 
 
 def _ahead(
-    session: QuerySession, walks: Sequence[_Walk], relations: Sequence[str], distance: NDArray[np.int8]
+    session: QuerySession, walks: Sequence[_Walk], *, relations: Sequence[str], distance: NDArray[np.int8]
 ) -> dict[tuple[int, int], _Ways]:
     """Return the ways on from the last nodes of walks, by node and hops."""
     asked = {walk.nodes[-1]: len(walk.nodes) - 1 for walk in walks}
@@ -174,7 +175,7 @@ def _ahead(
 
 
 def _distances(
-    session: QuerySession, goal: int, relations: Sequence[str], around: NDArray[np.integer]
+    session: QuerySession, goal: int, relations: Sequence[str], *, around: NDArray[np.integer]
 ) -> NDArray[np.int8]:
     """Return each node's hops to the goal, `_LONGEST` for all that are further: the search never walks there.
 

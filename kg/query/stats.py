@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
-    from kg.graph.outlines import Stated
+    from kg.graph.outlines import FactColumns
     from kg.model import Entity
     from kg.query.session import QuerySession
 
@@ -84,7 +84,7 @@ class _Counted(NamedTuple):
     examples: dict[str, tuple[str, str]]
 
 
-def _of_columns(session: QuerySession, stated: Stated) -> _Counted:
+def _of_columns(session: QuerySession, stated: FactColumns) -> _Counted:
     """Count columns; nodes are in the order of ids."""
     names, sure = session.graph.relation_names, stated.sure
     source, relation, target, ids = (
