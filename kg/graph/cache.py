@@ -295,10 +295,10 @@ def _apply_changes(
     table, judged = cached.table, request.source.judged
     found = {fact.id: fact for fact in request.view.facts(ids=touched.facts | request.source.judged_facts)}
     # With a fact, all facts between its ends are read again: what several documents claim is weighed as a whole.
-    rows = rows_between(table, _triples_of(table, found.values(), request.vocabulary))
-    found |= {fact.id: fact for fact in request.view.facts(ids={*Ids(table.fact_id).at(rows)} - found.keys())}
+    beside = rows_between(table, _triples_of(table, found.values(), request.vocabulary))
+    found |= {fact.id: fact for fact in request.view.facts(ids={*Ids(table.fact_id).at(beside)} - found.keys())}
     facts = sorted(found.values(), key=attrgetter("id"))
-    rows = np.union1d(rows.astype(np.int64), _rows_of(table, touched.facts | request.source.judged_facts))
+    rows = np.union1d(beside.astype(np.int64), _rows_of(table, touched.facts | request.source.judged_facts))
     if judged:
         nodes = _found(Texts(table.entity_texts, table.entity_ends), judged)
         rows = np.union1d(rows, np.flatnonzero(np.isin(table.source, nodes) | np.isin(table.target, nodes)))

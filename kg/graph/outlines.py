@@ -73,9 +73,9 @@ def doubts_of(fact: Fact) -> Doubts:
 class FactColumns(NamedTuple):
     """All visible facts as columns: their ends, and whether they hold with at least some confidence."""
 
-    source: NDArray[np.int64]
-    relation: NDArray[np.int64]
-    target: NDArray[np.int64]
+    source: NDArray[np.integer]
+    relation: NDArray[np.integer]
+    target: NDArray[np.integer]
     sure: NDArray[np.bool_]
     ids: NDArray[np.bytes_]
 
@@ -145,7 +145,7 @@ class Outlines:
         source, target = self._nodes[table.source[rows]], self._nodes[table.target[rows]]
         own = FactColumns(source, table.relation[rows], target, sure, table.fact_id[rows])
         later = FactColumns.of((outline for found in self._later.values() for outline in found), min_confidence)
-        return FactColumns(*map(np.concatenate, zip(own, later, strict=True)))
+        return FactColumns(*[np.concatenate(pair) for pair in zip(own, later, strict=True)])
 
     @cached_property
     def _table_rows(self) -> NDArray[np.int32]:
@@ -211,7 +211,7 @@ class Outlines:
     def _seen(self, places: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which pieces of evidence the view sees."""
         table = self._table
-        seen = self._documents[table.evidence_document[places]]
+        seen: NDArray[np.bool_] = self._documents[table.evidence_document[places]]
         if self._bounds.read is not None:
             seen &= table.instants[table.evidence_read[places]] <= self._bounds.read
         return seen
@@ -224,7 +224,10 @@ class Outlines:
         rows = rows[known]
         stated, first = table.stated[rows] != 0, table.document_day[document[bounds[known]]]
         start = np.where(stated, table.start[rows], first)
-        return known[self._bounds.overlapping(start, np.where(stated, table.end[rows], np.int32(OPEN_END)))]
+        inside: NDArray[np.intp] = known[
+            self._bounds.overlapping(start, np.where(stated, table.end[rows], np.int32(OPEN_END)))
+        ]
+        return inside
 
 
 def rows_between(table: FactTable, triples: NDArray[np.integer]) -> NDArray[np.int32]:

@@ -153,7 +153,7 @@ def _waiting(
     To ask for many nodes costs little more than to ask for one.
     """
     beside = walk.next()
-    coming = queue[:_AHEAD]
+    coming = list(queue[:_AHEAD])
     for _ in range(_AHEAD):
         if beside is None:
             break
@@ -218,7 +218,8 @@ def _beside(
         tried = other[np.unique(one, return_index=True)[1]] if one_each else other
         found |= _reached(session, np.unique(tried), relations, _BREADTH * 4)
         one, other = one[~found[one]], other[~found[one]]
-    return nodes[found[nodes]]
+    touched: NDArray[np.integer] = nodes[found[nodes]]
+    return touched
 
 
 def _both_ways(

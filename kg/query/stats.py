@@ -123,11 +123,7 @@ def _of_facts(session: QuerySession) -> _Counted:
             end, other = ends if _QUESTIONS[fact.relation][0] == "subject" else ends[::-1]
             shared[fact.relation][end] += 1
             first[fact.relation].setdefault(end, other)
-    chosen = {
-        name: min(counts, key=lambda each, counts=counts: (-counts[each], each))
-        for name, counts in shared.items()
-        if counts
-    }
+    chosen = {name: min((-count, end) for end, count in counts.items())[1] for name, counts in shared.items() if counts}
     return _Counted(
         Counter(fact.relation for fact in sure),
         len(facts) - len(sure),
