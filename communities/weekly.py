@@ -37,7 +37,7 @@ class NothingToWithdraw(QuestionError):
     """No published run to roll back."""
 
     def __init__(self, day: date | None) -> None:
-        super().__init__(f"{day or '目前'}没有已发布的主题可以撤回")
+        super().__init__("no published themes to withdraw as of {day}", day=str(day or "today"))
 
 
 @dataclass(frozen=True, slots=True)

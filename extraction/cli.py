@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import shown_lang
 from kg.commands.options import Day, kb_option
 from kg.errors import DocumentError
+from kg.messages.words import word
 from kg.model import BlockKind
 from kg.settings import load
 
@@ -90,13 +92,15 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     finally:
         store.close()
     for fault in outcome.refused:
-        click.echo(f"refused: {fault}", err=True)
-    changed = f"{outcome.changed} 个文件有改动，移除其旧文 {outcome.removed} 篇；" if outcome.changed else ""
-    moved = f"{outcome.moved} 篇换了路径；" if outcome.moved else ""
-    click.echo(
-        f"{outcome.written} 篇新写入，{outcome.known} 篇已在库中，{len(outcome.refused)} 篇未能读取；{changed}{moved}"
-        f"{outcome.facts} 条事实，用时 {outcome.seconds:.1f} 秒 → {kb}"
-    )
+        click.echo(word("cli.refused", shown_lang(), error=fault.worded(shown_lang())), err=True)
+    lang, seconds = shown_lang(), f"{outcome.seconds:.1f}"
+    parts = [
+        word("ingest.read", lang, written=outcome.written, known=outcome.known, refused=len(outcome.refused)),
+        *([word("ingest.changed", lang, count=outcome.changed, old=outcome.removed)] if outcome.changed else []),
+        *([word("ingest.moved", lang, count=outcome.moved)] if outcome.moved else []),
+        word("ingest.facts", lang, count=outcome.facts, seconds=seconds, kb=kb),
+    ]
+    click.echo(word("sentences", lang).join(parts))
     if outcome.refused:
         sys.exit(EXIT_REFUSED)
 
@@ -113,7 +117,7 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
     reader = FileReader(datetime.now(UTC).date(), day)
     for item in reader.read(file):
         if isinstance(item, DocumentError):
-            click.echo(f"refused: {item}", err=True)
+            click.echo(word("cli.refused", shown_lang(), error=item.worded(shown_lang())), err=True)
             refused = True
             continue
         about = (str(item.published_on), item.publisher, "、".join(item.authors), " ".join(item.codes))

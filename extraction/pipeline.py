@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
+from extraction.context.coreference import Discourse
 from extraction.context.headings import Headings, read_heading
 from extraction.context.surroundings import (
     Surroundings,
@@ -21,10 +22,8 @@ from extraction.context.surroundings import (
     read_title,
     region_of,
     unlisted_firm,
-    with_bare_heads,
-    with_pronouns,
 )
-from extraction.dating.carry_over import as_of, carry_period, is_estimate, named_week, shift_to_reported_week
+from extraction.dating.policy import carry_period, is_estimate, read_periods, reported_week, title_period
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
 from extraction.facts.chunking import chunk_document
@@ -42,21 +41,19 @@ from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
-from kg.dating.reader import find_periods, read_dates
 from kg.dating.reference import fiscal_year_end
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
     from extraction.llm.reader import PackReply
     from extraction.models.units import TextLine
     from extraction.sentence import Claim, ClaimReader
-    from kg.dating.reader import Dated
     from kg.model import Document, Fact
     from kg.period import Period
 
@@ -171,12 +168,13 @@ class Extractor:
     ) -> dict[int, AnnotatedSentence]:
         """Annotate each sentence in one pass over the lines; `base` is the company that the report is about."""
         headings = Headings()
-        around, company = Surroundings(base), base
+        around, discourse = Surroundings(base), Discourse(base, self._lexicon)
         period: Period | None = None
         before: TextLine | None = None
-        above, estimated = set[str](), False
+        estimated = False
         year_end = fiscal_year_end(document.text)
-        week = cache(partial(_named_week, lines[:_OPENING_LINES], document.published_on))
+        opening = [line.sentence.text for line in lines[:_OPENING_LINES]]
+        week = cache(partial(reported_week, opening, document.published_on))
         out: dict[int, AnnotatedSentence] = {}
         for number, (line, names) in enumerate(zip(lines, refs, strict=True)):
             text = line.sentence.text
@@ -191,14 +189,12 @@ class Extractor:
                 if before:
                     label = is_label(before.sentence.text)
                     around = introduced(around, before.block, line.block, label=label, period=period)
-                above, estimated = set(), False
+                discourse.begin_block()
+                estimated = False
                 around = self._block_surroundings(line, names, around, document.published_on)
                 period = around.period(headings.period)
-            named = with_pronouns(text, names, around, last_company=company)
-            about = around.subject
-            subject = about if above <= {about.entity if about else ""} else None
-            named = with_bare_heads(text, named, subject, lexicon=self._lexicon)
-            periods, impossible = _dates(text, document.published_on, period, year_end, week)
+            named, subject = discourse.resolve(text, names, around)
+            periods, impossible = read_periods(text, document.published_on, period, fiscal_year_end=year_end, week=week)
             out[number] = AnnotatedSentence(
                 sentence=line.sentence,
                 refs=tuple(named),
@@ -218,8 +214,6 @@ class Extractor:
                 date_problems=tuple(impossible),
             )
             period, estimated, before = carry_period(text, periods, period), is_estimate(periods, estimated), line
-            above |= {ref.entity for ref in names if ref.kind in (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY)}
-            company = next((ref for ref in reversed(named) if ref.kind == Kind.COMPANY), company)
         return out
 
     def _block_surroundings(
@@ -239,7 +233,7 @@ class Extractor:
             unlisted=closed and unlisted_firm(text, beside),
         )
         if is_title(text, whole=line.sentence.end == line.block.end, names=names):
-            title = read_title(text, names, around, periods=find_periods(text, day), lexicon=self._lexicon)
+            title = read_title(text, names, around, period=title_period(text, day), lexicon=self._lexicon)
             around = structs.replace(around, title=title, lead_in=None, closed=False, place=None, unlisted=False)
         return around
 
@@ -305,22 +299,6 @@ def _kinds_of(edges: EdgeModel | None, name: str) -> list[Kind]:
     model = edges or EdgeModel.named("shipped")
     assert model is not None  # it ships with Liantu
     return model.kind_of(name)
-
-
-def _named_week(lines: Sequence[TextLine], published_on: date) -> Period | None:
-    """Return the week that the first lines of a note name."""
-    return named_week(
-        [dated for line in lines for dated in find_periods(line.sentence.text, published_on)], published_on
-    )
-
-
-def _dates(
-    text: str, published_on: date, context: Period | None, fiscal_year_end: int, week: Callable[[], Period | None]
-) -> tuple[list[Dated], list[Problem]]:
-    """Return the dates of a sentence, moved to the reported week and as-of date, and its impossible dates."""
-    past = context if context and context.start and context.start <= published_on else None
-    dates, impossible = read_dates(text, published_on, context=past, fiscal_year_end=fiscal_year_end)
-    return as_of(shift_to_reported_week(dates, published_on, week), published_on, week), impossible
 
 
 def _nearest_place(*places: str | None) -> str:

@@ -43,7 +43,8 @@ class WorkerFailed(KgError):
     """Worker processes that end before they are ready."""
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"worker processes cannot start: {cause}; free some memory or set --workers to a lower number")
+        template = "worker processes cannot start: {cause}; free some memory or set --workers to a lower number"
+        super().__init__(template, cause=cause)
 
 
 @dataclass(frozen=True, slots=True)

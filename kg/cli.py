@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kg.commands.language import language_of, usage_text, with_lang
 from kg.errors import DocumentError, KgError, QuestionError, StoreError
 from kg.llm.port import ModelError
+from kg.messages.words import translated, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +40,7 @@ class EntryPointGroup(click.Group):
         """Import a command by name, or return None if there is none."""
         for point in entry_points(group=GROUP, name=cmd_name):
             command: click.Command = point.load()
-            return command
+            return with_lang(command)
         near = get_close_matches(cmd_name, self.list_commands(ctx), n=1)
         if near:
             raise click.UsageError(f"no command {cmd_name!r}; did you mean {near[0]!r}?", ctx)
@@ -55,22 +57,24 @@ def root(context: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; the entry point of `liantu`."""
+    lang = language_of(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # print ? for characters that the console cannot encode
     try:
         sys.exit(root(args=arguments, prog_name="liantu", standalone_mode=False) or 0)
     except click.ClickException as error:
-        error.show()
+        click.echo(usage_text(error, lang), err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("liantu: interrupted; what was written before is complete and kept, run the command again", err=True)
+        click.echo(word("cli.interrupted", lang), err=True)
         sys.exit(EXIT_INTERRUPTED)
     except KgError as error:
-        click.echo(f"liantu: {error}", err=True)
+        click.echo(word("cli.error", lang, error=error.worded(lang)), err=True)
         sys.exit(exit_code(error))
     except OSError as error:
-        click.echo(f"liantu: {error.filename or 'the standard output'}: {error.strerror or error}", err=True)
+        fault = f"{error.filename or word('cli.output', lang)}: {translated(error.strerror or str(error), lang)}"
+        click.echo(word("cli.error", lang, error=fault), err=True)
         if (
             error.filename is None and sys.stdout is sys.__stdout__
         ):  # avoid a second error when buffers are flushed at exit

@@ -21,9 +21,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kg.messages.words import Listed, rendered
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from kg.messages.words import Lang
 
 
 def printable(path: str) -> str:
@@ -37,21 +41,37 @@ def printable(path: str) -> str:
 
 
 class KgError(Exception):
-    """Base class; the message is one line: what failed, where, and what to do."""
+    """Base class; the message is one line: what failed, where, and what to do.
+
+    It is written in English, as a template with parameters; `worded` returns it in a language, `str()` in `lang`.
+    """
+
+    lang: Lang = "en"
+
+    def __init__(self, template: str = "", /, **parts: object) -> None:
+        self.template, self.parts = template, parts
+        super().__init__(rendered(template, parts, "en"))
+
+    def __str__(self) -> str:
+        return self.worded(self.lang)
+
+    def worded(self, lang: Lang) -> str:
+        """Return the message in a language; what phrases.zh.yaml does not have stays English."""
+        return rendered(self.template, self.parts, lang)
 
 
 class SettingsError(KgError):
     """An invalid setting."""
 
     def __init__(self, name: str, cause: str) -> None:
-        super().__init__(f"setting {name}: {cause}")
+        super().__init__("setting {name}: {cause}", name=name, cause=cause)
 
 
 class VocabularyError(KgError):
     """An invalid entry in relations.yaml."""
 
     def __init__(self, where: str, cause: str) -> None:
-        super().__init__(f"relations.yaml: {where}: {cause}")
+        super().__init__("relations.yaml: {where}: {cause}", where=where, cause=cause)
 
 
 class DocumentError(KgError):
@@ -59,7 +79,7 @@ class DocumentError(KgError):
 
     def __init__(self, source: str, cause: str, advice: str) -> None:
         self.source, self.cause, self.advice = source, cause, advice
-        super().__init__(f"{printable(source)}: {cause}; {advice}")
+        super().__init__("{source}: {cause}; {advice}", source=printable(source), cause=cause, advice=advice)
 
     def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str, str]]:
         """Pickle the arguments: errors travel between processes."""
@@ -78,28 +98,32 @@ class StoreMissing(StoreError):
     """No knowledge base at the given path."""
 
     def __init__(self, path: Path | str) -> None:
-        super().__init__(f"{path}: no knowledge base here; create one with `liantu ingest REPORTS/ --kb {path}`")
+        super().__init__(
+            "{path}: no knowledge base here; create one with `liantu ingest REPORTS/ --kb {path}`", path=str(path)
+        )
 
 
 class StoreTooNew(StoreError):
     """A knowledge base written by a later version of Liantu."""
 
     def __init__(self, path: Path | str, found: int, known: int) -> None:
-        super().__init__(f"{path}: written with schema {found}, this version knows {known}; upgrade liantu")
+        template = "{path}: written with schema {found}, this version knows {known}; upgrade liantu"
+        super().__init__(template, path=str(path), found=found, known=known)
 
 
 class StoreLocked(StoreError):
     """A knowledge base locked by another writer."""
 
     def __init__(self, path: Path | str, holder: str = "") -> None:
-        super().__init__(f"{path}: {holder or 'another process'} is writing; wait until it ends and run again")
+        template = "{path}: {holder} is writing; wait until it ends and run again"
+        super().__init__(template, path=str(path), holder=holder or "another process")
 
 
 class StoreUnusable(StoreError):
     """A file that is not a knowledge base, or is corrupt or inaccessible."""
 
     def __init__(self, path: Path | str, cause: str) -> None:
-        super().__init__(f"{path}: {cause}")
+        super().__init__("{path}: {cause}", path=str(path), cause=cause)
 
 
 class QuestionError(KgError):
@@ -111,26 +135,31 @@ class UnknownName(QuestionError):
 
     def __init__(self, text: str, near: Sequence[str] = ()) -> None:
         self.text, self.near = text, tuple(near)
-        hint = f"；相近的名称：{'、'.join(near)}" if near else ""
-        super().__init__(f"未找到「{text}」{hint}")
+        if near:
+            super().__init__("nothing is called “{name}”; similar names: {near}", name=text, near=Listed(near))
+        else:
+            super().__init__("nothing is called “{name}”", name=text)
 
 
 class UnknownRelation(QuestionError):
     """A relation that relations.yaml does not have."""
 
     def __init__(self, text: str, known: Sequence[str]) -> None:
-        super().__init__(f"没有关系 {text[:100]}；有：{'、'.join(known)}")
+        super().__init__("no relation {name}; known: {known}", name=text[:100], known=Listed(known))
 
 
 class EmptyBase(QuestionError):
     """An operation that needs documents, on a base without any."""
 
     def __init__(self) -> None:
-        super().__init__("知识库里（到这一天为止）还没有文档：请先运行 `liantu ingest REPORTS/ --kb KB`，或换一天")
+        super().__init__(
+            "the knowledge base has no documents up to that day; "
+            "run `liantu ingest REPORTS/ --kb KB`, or choose a later day"
+        )
 
 
 class UnknownDocument(QuestionError):
     """A document that is not in the base."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(f"{text}：知识库里没有这个编号或路径的文档")
+        super().__init__("{name}: no document with this id or path in the knowledge base", name=text)

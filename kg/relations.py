@@ -11,13 +11,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kg.errors import UnknownRelation, VocabularyError
+from kg.messages.words import Lang  # noqa: TC001 -- pydantic reads it from the annotation
 from kg.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
-
-Lang = Literal["zh", "en"]
 
 
 class _KindEntry(BaseModel):

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from kg.messages.words import noted
 from kg.model import Modality, Polarity
-from kg.query.wording import factor_moves, scoped
-from kg.query.wording import value_text as value_in_chinese
-from viz.values import value_in_english
+from kg.query.wording import factor_moves, scoped, value_text
 from viz.wording import Lang, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
-    from kg.model import Fact, Value
+    from kg.model import Fact
     from kg.query.answers import Citation, Link
 
 _QUALIFIERS: Final = (
@@ -65,7 +64,7 @@ def claim_of(fact: Fact, wording: str, names: Mapping[str, str], *, lang: Lang =
     if fact.polarity is Polarity.NEGATIVE:
         notes.append(word("negated", lang))
     claim = _body(fact, wording, names, lang)
-    return f"{claim}（{' · '.join(notes)}）" if notes else claim
+    return claim + noted(" · ".join(notes), lang) if notes else claim
 
 
 def leading(link: Link) -> Fact | None:
@@ -93,18 +92,13 @@ def label_of(link: Link) -> str:
     return _OPENING.sub("", link.wording) or link.wording
 
 
-def value_text(value: Value, lang: Lang = "zh") -> str:
-    """Format a value in the page's language: 同比 -12.3% or yoy -12.3%."""
-    return value_in_chinese(value) if lang == "zh" else value_in_english(value)
-
-
 def _body(fact: Fact, wording: str, names: Mapping[str, str], lang: Lang) -> str:
     subject, target = names.get(fact.subject, fact.subject), names.get(fact.object, fact.object)
     if fact.relation == "affects":
-        return f"{subject}{_direction(fact, 'cause', lang)} → {target}{_direction(fact, 'effect', lang)}"
+        return f"{subject}{factor_moves(fact, 'cause', lang)} → {target}{factor_moves(fact, 'effect', lang)}"
     if fact.relation == _MEASURED:
         owner = "" if subject in target else f"{subject} "
-        return f"{owner}{target}{scoped(fact, 'scope')} {value_text(fact.value, lang) if fact.value else ''}".strip()
+        return f"{owner}{target}{scoped(fact, 'scope', lang)} {value_text(fact.value, lang)}".strip()
     if _OBJECT_SLOT in wording:
         head, tail = wording.split(_OBJECT_SLOT, 1)
         return f"{subject}{head}{target}{tail}"
@@ -159,10 +153,3 @@ def source_url(url: str, page: int | None = None) -> str:
     if page and parts.path.lower().endswith(".pdf"):
         parts = parts._replace(fragment=f"page={page}")
     return parts.geturl()
-
-
-def _direction(fact: Fact, end: str, lang: Lang) -> str:
-    stated = fact.qualifier(f"{end}_direction")
-    if lang == "zh":
-        return factor_moves(fact, end)
-    return scoped(fact, f"{end}_scope") + (f" {word(stated, lang)}" if stated else "")

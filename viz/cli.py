@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kg.commands.files import FileUnwritable, refuse_database, replacing
-from kg.commands.options import Day, Words, confidence_option, lang_option, opened, view_options
+from kg.commands.language import lang_option
+from kg.commands.options import Day, Words, confidence_option, opened, view_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable

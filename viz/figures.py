@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kg.model import Modality, Polarity
-from kg.query.wording import scoped
-from viz.claims import evidence_of, value_text
+from kg.query.wording import scoped, value_text
+from viz.claims import evidence_of
 from viz.wording import Lang, word
 
 if TYPE_CHECKING:

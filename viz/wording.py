@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
+
+from kg.messages.words import LANGUAGES, Lang
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Lang = Literal["zh", "en"]
-
-LANGUAGES: Final[tuple[Lang, ...]] = ("zh", "en")
+__all__ = ["LANGUAGES", "Lang", "word", "words"]
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {

@@ -13,26 +13,40 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from extraction.certainty.cues import (
-    CARRIES_ON,
-    CONDITION_BEHIND,
-    CUES,
-    DENIALS,
-    DOUBLE_NEGATIVE,
-    HEDGES,
-    NEGATED_BEHIND,
-    NEGATIONS,
-    PAST,
-    RUMOUR_BEHIND,
-    TURNS,
-    YEAR_DONE,
-    YEARS,
-    Cue,
-)
-from extraction.text.lexicon import phrases
+from extraction.text.clauses import clause_end, clause_start, clause_starts, statement_end, statement_start
+from extraction.text.lexicon import phrases, table
 from kg.model import Modality, Polarity
 from kg.text.pattern_set import Alternatives
 from kg.text.regex_prefilter import Prefiltered
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A cue that sets the modality of the text after it; `hedge` marks weakening words."""
+
+    name: str
+    pattern: str
+    example: str
+    modality: Modality
+    hedge: bool = False
+
+
+_TABLE = table("cues")
+_WORDS = {name: re.compile(pattern) for name, pattern in _TABLE["phrases"].items()}
+CUES = tuple(
+    Cue(name, cue["pattern"], cue["example"], Modality(cue["modality"]), cue.get("hedge", False))
+    for name, cue in _TABLE["cues"].items()
+)
+# name, pattern, example; each must precede the claim in its clause, or its verb inside the claim
+NEGATIONS = tuple((name, entry["pattern"], entry["example"]) for name, entry in _TABLE["negations"].items())
+
+# Words after the claim, in the same clause, that make it conditional or a rumour.
+_CONDITION_BEHIND = Prefiltered(_WORDS["condition_behind"].pattern)
+_RUMOUR_BEHIND = _WORDS["rumour_behind"]
+_HEDGES, _DENIALS = _WORDS["hedges"], _WORDS["denials"]
+_NEGATED_BEHIND, _DOUBLE_NEGATIVE = _WORDS["negated_behind"], _WORDS["double_negative"]
+_TURNS = Prefiltered(_WORDS["turns"].pattern)
+_PAST, _YEAR_DONE, _YEARS, _CARRIES_ON = (_WORDS[name] for name in ("past", "year_done", "years", "carries_on"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +72,11 @@ _STRENGTH = {
     Modality.ASSERTED: 0,
 }
 _CUE = Alternatives({f"c{i}": cue.pattern for i, cue in enumerate(CUES)}, runs=r"\d")
+_FORECAST = Alternatives(
+    {f"c{i}": cue.pattern for i, cue in enumerate(CUES) if cue.modality is Modality.FORECAST and not cue.hedge},
+    runs=r"\d",
+)
 _NEGATION = Prefiltered("|".join(pattern for _, pattern, _ in NEGATIONS))
-_STOP = re.compile("[。；;！!？?\n]")
-_COMMA = re.compile("[，,：:]")
 _NEGATION_SCOPE = 18  # scope of a negation within its clause, in characters
 _WINDOW = 400  # characters scanned on either side; bounds the cost of tables without full stops
 
@@ -77,8 +93,13 @@ def read_modality(text: str, start: int, end: int) -> ModalityReading:
     clause = _clause(text, segment, start, end)
     modality, cue = _modality(text, segment, clause, _Span(start, end))
     polarity, negation = _polarity(text, segment, clause, _Span(start, end))
-    hedge = bool(HEDGES.search(text, clause.start, clause.end))
+    hedge = bool(_HEDGES.search(text, clause.start, clause.end))
     return ModalityReading(modality, polarity, cue or negation, hedge)
+
+
+def has_forecast(text: str) -> bool:
+    """Whether a text looks ahead: it has the cue of a forecast that is not merely a hedge."""
+    return _FORECAST.search(text) is not None
 
 
 _PHRASES = phrases("certainty/modality")
@@ -96,19 +117,12 @@ def is_risk_heading(heading: str) -> bool:
 def _segment(text: str, start: int, end: int) -> _Span:
     """Return the span between full stops around the claim."""
     first, last = max(0, start - _WINDOW), min(len(text), end + _WINDOW)
-    for stop in _STOP.finditer(text, first, start):
-        first = stop.end()
-    found = _STOP.search(text, end, last)
-    return _Span(first, found.start() if found else last)
+    return _Span(statement_start(text, start, first), statement_end(text, end, last))
 
 
 def _clause(text: str, segment: _Span, start: int, end: int) -> _Span:
     """Return the span between commas around the claim."""
-    first = segment.start
-    for comma in _COMMA.finditer(text, segment.start, start):
-        first = comma.end()
-    found = _COMMA.search(text, end, segment.end)
-    return _Span(first, found.start() if found else segment.end)
+    return _Span(clause_start(text, start, segment.start), clause_end(text, end, segment.end))
 
 
 def _modality(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Modality, str]:
@@ -130,31 +144,31 @@ def _governs(text: str, cue: Cue, found: _Span, clause: _Span) -> bool:
     between = _clauses(text, found.end, clause)
     if cue.modality is Modality.PLANNED:
         return all(
-            CARRIES_ON.match(text, part.start) and not PAST.search(text, part.start, part.end) for part in between
+            _CARRIES_ON.match(text, part.start) and not _PAST.search(text, part.start, part.end) for part in between
         )
-    years = [int(year[0]) for year in YEARS.finditer(text, max(0, found.start - 12), between[0].start)]
+    years = [int(year[0]) for year in _YEARS.finditer(text, max(0, found.start - 12), between[0].start)]
     return not any(_is_past(text, part, min(years, default=9999)) for part in between)
 
 
 def _clauses(text: str, start: int, last: _Span) -> list[_Span]:
     """Return the clauses after `start`, up to and including the last one."""
-    begins = [comma.end() for comma in _COMMA.finditer(text, start, last.start)]
+    begins = clause_starts(text, start, last.start)
     return [_Span(begin, end) for begin, end in zip(begins, [*begins[1:], last.end], strict=True)]
 
 
 def _is_past(text: str, part: _Span, forecast_year: int) -> bool:
-    if PAST.search(text, part.start, part.end):
+    if _PAST.search(text, part.start, part.end):
         return True
-    done = YEAR_DONE.search(text, part.start, part.end)
+    done = _YEAR_DONE.search(text, part.start, part.end)
     return done is not None and int(done["year"]) < forecast_year
 
 
 def _cue_after(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Modality, str]:
     """Return the cue after the claim that governs it: …的传言, 在…的情况下, a trailing condition."""
-    rumour = RUMOUR_BEHIND.search(text, claim.end, clause.end)
+    rumour = _RUMOUR_BEHIND.search(text, claim.end, clause.end)
     if rumour:
         return Modality.RUMOURED, rumour[0]
-    condition = CONDITION_BEHIND.search(text, segment.start, clause.end)
+    condition = _CONDITION_BEHIND.search(text, segment.start, clause.end)
     if condition:
         return Modality.CONDITIONAL, condition[0]
     for match in _CUE.finditer(text, claim.end, segment.end):
@@ -168,23 +182,23 @@ def _is_afterthought(text: str, at: int, clause: _Span, segment: _Span) -> bool:
     """Whether a condition is in the claim's clause or the next and last one: 公司将提价，如果原料上涨."""
     if at < clause.end:
         return True
-    return at <= clause.end + 2 and not _COMMA.search(text, at, segment.end)
+    return at <= clause.end + 2 and clause_end(text, at, segment.end) == segment.end
 
 
 def _polarity(text: str, segment: _Span, clause: _Span, claim: _Span) -> tuple[Polarity, str]:
-    denial = DENIALS.search(text, segment.start, segment.end)
+    denial = _DENIALS.search(text, segment.start, segment.end)
     if denial and not _NEGATION.search(text, max(segment.start, denial.start() - 3), denial.start()):
         return Polarity.NEGATIVE, denial[0]
     scope_start = clause.start
-    for turn in TURNS.finditer(text, clause.start, claim.start):
+    for turn in _TURNS.finditer(text, clause.start, claim.start):
         scope_start = turn.end()
-    doubled = DOUBLE_NEGATIVE.search(text, scope_start, clause.end)
+    doubled = _DOUBLE_NEGATIVE.search(text, scope_start, clause.end)
     found = next(_NEGATION.finditer(text, scope_start, claim.end), None)
     while found is not None and not _negates(text, _Span(*found.span()), claim):
         found = _NEGATION.search(text, found.end(), claim.end)
     if found and not (doubled and doubled.start() <= found.start() < doubled.end()):
         return Polarity.NEGATIVE, found[0]
-    after = NEGATED_BEHIND.match(text, claim.end, clause.end)
+    after = _NEGATED_BEHIND.match(text, claim.end, clause.end)
     return (Polarity.NEGATIVE, after[0]) if after else (Polarity.POSITIVE, "")
 
 

@@ -8,10 +8,10 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from extraction.certainty.modality import is_risk_heading
-from extraction.context.places import heading_place
-from extraction.context.surroundings import CODE, ORDINAL, heading_subject
+from extraction.context.places import ORDINAL, heading_place
+from extraction.context.surroundings import CODE, heading_subject
+from extraction.dating.policy import heading_period
 from extraction.text.lexicon import phrases
-from kg.dating.reader import find_periods
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ _RANKS = tuple(
 # A heading that is an industry's name: if the industry is unknown, figures below do not belong to the one above it.
 _INDUSTRY = re.compile(r"[^，：、和与及]{2,10}(?:板块|行业|赛道|领域)")
 _GENERIC_INDUSTRY = _PHRASES["generic_industry"]
-_DAYS = re.compile(r"[（(](\d{1,2})\.(\d{1,2}) ?[-~—–] ?(\d{1,2})\.(\d{1,2})[)）]")
 # The period of such a heading also holds below its subheadings; an outlook may mention another year in passing.
 _RESULTS = _PHRASES["results"]
 
@@ -128,11 +127,6 @@ def _is_company_name(heading: Heading) -> bool:
     return heading.company_scope and heading.subject is not None and len(heading.text) <= _LONGEST_NAME
 
 
-def _expand_dates(text: str) -> str:
-    """Expand the dates in a heading's brackets: （6.9-6.13） becomes （6月9日-6月13日）."""
-    return _DAYS.sub(r"（\1月\2日-\3月\4日）", text) if _DAYS.search(text) else text
-
-
 def _depth(heading: Heading) -> tuple[int, int]:
     return heading.level, _rank(heading.text.lstrip())
 
@@ -145,8 +139,6 @@ def _rank(text: str) -> int:
 def read_heading(level: int, text: str, names: Sequence[EntityMention], *, published_on: date) -> Heading:
     """Read the subject, region, place and period of a heading."""
     region = next((ref for ref in names if ref.kind == Kind.REGION), None)
-    stated = [each.period for each in find_periods(_expand_dates(text), published_on) if each.role == "stated"]
-    past = stated[-1] if stated and stated[-1].start and stated[-1].start <= published_on else None
     companies = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
     unlisted = not companies and CODE.search(text) is not None  # 「某某电子（220 HK）」 is an unlisted company
     subject = None if unlisted else heading_subject(text, names)
@@ -156,7 +148,7 @@ def read_heading(level: int, text: str, names: Sequence[EntityMention], *, publi
         subject=subject,
         region=region,
         place=heading_place(text, names),
-        period=past,
+        period=heading_period(text, published_on),
         company_scope=len(companies) == 1 or unlisted,
         blocks_inheritance=unlisted or (subject is None and not names and _names_industry(text)),
     )

@@ -26,7 +26,7 @@ LANDS = frozenset(
 ABROAD = re.compile("LME|COMEX|NYMEX|CBOT|ICE|WTI|布伦特|伦敦|伦(?=[铜铝锌铅镍锡金银])")  # foreign exchanges
 _PHRASES = phrases("context/places")
 _WIDE = _PHRASES["wide"]
-_ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
+ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
 _ENTRY = re.compile(r"[^，。；：\d]{2,6}[：:]\s*")
 _JOINED = re.compile(r"(?:和|与|及|以及|、|/|-|vs)")
 _CLAUSES = re.compile("[，。；：:]")
@@ -63,7 +63,7 @@ def heading_place(text: str, refs: Sequence[EntityMention]) -> str | None:
 
     It is the place at the start of the heading or before 市场: 「（二）美国市场」, 「手机的海外市场」.
     """
-    begin = match.end() if (match := _ORDINAL.match(text)) else 0
+    begin = match.end() if (match := ORDINAL.match(text)) else 0
     short = len(text) - begin <= _LONGEST and not _ACTS.search(text) and not _CLAUSES.search(text, 0, len(text) - 1)
     about: list[str] = []
     for at, name in places_in(text, refs):

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from extraction.context.places import heading_place, label_place, places_in
-from extraction.names.gazetteer import indicator_of
+from extraction.context.places import ORDINAL, heading_place, label_place, places_in
+from extraction.dating.policy import block_period
 from extraction.sentence import CONTEXT, EntityMention, anchor_of
 from extraction.text.lexicon import phrases
 from kg.model import BlockKind, Kind
-from kg.period import Precision
-from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from extraction.names.gazetteer import Lexicon
-    from kg.dating.reader import Dated
     from kg.model import Block
     from kg.period import Period
 
@@ -33,7 +30,6 @@ _PARTIAL = 0.5  # score factor of a subject that covers only a part of the headi
 _LONGEST_TITLE = 24
 _LONGEST_COMPANY_LABEL = 6
 _HEADING_LABEL = re.compile("[^：:。；]{2,20}[：:]")
-_REPORTING_PERIODS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR})
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
 _LATIN_BREAK = re.compile(r"(?<=[A-Za-z]) $")
 _YEAR = re.compile(r"(?:20)?\d\d ?(?:年|[QH][1-4])|[1-4][QH]\d\d")
@@ -48,9 +44,6 @@ _NAME_CONTINUES = re.compile(r"[A-Za-z0-9]")
 _PHRASES = phrases("context/surroundings")
 _GENERIC = _PHRASES["generic"]
 _GENERIC_SUFFIX = _PHRASES["generic_suffix"]
-ORDINAL = re.compile(r"^[\s（(]*(?:[一二三四五六七八九十]+|\d+(?:\.\d+)*)[）)、.．\s]*")
-_COMPANY_WORD = Prefiltered(_PHRASES["company_word"].pattern)
-_OWN_COMPANY = re.compile(r"该公司|本公司")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +82,9 @@ class Surroundings(Struct, frozen=True):
     introduction: Introduction | None = None  # of the list that contains the block
 
     def period(self, heading: Period | None) -> Period | None:
-        """Return the period of the list's introduction, else of the title above, else of the heading.
-
-        A day in the introduction of results is their publication day: the heading's quarter or year applies.
-        """
-        above = (self.title.period if self.title else None) or heading
-        stated = self.introduction.period if self.introduction else None
-        of_results = above is not None and above.precision in _REPORTING_PERIODS
-        return above if stated is None or (of_results and stated.precision is Precision.DAY) else stated
+        """Return the period that the block inherits."""
+        introduction = self.introduction.period if self.introduction else None
+        return block_period(introduction, title=self.title.period if self.title else None, heading=heading)
 
     @property
     def subject(self) -> EntityMention | None:
@@ -182,7 +170,7 @@ def is_label(text: str) -> bool:
 
 
 def read_title(
-    text: str, refs: Sequence[EntityMention], around: Surroundings, *, periods: Sequence[Dated], lexicon: Lexicon
+    text: str, refs: Sequence[EntityMention], around: Surroundings, *, period: Period | None, lexicon: Lexicon
 ) -> Title:
     """Return what a title implies for the lines below it.
 
@@ -191,9 +179,6 @@ def read_title(
     """
     words = ORDINAL.sub("", text).rstrip("：: ")
     subject, place = heading_subject(text.rstrip("：: "), refs), heading_place(text.rstrip("：: "), refs)
-    stated = [dated.period for dated in periods if dated.role == "stated"]
-    longer = [each for each in stated if each.precision is not Precision.DAY] or stated  # 「中报（截至7月11日）」
-    period = longer[0] if len(longer) == 1 else None
     unknown = subject is None and bool(_GENERIC.sub("", lexicon.without_heads(words)))
     if is_label(text) and around.heading and around.heading.kind == Kind.COMPANY:
         unknown = False
@@ -290,36 +275,6 @@ def is_part(label: str, name: EntityMention) -> bool:
     """Whether a known name is only the beginning of a label's longer name: 锂电 in 锂电化学品."""
     suffix = re.split(r"[，：:、；（(\s”]|与|和|及|&", label[name.end :])[0]
     return name.kind != Kind.COMPANY and bool(_GENERIC_SUFFIX.sub("", _GENERIC.sub("", suffix)))
-
-
-def with_pronouns(
-    text: str, refs: list[EntityMention], around: Surroundings, *, last_company: EntityMention | None
-) -> list[EntityMention]:
-    """Add 「公司」 and 「该公司」 as mentions of the company they refer to, if it is unambiguous."""
-    out = list(refs)
-    for match in _COMPANY_WORD.finditer(text):
-        if any(ref.start <= match.start() < ref.end for ref in refs):
-            continue
-        before = [ref for ref in refs if ref.kind == Kind.COMPANY and ref.end <= match.start()]
-        meant = around.company or (before[-1] if len({ref.entity for ref in before}) == 1 else None)
-        if meant is None and not before and _OWN_COMPANY.match(match[0]):
-            meant = last_company
-        if meant is not None:
-            out.append(structs.replace(meant, start=match.start(), end=match.end(), score=0.9 * meant.score))
-    return sorted(out, key=lambda ref: ref.start)
-
-
-def with_bare_heads(
-    text: str, refs: list[EntityMention], subject: EntityMention | None, *, lexicon: Lexicon
-) -> list[EntityMention]:
-    """Read 「价格上涨」 under the heading 碳酸锂 as 碳酸锂价格."""
-    if subject is None or subject.kind not in (Kind.PRODUCT, Kind.INDUSTRY):
-        return refs
-    out = list(refs)
-    for start, end, head in lexicon.bare_heads(text):
-        if not any(ref.start < end and start < ref.end for ref in out):
-            out.append(indicator_of(subject, head, start=start, end=end))
-    return sorted(out, key=lambda ref: ref.start)
 
 
 def _as_context(ref: EntityMention) -> EntityMention:

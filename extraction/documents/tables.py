@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 _CELL_GAP = " | "
 _SPLIT = re.compile(r" ?\| ?")
@@ -83,49 +83,6 @@ def table_from_text(text: str) -> Table | None:
     rows = [(*row, *[""] * (width - len(row))) for row in rows]
     title = " ".join(lines[: places[0]])
     return Table(title, rows[0], tuple(rows[1:]), tuple(lines[places[-1] + 1 :]))
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedRow:
-    """A row of a stored table: `text[start:end]` is its line, `placed` its cells as (start, end, text)."""
-
-    start: int
-    end: int
-    placed: tuple[tuple[int, int, str], ...]
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Texts of the cells."""
-        return tuple(text for _, _, text in self.placed)
-
-
-def placed_rows(text: str, start: int, end: int) -> tuple[str, list[PlacedRow]]:
-    r"""Return a stored table's title and its rows with the offsets of every cell, header row first.
-
-    >>> table = "表1：产能\n公司 | 2023\n天齐锂业 | 8.1"
-    >>> title, rows = placed_rows(table, 0, len(table))
-    >>> title, [row.cells for row in rows]
-    ('表1：产能', [('公司', '2023'), ('天齐锂业', '8.1')])
-    """
-    title: list[str] = []
-    rows: list[PlacedRow] = []
-    at = start
-    for line in text[start:end].split("\n"):
-        if "|" in line:
-            rows.append(PlacedRow(at, at + len(line), tuple(_placed(line, at))))
-        elif not rows and line.strip():
-            title.append(line.strip())
-        at += len(line) + 1
-    return " ".join(title), rows
-
-
-def _placed(line: str, offset: int) -> Iterator[tuple[int, int, str]]:
-    at = 0
-    for cell in line.split("|"):
-        plain = cell.strip()
-        start = offset + at + (len(cell) - len(cell.lstrip()) if plain else 0)
-        yield start, start + len(plain), plain
-        at += len(cell) + 1
 
 
 def skeleton_of(text: str) -> str:

@@ -10,13 +10,11 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from extraction.certainty.cues import CUES
-from extraction.certainty.modality import is_risk_heading
+from extraction.certainty.modality import has_forecast, is_risk_heading
 from extraction.documents.cleaning import line_reason
 from extraction.text.lexicon import phrases
 from extraction.text.similarity import letters_of
 from kg.model import ChunkKind, Modality, ValueClass
-from kg.text.pattern_set import Alternatives
 from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
@@ -28,10 +26,6 @@ if TYPE_CHECKING:
 _PHRASES = phrases("facts/passage_class")
 _CAUSE = _PHRASES["cause"]
 _ENGLISH_CAUSE = re.compile(r"\b(?:because|due to|driven by|as a result|led to)\b", re.IGNORECASE)
-_FORECAST = Alternatives(
-    {f"c{at}": cue.pattern for at, cue in enumerate(CUES) if cue.modality is Modality.FORECAST and not cue.hedge},
-    runs=r"\d",
-)
 _RISK_LEAD = re.compile(r"(?:[一二三四五六七八九十\d]{1,2}[、.]\s*)?(?:投资|主要)?风险(?:提示|因素|分析)\s*[:：]")
 _NUMBER = Prefiltered(_PHRASES["number"].pattern)
 _NUMBERS_ALONE = 0.6  # fraction of a text's characters that are numbers, units and table rules
@@ -69,7 +63,7 @@ def class_of(chunk: Chunk, facts: Sequence[Fact], *, repeated: bool = False) -> 
     if chunk.kind is ChunkKind.TEXT:
         if any(fact.sign for fact in facts) or _names_cause(chunk.text):
             return ValueClass.CAUSAL
-        if any(fact.modality is Modality.FORECAST for fact in facts) or _FORECAST.search(chunk.text):
+        if any(fact.modality is Modality.FORECAST for fact in facts) or has_forecast(chunk.text):
             return ValueClass.FORECAST
     return ValueClass.MEASURED if measured else ValueClass.PLAIN
 

@@ -1,7 +1,7 @@
 """Run the edge model: read relations with calibrated probabilities from a unit of text.
 
-It runs in ONNX Runtime on one thread, one unit at a time, so that results do not depend on batching. Weights, tokenizer
-and calibration are in `extraction/models/data`; docs/edge-model.md is the model card.
+It runs in ONNX Runtime on one thread, one unit at a time, so that results do not depend on batching. Weights and
+calibration are in `extraction/models/data`; docs/edge-model.md is the model card.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from extraction.models.scheme import (
     KINDS,
     MODALITIES,
     RELATIONS,
-    SPELLED,
 )
 from kg.errors import KgError
 from kg.model import Kind, Modality
+from kg.text.word_pieces import BEGIN, END, WordPieces
+from kg.text.word_pieces import FILES as WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 
     from extraction.models.units import Unit
 
-_FILES = ("edges.onnx", "edges.npz", "edges.spm", "edges.json")
+_FILES = ("edges.onnx", "edges.npz", "edges.json")
 _LONGEST = 300  # tokens of a unit
+_BLANKS = frozenset(" \t\n")
 _SHORTEST = 6  # characters; shorter units contain no relation
 _RELATIONS_OF = {group: tuple(map(RELATIONS.index, relations)) for group, relations in GROUPS.items()}
 
@@ -72,18 +74,15 @@ class EdgeModel:
 
     def __init__(self, folder: Traversable) -> None:
         import onnxruntime  # noqa: PLC0415 -- takes 0.3 s, which queries do not need
-        import sentencepiece  # noqa: PLC0415
 
         content = {name: (folder / name).read_bytes() for name in _FILES}
         self.version = sha256(b"".join(content[name] for name in _FILES)).hexdigest()[:12]
-        self._tokenizer = sentencepiece.SentencePieceProcessor(model_proto=content["edges.spm"])
+        self._pieces = WordPieces(folder) if (folder / WORDS[0]).is_file() else WordPieces.shipped()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
         self._session = onnxruntime.InferenceSession(content["edges.onnx"], options, providers=["CPUExecutionProvider"])
         with np.load(folder / "edges.npz") as arrays:  # type: ignore[arg-type]
-            self._words, self._scales = arrays["words"], arrays["scales"].astype(np.float32)
-            self._places = arrays["places"].astype(np.float32)
             self._pair = [arrays[name].astype(np.float32) for name in ("w1", "b1", "distance", "w2", "b2")]
             self._kind_weights = arrays["kinds"].astype(np.float32)
         settings: dict[str, Any] = json.loads(content["edges.json"])
@@ -108,12 +107,11 @@ class EdgeModel:
         """Return the edges of a unit with at least this probability, most probable first."""
         if len(unit.text) - unit.body < _SHORTEST:
             return []
-        text = unit.text.translate(SPELLED)
-        pieces = self._tokenizer.encode(text, out_type=str)[:_LONGEST]
+        text = unit.text
+        pieces, numbers = self._pieces.cut(text, _LONGEST)
         starts, ends = token_spans(pieces)
-        ids = [1, *self._tokenizer.encode(text, out_type=int)[:_LONGEST], 2]
         own = np.array([[0, *(start >= unit.body for start in starts), 0]], dtype=np.int64)
-        words = self._words[ids].astype(np.float32) * self._scales[ids][:, None] + self._places[: len(ids)]
+        words = self._pieces.embedded([BEGIN, *numbers, END])
         scores, states = self._session.run(None, {"words": words[None], "own": own})
         ends_of, spans = pairs_of(scores[0])
         if not len(ends_of):
@@ -133,7 +131,7 @@ class EdgeModel:
 
         def place(first: int, last: int) -> Span:
             start = starts[first - 1]
-            return start + (text[start : start + 1] == " "), ends[last - 1]
+            return start + (text[start : start + 1] in _BLANKS), ends[last - 1]
 
         def scope(first: int, last: int) -> Span | None:
             found = scope_of(scores[0], (first, last))

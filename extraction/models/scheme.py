@@ -39,8 +39,3 @@ for _name, _size in (
     ATTRIBUTES[_name] = (_at, _at + _size)
     _at += _size
 WIDTH = _at
-
-_MARKS = "，。：；！？（）、“”‘’《》【】「」『』"
-_PLAIN = ",。:;!?()、\"\"''《》【】「」『』"
-#: Replaces characters by their spelling in the encoder's vocabulary, one to one.
-SPELLED = str.maketrans(_MARKS + "▸\t\n", _PLAIN + "»  ")

@@ -32,7 +32,7 @@ _FILES = (
     "institutions",
     "companies",
 )
-_COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
+COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _MIN_UNCHECKED_LENGTH = 3  # characters; shorter names must coincide with word boundaries
 _PHRASES = phrases("names/gazetteer")
 _BRIDGE = _PHRASES["bridge"]
@@ -146,7 +146,7 @@ class Lexicon:
 
     def compound(self, text: str, base: EntityMention) -> EntityMention | None:
         """Return the compound indicator that starts with `base`, or None: 碳酸锂 + 价格, 铜 + 价."""
-        if base.kind not in _COMPOUND_KINDS:
+        if base.kind not in COMPOUND_KINDS:
             return None
         bridge = _BRIDGE.match(text, base.end)
         match = self._head_re.match(text, bridge.end() if bridge else base.end)

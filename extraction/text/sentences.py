@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -129,15 +129,6 @@ def normalise(text: str) -> str:
     '营收1234.5亿元，布油70-75美元/桶（Q1），买入PD-L1/4-1BB双抗'
     """
     return _normalise(text)[0]
-
-
-def behind_last(marks: str, text: str, before: int) -> int:
-    """Return the offset after the last of `marks` in text[:before], 0 if there is none.
-
-    >>> behind_last("，。", "营收增长，净利润下降", 7)
-    5
-    """
-    return max(map(text.rfind, marks, repeat(0), repeat(before))) + 1
 
 
 def _strip(block: str, start: int, end: int) -> tuple[int, int] | None:

@@ -64,14 +64,18 @@ def write(net: EdgeNetwork, base: Base, folder: Path, *, calibration: Any, kinds
     scales[scales == 0] = 1
     half = np.float16
     np.savez(
-        folder / "edges.npz",
+        folder / "words.npz",
         words=np.round(base.words / scales[:, None]).astype(np.int8), scales=scales.astype(np.float32),
-        places=base.places.astype(half), distance=net.distance.weight.detach().numpy().astype(half),
+        places=base.places.astype(half),
+    )  # fmt: skip
+    np.savez(
+        folder / "edges.npz",
+        distance=net.distance.weight.detach().numpy().astype(half),
         w1=net.pair.weight.detach().numpy().T.astype(half), b1=net.pair.bias.detach().numpy().astype(half),
         w2=net.attributes.weight.detach().numpy().T.astype(half),
         b2=net.attributes.bias.detach().numpy().astype(half), kinds=kinds,
     )  # fmt: skip
-    (folder / "edges.spm").write_bytes(base.tokenizer)
+    (folder / "words.spm").write_bytes(base.tokenizer)
     (folder / "edges.json").write_text(json.dumps({"calibration": calibration}) + "\n", encoding="utf-8")
 
 

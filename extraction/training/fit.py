@@ -23,9 +23,9 @@ from extraction.models.scheme import (
     MODALITIES,
     RELATIONS,
     ROLES,
-    SPELLED,
 )
 from extraction.training.network import NEVER, POINTERS, EdgeNetwork, multilabel_loss
+from kg.text.word_pieces import SPELLED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

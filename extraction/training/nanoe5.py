@@ -48,6 +48,13 @@ def read_weights() -> bytes:
     return weights
 
 
+def read_encoder() -> tuple[Tokenizer, dict[str, memoryview]]:
+    """Return the tokenizer and the tensors by name."""
+    weights = read_weights()
+    tokenizer, at = read_tokenizer(weights, HEADER.size)
+    return tokenizer, dict(read_tensors(weights, at))
+
+
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
     """A unigram tokenizer: pieces with number and log-probability, and the normalisation of characters."""

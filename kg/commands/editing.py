@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import shown_lang
 from kg.commands.options import Day, Words, kb_option, opened
 from kg.errors import JudgementRefused, StoreUnusable, UnknownDocument
 from kg.ids import entity_id
 from kg.judgement import OF_FACTS, Judgement, Verdict
+from kg.messages.words import Listed, noted, translated, word
 from kg.period import Period
 from kg.store.checks import Checkable
 from kg.store.open import open_store
@@ -45,8 +47,8 @@ def remove(documents: tuple[str, ...], kb: Path) -> None:
             if not found:
                 unknown.append(UnknownDocument(given))
     for fault in unknown:
-        click.echo(f"refused: {fault}", err=True)
-    click.echo(f"移除 {removed} 篇文档 ← {kb}")
+        click.echo(word("cli.refused", shown_lang(), error=fault.worded(shown_lang())), err=True)
+    click.echo(word("edit.removed", shown_lang(), count=removed, kb=kb))
     if unknown:
         sys.exit(_EXIT_REFUSED)
 
@@ -55,6 +57,7 @@ def remove(documents: tuple[str, ...], kb: Path) -> None:
 @kb_option
 def check(kb: Path) -> None:
     """检查知识库是否完好：逐条列出不变量，有一条不成立时退出码为 4。"""
+    lang = shown_lang()
     with _store(kb) as store:
         if not isinstance(store, Checkable):
             raise StoreUnusable(kb, "this kind of store cannot be checked")
@@ -63,13 +66,14 @@ def check(kb: Path) -> None:
             broken.setdefault(breach.invariant, []).append(breach.message)
         for invariant in store.invariants():
             faults = broken.get(invariant.name, [])
-            click.echo(f"{'✗' if faults else '✓'} {invariant.name}: {invariant.meaning}")
+            named = word("colon", lang).join((translated(invariant.name, lang), translated(invariant.meaning, lang)))
+            click.echo(f"{'✗' if faults else '✓'} {named}")
             for message in faults[:_SHOWN]:
-                click.echo(f"    {message}")
+                click.echo(f"    {translated(message, lang)}")
             if len(faults) > _SHOWN:
-                click.echo(f"    … {len(faults) - _SHOWN} 条")
+                click.echo(word("check.more", lang, count=len(faults) - _SHOWN))
     if broken:
-        click.echo(f"liantu: {kb}: {sum(map(len, broken.values()))} faults; restore a backup or ingest anew", err=True)
+        click.echo(word("check.broken", lang, kb=kb, count=sum(map(len, broken.values()))), err=True)
         sys.exit(_EXIT_STORE)
 
 
@@ -134,7 +138,7 @@ def revoke(context: click.Context, /, judgement: str, **stated: Any) -> None:
     """撤销：JUDGEMENT（list 所列的编号）不再算数，一切恢复原状。"""
     with _store(stated["kb"]) as store:
         kept = _judge(store, _judgement(context, Verdict.REVOKE, judgement, "", **stated))
-        click.echo(f"{kept.id}  撤销 {judgement}")
+        click.echo(f"{kept.id}  {word('edit.revokes', shown_lang(), id=judgement)}")
 
 
 @entity.command("list")
@@ -147,13 +151,14 @@ def listed(kb: Path, as_of: date | None) -> None:
         facts = {item.id for item in every if item.verdict in OF_FACTS}
         every = [item for item in every if not facts & {item.id, item.subject}]  # those: `liantu verify --list`
         valid = {item.id for item in in_force(every)}
+        state = word("edit.revoked", shown_lang())
         for item in every:
             revoked = item.verdict is not Verdict.REVOKE and item.id not in valid
             name = f"「{item.name}」" if item.name else ""
             where = " ".join([*item.documents, *([str(item.period)] if item.period else [])])
             target = f" → {item.object}" if item.object else ""
-            words = f"{item.verdict.value} {item.subject}{name}{target}{f' （{where}）' if where else ''}"
-            click.echo(f"{item.id}  {item.published_on}  {item.by}  {words}  {item.why}{'  已撤销' if revoked else ''}")
+            words = f"{item.verdict.value} {item.subject}{name}{target}{noted(where, shown_lang()) if where else ''}"
+            click.echo(f"{item.id}  {item.published_on}  {item.by}  {words}  {item.why}{state if revoked else ''}")
 
 
 @contextmanager
@@ -202,5 +207,7 @@ def _entity(view: View, text: str) -> str:
     if len(found) == 1:
         return found[0].id
     if found:
-        raise JudgementRefused(f"{text} is the name of {'、'.join(item.id for item in found)}; name one by its id")
+        raise JudgementRefused(
+            "{name} is the name of {ids}; name one by its id", name=text, ids=Listed(item.id for item in found)
+        )
     raise JudgementRefused(f"{text}: no such entity in the knowledge base")

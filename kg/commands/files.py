@@ -21,7 +21,7 @@ class FileUnwritable(KgError):
     """A file that cannot be put where it was asked for."""
 
     def __init__(self, path: Path, cause: str) -> None:
-        super().__init__(f"{path}: cannot be written: {cause}; choose another place")
+        super().__init__("{path}: cannot be written: {cause}; choose another place", path=str(path), cause=cause)
 
 
 @contextmanager

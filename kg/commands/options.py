@@ -76,13 +76,6 @@ def confidence_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def lang_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --lang."""
-    return click.option(
-        "--lang", type=click.Choice(["zh", "en"]), default=lambda: load().lang, show_default="zh", help="输出语言"
-    )(command)
-
-
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="输出 JSON")(command)

@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.query.wording import ROLES, claim_text, direction_text, path_citations, path_text
+from kg.messages.words import listed, word
+from kg.query.wording import (
+    ROLES,
+    behind,
+    claim_text,
+    coded,
+    direction_text,
+    flow,
+    path_citations,
+    path_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kg.model import Community, Entity
+    from kg.model import Community, SummaryLine
     from kg.query.answers import (
         AskAnswer,
         ChainAnswer,
@@ -30,170 +40,135 @@ if TYPE_CHECKING:
     from kg.query.themes.biography import Biography
 
 _QUOTE = 120
-_STATS = {
-    "zh": {
-        "documents": "文档：",
-        "publishers": "发布者：",
-        "facts": "事实：",
-        "below": "把握不足、不用于作答的事实：",
-        "names": "主要名称：",
-        "questions": "可以问：",
-    },
-    "en": {
-        "documents": "Documents: ",
-        "publishers": "Publishers: ",
-        "facts": "Facts: ",
-        "below": "Facts below the confidence of answers: ",
-        "names": "Main names: ",
-        "questions": "Try asking: ",
-    },
-}
 _LINKS = 24
 _PATHS = 12
 _AFFECTED = 20
 _AGAINST = 3
-_ASK = {
-    "zh": {
-        "question": "问：",
-        "understood": "理解为：",
-        "as_of": "截至 {day}",
-        "corrected": "「{written}」按「{meant}」理解",
-        "answered": "答：",
-        "partial": "没有找到直接的答案；相关原文：",
-        "not_found": "未找到相关信息。",
-        "ambiguous": "这个名称可以指几家公司，请写明是哪一家：",
-        "near": "相近的名称：{names}",
-        "covered": "库中文档的日期：{first} 至 {last}",
-    },
-    "en": {
-        "question": "Question: ",
-        "understood": "Understood as: ",
-        "as_of": "as of {day}",
-        "corrected": "read {written} as {meant}",
-        "answered": "Answer:",
-        "partial": "No direct answer found; related passages:",
-        "not_found": "Nothing found.",
-        "ambiguous": "This name may mean several companies; say which:",
-        "near": "Similar names: {names}",
-        "covered": "Documents in this base: {first} to {last}",
-    },
-}
 _ARROWS = {1: "↑", -1: "↓", 0: "↕"}
 
 
 def print_chain(session: QuerySession, answer: ChainAnswer) -> None:
     """Print the layers, then the links with their evidence."""
-    click.echo(f"{label(answer.topic)} 产业链")
+    lang = session.lang
+    click.echo(word("print.chain", lang, topic=coded(answer.topic, lang)))
     if not answer.layers:
-        click.echo("  图谱中还没有它的上下游")
+        click.echo(word("print.no_chain", lang))
     for layer in answer.layers:
-        click.echo(f"\n【{layer.name}】")
+        _head(session, layer.name)
         for stage in layer.stages:
-            names = "、".join(label(node.entity) for node in stage.companies)
-            click.echo(f"  {stage.node.entity.name}{'：' if names else ''}{names}")
+            names = listed((coded(node.entity, lang) for node in stage.companies), lang)
+            click.echo(f"  {stage.node.entity.name}{word('colon', lang) if names else ''}{names}")
     _print_links(session, answer.graph.links)
 
 
 def print_impact(session: QuerySession, answer: ImpactAnswer) -> None:
     """Print the paths, the affected and the counter-evidence."""
-    moved = f"{answer.topic.name}{direction_text(answer.direction, answer.topic.kind)}"
-    click.echo(f"{moved} {'会影响' if answer.forward else '的原因'}")
+    lang = session.lang
+    moved = behind(answer.topic.name, direction_text(answer.direction, answer.topic.kind, lang), lang)
+    click.echo(word("print.effects" if answer.forward else "print.causes", lang, factor=moved))
     if not answer.paths:
-        click.echo("  图谱中没有因果路径")
+        click.echo(word("print.no_paths", lang))
     for path in answer.paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
-        click.echo(f"\n  {path_text(session, path, first)}  （强度 {path.weight:.2f}）")
-        _print_citations(path_citations(path, first))
+        click.echo(f"\n  {path_text(session, path, first)}{word('print.strength', lang, weight=f'{path.weight:.2f}')}")
+        _print_citations(session, path_citations(path, first))
     if answer.affected:
-        click.echo("\n【可能受影响】" if answer.forward else "\n【涉及】")
-        click.echo("  " + "  ".join(_moved(node) for node in answer.affected[:_AFFECTED]))
+        _head(session, word("print.affected" if answer.forward else "print.involved", lang))
+        click.echo("  " + "  ".join(_moved(session, node) for node in answer.affected[:_AFFECTED]))
     if answer.exposed:
-        click.echo("\n【产业链上的相关方】（来源说的是产业链关系，不是因果）")
-    for role, named in ROLES.items():
+        _head(session, word("print.exposed", lang), word("print.exposed_note", lang))
+    for role in ROLES:
         for exposure in [each for each in answer.exposed if each.role == role]:
-            click.echo(f"  {named}：{label(exposure.node.entity)}")
-            _print_citations(exposure.links[0].citations[:1])
+            named = word("role." + role, lang) + word("colon", lang)
+            click.echo(f"  {named}{coded(exposure.node.entity, lang)}")
+            _print_citations(session, exposure.links[0].citations[:1])
     if answer.counter:
-        click.echo("\n【相反的说法】")
+        _head(session, word("print.opposite", lang))
         for link in answer.counter:
             _print_link(session, link)
+    if answer.paths:
+        click.echo("\n" + word("print.strength_means", lang))
 
 
 def print_relate(session: QuerySession, answer: RelateAnswer) -> None:
     """Print the paths between two entities."""
-    click.echo(f"{label(answer.first)} 与 {label(answer.second)}")
+    lang = session.lang
+    click.echo(word("print.relate", lang, first=coded(answer.first, lang), second=coded(answer.second, lang)))
     if not answer.paths:
-        click.echo("  图谱中没有四步以内的路径")
+        click.echo(word("print.no_relation", lang))
     _print_paths(session, answer.paths)
+    if answer.paths:
+        click.echo("\n" + word("print.strength_means", lang))
 
 
 def print_profile(session: QuerySession, answer: ProfileAnswer) -> None:
     """Print names, codes and facts by relation."""
-    entity = answer.entity
-    click.echo(f"{label(entity)}  [{session.words.kinds[entity.kind][session.lang]}]")
+    entity, lang = answer.entity, session.lang
+    click.echo(f"{coded(entity, lang)}  [{session.words.kinds[entity.kind][lang]}]")
     names = [alias.name for alias in entity.aliases]
     if names:
-        click.echo(f"  又称：{'、'.join(names)}")
+        click.echo(word("print.names", lang, names=listed(names, lang)))
     if len(entity.codes) > 1:
-        click.echo(f"  代码：{'、'.join(entity.codes)}")
+        click.echo(word("print.codes", lang, codes=listed(entity.codes, lang)))
     relation = ""
     for link in answer.links:
         if link.relation != relation:
             relation = link.relation
-            click.echo(f"\n【{session.words[relation].wording[session.lang]}】")
+            _head(session, session.words[relation].wording[lang])
         _print_link(session, link)
 
 
-def print_themes(_: QuerySession, communities: Sequence[Community]) -> None:
+def print_themes(session: QuerySession, communities: Sequence[Community]) -> None:
     """Print one line a theme."""
     for community in communities:
         title = community.summary.title if community.summary else ""
-        click.echo(f"{community.id[:14]}  {title}  （{len(community.members)}）")
+        row = {"id": community.id[:14], "title": title, "size": len(community.members)}
+        click.echo(word("print.theme_row", session.lang, **row))
 
 
 def print_theme(session: QuerySession, answer: ThemeAnswer) -> None:
     """Print the summary of a theme, each line with its first quote."""
-    summary = answer.community.summary
+    community, summary = answer.community, answer.community.summary
     if summary is None:
         return
-    click.echo(
-        f"{summary.title}  [{answer.community.id}]  {len(answer.community.members)} 个实体  {summary.period or ''}"
-    )
+    row = {"id": community.id, "title": summary.title, "size": len(community.members), "period": summary.period or ""}
+    click.echo(word("print.theme", session.lang, **row))
     for line in summary.lines:
-        click.echo(f"\n  {line.text}")
         facts = list(session.view.facts(ids=line.facts[:2]))
-        _print_citations(session.citations(facts, 2))
-    if answer.community.changes:
-        click.echo("\n【本周新增】")
-    for line in answer.community.changes:
-        click.echo(f"  {line.text}")
+        click.echo(f"\n  {_summary_text(session, line)}")
+        _print_citations(session, session.citations(facts, 2))
+    if community.changes:
+        _head(session, word("print.new", session.lang))
+    for line in community.changes:
+        click.echo(f"  {_summary_text(session, line)}")
     if answer.biography:
-        _print_biography(answer.biography)
+        _print_biography(session, answer.biography)
 
 
-def _print_biography(life: Biography) -> None:
-    click.echo("\n【传记】")
+def _print_biography(session: QuerySession, life: Biography) -> None:
+    lang = session.lang
+    _head(session, word("print.biography", lang))
     for episode in life.episodes:
         click.echo(f"  {episode.as_of}  {episode.text}")
         for claim in episode.claims:
             click.echo(f"              {claim}")
-        _print_citations(episode.citations[:1], indent=14)
-    click.echo("\n【名称】")
+        _print_citations(session, episode.citations[:1], indent=14)
+    _head(session, word("print.theme_names", lang))
     for day, name in life.names:
         click.echo(f"  {day}  {name}")
-    click.echo("\n【各周成员数】")
-    click.echo("  " + "，".join(f"{day} {size}" for day, size in life.sizes))
+    _head(session, word("print.sizes", lang))
+    click.echo("  " + word("comma", lang).join(f"{day} {size}" for day, size in life.sizes))
 
 
-def print_passages(_: QuerySession, found: Sequence[Passage]) -> None:
+def print_passages(session: QuerySession, found: Sequence[Passage]) -> None:
     """Print passages with their documents."""
+    lang = session.lang
     if not found:
-        click.echo("未找到相关信息")
+        click.echo(word("nothing", lang))
     for passage in found:
-        page = f" 第{passage.chunk.page}页" if passage.chunk.page else ""
-        click.echo(
-            f"\n{passage.title}（{passage.publisher or '来源不详'}，{passage.published_on}{page}，{passage.score:.2f}）"
-        )
+        publisher = passage.publisher or word("print.no_publisher", lang)
+        row = {"publisher": publisher, "day": passage.published_on, "page": _page(session, passage.chunk.page)}
+        click.echo("\n" + word("print.passage", lang, title=passage.title, score=f"{passage.score:.2f}", **row))
         click.echo(
             f"  {' › '.join(passage.chunk.heading)}" if passage.chunk.heading else "", nl=bool(passage.chunk.heading)
         )
@@ -202,75 +177,80 @@ def print_passages(_: QuerySession, found: Sequence[Passage]) -> None:
 
 def print_ask(session: QuerySession, answer: AskAnswer) -> None:
     """Print an answer with what was understood and its citations; or what the base has instead."""
-    words = _ASK[session.lang]
-    asked = answer.understood
-    said = [*(label(entity) for entity in asked.entities), *([str(asked.period)] if asked.period else [])]
+    asked, lang = answer.understood, session.lang
+    said = [*(coded(entity, lang) for entity in asked.entities), *([str(asked.period)] if asked.period else [])]
     if asked.as_of:
-        said.append(words["as_of"].format(day=asked.as_of))
-    said += [words["corrected"].format(written=written, meant=meant) for written, meant in asked.corrections]
-    click.echo(f"{words['question']}{answer.question}")
+        said.append(word("ask.as_of", lang, day=asked.as_of))
+    said += [word("ask.corrected", lang, written=written, meant=meant) for written, meant in asked.corrections]
+    click.echo(word("ask.question", lang) + answer.question)
     if said:
-        click.echo(f"{words['understood']}{' · '.join(said)}")
-    click.echo(words[answer.status])
+        click.echo(word("ask.understood", lang) + " · ".join(said))
+    click.echo(word(f"ask.{answer.status}", lang))
     for line in (*answer.lines, *answer.passages):
         quoted = line.source == "text"
         if not quoted or not line.citations or line.text != line.citations[0].quote:
             click.echo(f"{'  ' * line.indent}{line.text}")
-        _print_citations(line.citations, indent=2 * line.indent + 4, quoted=not quoted)
+        _print_citations(session, line.citations, indent=2 * line.indent + 4, quoted=not quoted)
     if answer.near:
-        click.echo(words["near"].format(names="、".join(answer.near)))
+        click.echo(word("ask.near", lang, names=listed(answer.near, lang)))
     if answer.covered:
-        click.echo(words["covered"].format(first=answer.covered[0], last=answer.covered[1]))
+        click.echo(word("ask.covered", lang, first=answer.covered[0], last=answer.covered[1]))
 
 
 def print_stats(session: QuerySession, found: BaseStats) -> None:
     """Print what a base holds."""
-    words = _STATS[session.lang]
-    wording = {relation: session.words[relation].wording[session.lang] for relation, _ in found.facts}
-    rows = (
-        ("documents", f"{found.documents}" + (f"（{found.first} … {found.last}）" if found.first else "")),
-        ("publishers", "、".join(f"{name} {count}" for name, count in found.publishers)),
-        ("facts", "、".join(f"{wording[relation]} {count}" for relation, count in found.facts)),
-        ("below", f"{found.below}"),
-        ("names", "、".join(label(entity) for entity in found.names)),
-        ("questions", "；".join(found.questions)),
-    )
-    for name, value in rows:
-        click.echo(f"{words[name]}{value}")
+    lang = session.lang
+    wording = {relation: session.words[relation].wording[lang] for relation, _ in found.facts}
+    days = word("stats.days", lang, first=found.first, last=found.last) if found.first else ""
+    counts = listed((f"{wording[relation]} {count}" for relation, count in found.facts), lang)
+    publishers = listed((f"{name} {count}" for name, count in found.publishers), lang)
+    click.echo(word("stats.documents", lang, count=found.documents) + days)
+    click.echo(word("stats.publishers", lang, names=publishers))
+    click.echo(word("stats.facts", lang, counts=counts))
+    click.echo(word("stats.below", lang, count=found.below))
+    click.echo(word("stats.names", lang, names=listed((coded(entity, lang) for entity in found.names), lang)))
+    click.echo(word("stats.questions", lang, questions=flow(found.questions, lang)))
 
 
-def label(entity: Entity) -> str:
-    """Return a name with its first code."""
-    return f"{entity.name}（{entity.codes[0]}）" if entity.codes else entity.name
+def _head(session: QuerySession, text: str, note: str = "") -> None:
+    click.echo(f"\n{word('heading', session.lang, text=text)}{note}")
 
 
-def _moved(node: Node) -> str:
-    return f"{label(node.entity)}{_ARROWS[node.direction]}"
+def _summary_text(session: QuerySession, line: SummaryLine) -> str:
+    """Return a line of a stored summary; it is stored in Chinese, so in English its facts are worded anew."""
+    if session.lang == "zh":
+        return line.text
+    facts = sorted(session.view.facts(ids=line.facts[:2]), key=lambda fact: line.facts.index(fact.id))
+    return flow((claim_text(session, fact) for fact in facts), session.lang)
+
+
+def _moved(session: QuerySession, node: Node) -> str:
+    return f"{coded(node.entity, session.lang)}{_ARROWS[node.direction]}"
 
 
 def _print_paths(session: QuerySession, paths: Sequence[Path]) -> None:
     for path in paths[:_PATHS]:
-        click.echo(
-            f"\n  {'；'.join(claim_text(session, link.facts[0]) for link in path.links)}  （强度 {path.weight:.2f}）"
-        )
+        steps = flow((claim_text(session, link.facts[0]) for link in path.links), session.lang)
+        click.echo(f"\n  {steps}{word('print.strength', session.lang, weight=f'{path.weight:.2f}')}")
         for link in path.links:
-            _print_citations(link.citations[:1])
+            _print_citations(session, link.citations[:1])
             _print_against(session, link)
 
 
 def _print_links(session: QuerySession, links: Iterable[Link]) -> None:
     ranked = sorted(links, key=lambda link: (-link.weight, link.source, link.target))[:_LINKS]
     if ranked:
-        click.echo("\n【依据】")
+        _head(session, word("print.evidence", session.lang))
     for link in ranked:
         _print_link(session, link)
 
 
 def _print_link(session: QuerySession, link: Link) -> None:
     witnesses = max(fact.witnesses for fact in link.facts)
-    many = f"（{witnesses} 个独立来源）" if witnesses > 1 else ""
-    click.echo(f"  {claim_text(session, link.facts[0])}{many}{'（有分歧）' if link.contested else ''}")
-    _print_citations(link.citations[:1])
+    many = word("print.independent", session.lang, count=witnesses) if witnesses > 1 else ""
+    contested = word("print.contested", session.lang) if link.contested else ""
+    click.echo(f"  {claim_text(session, link.facts[0])}{many}{contested}")
+    _print_citations(session, link.citations[:1])
     _print_against(session, link)
 
 
@@ -281,13 +261,19 @@ def _print_against(session: QuerySession, link: Link) -> None:
     against = {other.id: other for fact in link.facts for other in session.opposing(fact)}
     for _, fact in sorted(against.items())[:_AGAINST]:
         click.echo(f"      ↔ {claim_text(session, fact)}")
-        _print_citations(session.citations([fact], 1), indent=8)
+        _print_citations(session, session.citations([fact], 1), indent=8)
 
 
-def _print_citations(citations: Iterable[Citation], indent: int = 6, *, quoted: bool = True) -> None:
+def _page(session: QuerySession, page: int | None) -> str:
+    return word("page", session.lang, page=page) if page else ""
+
+
+def _print_citations(
+    session: QuerySession, citations: Iterable[Citation], indent: int = 6, *, quoted: bool = True
+) -> None:
     for citation in citations:
         quote = citation.quote.replace("\n", " ")
         quote = quote if len(quote) <= _QUOTE or not quoted else f"{quote[:_QUOTE]}…"
-        page = f" 第{citation.page}页" if citation.page else ""
-        speaker = citation.speaker or citation.publisher
-        click.echo(f"{' ' * indent}「{quote}」—— {citation.title}，{speaker}，{citation.published_on}{page}")
+        where = {"title": citation.title, "speaker": citation.speaker or citation.publisher}
+        where |= {"day": str(citation.published_on), "page": _page(session, citation.page)}
+        click.echo(" " * indent + word("source", session.lang, quote=quote, **where))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import lang_option
 from kg.commands.options import (
     Day,
     Words,
     confidence_option,
     configured_model,
     json_option,
-    lang_option,
     opened,
     view_options,
 )
@@ -28,8 +28,10 @@ from kg.commands.printing import (
     print_theme,
     print_themes,
 )
+from kg.messages.words import word
 from kg.query.plain import plain
 from kg.query.session import QuerySession
+from kg.query.wording import flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,8 +66,8 @@ def _answered(
         else:
             show(session, answer)
             if session.below:
-                left = f"另有 {session.below} 条把握低于 {session.min_confidence:g} 的事实未用"
-                click.echo(f"（{left}；--min-confidence 0 全用）")
+                least = f"{session.min_confidence:g}"
+                click.echo(word("print.below", session.lang, count=session.below, least=least))
     return answer
 
 
@@ -135,7 +137,7 @@ def themes(theme_id: str | None, level: int, since: date | None, **options: Any)
     from kg.query.themes.listing import themes as every  # noqa: PLC0415 -- imported when called
 
     if since and not theme_id:
-        show = lambda _, answer: click.echo(markdown(answer), nl=False)  # noqa: E731 -- one line, used once
+        show = lambda session, answer: click.echo(markdown(answer, session.lang), nl=False)  # noqa: E731 -- one line, used once
         _answered(lambda session: changes(session, since, level=level), show, **options)
     elif theme_id:
         _answered(lambda session: one(session, theme_id), print_theme, **options)
@@ -200,9 +202,9 @@ def _print_prose(question: str, *, kb: Path, as_of: date | None, as_json: bool, 
     for item in answer.context.items:
         if item.id in cited:
             citation = item.citations[0]
-            click.echo(
-                f"  [{item.id}] 「{citation.quote}」—— {citation.title}，{citation.speaker}，{citation.published_on}"
-            )
+            where = {"title": citation.title, "speaker": citation.speaker, "day": citation.published_on, "page": ""}
+            click.echo(f"  [{item.id}] " + word("source", base.lang, quote=citation.quote, **where))
     for sentence in answer.sentences:
         if not sentence.kept:
-            click.echo(f"（删去：{sentence.text}——{'；'.join(sentence.faults)}）", err=True)
+            faults = flow(sentence.faults, base.lang)
+            click.echo(word("prose.dropped", base.lang, text=sentence.text, faults=faults), err=True)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kg.commands.language import shown_lang
 from kg.commands.options import Day, Words, json_option, kb_option
 from kg.errors import UnknownName
+from kg.messages.words import word
 from kg.settings import load
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def diff(before: Path, after: Path, *, as_json: bool) -> None:
 
 def _refuse(faults: list[MasterFault]) -> None:
     for fault in faults:
-        click.echo(f"refused: {fault}", err=True)
+        click.echo(word("cli.refused", shown_lang(), error=fault.worded(shown_lang())), err=True)
     if faults:
         sys.exit(EXIT_REFUSED)
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.options import confidence_option, configured_model, kb_option, lang_option
+from kg.commands.language import lang_option
+from kg.commands.options import confidence_option, configured_model, kb_option
 from kg.errors import KgError, SettingsError
 from kg.settings import load, share_metrics
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from kg.llm.port import Model
-    from kg.relations import Lang
+    from kg.messages.words import Lang
     from kg.service.base import KnowledgeBase
     from kg.service.keys import KeyRing
 

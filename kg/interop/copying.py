@@ -23,9 +23,10 @@ class CopyDiffers(StoreError):
     """A copy that differs from its source."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(
-            f"the copy differs: {what}; copy into a new knowledge base, or remove from it what is not in the source"
+        template = (
+            "the copy differs: {what}; copy into a new knowledge base, or remove from it what is not in the source"
         )
+        super().__init__(template, what=what)
 
 
 @dataclass(slots=True)

@@ -81,7 +81,8 @@ class DumpUnreadable(StoreError):
     """A dump that cannot be restored."""
 
     def __init__(self, row: RefusedRow) -> None:
-        super().__init__(f"{row.where}: {row.why}; nothing was written: the disk or the knowledge base is damaged")
+        template = "{where}: {why}; nothing was written: the disk or the knowledge base is damaged"
+        super().__init__(template, where=row.where, why=row.why)
 
 
 class Restorer:

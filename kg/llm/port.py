@@ -16,7 +16,7 @@ class ModelError(KgError):
     """A model that does not respond, or whose reply is unusable."""
 
     def __init__(self, where: str, cause: str) -> None:
-        super().__init__(f"model {where}: {cause}")
+        super().__init__("model {where}: {cause}", where=where, cause=cause)
 
 
 class ContextOverflow(ModelError):

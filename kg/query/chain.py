@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from kg.messages.words import word
 from kg.model import Kind
 from kg.query.answers import ChainAnswer, Layer, Node, Stage
 from kg.query.resolve import candidates, resolve
@@ -26,8 +27,7 @@ _BREADTH = 14  # strongest links followed from one node
 _COMPANIES = 8  # companies shown on one stage
 _DEEPEST = 4
 _UNPLACED = 2  # after the sides -1, 0 and 1
-LAYER_NAMES = {-1: "上游", 0: "中游", 1: "下游", _UNPLACED: "位置未述"}
-LAYER_NAMES_EN = {-1: "Upstream", 0: "Midstream", 1: "Downstream", _UNPLACED: "Position not stated"}
+_SIDES = (-1, 0, 1, _UNPLACED)
 
 
 def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnswer:
@@ -175,8 +175,11 @@ def _answer(
             used += steps
         side = _side(layers[index]) if index in placed else _UNPLACED
         stages[side].append(Stage(stage, tuple(companies)))
-    names = LAYER_NAMES if session.lang == "zh" else LAYER_NAMES_EN
-    ordered = tuple(Layer(names[side], tuple(stages[side]), side != _UNPLACED) for side in names if stages[side])
+    ordered = tuple(
+        Layer(word(f"layer.{side}", session.lang), tuple(stages[side]), side != _UNPLACED)
+        for side in _SIDES
+        if stages[side]
+    )
     return ChainAnswer(topic, ordered, session.picture(nodes.values(), used))
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kg.messages.words import word
 from kg.query.browse.conversions import GraphAnswer
 from kg.query.resolve import resolve
 from kg.query.session import spoken
@@ -13,6 +14,7 @@ from kg.query.session import spoken
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kg.messages.words import Lang
     from kg.model import Entity, Fact
     from kg.query.answers import Link
     from kg.query.session import QuerySession
@@ -66,7 +68,7 @@ def _episodes(session: QuerySession, facts: Iterable[Fact]) -> tuple[Episode, ..
     grouped: dict[str, dict[tuple[str, str, int, str], list[Fact]]] = defaultdict(lambda: defaultdict(list))
     for fact in facts:
         if not fact.superseded_by:
-            grouped[_label(fact)][fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
+            grouped[_label(fact, session.lang)][fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
     return tuple(
         Episode(label, tuple(_link(session, group) for _, group in sorted(grouped[label].items())))
         for label in sorted(grouped)
@@ -77,9 +79,11 @@ def _link(session: QuerySession, facts: list[Fact]) -> Link:
     return session.link(sorted(facts, key=spoken), sum(fact.witnesses * fact.confidence for fact in facts))
 
 
-def _label(fact: Fact) -> str:
+def _label(fact: Fact, lang: Lang) -> str:
     valid = fact.valid
     if valid is None or valid.start is None:
-        return f"{fact.published_on.year} 年（发表）"
+        return word("history.published", lang, year=fact.published_on.year)
     last = valid.end.year - (valid.end.month == 1 and valid.end.day == 1) if valid.end else None
-    return f"{valid.start.year} 年" if last in (None, valid.start.year) else f"{valid.start.year}–{last} 年"
+    if last in (None, valid.start.year):
+        return word("history.year", lang, year=valid.start.year)
+    return word("history.years", lang, first=valid.start.year, last=last)

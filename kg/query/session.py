@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from kg.graph.outlines import Doubts, Ends
     from kg.graph.remote_graph import ServedGraph
     from kg.graph.snapshot import Direction
+    from kg.messages.words import Lang
     from kg.model import Evidence, Fact
-    from kg.relations import Lang, Vocabulary
+    from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
 ANSWERED = 0.65  # default confidence from which a fact is part of an answer; docs/quality.md has its precision

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from kg.messages.words import word
 from kg.model import Kind
 from kg.query.plain import Answer
 
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 _MAIN = {Kind.COMPANY: 8, Kind.INDUSTRY: 6, Kind.PRODUCT: 8}
 _PUBLISHERS = 5
 _RANKED = 2000  # entities among which the main names are looked for
-# A question for a fact of the relation; {} is the end that most facts of it share.
+# Relations of the sample questions (question.* of words.yaml), and the end that most facts of it share.
 _QUESTIONS = {
-    "upstream_of": ("object", "{}的上游是什么"),
-    "produces": ("object", "谁在生产{}"),
-    "supplies": ("subject", "{}的客户有哪些"),
-    "reports": ("subject", "{}的{}是多少"),
-    "affects": ("object", "{}变动的原因是什么"),
-    "belongs_to": ("object", "{}产业链"),
+    "upstream_of": "object",
+    "produces": "object",
+    "supplies": "subject",
+    "reports": "subject",
+    "affects": "object",
+    "belongs_to": "object",
 }
 
 
@@ -65,7 +66,12 @@ def stats(session: QuerySession) -> BaseStats:
         below=counted.below,
         names=tuple(names),
         questions=tuple(
-            _QUESTIONS[relation][1].format(session.name(end), session.name(other).removeprefix(session.name(end)))
+            word(
+                f"question.{relation}",
+                session.lang,
+                name=session.name(end),
+                indicator=session.name(other).removeprefix(session.name(end)) if relation == "reports" else "",
+            )
             for relation, (end, other) in counted.examples.items()
         ),
     )
@@ -94,7 +100,7 @@ def _of_columns(session: QuerySession, stated: FactColumns) -> _Counted:
     touched = np.bincount(source, minlength=size) + np.bincount(target, minlength=size)
     busiest = np.argsort(-touched, kind="stable")[: min(_RANKED, np.count_nonzero(touched))]
     examples: dict[str, tuple[str, str]] = {}
-    for name, (end, _) in _QUESTIONS.items():
+    for name, end in _QUESTIONS.items():
         rows = np.flatnonzero(relation == names.index(name))
         if len(rows):
             near, far = (source, target) if end == "subject" else (target, source)
@@ -120,7 +126,7 @@ def _of_facts(session: QuerySession) -> _Counted:
     for fact in sure:
         if fact.relation in shared:
             ends = fact.subject, fact.object
-            end, other = ends if _QUESTIONS[fact.relation][0] == "subject" else ends[::-1]
+            end, other = ends if _QUESTIONS[fact.relation] == "subject" else ends[::-1]
             shared[fact.relation][end] += 1
             first[fact.relation].setdefault(end, other)
     chosen = {name: min((-count, end) for end, count in counts.items())[1] for name, counts in shared.items() if counts}

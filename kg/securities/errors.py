@@ -21,7 +21,7 @@ class InvalidCode(SecuritiesError):
     def __init__(self, text: str, reason: str) -> None:
         self.text = text
         self.reason = reason
-        super().__init__(f"{text!r} is not a valid code: {reason}")
+        super().__init__("{code} is not a valid code: {reason}", code=repr(text), reason=reason)
 
 
 class MasterFault(SecuritiesError):
@@ -31,4 +31,4 @@ class MasterFault(SecuritiesError):
         self.source = source
         self.line = line
         self.reason = reason
-        super().__init__(f"{source}:{line}: {reason}")
+        super().__init__("{source}:{line}: {reason}", source=source, line=line, reason=reason)

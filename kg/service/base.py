@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
+from kg.errors import KgError
 from kg.query.ask.answer import ask
 from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kg.llm.port import Model
+    from kg.messages.words import Lang
     from kg.model import Community
     from kg.query.answers import (
         AskAnswer,
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     from kg.query.grounding.prose import ProseAnswer
     from kg.query.resolve import ResolveAnswer
     from kg.query.stats import BaseStats
-    from kg.relations import Lang
     from kg.store.port import Store
 
 
@@ -96,8 +97,12 @@ class KnowledgeBase:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
         threshold = options.get("min_confidence")
         threshold = self.min_confidence if threshold is None else threshold
-        with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
-            yield QuerySession(view, lang=self.lang, min_confidence=threshold)
+        try:
+            with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
+                yield QuerySession(view, lang=self.lang, min_confidence=threshold)
+        except KgError as error:
+            error.lang = self.lang
+            raise
 
     def chain(self, topic: str, *, depth: int = 2, **options: Unpack[ViewOptions]) -> ChainAnswer:
         """Return the upstream, midstream and downstream of a product or industry, with companies.

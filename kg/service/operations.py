@@ -45,7 +45,7 @@ from kg.service.search import EntityMatch
 if TYPE_CHECKING:
     from typing import Self
 
-    from kg.relations import Lang
+    from kg.messages.words import Lang
     from kg.service.base import KnowledgeBase
 
 BOTH = " · "  # between the Chinese and the English text of a description

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-    from kg.relations import Lang
+    from kg.messages.words import Lang
 
 _HOMES = (
     "kg.model",

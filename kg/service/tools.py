@@ -42,8 +42,8 @@ from kg.service.operations import METHODS, in_language
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from kg.messages.words import Lang
     from kg.model import Community
-    from kg.relations import Lang
     from kg.service.base import KnowledgeBase
     from kg.service.keys import KeyRing
     from kg.service.operations import ServiceMethod

@@ -66,7 +66,7 @@ def test_refused_input_is_exit_code_3_and_a_line_each(folder, tmp_path):
     (folder / "undated.txt").write_text("没有日期的文字。", encoding="utf-8")
     result = call(folder, "--kb", tmp_path / "kb.liantu")
     assert result.exit_code == 3
-    lines = [line for line in result.stderr.splitlines() if line.startswith("refused: ")]
+    lines = [line for line in result.stderr.splitlines() if line.startswith("未处理：")]
     assert [name for name in ("empty.md", "undated.txt") if any(name in line for line in lines)] == [
         "empty.md",
         "undated.txt",
@@ -136,7 +136,7 @@ def test_read_refuses_with_exit_code_3(folder):
     (folder / "empty.md").write_bytes(b"")
     result = CliRunner().invoke(read, [str(folder / "empty.md")])
     assert result.exit_code == 3
-    assert result.stderr.startswith("refused: ")
+    assert result.stderr.startswith("未处理：")
 
 
 def test_read_takes_a_day(folder):

@@ -205,7 +205,8 @@ def test_a_claim_says_direction_value_certainty_and_denial():
     fact = replace(link.facts[0], qualifiers=qualifiers, polarity=Polarity.NEGATIVE)
     names = {cause.entity.id: "硅料价格", effect.entity.id: "组件毛利率"}
     assert claim_of(fact, "影响", names) == "硅料价格走弱 → 组件毛利率向好（2024 · 预测 · 否认）"
-    assert claim_of(fact, "moves", names, lang="en") == "硅料价格 down → 组件毛利率 up（2024 · Forecast · Negated）"
+    english = "硅料价格 weakens → 组件毛利率 improves (2024 · Forecast · Negated)"
+    assert claim_of(fact, "moves", names, lang="en") == english
 
 
 def test_figures_are_rows_not_arrows():

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.options import confidence_option, kb_option, lang_option
+from kg.commands.language import lang_option
+from kg.commands.options import confidence_option, kb_option
 from kg.errors import KgError
 from kg.service.base import open_kb
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
-    from kg.relations import Lang
+    from kg.messages.words import Lang
 
 _HOST = "127.0.0.1"
 _SHUTDOWN_SECONDS = 2

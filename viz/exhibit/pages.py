@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kg.relations import Lang
+    from kg.messages.words import Lang
     from viz.exhibit.content import ExhibitContent
 
 SCRIPT, STYLE, LICENCES, PARTS = "explorer.js", "explorer.css", "LICENCES.txt", "liantu-parts"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-    from kg.relations import Lang
+    from kg.messages.words import Lang
     from kg.service.base import KnowledgeBase
 
 _MOST_IDS: Final = 60

@@ -43,7 +43,7 @@ class ManifestUnreadable(KgError):
     """A pages.js that does not list pages."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path}: not a list of pages; remove it, or choose another folder")
+        super().__init__("{path}: not a list of pages; remove it, or choose another folder", path=str(path))
 
 
 def page_file(kind: str, *parts: str) -> str:

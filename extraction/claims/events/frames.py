@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from extraction.claims.events.role_names import role_names
+from extraction.text.clauses import clause_start
 from extraction.text.lexicon import phrases, table
 from kg.model import Kind
 
@@ -119,9 +120,9 @@ def read_frames(annotated: AnnotatedSentence) -> Iterator[EventFrame]:
 
 def _continues_previous(text: str, previous: EventFrame, frame: EventFrame) -> bool:
     """Whether a clause without an agent continues the previous event's: 「南向资金增持甲、乙，减持丙」."""
-    clause = max(text.rfind(mark, previous.end, frame.start) for mark in "，；、") + 1
+    clause = max(clause_start(text, frame.start, previous.end), text.rfind("、", previous.end, frame.start) + 1)
     between = [ref for ref in frame.agents if previous.end <= ref.start and ref.end <= frame.start]
-    return clause > 0 and bool(between) and not any(ref.start >= clause for ref in between)
+    return clause > previous.end and bool(between) and not any(ref.start >= clause for ref in between)
 
 
 def _find_triggers(text: str) -> list[tuple[int, int, str]]:

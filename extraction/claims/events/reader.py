@@ -10,11 +10,13 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING
 
+from extraction.certainty.policy import event_certainty
 from extraction.claims.events.frames import frame_kinds, read_frames
 from extraction.sentence import CONTEXT, Claim, EntityMention
+from extraction.text.clauses import crosses_statement
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
-from kg.model import Kind, Modality, Polarity, Value
+from kg.model import Kind, Value
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -26,14 +28,10 @@ if TYPE_CHECKING:
 
 _CONFIDENCE = 0.75
 _MONEY_FIRST = frozenset({"buyback", "bid", "contract", "guarantee", "funding"})  # money is preferred to the share
-_PLANNED = re.compile(r"(?:提议|建议|计划|拟|有意|筹划|考虑|有权|可以?)[^，。；：]{0,14}$")
 _PHRASES = phrases("events/reader")
-_DENIED = _PHRASES["denied"]
 _SUSPENDED = re.compile(r"(?:暂停|停止|推迟|延期|暂缓)[^，。；：]{0,6}$")
 _CANCELLED = re.compile(r"注销[^，。；]{0,10}$")
 _NOT_AN_EVENT = _PHRASES["not_an_event"]  # a following word turns the trigger into a price, count or account
-_PLAN_AFTER = re.compile(r"(?:[^，。；：]{0,4})(?:计划|方案|预案)")
-_DONE = re.compile(r"(?:完成|实施完毕|届满)")
 _TENDERED = re.compile("项目|招标|标段|公示|采购")
 _RELATED_PARTY = _PHRASES["related_party"]  # the agent is a related party named after the company
 _AFTER_COMMA = _PHRASES["after_comma"]
@@ -105,7 +103,7 @@ def _is_near(frame: EventFrame, ref: EntityMention, text: str) -> bool:
     """Whether a participant is in the trigger's clause or an adjacent one of the same sentence."""
     between = text[ref.end : frame.start] if ref.end <= frame.start else text[frame.end : ref.start]
     bracketed = between.count("（") != between.count("）")  # one of the two is inside brackets
-    return not bracketed and not any(stop in between for stop in "。；！？") and between.count("，") <= 1
+    return not bracketed and not crosses_statement(between, 0, len(between)) and between.count("，") <= 1
 
 
 def _amount(annotated: AnnotatedSentence, frame: EventFrame, ref: EntityMention, *, alone: bool) -> Quantity | None:
@@ -158,8 +156,7 @@ def _claim(
     frame: EventFrame, text: str, relation: str, ends: tuple[EntityMention, EntityMention], amount: Quantity | None
 ) -> Claim:
     subject, object_ = ends
-    plan_after = _PLAN_AFTER.match(text, frame.end) and not _DONE.search(text)
-    planned = _PLANNED.search(text, 0, frame.start) or plan_after or text[: frame.start].endswith("预")  # 预中标
+    modality, polarity = event_certainty(text, frame.start, frame.end)
     places = [ref for ref in ends if ref.start != CONTEXT]
     return Claim(
         relation=relation,
@@ -171,9 +168,9 @@ def _claim(
         value=_value(amount),
         qualifiers=_qualifiers(frame, relation, amount),
         confidence=_CONFIDENCE * min(subject.score, object_.score),
-        polarity=Polarity.NEGATIVE if _DENIED.search(text, 0, frame.start) else Polarity.POSITIVE,
+        polarity=polarity,
         own_clause=True,
-        modality=Modality.PLANNED if planned else None,
+        modality=modality,
     )
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from extraction.claims.measures.period import comparison_period
 from extraction.claims.measures.subject import INHERITED_CONFIDENCE, SHARE_CONFIDENCE, SubjectFinder, without
 from extraction.claims.measures.words import AFTER_LEVEL, CONTINUES, FILLER, RATES, VAGUE
+from extraction.dating.policy import comparison_period
 from extraction.text.lexicon import phrases
 
 if TYPE_CHECKING:

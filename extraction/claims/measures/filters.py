@@ -6,20 +6,24 @@ Doubtful figures are not stored (Settings.min_confidence); `liantu extract --min
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from extraction.claims.measures.period import TIME_REASONS
 from extraction.claims.measures.words import (
     COMPANY_HEADS,
     COMPANY_INDICATORS,
     EARNED,
+    PERIOD_INDICATORS,
+    POINT_IN_TIME_INDICATORS,
     SHARES_OF_MARKET,
 )
 from extraction.context.places import LANDS, places_in
 from extraction.context.surroundings import is_cut, is_part
+from extraction.text.clauses import bracket_around, clause_start, statement_start
 from extraction.text.lexicon import phrases
-from extraction.text.sentences import behind_last
 from kg.model import Kind
+from kg.period import Precision
+from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from extraction.claims.measures.measurement import Figure
@@ -61,6 +65,24 @@ _COUNT_UNITS = ("家", "个", "只", "名", "大", "")
 _MEASURE = _PHRASES["measure"]
 _HOME_OR_ABROAD = ("国内", "境内", "本土", "海外", "国外", "境外")
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
+
+
+_REPORT_INDICATORS = ("每股收益", "EPS", "现金流", "现金流净额", "净资产收益率", "ROE")
+_FISCAL = re.compile(r"财年|财季|FY")
+_EXPECTED_YEAR = re.compile(r"[EAF]$")
+_CUMULATIVE = re.compile("累计|累积|总共|合计")
+_STOCK_LEVELS = re.compile("(?<!新增)装机|保有量|用户|门店|存栏|库存|产能|订单|规模")  # stocks at a date
+_ONE_MONTH = re.compile("当月|单月|当季|单季")
+_EARLIER_PERIOD = Prefiltered("(?<![年月周季])(?<!较)(?<!比)(?<!与)(?<!于)同期(?!相比|的?(?:水平|高|低))")
+_FLOWS = (
+    *("销量", "产量", "出货量", "交付量", "进口量", "出口量", "消费量", "发电量"),
+    *("成交量", "成交额", "成交面积", "换手率", "下载量", "销售额"),
+)
+_LONGER_MOVE = re.compile(
+    "(?<![一二三四五六七八九十\\d])[月季年]度?(?:累计)?(?:涨跌|涨|跌|升|降)幅|近[一1]?个?[月季年]|年初至今"
+)
+_SHORT_PRECISIONS = frozenset({Precision.MONTH, Precision.WEEK})
+_EIGHT_DAYS = timedelta(days=8)
 
 
 def is_doubtful(figure: Figure) -> bool:
@@ -236,11 +258,8 @@ def _is_named_in_bracket(figure: Figure) -> bool:
     """「大公司（市值百亿元）上涨75%」, 「前三家（甲、乙、丙）产能」: a name in brackets is not the later subject."""
     text, measurement = figure.annotated.text, figure.measurement
     named = min((each.start for each in (measurement.subject, measurement.indicator) if each.start >= 0), default=0)
-    opened, closed = text.rfind("（", 0, named), text.find("）", named, figure.quantity.start)
-    if opened < 0 or closed < 0:
-        return False
-    alone = text[opened + 1 : closed] == text[named : figure.measurement.subject.end]  # 「APT（仲钨酸铵）价格」
-    return not alone and "）" not in text[opened:named]
+    content = bracket_around(text, named, named, before=figure.quantity.start)
+    return content is not None and content != text[named : measurement.subject.end]  # not 「APT（仲钨酸铵）价格」
 
 
 def _exchange_is_unstated(figure: Figure) -> bool:
@@ -251,7 +270,7 @@ def _exchange_is_unstated(figure: Figure) -> bool:
     start = min(
         each for each in (measurement.indicator.start, measurement.subject.start, figure.quantity.start) if each >= 0
     )
-    begin = behind_last("；。", text, start)
+    begin = statement_start(text, start)
     exchanges = list(_EXCHANGE.finditer(text, begin, start))
     names_exchange = _EXCHANGE.search(measurement.scope + text[start : measurement.indicator.end])
     if not exchanges or names_exchange:
@@ -294,7 +313,7 @@ def _belongs_to_component(figure: Figure) -> bool:
     measurement, text = figure.measurement, figure.annotated.text
     if not measurement.indicator.name.endswith(("渗透率", *SHARES_OF_MARKET)):
         return False
-    begin = behind_last("，。；：", text, figure.quantity.start)
+    begin = clause_start(text, figure.quantity.start)
     return _INSIDE.search(text, begin, figure.quantity.start) is not None
 
 
@@ -329,9 +348,106 @@ def _has_no_unit(figure: Figure) -> bool:
     return not figure.quantity.unit
 
 
+def _is_undated(figure: Figure) -> bool:
+    """Revenue, flows and index moves need a period; revenue for a day or week is the report's date."""
+    name, valid = figure.measurement.indicator.name, figure.valid
+    moved = name.endswith(("指数", "涨幅", "跌幅")) and bool(figure.quantity.change)
+    if moved and _is_cutoff_date(figure):
+        return True  # 「截至11月25日，板块上涨5%」: the start is unstated
+    if (
+        _is_cutoff_date(figure)
+        and name.endswith(_FLOWS)
+        and "/" not in figure.quantity.unit
+        and "周" not in figure.clause
+    ):
+        return True  # 「截至6月汽车产量1562万辆」: likewise
+    if valid is None:
+        return moved or name in PERIOD_INDICATORS or name.endswith(_FLOWS)
+    short = bool(valid.start and valid.end and valid.end - valid.start <= _EIGHT_DAYS)
+    return short and (name.endswith(_REPORT_INDICATORS) or (name in PERIOD_INDICATORS and name.endswith(EARNED)))
+
+
+def _is_cutoff_date(figure: Figure) -> bool:
+    return figure.dated is not None and figure.dated.text.startswith(("截至", "截止"))
+
+
+def _is_fiscal_year(figure: Figure) -> bool:
+    """A fiscal year may differ from the calendar year: Q1 of 2026 may lie in 2025."""
+    return figure.dated is not None and _FISCAL.search(figure.dated.text) is not None
+
+
+def _is_dated_by_multiple(figure: Figure) -> bool:
+    """「2025E市盈率10.9倍，股息率4.6%」: the year belongs to the multiple."""
+    dated, text = figure.dated, figure.annotated
+    if (
+        dated is None
+        or figure.measurement.indicator.name not in POINT_IN_TIME_INDICATORS
+        or not _EXPECTED_YEAR.search(dated.text)
+    ):
+        return False
+    return any(dated.end <= each.start < figure.quantity.start for each in text.quantities)
+
+
+def _covers_longer_period(figure: Figure) -> bool:
+    """「月跌幅最大：某某（-5%）」 is not for the week of the heading."""
+    valid = figure.valid
+    if (
+        valid is None
+        or not (valid.start and valid.end)
+        or valid.end - valid.start > _EIGHT_DAYS
+        or figure.dated is not None
+    ):
+        return False
+    return _LONGER_MOVE.search(figure.annotated.text, 0, figure.quantity.start) is not None
+
+
+def _is_single_year_cagr(figure: Figure) -> bool:
+    """A compound growth rate needs several years."""
+    return figure.quantity.change == "cagr" and figure.valid is not None and figure.valid.precision is Precision.YEAR
+
+
+def _is_end_of_inherited_month(figure: Figure) -> bool:
+    """「5月…。月末收盘价64美元」 is the end of the inherited month, not of the report's."""
+    inherited, dated = figure.annotated.period, figure.dated
+    month = inherited is not None and inherited.precision is Precision.MONTH
+    return month and dated is not None and dated.text in {"月末", "月底"}
+
+
+def _is_cumulative(figure: Figure) -> bool:
+    """「7月废铝累计进口117万吨」 and 「6月出口4万吨，累计同比下降5%」 cover January to that month."""
+    if (
+        figure.valid is None
+        or figure.valid.precision not in _SHORT_PRECISIONS
+        or _STOCK_LEVELS.search(figure.measurement.indicator.name)
+    ):
+        return False
+    text, at = figure.annotated.text, figure.quantity.start
+    begin = max(clause_start(text, at), text.rfind("（", 0, at) + 1)
+    return _CUMULATIVE.search(text, begin, at) is not None
+
+
+def _is_single_month_of_range(figure: Figure) -> bool:
+    """「当月出口3万吨」 after 1-4月 is not for all four months."""
+    valid = figure.valid
+    return valid is not None and valid.precision is Precision.RANGE and _ONE_MONTH.search(figure.clause) is not None
+
+
+def _refers_to_earlier_period(figure: Figure) -> bool:
+    """「财产险公司同期…」 refers to the period of an earlier sentence."""
+    return figure.dated is None and _EARLIER_PERIOD.search(figure.annotated.text, 0, figure.quantity.start) is not None
+
+
 REASONS = (
     _subject_is_guessed,  # first, as it applies to one figure in four
-    *TIME_REASONS,
+    _is_undated,
+    _is_fiscal_year,
+    _is_dated_by_multiple,
+    _covers_longer_period,
+    _is_single_year_cagr,
+    _is_end_of_inherited_month,
+    _is_cumulative,
+    _is_single_month_of_range,
+    _refers_to_earlier_period,
     _has_no_unit,
     _is_contribution,
     _belongs_to_component,

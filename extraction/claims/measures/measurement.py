@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from extraction.text.sentences import behind_last
+from extraction.text.clauses import clause_start
 
 if TYPE_CHECKING:
     from extraction.quantities.reader import Quantity
@@ -77,4 +77,4 @@ class Figure:
     def __post_init__(self) -> None:
         """Compute the clause once for all filters."""
         text, end = self.annotated.text, self.quantity.start
-        object.__setattr__(self, "clause", text[behind_last("，。；：", text, end) : end])
+        object.__setattr__(self, "clause", text[clause_start(text, end) : end])

@@ -24,35 +24,35 @@ from extraction.claims.measures.measurement import (
     last_named,
     mark_doubtful,
 )
-from extraction.claims.measures.period import (
-    CLOSING_INDICATORS,
-    comparison_dates,
-    comparison_period,
-    has_own_date,
-    period_of,
-    range_end,
-    starts_dated_range,
-    years_of,
-)
-from extraction.claims.measures.subject import SubjectFinder, clause_start, without
+from extraction.claims.measures.subject import SubjectFinder, without
 from extraction.claims.measures.words import (
     CHANGES,
     FILLER,
     LONGEST_SCOPE,
     MEASURE_HEADS,
     RATES,
-    STARTS_RANGE,
     STEP,
     UNIT_KINDS,
     VAGUE,
 )
 from extraction.context.places import ABROAD, HOME, narrowed, places_in
+from extraction.dating.policy import (
+    STARTS_RANGE,
+    comparison_dates,
+    comparison_period,
+    figure_period,
+    has_own_date,
+    range_end,
+    starts_dated_range,
+    years_of,
+)
+from extraction.names.gazetteer import COMPOUND_KINDS
 from extraction.quantities.reader import basis_of
 from extraction.sentence import Claim, nearest
+from extraction.text.clauses import clause_start, statement_start
 from extraction.text.lexicon import phrases
-from extraction.text.sentences import behind_last
 from kg.ids import entity_id
-from kg.model import Kind, Modality, Value
+from kg.model import Kind, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -83,8 +83,7 @@ _NEWLY_ADDED, _STOCKS = (
 _COUNTED = {("新能源", "辆"): "新能源汽车"}
 _WIDER, _AT_HOME = frozenset({"全球", "海外", "美国", "世界"}), re.compile("申万|SW|沪深|A股")
 _TRADE = re.compile("[进出]口")
-# Company figures cover all places.
-_PLACED_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
+# Of company figures, only these have a place; the others cover all.
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
 
 
@@ -273,7 +272,7 @@ class MetricReader:
             basis=self._basis.get(indicator.entity, ""),
             high=quantity.high,
         )
-        dated, stated = period_of(annotated, measurement.indicator, quantity)
+        dated, stated = figure_period(annotated, measurement.indicator, quantity)
         valid = period or stated
         doubtful = is_doubtful(
             Figure(annotated, measurement, quantity, dated, valid, listed, self._traded, self._before)
@@ -290,7 +289,6 @@ class MetricReader:
             qualifiers=(("scope", measurement.scope),) if measurement.scope else (),
             valid=valid,
             confidence=min(measurement.confidence, DOUBTFUL) if doubtful else measurement.confidence,
-            modality=Modality.ASSERTED if indicator.name in CLOSING_INDICATORS and valid is None else None,
         )
 
     def _with_place(self, annotated: AnnotatedSentence, measurement: Measurement) -> Measurement:
@@ -299,9 +297,9 @@ class MetricReader:
         「6月全国冰箱产量904万台，冷柜产量241万台」 are both national; after 「美国…」 the place is unclear unless the
         label or heading states it. Of company figures only volumes get a place.
         """
-        is_company = measurement.subject.kind not in _PLACED_KINDS
+        is_company = measurement.subject.kind not in COMPOUND_KINDS
         head = max(measurement.indicator.start, 0)
-        begin = behind_last("；。", annotated.text, head)
+        begin = statement_start(annotated.text, head)
         places = [name for _, name in places_in(annotated.text, annotated.refs, start=begin, end=head)] or [self._place]
         if any(name and name in measurement.scope for name in places) or places_in(measurement.scope, ()):
             if measurement.confidence > DOUBTFUL:
@@ -334,7 +332,7 @@ def _is_share_index(annotated: AnnotatedSentence, indicator: EntityMention, begi
 def qualified_indicator(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention:
     """Return the indicator including a qualifier that changes it: 扣非后归母净利润, 新增装机容量."""
     text = annotated.text
-    phrase = text[clause_start(annotated, indicator.start) : indicator.end]
+    phrase = text[clause_start(annotated.text, indicator.start) : indicator.end]
     if not indicator.about and basis_of(phrase) == "扣非" and (name := _ADJUSTED.get(indicator.name)):
         return _renamed(indicator, name)
     head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name

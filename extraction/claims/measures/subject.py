@@ -36,11 +36,12 @@ from extraction.claims.measures.words import (
     TAILS,
     VERBAL,
 )
+from extraction.context.coreference import antecedent
 from extraction.context.places import places_in
-from extraction.names.gazetteer import indicator_of
-from extraction.sentence import CONTEXT, EntityMention
+from extraction.names.gazetteer import COMPOUND_KINDS, indicator_of
+from extraction.sentence import EntityMention
+from extraction.text.clauses import clause_start, statement_start
 from extraction.text.lexicon import phrases
-from extraction.text.sentences import behind_last
 from kg.ids import entity_id
 from kg.kinds import kind_of
 from kg.model import Kind
@@ -57,9 +58,9 @@ if TYPE_CHECKING:
 _PHRASE_CONFIDENCE = 0.65
 INHERITED_CONFIDENCE = 0.6  # the last sentence's subject
 _HEADING_COMPANY_CONFIDENCE = 0.84
+_CONTEXT_CONFIDENCE = 0.6
 _TOPIC_CONFIDENCE = 0.45  # named in another clause of the sentence; two of three are right
 SHARE_CONFIDENCE = 0.4  # share of a previously stated whole; one of three is right
-_COMPOUND_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.BUSINESS})
 _PHRASES = phrases("measures/subject")
 _PART = _PHRASES["part"]
 _NEXT = ("、", "/", "）、")
@@ -128,7 +129,7 @@ class SubjectFinder:
             or not owner.readable
             or owner.doubt
             or owner.ref is None
-            or owner.ref.kind not in _COMPOUND_KINDS
+            or owner.ref.kind not in COMPOUND_KINDS
         ):
             return None
         return self._measure(
@@ -176,28 +177,28 @@ class SubjectFinder:
     ) -> tuple[EntityMention, float, str] | None:
         """Return the subject of a clause without a name: that of the sentence, the heading or the last sentence."""
         topics = _topics(annotated, indicator.start)
-        if previous is not None:
-            others = any(ref.start >= previous.quantity.end for ref in topics) or _is_company_figure_of_product(
-                previous.measurement, indicator
-            )
+        found = antecedent(
+            annotated,
+            topics,
+            previous=previous.measurement.subject if previous else None,
+            before=before.subject if before else None,
+        )
+        if found is None:
+            return None
+        if found.origin == "clause" and previous is not None:
+            last = previous.measurement
+            others = any(ref.start >= previous.quantity.end for ref in topics)
+            others = others or _is_company_figure_of_product(last, indicator)
             others = others or _unattributed_between(annotated, previous, indicator)
-            return (
-                previous.measurement.subject,
-                DOUBTFUL if others else previous.measurement.confidence,
-                _carried_scope(previous.measurement),
-            )
-        implied = annotated.subject
-        if implied and implied.kind == Kind.COMPANY and {ref.entity for ref in topics} <= {implied.entity}:
-            return implied, 0.6 * implied.score, ""
-        if topics:  # several topics are ambiguous
-            single = len({ref.entity for ref in topics}) == 1
-            another = indicator.name in COMPANY_INDICATORS and _may_be_company_figure(annotated, topics[-1])
-            return (topics[-1], DOUBTFUL if another else _TOPIC_CONFIDENCE * topics[-1].score, "") if single else None
-        if before is not None:
-            subject = replace(before.subject, start=CONTEXT, end=CONTEXT)
+            return found.mention, DOUBTFUL if others else last.confidence, _carried_scope(last)
+        if found.origin == "topic":
+            another = indicator.name in COMPANY_INDICATORS and _may_be_company_figure(annotated, found.mention)
+            return found.mention, DOUBTFUL if another else _TOPIC_CONFIDENCE * found.mention.score, ""
+        if found.origin == "sentence" and before is not None:
             plain = OPENING.fullmatch(without(annotated, 0, indicator.start))  # otherwise of an unknown subject
-            return subject, min(INHERITED_CONFIDENCE if plain else DOUBTFUL, before.confidence), _carried_scope(before)
-        return (implied, 0.6 * implied.score, "") if implied is not None else None
+            confidence = min(INHERITED_CONFIDENCE if plain else DOUBTFUL, before.confidence)
+            return found.mention, confidence, _carried_scope(before)
+        return found.mention, _CONTEXT_CONFIDENCE * found.mention.score, ""
 
     def part(
         self, annotated: AnnotatedSentence, previous: PreviousMeasurement, *, start: int, end: int
@@ -211,7 +212,7 @@ class SubjectFinder:
             return None
         if owner.ref is None:
             return replace(previous.measurement, scope=owner.scope[:LONGEST_SCOPE])
-        if owner.ref.kind not in _COMPOUND_KINDS:
+        if owner.ref.kind not in COMPOUND_KINDS:
             return None
         return self._measure(
             owner.ref,
@@ -223,7 +224,7 @@ class SubjectFinder:
     def _measure(self, subject: EntityMention, indicator: EntityMention, confidence: float, scope: str) -> Measurement:
         """Join subject and head: 手机 + 出货量 = 手机出货量; for a company or country it stays 出货量."""
         head = indicator.name.removeprefix(indicator.owner) if indicator.about else indicator.name
-        if subject.kind in _COMPOUND_KINDS and head in self._heads:
+        if subject.kind in COMPOUND_KINDS and head in self._heads:
             named = indicator_of(subject, self._heads[head], start=indicator.start, end=indicator.end)
         elif indicator.about:
             named = EntityMention(entity_id(Kind.INDICATOR, head), Kind.INDICATOR, head, indicator.start, indicator.end)
@@ -253,7 +254,7 @@ class SubjectFinder:
         return replace(measurement, indicator=indicator, scope="", confidence=confidence)
 
     def _with_subject(self, annotated: AnnotatedSentence, indicator: EntityMention) -> Measurement | None:
-        begin = behind_last("；。！？", annotated.text, max(indicator.start, 0))
+        begin = statement_start(annotated.text, max(indicator.start, 0))
         if indicator.about:
             product = compound_measurement(indicator)
             if _may_belong_to_company(annotated, indicator, product.subject):
@@ -271,15 +272,14 @@ class SubjectFinder:
         if subjects and not own:
             subject = subjects[-1]
             gap = without(annotated, subject.end, indicator.start)
-            aside = (
-                subject.kind != Kind.COMPANY and "，" in gap and clause_start(annotated, subject.start) != subject.start
-            )
+            begins_clause = clause_start(annotated.text, subject.start) == subject.start
+            aside = subject.kind != Kind.COMPANY and "，" in gap and not begins_clause
             owner = annotated.subject if aside or (subject.kind == Kind.PRODUCT and "，" in gap) else subject
             if not _PLAIN_GAP.fullmatch(gap) or owner is None or (owner is not subject and owner.kind != Kind.COMPANY):
                 return None
             return Measurement(indicator, owner, 0.85 * owner.score)
         implied = annotated.region if indicator.entity in self.macro else annotated.subject
-        opening = without(annotated, clause_start(annotated, indicator.start), indicator.start)
+        opening = without(annotated, clause_start(annotated.text, indicator.start), indicator.start)
         if implied is None or not OPENING.fullmatch(opening):
             return None
         if not own and any(
@@ -398,7 +398,7 @@ def scope_of(annotated: AnnotatedSentence, measurement: Measurement) -> str | No
     None if the words before it are more than a scope, so that the indicator only ends a longer name (保险 in 阳光保险).
     """
     indicator, subject = measurement.indicator, measurement.subject
-    first, last = clause_start(annotated, indicator.start), indicator.start
+    first, last = clause_start(annotated.text, indicator.start), indicator.start
     within = INNER_SCOPE.search(annotated.text, max(indicator.owner_end, indicator.start), indicator.end)
     written = first <= subject.start < indicator.start
     if written and subject.kind == Kind.COMPANY:
@@ -419,11 +419,6 @@ def scope_of(annotated: AnnotatedSentence, measurement: Measurement) -> str | No
         return None
     words += within[0] if within else ""
     return words if len(words) <= LONGEST_SCOPE and not HYPOTHETICAL.search(words) else None
-
-
-def clause_start(annotated: AnnotatedSentence, before: int) -> int:
-    """Return the start of the clause that contains an offset."""
-    return behind_last("，。；：！？", annotated.text, before)
 
 
 def without(annotated: AnnotatedSentence, start: int, end: int) -> str:

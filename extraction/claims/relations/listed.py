@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from extraction.claims.relations.pattern import DOUBTFUL
+from extraction.context.coreference import company_before
 from extraction.sentence import Claim, EntityMention
+from extraction.text.clauses import in_brackets
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind
@@ -20,7 +22,7 @@ from kg.relations import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from extraction.sentence import AnnotatedSentence
+from extraction.sentence import AnnotatedSentence
 
 _MIN_LENGTH, _MAX_LENGTH = 2, 24  # characters of a name in a list
 _MAX_NAMES = 40  # names in a list
@@ -91,33 +93,17 @@ def _list_claims(annotated: AnnotatedSentence) -> Iterator[Claim]:
         for match in opening.trigger.finditer(text):
             if _NOT_OWN.search(text, 0, match.start()):
                 continue
-            subject = _owner(annotated, match.start())
+            subject = company_before(annotated, match.start())
             found = _LIST.match(text, match.end())
             if subject is not None and found is not None:
                 for start, end in names(text, *found.span()):
                     yield _claim(annotated, opening, subject, start, end)
 
 
-def _owner(annotated: AnnotatedSentence, before: int) -> EntityMention | None:
-    """Return the owner of the list: the last company named before it, else the implied subject."""
-    named = [
-        ref
-        for ref in annotated.refs
-        if ref.kind == Kind.COMPANY
-        and ref.start >= 0
-        and ref.end <= before
-        and not _in_brackets(annotated.text, ref.start)
-    ]
-    if named:
-        return named[-1]
-    subject = annotated.subject
-    return subject if subject is not None and subject.kind == Kind.COMPANY else None
-
-
 def names(text: str, start: int, end: int, *, joint: re.Pattern[str] = JOINT) -> Iterator[tuple[int, int]]:
     """Split a list at its separators and yield the span of each name, without lead-ins, endings and generic words."""
     at, parts = start, []
-    joints = [found for found in joint.finditer(text, start, end) if not _in_brackets(text, found.start(), start)]
+    joints = [found for found in joint.finditer(text, start, end) if not in_brackets(text, found.start(), start)]
     for found in (*joints, None):
         parts.append((at, found.start() if found else end))
         at = found.end() if found else end
@@ -126,11 +112,6 @@ def names(text: str, start: int, end: int, *, joint: re.Pattern[str] = JOINT) ->
         trimmed = _trim(text, low, bracket.start() if bracket else high)
         if trimmed is not None:
             yield trimmed
-
-
-def _in_brackets(text: str, at: int, start: int = 0) -> bool:
-    """Whether offset `at` is inside brackets opened after `start`."""
-    return text.count("（", start, at) > text.count("）", start, at)
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from extraction.certainty.policy import cell_modality
 from extraction.claims.measures.measurement import DOUBTFUL
 from extraction.claims.measures.words import LONGEST_SCOPE, MEASURE_HEADS, SHARES_OF_MARKET
 from extraction.claims.tables.labels import (
@@ -23,27 +23,26 @@ from extraction.claims.tables.labels import (
     as_sentence,
     bare_value,
     caption_of,
-    column_period,
-    matches_span,
     spread_indicators,
 )
-from extraction.documents.tables import placed_rows
+from extraction.dating.policy import column_period
 from extraction.sentence import CONTEXT, Claim
 from extraction.text.lexicon import phrases
-from kg.model import Kind, Modality, Problem
+from kg.model import Kind, Problem
 from kg.period import Precision
+from kg.text.table_rows import placed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from extraction.claims.measures.measurement import Measurement
     from extraction.claims.measures.subject import SubjectFinder
-    from extraction.documents.tables import PlacedRow
     from extraction.names.gazetteer import Lexicon
     from extraction.names.linker import Linker
     from extraction.sentence import EntityMention
     from kg.model import Block, Document, Value
     from kg.period import Period
+    from kg.text.table_rows import PlacedRow
 
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?%?")
 _PHRASES = phrases("tables/figures")
@@ -64,11 +63,9 @@ _PLAIN_UNITS = {
 _PLAIN = re.compile(r"[\d.,%+\-—/ ]*|\d{6}\.[A-Z]{2}")
 _NAME_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.REGION, Kind.BUSINESS)
 _NAMING = _PHRASES["naming"]
-_PRICE = re.compile("股价|收盘价|目标价|市值")  # measured on a day, not over a caption's year or quarter
 _VOLUMES = ("装机量", "出货量", "产量", "销量", "产能")
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
 _BASE_CONFIDENCE = 0.95  # 48 of 50 reviewed were right (docs/quality.md)
-_REPORTING_LAG = timedelta(days=31)  # a month's figures may be published before it ends
 
 
 class TableReader:
@@ -93,8 +90,7 @@ class TableReader:
         if sum(dated) >= max(2, len(dated) - 1):
             yield from self._by_period(document, rows, heads, read, read(caption), company)
         elif any(head.measured for head in heads[1:]):
-            above = structs.replace(read(caption), period=column_period(read(caption)))
-            yield from self._by_indicator(document, rows, heads, above)
+            yield from self._by_indicator(document, rows, heads, read(caption))
 
     def _by_period(
         self,
@@ -173,7 +169,11 @@ class TableReader:
                     subject = None  # an unknown name
                 if head.measured is not None and subject is not None:
                     measured = _measurement_for_row(head.measured, subject, title, self._subjects)
-                    last = structs.replace(head, measured=measured, period=head.period or _caption_period(head, title))
+                    indicator = measured.indicator.name
+                    period = column_period(
+                        title.periods, head.period, span=head.span, indicator=indicator, forecast=title.forecast
+                    )
+                    last = structs.replace(head, measured=measured, period=period)
                 elif not head.change or head.period or (last and last.measured and _is_change(last.measured)):
                     last = None
                 if last is None or subject is None or subject.kind == Kind.REGION:
@@ -230,12 +230,6 @@ class TableReader:
         if not head.measured.subject.entity or not self._fits(head.measured.indicator, value):
             return  # the owner is unknown
         certain = head.period is not None and head.measured.confidence > DOUBTFUL
-        is_future = (
-            not head.now
-            and head.period
-            and head.period.end
-            and head.period.end > document.published_on + _REPORTING_LAG
-        )
         claim = Claim(
             relation="reports",
             subject=structs.replace(head.measured.subject, start=CONTEXT, end=CONTEXT),
@@ -247,7 +241,7 @@ class TableReader:
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
             confidence=_BASE_CONFIDENCE * (1 + head.measured.subject.score) / 2 if certain else DOUBTFUL,
-            modality=Modality.FORECAST if head.forecast or is_future else Modality.ASSERTED,
+            modality=cell_modality(head.period, document.published_on, estimated=head.forecast, current=head.now),
         )
         yield RowClaim(claim, as_sentence(document, row))
 
@@ -291,14 +285,6 @@ def _measurement_for_row(
         elif of_market:
             return structs.replace(measured, confidence=DOUBTFUL)  # the market is unknown
     return structs.replace(measured, confidence=DOUBTFUL) if head.confidence <= DOUBTFUL else measured
-
-
-def _caption_period(head: TableLabel, caption: TableLabel) -> Period | None:
-    """Return the caption's period if it suits a column: a price needs a day, 周涨幅 a week."""
-    if caption.period is None or not matches_span(caption.period, head.span):
-        return None
-    of_a_day = head.measured is not None and _PRICE.search(head.measured.indicator.name) and head.period is None
-    return caption.period if not of_a_day or caption.period.precision == Precision.DAY else None
 
 
 def _change_kind(how: str, period: Period | None) -> str | None:

@@ -16,12 +16,12 @@ from msgspec import Struct, structs
 from extraction.claims.measures.measurement import DOUBTFUL, Measurement
 from extraction.claims.measures.reader import qualified_indicator
 from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
-from extraction.dating.carry_over import named_week, shift_to_reported_week
+from extraction.dating.policy import reported_week, shift_to_reported_week, stated_dates
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
 from extraction.text.lexicon import phrases
 from extraction.text.sentences import Sentence, normalise
-from kg.dating.reader import Dated, find_periods
+from kg.dating.reader import Dated
 from kg.ids import entity_id
 from kg.model import Kind, Value
 from kg.period import year
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from extraction.claims.measures.subject import SubjectFinder
-    from extraction.documents.tables import PlacedRow
     from extraction.names.linker import Linker
     from kg.model import Block, Document
     from kg.period import Period
+    from kg.text.table_rows import PlacedRow
 
 YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
 _UNIT = Prefiltered(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")
@@ -57,10 +57,8 @@ _CHANGED = _PHRASES["changed"]
 _JOINED = re.compile(r"[和与及、/+＋&\d%]|以及")
 _PLACE = re.compile("|".join(sorted(map(re.escape, PLACES - {"市场", "行业", "全行业"}), key=len, reverse=True)))
 _BARE = frozenset({*VAGUE, "增速", "增长率", "规模", "数量", "金额", "总量", "均价", "需求", "变动", "增幅", "指数"})
-_DAYS = {"日": (1, 1), "周": (3, 8), "月": (27, 31), "季": (89, 92), "季度": (89, 92), "年": (365, 366)}
 _OPENING_TEXT = 1200  # where a weekly report states its dates
 _LONGEST_CAPTION = 60
-_LONGEST_YEAR = 366
 _UNSTATED_CONFIDENCE = 0.5
 
 
@@ -101,12 +99,13 @@ class LabelReader:
         """Link all labels in one pass and return a function that parses one of them on demand."""
         lines, refs = link_texts(self._linker, [_strip_label(label) for label in labels], document)
         found = dict(zip(labels, zip(lines, refs, strict=True), strict=True))
-        week = cache(partial(_named_week, document))
+        opening = [document.text[:_OPENING_TEXT]]
+        week = cache(partial(reported_week, opening, document.published_on))
 
         @cache
         def read_label(label: str) -> TableLabel:
             line, names = found[label]
-            dated = shift_to_reported_week(_stated(line.text, document), document.published_on, week)
+            dated = shift_to_reported_week(stated_dates(line.text, document.published_on), document.published_on, week)
             return self._label(label, line, names, dated, company)
 
         return read_label
@@ -196,23 +195,6 @@ def caption_of(document: Document, block: Block, title: str) -> str:
     return text if len(text) <= _LONGEST_CAPTION and "|" not in text else ""
 
 
-def matches_span(period: Period | None, span: str) -> bool:
-    """Return whether a period is as long as a label says (周涨幅: a week); always True without such a word."""
-    if not span or period is None or period.start is None or period.end is None:
-        return not span
-    least, most = _DAYS[span]
-    return least <= (period.end - period.start).days <= most
-
-
-def column_period(caption: TableLabel) -> Period | None:
-    """Return the single period, at most a year, that a caption gives for columns without one."""
-    periods = set(caption.periods)
-    period = periods.pop() if len(periods) == 1 else None
-    if period is None or period.start is None or period.end is None:
-        return None
-    return period if (period.end - period.start).days <= _LONGEST_YEAR and not caption.forecast else None
-
-
 def spread_indicators(heads: Sequence[TableLabel]) -> list[TableLabel]:
     """Assign the years of a two-row header to their indicators: EPS（元） 2024A | 2025E | PE（倍） 2024A | 2025E.
 
@@ -293,14 +275,6 @@ def _strip_label(label: str) -> str:
     for short, spelled in _ABBREVIATIONS:
         text = short.sub(spelled, text)
     return text
-
-
-def _named_week(document: Document) -> Period | None:
-    return named_week(find_periods(document.text[:_OPENING_TEXT], document.published_on), document.published_on)
-
-
-def _stated(text: str, document: Document) -> list[Dated]:
-    return [each for each in find_periods(text, document.published_on) if each.role == "stated"]
 
 
 def link_texts(

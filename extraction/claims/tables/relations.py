@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from extraction.claims.tables.labels import RowClaim, as_sentence, link_texts, whole_name
-from extraction.documents.tables import placed_rows
+from extraction.dating.policy import stated_dates
 from extraction.sentence import CONTEXT, Claim, EntityMention
 from extraction.text.lexicon import phrases
 from extraction.text.sentences import normalise
-from kg.dating.reader import find_periods
 from kg.model import Kind, Modality
+from kg.text.table_rows import placed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from extraction.documents.tables import PlacedRow
     from extraction.names.linker import Linker
     from kg.model import Block, Document
     from kg.period import Period
+    from kg.text.table_rows import PlacedRow
 
 _BASE_CONFIDENCE = 0.8
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
@@ -120,10 +120,8 @@ class TableRelations:
             if ref is not None:
                 names[place] = (*names.get(place, ()), ref)
         topic = known[0] if known[0] and known[0].kind in (Kind.PRODUCT, Kind.INDUSTRY) else None
-        stated = [
-            each.period for each in find_periods(normalise(title), document.published_on) if each.role == "stated"
-        ]
-        return _Grid(title, columns, body, names, topic, stated[-1] if stated else None)
+        stated = stated_dates(normalise(title), document.published_on)
+        return _Grid(title, columns, body, names, topic, stated[-1].period if stated else None)
 
 
 def _columns(heads: Sequence[str], title: str) -> dict[str, int]:

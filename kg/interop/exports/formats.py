@@ -28,7 +28,7 @@ class ExportRefused(KgError):
     """A place where an export cannot be written without losing something else."""
 
     def __init__(self, path: Path, cause: str) -> None:
-        super().__init__(f"{printable(str(path))}: {cause}; choose another place")
+        super().__init__("{path}: {cause}; choose another place", path=printable(str(path)), cause=cause)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ class PackageMissing(KgError):
     """A format that needs a package which the default install does not bring."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"this format needs {package}, which is not installed; pip install 'liantu[{extra}]'")
+        template = "this format needs {package}, which is not installed; pip install 'liantu[{extra}]'"
+        super().__init__(template, package=package, extra=extra)
 
 
 def pyarrow() -> tuple[Any, Any]:

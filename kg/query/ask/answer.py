@@ -5,17 +5,19 @@ An answer is `answered` only where a fact or a sentence meets what was asked; re
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, TypeAlias
 
 from kg.errors import QuestionError
+from kg.messages.words import listed, word
 from kg.model import Kind
 from kg.query.answers import AnswerLine, AskAnswer, Node, Subgraph
+from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.evidence import Retriever, label_of, passage
 from kg.query.ask.figures import figure_lines
 from kg.query.ask.lexicon import lexicon
+from kg.query.ask.themes import theme_lines
 from kg.query.ask.understand import understand
 from kg.query.chain import chain
 from kg.query.history import history
@@ -24,29 +26,35 @@ from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.resolve import near_names
 from kg.query.session import QuerySession, subgraph
-from kg.query.themes.listing import themes
-from kg.query.wording import ROLES, claim_text, direction_text, distinct, path_citations, path_text
+from kg.query.wording import (
+    ROLES,
+    behind,
+    claim_text,
+    coded,
+    direction_text,
+    distinct,
+    flow,
+    path_citations,
+    path_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kg.messages.words import Lang
     from kg.model import Entity
     from kg.query.answers import Citation, ImpactAnswer, Link
     from kg.query.ask.evidence import ScoredSentence
     from kg.query.ask.understand import Understood
     from kg.store.port import View
 
-_PATHS, _AFFECTED, _STAGES, _FACTS, _THEMES = 6, 12, 8, 14, 10
-_SENTENCES = 40  # scored sentences that are looked at
+_PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14
+_SHORT = 2  # links of a path that answers how two things are related
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
-_ANSWERS = 0.7  # the share of the question, by weight, that a sentence has to meet to be its answer
-_LOST = 0.2  # the share that it may leave out altogether
-_RELATED = 0.4  # … and to be shown as related
+_ANSWERS, _BESIDE = 0.35, 0.17  # probability of an answer, and of a sentence shown beside it
+_RELATED = 0.14  # … and of a related sentence
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
-# What an answer to 有哪些 and 有谁 has.
-_LIST = re.compile(r"[、/]|及其?|和|与|以及|；|\n|, ")
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
-NOTHING = "未找到相关信息"
 
 _Composed: TypeAlias = tuple[list[AnswerLine], Subgraph]
 _NONE: _Composed = ([], Subgraph())
@@ -64,20 +72,20 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
         session = session.earlier(asked.as_of)
         asked = replace(understand(session, question, asked.as_of), as_of=asked.as_of)
     if asked.choices:
-        return _answer(session, asked, "ambiguous", [AnswerLine(_with_code(_plain(each))) for each in asked.choices])
-    found = Retriever(session, asked).find(_SENTENCES)
+        return _answer(session, asked, "ambiguous", [AnswerLine(coded(each, session.lang)) for each in asked.choices])
+    found = Retriever(session, asked).find()
     composed, graph = _composed(session, asked)
-    lines = [line for line in composed if line.citations or line.text.endswith("：")]
-    quoted = _quoted(asked, found, _answers)
-    if asked.operation == "compare" and not quoted:
-        quoted = _each_quoted(session, asked)
+    lines = [line for line in composed if line.citations or not line.indent]
+    dated = [sentence for sentence in found if sentence.dated]
+    answering = bool(dated) and dated[0].probability >= _ANSWERS
+    quoted = _quoted(asked, [each for each in dated if each.probability >= _BESIDE]) if answering else []
     if any(line.citations for line in lines):
         return _answer(
             session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
         )
     if quoted:
-        return _answer(session, asked, "answered", _by_side(quoted) if asked.operation == "views" else quoted)
-    related = _quoted(asked, found, _is_related)
+        return _answer(session, asked, "answered", _by_side(session, quoted) if asked.operation == "views" else quoted)
+    related = _quoted(asked, [each for each in found if each.probability >= _RELATED])
     return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
 
 
@@ -114,28 +122,26 @@ def _today(session: QuerySession) -> date:
 # ── sentences ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _quoted(
-    asked: Understood, found: Sequence[ScoredSentence], fits: Callable[[Understood, ScoredSentence], bool]
-) -> list[AnswerLine]:
+def _quoted(asked: Understood, found: Sequence[ScoredSentence]) -> list[AnswerLine]:
     wide = asked.wants_list or asked.operation in _WIDE
     out: list[AnswerLine] = []
     shown: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for sentence in found:
-        if len(out) >= (_SHOWN_OF_A_LIST if wide else _SHOWN):
+        start, end, text = passage(sentence, wide=wide)
+        place = sentence.document.id, sentence.chunk.id
+        if any(start < until and since < end for since, until in shown.get(place, ())):
+            continue
+        shown.setdefault(place, []).append((start, end))
+        label = label_of(sentence)
+        body = sentence.text if (start, end) == (sentence.start, sentence.end) else text  # a row with its heads
+        said = f"{label}：{body}" if label and label not in body else body
+        out.append(AnswerLine(said, (sentence.citation(start, end, text),), 1, source="text"))
+        if len(out) == (_SHOWN_OF_A_LIST if wide else _SHOWN):
             break
-        if fits(asked, sentence):
-            start, end, text = passage(sentence, wide=wide)
-            place = sentence.document.id, sentence.chunk.id
-            if any(start < until and since < end for since, until in shown.get(place, ())):
-                continue
-            shown.setdefault(place, []).append((start, end))
-            label = label_of(sentence)
-            said = f"{label}：{text}" if label and label not in text else text
-            out.append(AnswerLine(said, (sentence.citation(start, end, text),), 1, source="text"))
     return out
 
 
-def _by_side(lines: Sequence[AnswerLine]) -> list[AnswerLine]:
+def _by_side(session: QuerySession, lines: Sequence[AnswerLine]) -> list[AnswerLine]:
     """Group sentences by the side they take, newest first; who says it and when is in the citation."""
     groups: dict[str, list[AnswerLine]] = {side: [] for side in ("看多", "看空", "中性")}
     for line in sorted(lines, key=lambda each: each.citations[0].published_on, reverse=True):
@@ -144,41 +150,8 @@ def _by_side(lines: Sequence[AnswerLine]) -> list[AnswerLine]:
             left, counts[side] = words.subn("，", left)
         sides = sorted(counts, key=lambda side: -counts[side])
         groups["中性" if counts[sides[0]] == counts[sides[1]] else sides[0]].append(line)
-    return [row for side, group in groups.items() if group for row in (AnswerLine(f"{side}："), *group)]
-
-
-def _each_quoted(session: QuerySession, asked: Understood) -> list[AnswerLine]:
-    """Return the best sentence about each of the compared companies; nothing unless each has one."""
-    companies = [each.id for each in asked.entities if each.kind == Kind.COMPANY]
-    out = []
-    for company in companies if len(companies) > 1 else ():
-        others = set(companies) - {company}
-        alone = replace(asked, terms=tuple(term for term in asked.terms if term.entity not in others))
-        lines = _quoted(alone, Retriever(session, alone).find(_SENTENCES), _answers)[:1]
-        if not lines:
-            return []
-        out += lines
-    return out
-
-
-def _answers(asked: Understood, sentence: ScoredSentence) -> bool:
-    asks = asked.operation != "facts" or asked.wants_value or asked.wants_day
-    says_something = asks or any(not term.entity for term in asked.terms)
-    fits = sentence.names and sentence.valued and sentence.dated and sentence.stated
-    if asked.wants_list and asked.operation not in _COMPOSERS:
-        fits = fits and bool(_LIST.search(passage(sentence, wide=False)[2]))
-    superlative = asked.operation == "rank"  # a few words more or less turn it around
-    return says_something and fits and not superlative and sentence.coverage >= _ANSWERS and sentence.lost <= _LOST
-
-
-def _is_related(asked: Understood, sentence: ScoredSentence) -> bool:
-    others = [term for term in asked.terms if not term.name]
-    if len(asked.terms) == 1 and not asked.entities:
-        return False  # one word, and nothing that the base knows: 今天天气
-    touched = not others or any(term.word not in sentence.missing for term in others)
-    if any(term.measure and asked.wants_value and term.word in sentence.missing for term in asked.terms):
-        return False
-    return sentence.named and touched and sentence.coverage >= _RELATED
+    heads = {side: AnswerLine(word(f"ask.side.{side}", session.lang)) for side in groups}
+    return [row for side, group in groups.items() if group for row in (heads[side], *group)]
 
 
 # ── the graph ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -223,11 +196,23 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
     once: dict[str, Link] = {}  # the best fact of each company or thing that answers
     for *_, link in sorted(wanted, key=lambda row: row[:-1]):
         once.setdefault(link.target if aspect.subject else link.source, link)
-    links = list(once.values())[:_FACTS]
-    lines = [AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in links]
+    lines, links = [], []
+    for link in list(once.values())[:_FACTS]:
+        line = AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1)
+        if _speaks_of(asked, line):
+            lines.append(line)
+            links.append(link)
     nodes = {end for link in links for end in (link.source, link.target)}
     known = [_plain(entity) for end in sorted(nodes) if (entity := session.view.entity(end))]
     return lines, subgraph(known, links)
+
+
+def _speaks_of(asked: Understood, line: AnswerLine) -> bool:
+    """Whether a quote of a line from the graph speaks of what is asked, as the answer model reads it."""
+    return any(
+        AnswerModel.shipped().probability(asked.core, SentenceInContext(cited.quote, (cited.title,))) >= _BESIDE
+        for cited in line.citations
+    )
 
 
 def _chain(session: QuerySession, asked: Understood) -> _Composed:
@@ -236,14 +221,15 @@ def _chain(session: QuerySession, asked: Understood) -> _Composed:
         return _NONE
     answer = chain(session, topic.id)
     links = answer.graph.links
-    lines = [AnswerLine(f"{answer.topic.name}产业链：")]
+    lang = session.lang
+    lines = [AnswerLine(word("ask.chain", lang, topic=answer.topic.name))]
     for layer in answer.layers:
-        lines.append(AnswerLine(f"{layer.name}："))
+        lines.append(AnswerLine(word("ask.layer", lang, name=layer.name)))
         for stage in layer.stages[:_STAGES]:
             near = [link for link in links if stage.node.entity.id in (link.source, link.target)]
             shown = {node.entity.id for node in stage.companies}
-            names = "、".join(_with_code(node) for node in stage.companies)
-            text = f"{stage.node.entity.name}：{names}" if names else stage.node.entity.name
+            names = listed((coded(node.entity, lang) for node in stage.companies), lang)
+            text = stage.node.entity.name + (word("colon", lang) + names if names else "")
             # each company that is shown has its sentence; a stage without companies shows what ties it to the chain
             of_companies = [link for link in near if link.source in shown]
             cited = distinct(link.citations[0] for link in of_companies if link.citations)
@@ -278,21 +264,24 @@ def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> _C
     affected = [node for node in answer.affected if not others or node.entity.id in others]
     if asked.period:
         paths = [path for path in paths if _in_time(asked, path.links)]
-    name = f"{answer.topic.name}{direction_text(answer.direction, answer.topic.kind)}"
+    lang = session.lang
+    name = behind(answer.topic.name, direction_text(answer.direction, answer.topic.kind, lang), lang)
     lines = []
     for path in paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
         lines.append(AnswerLine(path_text(session, path, first), path_citations(path, first), 1))
+    lines = [line for line in lines if _speaks_of(asked, line)]
     if not lines:
         return _NONE
-    lines.insert(0, AnswerLine(f"{name}的影响：" if answer.forward else f"{name}的原因："))
+    lines.insert(0, AnswerLine(word("ask.effects" if answer.forward else "ask.causes", lang, factor=name)))
     if affected:
-        lines.append(AnswerLine("可能受影响的行业与公司：" if answer.forward else "涉及的行业与公司："))
-        lines += [AnswerLine(_moved_node(node), _node_citations(node, answer), 1) for node in affected[:_AFFECTED]]
+        lines.append(AnswerLine(word("ask.affected" if answer.forward else "ask.involved", lang)))
+        named = [(node, _moved_node(node, lang)) for node in affected[:_AFFECTED]]
+        lines += [AnswerLine(text, _node_citations(node, answer), 1) for node, text in named]
     if not others:
-        lines += _exposed(answer)
+        lines += _exposed(answer, lang)
     if answer.counter and not others:
-        lines.append(AnswerLine("也有相反的说法："))
+        lines.append(AnswerLine(word("ask.opposite", lang)))
         lines += [
             AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in answer.counter[:_PATHS]
         ]
@@ -304,19 +293,21 @@ def _in_time(asked: Understood, links: Sequence[Link]) -> bool:
     return period is None or any(period.contains(item.published_on) for link in links for item in link.citations)
 
 
-def _exposed(answer: ImpactAnswer) -> list[AnswerLine]:
+def _exposed(answer: ImpactAnswer, lang: Lang) -> list[AnswerLine]:
     lines = []
-    for role, named in ROLES.items():
+    for role in ROLES:
         group = [exposure for exposure in answer.exposed if exposure.role == role]
         if group:
-            names = "、".join(_with_code(exposure.node) for exposure in group)
+            names = listed((coded(exposure.node.entity, lang) for exposure in group), lang)
             cited = distinct(c for exposure in group[:2] for link in exposure.links[:1] for c in link.citations[:1])
-            lines.append(AnswerLine(f"{named}（按产业链关系，非因果陈述）：{names}", cited))
+            said = word("ask.exposed", lang, role=word(f"role.{role}", lang), names=names)
+            lines.append(AnswerLine(said, cited))
     return lines
 
 
-def _moved_node(node: Node) -> str:
-    return f"{_with_code(node)}：{ {1: '受益', -1: '受损', 0: '方向不一'}[node.direction] }"
+def _moved_node(node: Node, lang: Lang) -> str:
+    moved = word({1: "ask.gains", -1: "ask.loses", 0: "ask.unclear"}[node.direction], lang)
+    return f"{coded(node.entity, lang)}{word('colon', lang)}{moved}"
 
 
 def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:
@@ -331,13 +322,15 @@ def _relate(session: QuerySession, asked: Understood) -> _Composed:
     answer = relate(session, asked.entities[0].id, asked.entities[1].id)
     lines = [
         AnswerLine(
-            "；".join(claim_text(session, link.facts[0]) for link in path.links),
+            flow((claim_text(session, link.facts[0]) for link in path.links), session.lang),
             distinct(c for link in path.links for c in link.citations[:1]),
             1,
         )
         for path in answer.paths[:_PATHS]
+        if len(path.links) <= _SHORT  # a longer path joins nearly anything; `liantu relate` shows it
     ]
-    head = AnswerLine(f"{answer.first.name}与{answer.second.name}的联系：")
+    ends = {"first": answer.first.name, "second": answer.second.name}
+    head = AnswerLine(word("ask.relation", session.lang, **ends))
     return ([head, *lines], answer.graph) if lines else _NONE
 
 
@@ -348,10 +341,10 @@ def _history(session: QuerySession, asked: Understood) -> _Composed:
         first, second, episodes = history(session, other, one)
     if not episodes:
         return _NONE
-    lines = [AnswerLine(f"{first.name}与{second.name}，按时期：")]
+    lines = [AnswerLine(word("ask.history", session.lang, first=first.name, second=second.name))]
     links: list[Link] = []
     for episode in episodes:
-        lines.append(AnswerLine(f"{episode.label}："))
+        lines.append(AnswerLine(word("ask.layer", session.lang, name=episode.label)))
         for link in episode.links[:_PATHS]:
             lines.append(AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1))
             links.append(link)
@@ -360,20 +353,8 @@ def _history(session: QuerySession, asked: Understood) -> _Composed:
     return lines, subgraph([_plain(entity) for entity in known], links)
 
 
-def _themes(session: QuerySession, _: Understood) -> _Composed:
-    lines = [AnswerLine("当前主题：")]
-    for community in themes(session.view)[:_THEMES]:
-        summary = community.summary
-        if summary:
-            facts = list(session.view.facts(ids={fact for line in summary.lines for fact in line.facts[:1]}))
-            text = f"{summary.title}（{len(community.members)} 个实体）"
-            lines.append(AnswerLine(text, tuple(session.citations(facts, 2)), 1))
-    return lines, Subgraph()
-
-
-def _with_code(node: Node) -> str:
-    codes = node.entity.codes
-    return f"{node.entity.name}（{codes[0]}）" if codes else node.entity.name
+def _themes(session: QuerySession, asked: Understood) -> _Composed:
+    return theme_lines(session, asked.entities, _today(session)), Subgraph()
 
 
 def _plain(entity: Entity) -> Node:

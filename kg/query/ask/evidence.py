@@ -1,9 +1,9 @@
-"""Sentences of the documents that answer a question: retrieved by words, scored by what of the question they hold."""
+"""Sentences of the documents that answer a question: retrieved and ranked by words, then read by the answer model."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from math import log1p
@@ -14,13 +14,15 @@ import rjieba
 from kg.model import ChunkKind
 from kg.period import Precision
 from kg.query.answers import Citation
+from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.lexicon import lexicon
 from kg.query.passages import WORTH
 from kg.query.resolve import names_in
 from kg.store.word_search import terms as index_terms
+from kg.text.table_rows import headed_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from kg.model import Chunk
     from kg.period import Period
@@ -28,9 +30,8 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 
-_PLAIN = frozenset({"facts", "forecast", "growth"})  # a value answers these without further words
 _CHUNKS, _MENTIONING = 80, 20
-_UNKNOWN = 0.4  # the share of a question that the base lacks, from which it is not about the base
+_READ = 32  # sentences that the model reads, the best by words
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 _NUMBER = re.compile(r"\d")
 _DAY = re.compile(r"\d{1,4}\s*[年月日/.-]|Q[1-4]|H[12]|季度|年底|年初|[上下]半年")
@@ -71,10 +72,9 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 
 @dataclass(frozen=True, slots=True)
 class ScoredSentence:
-    """A sentence with its score: `coverage` is the weighted share of the question's terms that it speaks of.
+    """A sentence with its score by words and the probability that it answers.
 
-    `names` says whether all names are met, in the sentence or above it, `named` whether one is; `missing` are terms
-    nowhere near.
+    `dated` says whether it speaks of the period asked about.
     """
 
     chunk: Chunk
@@ -82,16 +82,9 @@ class ScoredSentence:
     start: int
     end: int
     text: str
-    coverage: float
-    names: bool
-    named: bool
-    own: float
-    stated: bool
     dated: bool
-    valued: bool
     score: float
-    missing: tuple[str, ...]
-    lost: float
+    probability: float = 0.0
 
     def citation(self, start: int, end: int, text: str) -> Citation:
         """Return a stretch of the passage as a citation."""
@@ -122,7 +115,6 @@ class Retriever:
             for spelled in self._spelled
         ]
         self._states = tuple(map(_folded, asked.states))
-        self._plain = not asked.states or (asked.wants_value and asked.operation in _PLAIN)
         self._mark = _mark(asked)
         self._whole_year = asked.wants_value and _is_whole_year(asked.period)
         self._measures = [term.measure for term in asked.terms]
@@ -139,11 +131,17 @@ class Retriever:
             (_NAME_WEIGHT if term.name else term.weight) * _rarity(term, passages, counts) for term in self._asked.terms
         ]
 
-    def find(self, limit: int) -> list[ScoredSentence]:
-        """Return the best sentences, each text once, best first; none where the base lacks the question's words."""
+    def find(self) -> list[ScoredSentence]:
+        """Return the sentences that are most likely to answer, each text once, most probable first."""
+        model, question = AnswerModel.shipped(), self._asked.core
+        read = [
+            replace(each, probability=model.probability(question, reading_of(each))) for each in self.best_by_words()
+        ]
+        return sorted(read, key=lambda each: -each.probability)
+
+    def best_by_words(self) -> list[ScoredSentence]:
+        """Return the sentences that hold most of the question, each text once, best first."""
         chunks = self._candidates()
-        if self._unknown_share(chunks.values()) > _UNKNOWN:
-            return []
         heads = {head.id: head for head in self._session.view.documents({each.document for each in chunks.values()})}
         found: list[ScoredSentence] = []
         for chunk in chunks.values():
@@ -159,7 +157,7 @@ class Retriever:
             if key not in seen:
                 seen.add(key)
                 kept.append(each)
-                if len(kept) == limit:
+                if len(kept) == _READ:
                     break
         return kept
 
@@ -174,23 +172,6 @@ class Retriever:
                 for chunk in self._session.view.chunks_mentioning(term.entity, _MENTIONING):
                     chunks.setdefault(chunk.id, chunk)
         return chunks
-
-    def _unknown_share(self, chunks: Iterable[Chunk]) -> float:
-        """Return the share of the question, by weight, that none of the best passages speaks of."""
-        texts = [_folded(f"{chunk.meta}{''.join(chunk.heading)}{chunk.text}") for chunk in chunks]
-        if not texts:
-            return 1.0
-        lost = 0.0
-        for place, weight in enumerate(self.weights):
-            if not any(self._holds(place, text) or self._touches(place, text) for text in texts):
-                lost += weight
-        return lost / (sum(self.weights) or 1.0)
-
-    def _touches(self, place: int, text: str) -> bool:
-        """Whether a text has half of a term's pairs of characters: 电池 of 电池厂."""
-        word = self._spelled[place][0]
-        pairs = [word[at : at + 2] for at in range(len(word) - 1)]
-        return 2 * sum(pair in text for pair in pairs) >= len(pairs) > 1
 
     def _holds(self, place: int, text: str) -> bool:
         """Whether a text has a term in one of its spellings, whole or taken apart."""
@@ -207,8 +188,9 @@ class Retriever:
         years = _years(self._asked)
         for number, (start, end, text) in enumerate(pieces):
             own = folded[number]
-            near = "".join(folded[max(0, number - 2) : number + 2])
-            before = "".join(folded[max(0, number - 2) : number])
+            reach = 0 if chunk.kind == ChunkKind.TABLE else 2  # the rows around a row are about something else
+            near = "".join(folded[max(0, number - reach) : number + max(reach, 1)])
+            before = "".join(folded[max(0, number - reach) : number])
             met = [self._met(place, own, (before, near), above) for place in range(len(weights))]
             coverage = sum(weight * part for weight, part in zip(weights, met, strict=True)) / total
             stated = min(2, sum(word in own for word in self._states)) / 2 if self._states else 0.0
@@ -222,16 +204,7 @@ class Retriever:
             score = coverage + 0.12 * stated + 0.15 * own_part
             score += 0.1 * dated - 0.25 * (not valued) - 0.15 * (not dayed)
             score *= 0.9 + 0.1 * WORTH[chunk.value_class]
-            yield ScoredSentence(
-                chunk, head, start, end, text, coverage,
-                names=all(part >= _NEAR for part, term in zip(met, self._asked.terms, strict=True) if term.name),
-                named=any(part >= _NEAR and term.name for part, term in zip(met, self._asked.terms, strict=True))
-                or not any(term.name for term in self._asked.terms),
-                own=own_part, stated=self._plain or stated > 0,
-                dated=dated, valued=valued and dayed, score=score,
-                missing=tuple(t.word for part, t in zip(met, self._asked.terms, strict=True) if not part),
-                lost=sum(w for w, part in zip(weights, met, strict=True) if not part) / total,
-            )  # fmt: skip
+            yield ScoredSentence(chunk, head, start, end, text, dated, score)
 
     def _has_value(self, own: str) -> bool:
         """Whether a sentence has a number, in the unit asked for, besides dates, codes and numbers of the question."""
@@ -294,6 +267,11 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
     A lead-in takes its list along; `wide` takes the sentences around it, as an explanation needs them.
     """
     pieces = list(_sentences(sentence.chunk))
+    if sentence.chunk.kind == ChunkKind.TABLE:  # a row, or the table with its head
+        chunk = sentence.chunk
+        whole = wide and len(chunk.text) <= _LONGEST
+        start, end = (chunk.start, chunk.end) if whole else (sentence.start, sentence.end)
+        return start, end, chunk.text[start - chunk.start : end - chunk.start]
     first = last = next(number for number, (start, _, _) in enumerate(pieces) if start == sentence.start)
     if sentence.text.rstrip().endswith(("：", ":")):
         last = min(len(pieces) - 1, first + _LIST_LINES)
@@ -305,9 +283,25 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
     return start, end, sentence.chunk.text[start - sentence.chunk.start : end - sentence.chunk.start]
 
 
+def reading_of(sentence: ScoredSentence) -> SentenceInContext:
+    """Return a sentence with its context, as the model reads it; a row of a table stands with its head."""
+    above = (sentence.document.title, *sentence.chunk.heading)
+    if sentence.chunk.kind == ChunkKind.TABLE:
+        return SentenceInContext(sentence.text, above, label_of(sentence))
+    before = ""
+    for start, _, text in _sentences(sentence.chunk):
+        if start >= sentence.start:
+            break
+        before = text
+    return SentenceInContext(passage(sentence, wide=False)[2], above, label_of(sentence), before)
+
+
 def label_of(sentence: ScoredSentence) -> str:
     """Return what stands above a sentence and says what it is about: its label or heading."""
     above = ""
+    if sentence.chunk.kind == ChunkKind.TABLE:
+        above = headed_rows(sentence.chunk.text)[0]
+        return (above or (sentence.chunk.heading[-1] if sentence.chunk.heading else "")).rstrip("：:").strip()
     for start, _, text in _sentences(sentence.chunk):
         if start >= sentence.start:
             break
@@ -316,9 +310,12 @@ def label_of(sentence: ScoredSentence) -> str:
 
 
 def _sentences(chunk: Chunk) -> Iterator[tuple[int, int, str]]:
-    """Yield the sentences of a passage, or the lines of a table, as places and texts of the stored document."""
-    pattern = re.compile(r"[^\n]+") if chunk.kind == ChunkKind.TABLE else _SENTENCE
-    for match in pattern.finditer(chunk.text):
+    """Yield the sentences of a passage, or the rows of a table with their heads, as places and texts."""
+    if chunk.kind == ChunkKind.TABLE:
+        for start, end, text in headed_rows(chunk.text)[1]:
+            yield chunk.start + start, chunk.start + end, text
+        return
+    for match in _SENTENCE.finditer(chunk.text):
         text = match[0]
         blank = len(text) - len(text.lstrip())
         kept = text.strip()[:_LONGEST]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kg.messages.words import word
 from kg.model import Kind, Modality
 from kg.period import Precision
 from kg.query.answers import AnswerLine
@@ -161,11 +162,13 @@ def _derived(session: QuerySession, levels: dict[str, list[Fact]]) -> list[Answe
         for before, after in pairwise(sorted(by_year)):
             old, new = by_year[before].value, by_year[after].value
             if after == before + 1 and old and new and old.unit == new.unit and old.number > 0:
-                text = f"{name}：{after}年比{before}年{(new.number / old.number - 1) * 100:+.2f}%（由上面两个数值算出）"
+                growth = f"{(new.number / old.number - 1) * 100:+.2f}"
+                text = word("ask.growth", session.lang, name=name, before=before, after=after, growth=growth)
                 out.append(AnswerLine(text, tuple(session.citations([by_year[before], by_year[after]], 2)), 1))
     first = [(name, facts[0]) for name, facts in levels.items()]
     for (one, left), (other, right) in pairwise(first):
         if left.value and right.value and left.value.unit == right.value.unit and left.valid == right.valid:
             more = one if left.value.number > right.value.number else other
-            out.append(AnswerLine(f"{more}更高（{one}与{other}比较）", tuple(session.citations([left, right], 2)), 1))
+            text = word("ask.more", session.lang, more=more, one=one, other=other)
+            out.append(AnswerLine(text, tuple(session.citations([left, right], 2)), 1))
     return out

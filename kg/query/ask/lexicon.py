@@ -54,8 +54,9 @@ class QuestionLexicon:
 
     @property
     def relational(self) -> frozenset[str]:
-        """Words that say how things are related; a question that has one does not name anything by it."""
-        return frozenset(word for aspect in self.aspects for word in aspect.states)
+        """Words that say how things are related, or ask for themes; a question does not name anything by them."""
+        themes = (word for each in self.operations if each.name == "themes" for word in each.states)
+        return frozenset((*themes, *(word for aspect in self.aspects for word in aspect.states)))
 
 
 @cache

@@ -30,6 +30,7 @@ _AS_OF = re.compile(
     r"截至|截止|站在|(?:的?时候|当时|时)(?:，|,)?(?:大家|市场|机构|研报|各家)?|那会儿?|as of", re.IGNORECASE
 )
 _SETTLED_AS_OF = re.compile(r"截至|截止|站在|在[^，。？]{4,14}(?:看|时)|那天|为止|为界|为准|as of", re.IGNORECASE)
+_OPENING_DAY = re.compile(r"^(?:截至|截止|站在|as of)[^，,]{4,20}[，,]\s*", re.IGNORECASE)
 _MOVE = re.compile(
     r"(?P<down>跌|下降|下行|回落|走低|下滑|降价|降低|减少|走弱|收缩|下调|恶化|fall|drop|decline|lower)"
     r"|(?P<up>涨|上升|上行|回升|走高|提价|提高|增加|增长|走强|扩张|上调|改善|rise|increase|higher)"
@@ -88,6 +89,11 @@ class Understood:
     corrections: tuple[tuple[str, str], ...] = ()
     choices: tuple[Entity, ...] = ()
     short: str = ""
+
+    @property
+    def core(self) -> str:
+        """The question without an opening day (截至2025年8月，…), which sentences repeat only beside a value."""
+        return self.question if self.wants_value else _OPENING_DAY.sub("", self.question)
 
 
 def understand(session: QuerySession, question: str, today: date) -> Understood:

@@ -32,7 +32,7 @@ class TooManyDetails(QuestionError):
     """Superseded facts of the whole base were asked for."""
 
     def __init__(self) -> None:
-        super().__init__("superseded 须与 name 或 ids 同用：只列出一个实体的已被取代的事实")
+        super().__init__("superseded needs name or ids: superseded facts are listed for one entity only")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ class UnknownPage(QuestionError):
     """A page or place that a document does not have."""
 
     def __init__(self, document_id: str, pages: int, length: int) -> None:
-        has = f"共 {pages} 页" if pages else f"没有分页，共 {length} 个字符（用 start）"
-        super().__init__(f"{document_id}：没有这一页或这个位置；{has}")
+        has = f"it has {pages} pages" if pages else f"it has no pages but {length} characters (give start)"
+        super().__init__("{name}: no such page or place; {has}", name=document_id, has=has)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,24 +7,26 @@ from typing import TYPE_CHECKING, Literal
 
 from kg.errors import QuestionError
 from kg.llm.port import tokens
+from kg.messages.words import word
+from kg.model import ChunkKind
 from kg.query.ask.answer import ask
 from kg.query.passages import citation_of, passages
 from kg.query.plain import Answer
 from kg.query.session import spoken
 from kg.query.themes.listing import themes
-from kg.query.wording import claim_text
+from kg.query.wording import claim_text, flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
+    from kg.messages.words import Lang
     from kg.model import Fact, SummaryLine
     from kg.query.answers import AskAnswer, Citation
     from kg.query.session import QuerySession
 
 ItemKind = Literal["answer", "fact", "theme", "passage"]
 Route = Literal["graph", "text", "related", "words", "none"]
-NOTHING = "未找到相关信息"
 _SHARES: tuple[tuple[ItemKind, float], ...] = (("answer", 0.4), ("fact", 0.25), ("theme", 0.1), ("passage", 0.25))
 """What each kind may use of the budget; what one leaves goes to the next, and the rest to the first again."""
 _LETTERS = {"answer": "A", "fact": "F", "theme": "T", "passage": "P"}
@@ -85,10 +87,11 @@ def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) 
         "theme": list(_themes(session, answer)),
         "passage": list(_passages(session, answer)),
     }
-    kept = _within(found, max(budget_tokens - _HEAD_TOKENS - tokens(question), 0))
+    kept = _within(found, max(budget_tokens - _HEAD_TOKENS - tokens(question), 0), session.lang)
     route = _route(answer, kept)
-    rows = [_row(item) for item in kept] or [NOTHING]
-    text = "\n".join([f"问题：{question}", *rows])
+    lang = session.lang
+    rows = [_row(item, lang) for item in kept] or [word("nothing", lang)]
+    text = "\n".join([word("context.question", lang, question=question), *rows])
     return ContextAnswer(
         question=question,
         route=route,
@@ -140,7 +143,12 @@ def _themes(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
 
 def _passages(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
     for passage in passages(session.view, answer.question, limit=_PASSAGES):
-        yield _item("passage", passage.chunk.text, [citation_of(passage)], [], session=session)
+        chunk = passage.chunk
+        # Items are one line each: without a mark between its rows a table would run together.
+        text = (
+            chunk.text.replace("\n", word("sentences", session.lang)) if chunk.kind == ChunkKind.TABLE else chunk.text
+        )
+        yield _item("passage", text, [citation_of(passage)], [], session=session)
 
 
 def _item(
@@ -161,7 +169,7 @@ def _item(
     )
 
 
-def _within(found: dict[ItemKind, list[ContextItem]], budget: int) -> list[ContextItem]:
+def _within(found: dict[ItemKind, list[ContextItem]], budget: int, lang: Lang) -> list[ContextItem]:
     """Return the items that fit, numbered: each kind within its share first, then whatever still fits."""
     chosen: dict[ItemKind, list[ContextItem]] = {kind: [] for kind in found}
     texts: set[str] = set()
@@ -170,7 +178,7 @@ def _within(found: dict[ItemKind, list[ContextItem]], budget: int) -> list[Conte
         for kind, share in shares.items():
             allowance = budget * share + carried
             for item in found[kind]:
-                numbered = _numbered(item, len(chosen[kind]) + 1)
+                numbered = _numbered(item, len(chosen[kind]) + 1, lang)
                 if item.text not in texts and numbered.tokens <= min(allowance, left):
                     texts.add(item.text)
                     chosen[kind].append(numbered)
@@ -180,19 +188,20 @@ def _within(found: dict[ItemKind, list[ContextItem]], budget: int) -> list[Conte
     return [item for kind, _ in _SHARES for item in chosen[kind]]
 
 
-def _numbered(item: ContextItem, number: int) -> ContextItem:
+def _numbered(item: ContextItem, number: int, lang: Lang) -> ContextItem:
     named = replace(item, id=f"{_LETTERS[item.kind]}{number}")
-    return replace(named, tokens=tokens(_row(named)) + 1)
+    return replace(named, tokens=tokens(_row(named, lang)) + 1)
 
 
-def _row(item: ContextItem) -> str:
+def _row(item: ContextItem, lang: Lang) -> str:
     """Return an item as a line of the prompt; documents are data, so line breaks and handles in them are flattened."""
     rows = []
     for citation in item.citations:
-        page = f"，第 {citation.page} 页" if citation.page else ""
-        quote = "" if item.kind == "passage" else f"「{_flat(citation.quote)[:_QUOTED]}」"
-        rows.append(f"{quote}——{_flat(citation.title)}，{_flat(citation.speaker)}，{citation.published_on}{page}")
-    return f"[{item.id}] {_flat(item.text)} {'；'.join(rows)}".rstrip()
+        page = word("context.page", lang, page=citation.page) if citation.page else ""
+        quote = "" if item.kind == "passage" else word("quoted", lang, text=_flat(citation.quote)[:_QUOTED])
+        where = word("comma", lang).join((_flat(citation.title), _flat(citation.speaker), str(citation.published_on)))
+        rows.append(f"{quote}——{where}{page}")
+    return f"[{item.id}] {_flat(item.text)} {flow(rows, lang)}".rstrip()
 
 
 def _flat(text: str) -> str:

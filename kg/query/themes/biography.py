@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kg.messages.words import listed, word
 from kg.model import LifecycleEvent
 from kg.query.wording import claim_text
 
@@ -89,7 +90,7 @@ def episodes(
         yield ThemeChapter(
             as_of=day,
             turn=event.turn,
-            text=_WORDS[event.turn](session, event, titles),
+            text=turn_text(session, event, titles),
             facts=tuple(fact.id for fact in known),
             claims=tuple(claim_text(session, fact) for fact in known),
             citations=tuple(_cited(session, known)),
@@ -113,59 +114,24 @@ def _cited(session: QuerySession, facts: Sequence[Fact]) -> Iterable[Citation]:
 
 
 def _listed(session: QuerySession, ids: Sequence[str]) -> str:
-    more = f"等 {len(ids)} 个" if len(ids) > _NAMES_EACH else ""
-    return f"{'、'.join(session.name(member) for member in ids[:_NAMES_EACH])}{more}"
+    names = listed((session.name(member) for member in ids[:_NAMES_EACH]), session.lang)
+    return word("and_more", session.lang, names=names, count=len(ids)) if len(ids) > _NAMES_EACH else names
 
 
-def _others(event: ThemeEvent, titles: Mapping[str, str]) -> str:
-    return "".join(f"「{titles.get(other, other)}」" for other in event.others)
+def turn_text(session: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
+    """Return what happened to a theme, in the session's language."""
+    lang = session.lang
+    key = event.turn.value
+    if event.others and event.turn in _ENDS_IN_OTHERS:
+        key = _ENDS_IN_OTHERS[event.turn]
+    return word(
+        f"theme.{key}",
+        lang,
+        name=event.name,
+        size=event.size,
+        members=_listed(session, event.left if event.turn is LifecycleEvent.SHRUNK else event.joined),
+        others=listed((word("quoted", lang, text=titles.get(other, other)) for other in event.others), lang),
+    )
 
 
-def _born(_: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
-    origin = f"，由{_others(event, titles)}分出" if event.others else ""
-    return f"诞生：{event.name}，{event.size} 个成员{origin}"
-
-
-def _grown(session: QuerySession, event: ThemeEvent, _: Mapping[str, str]) -> str:
-    return f"扩大到 {event.size} 个成员：加入 {_listed(session, event.joined)}"
-
-
-def _shrunk(session: QuerySession, event: ThemeEvent, _: Mapping[str, str]) -> str:
-    return f"缩小到 {event.size} 个成员：离开 {_listed(session, event.left)}"
-
-
-def _split(_: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
-    return f"分裂：分出{_others(event, titles)}"
-
-
-def _merged(_: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
-    return f"合并：并入了{_others(event, titles)}，共 {event.size} 个成员"
-
-
-def _renamed(_: QuerySession, event: ThemeEvent, __: Mapping[str, str]) -> str:
-    return f"更名为「{event.name}」"
-
-
-def _dormant(_: QuerySession, __: ThemeEvent, ___: Mapping[str, str]) -> str:
-    return "沉寂：八周没有新的事实"
-
-
-def _revived(_: QuerySession, __: ThemeEvent, ___: Mapping[str, str]) -> str:
-    return "复苏：又有新的事实"
-
-
-def _died(_: QuerySession, event: ThemeEvent, titles: Mapping[str, str]) -> str:
-    return f"结束：成员归入{_others(event, titles)}" if event.others else "结束：成员散去"
-
-
-_WORDS = {
-    LifecycleEvent.BORN: _born,
-    LifecycleEvent.GROWN: _grown,
-    LifecycleEvent.SHRUNK: _shrunk,
-    LifecycleEvent.SPLIT: _split,
-    LifecycleEvent.MERGED: _merged,
-    LifecycleEvent.RENAMED: _renamed,
-    LifecycleEvent.DORMANT: _dormant,
-    LifecycleEvent.REVIVED: _revived,
-    LifecycleEvent.DIED: _died,
-}
+_ENDS_IN_OTHERS = {LifecycleEvent.BORN: "born_of", LifecycleEvent.DIED: "died_into"}

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kg.messages.words import word
 from kg.query.themes.biography import ThemeChapter, episodes, title_of, titles_of
 from kg.query.themes.listing import NoRun, standing
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
 
+    from kg.messages.words import Lang
     from kg.model import Community, Run, SummaryLine, ThemeEvent
     from kg.query.session import QuerySession
 
@@ -95,32 +97,33 @@ def changes(session: QuerySession, since: date, *, level: int = 0) -> ChangesAns
     return ChangesAnswer(before.as_of if before else None, last.as_of, tuple(weeks), tuple(changed), unchanged)
 
 
-def markdown(answer: ChangesAnswer) -> str:
+def markdown(answer: ChangesAnswer, lang: Lang = "zh") -> str:
     """Return the report as Markdown; names and sentences come from documents, so their marks are escaped."""
-    return "\n".join(_written(answer)) + "\n"
+    return "\n".join(_written(answer, lang)) + "\n"
 
 
 def _of_level(run: Run | None, level: int) -> Iterator[Community]:
     return (community for community in (run.communities if run else ()) if community.level == level)
 
 
-def _written(answer: ChangesAnswer) -> Iterator[str]:
-    since = f"{answer.since} 以来" if answer.since else "从头"
-    yield f"# 主题变化：{since}，至 {answer.until}"
+def _written(answer: ChangesAnswer, lang: Lang) -> Iterator[str]:
+    title = "changes.title" if answer.since else "changes.title_all"
+    yield word(title, lang, since=answer.since, until=answer.until)
     yield ""
-    yield f"{len(answer.weeks)} 次周报，{len(answer.themes)} 个主题有变化，{answer.unchanged} 个没有。"
+    changed = len(answer.themes)
+    yield word("changes.count", lang, weeks=len(answer.weeks), changed=changed, unchanged=answer.unchanged)
     for item in answer.themes:
         yield ""
         yield f"## {_safe(item.name)}"
         yield ""
-        yield f"`{item.id}` · 成员 {item.size_before} → {item.size}" + _named(item)
+        yield word("changes.members", lang, id=item.id, before=item.size_before, now=item.size) + _named(item, lang)
         yield from _section(item.episodes)
-        yield from _news(item.news)
+        yield from _news(item.news, lang)
 
 
-def _named(item: ThemeChange) -> str:
+def _named(item: ThemeChange, lang: Lang) -> str:
     renamed = item.name_before and item.name_before != item.name
-    return f" · 原名「{_safe(item.name_before)}」" if renamed else ""
+    return word("changes.renamed", lang, name=_safe(item.name_before)) if renamed else ""
 
 
 def _section(chapters: Iterable[ThemeChapter]) -> Iterator[str]:
@@ -131,15 +134,15 @@ def _section(chapters: Iterable[ThemeChapter]) -> Iterator[str]:
             yield f"  - {_safe(claim)}"
 
 
-def _news(lines: Sequence[SummaryLine]) -> Iterator[str]:
+def _news(lines: Sequence[SummaryLine], lang: Lang) -> Iterator[str]:
     if lines:
         yield ""
-        yield "新的事实："
+        yield word("changes.news", lang)
         yield ""
     for line in lines[:_NEWS_EACH]:
         yield f"- {_safe(line.text)}"
     if len(lines) > _NEWS_EACH:
-        yield f"- ……另有 {len(lines) - _NEWS_EACH} 条"
+        yield word("changes.more", lang, count=len(lines) - _NEWS_EACH)
 
 
 def _safe(text: str) -> str:

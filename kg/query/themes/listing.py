@@ -23,14 +23,14 @@ class NoRun(QuestionError):
     """Themes were asked for before any weekly run."""
 
     def __init__(self) -> None:
-        super().__init__("还没有主题：请先运行 `liantu weekly`")
+        super().__init__("there are no themes yet; run `liantu weekly` first")
 
 
 class UnknownTheme(QuestionError):
     """A theme id that the run does not hold."""
 
     def __init__(self, theme_id: str) -> None:
-        super().__init__(f"没有主题 {theme_id}；`liantu themes` 列出全部")
+        super().__init__("no theme {name}; `liantu themes` lists all", name=theme_id)
 
 
 def themes(view: View, *, level: int = 0) -> tuple[Community, ...]:

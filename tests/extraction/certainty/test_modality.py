@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.certainty.cues import CUES, NEGATIONS
-from extraction.certainty.modality import is_risk_heading, read_modality, speaker_of
+from extraction.certainty.modality import CUES, NEGATIONS, is_risk_heading, read_modality, speaker_of
 from kg.model import Modality, Polarity
 
 ASSERTED, PLANNED, FORECAST = Modality.ASSERTED, Modality.PLANNED, Modality.FORECAST

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from extraction.context.coreference import Discourse
 from extraction.context.surroundings import (
     Surroundings,
     heading_subject,
     lead_in,
-    with_bare_heads,
-    with_pronouns,
 )
 from extraction.names.gazetteer import shipped_lexicon
 from extraction.sentence import CONTEXT, EntityMention
@@ -105,13 +104,15 @@ def test_the_nearest_company_is_none_under_another_subject():
     assert Surroundings(document, heading).company is None
 
 
+def resolved(
+    text: str, named: list[EntityMention], around: Surroundings, last: EntityMention | None = None
+) -> list[EntityMention]:
+    return Discourse(last, shipped_lexicon()).resolve(text, named, around)[0]
+
+
 def pronouns(text: str, around: Surroundings, last: EntityMention | None = None) -> list[tuple[str, str]]:
     named = refs(text)
-    return [
-        (text[ref.start : ref.end], ref.name)
-        for ref in with_pronouns(text, named, around, last_company=last)
-        if ref not in named
-    ]
+    return [(text[ref.start : ref.end], ref.name) for ref in resolved(text, named, around, last) if ref not in named]
 
 
 OWN = Surroundings(understood("甲公司"))
@@ -148,20 +149,20 @@ def test_whom_the_word_company_means(text, around, last, expected):
 
 
 def test_an_understood_company_is_less_sure_than_a_written_one():
-    (ref,) = [one for one in with_pronouns("公司主营铜箔。", [], OWN, last_company=None) if one.kind is C]
+    (ref,) = [one for one in resolved("公司主营铜箔。", [], OWN) if one.kind is C]
     assert ref.score == pytest.approx(0.9)
     assert (ref.start, ref.end) == (0, 2)
 
 
 def test_names_stay_in_order_with_pronouns_among_them():
     text = "乙公司扩产，公司主营铜箔。"
-    out = with_pronouns(text, refs(text), OWN, last_company=None)
+    out = resolved(text, refs(text), OWN)
     assert [ref.start for ref in out] == sorted(ref.start for ref in out)
 
 
 def bare(text: str, subject: EntityMention | None) -> list[str]:
     named = refs(text)
-    return [ref.name for ref in with_bare_heads(text, named, subject, lexicon=shipped_lexicon()) if ref not in named]
+    return [ref.name for ref in resolved(text, named, Surroundings(subject)) if ref not in named]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from extraction.dating.carry_over import as_of, carry_period, named_week, shift_to_reported_week
+from extraction.dating.policy import as_of, carry_period, named_week, shift_to_reported_week
 from kg.dating.reader import find_periods
 from kg.period import week
 

@@ -5,7 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.documents.tables import Table, placed_rows, skeleton_of, table_from_rows, table_from_text
+from extraction.documents.tables import Table, skeleton_of, table_from_rows, table_from_text
+from kg.text.table_rows import placed_rows
 
 
 def _table() -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -107,7 +108,7 @@ def liantu(capsys: CaptureFixture[str]) -> Liantu:
         (["relate", "阳光电源", "硅料"], ["阳光电源（300274.SZ） 与 硅料", "通威股份 供应 隆基绿能：硅料"]),
         (["relate", "光伏电站", "限产"], ["图谱中没有四步以内的路径"]),
         (["profile", "隆基绿能"], ["隆基绿能（601012.SH）  [公司]", "【生产】", "隆基绿能毛利率 18.3%［2023］"]),
-        (["profile", "隆基绿能", "--lang", "en"], ["[company]", "【produces】"]),
+        (["profile", "隆基绿能", "--lang", "en"], ["[company]", "[produces]"]),
         (["passages", "补贴退坡"], ["报告5（示例证券丙，2025-01-15"]),
         (["passages", "火星"], ["未找到相关信息"]),
         (
@@ -161,6 +162,8 @@ def test_a_base_is_described(liantu: Liantu, kb: Path):
 
 def test_a_mistyped_command_gets_a_suggestion(liantu: Liantu):
     assert liantu("aks", "x") == 2
+    assert "没有命令 'aks'；是不是想用 'ask'？" in liantu.err
+    assert liantu("aks", "x", "--lang", "en") == 2
     assert "no command 'aks'; did you mean 'ask'?" in liantu.err
 
 
@@ -197,10 +200,10 @@ def test_a_base_that_cannot_serve_is_one_line_and_exit_4(liantu: Liantu, tmp_pat
     with sqlite3.connect(newer) as connection:
         connection.execute("CREATE TABLE other (a)")
     connection.close()
-    for path, says in ((tmp_path / "none", "liantu ingest"), (tmp_path, "a folder"), (text, ""), (newer, "")):
+    for path, says in ((tmp_path / "none", "liantu ingest"), (tmp_path, "是文件夹"), (text, ""), (newer, "")):
         assert liantu(*arguments, "--kb", path) == 4, path
         assert liantu.out == ""
-        assert liantu.err.startswith(f"liantu: {path}: ")
+        assert liantu.err.startswith(f"liantu：{path}：")
         assert liantu.err.count("\n") == 1
         assert says in liantu.err
     assert not (tmp_path / "none").exists()
@@ -210,9 +213,9 @@ def test_a_base_that_cannot_serve_is_one_line_and_exit_4(liantu: Liantu, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["chain", "火星"], 1, "liantu: 未找到「火星」"),
-        (["profile", "隆基"], 1, "相近的名称：隆基绿能"),
-        (["relate", "硅料", "火星"], 1, "未找到「火星」"),
+        (["chain", "火星"], 1, "nothing is called “火星”"),
+        (["profile", "隆基"], 1, "similar names: 隆基绿能"),
+        (["relate", "硅料", "火星"], 1, "nothing is called “火星”"),
         (["themes", "--as-of", "2024-01-01"], 1, "liantu weekly"),
         (["chain"], 2, "Missing argument"),
         (["chain", "硅料", "--depth", "9"], 2, "9 is not in the range"),
@@ -227,10 +230,39 @@ def test_a_base_that_cannot_serve_is_one_line_and_exit_4(liantu: Liantu, tmp_pat
         (["fly"], 2, "No such command"),
     ],
 )
-def test_a_mistake_is_reported_in_words(liantu: Liantu, kb: Path, arguments: list[str], code: int, says: str):
-    assert liantu(*arguments, *(["--kb", kb] if arguments != ["fly"] else [])) == code
+def test_a_mistake_is_reported_in_words(
+    liantu: Liantu, kb: Path, monkeypatch: pytest.MonkeyPatch, *, arguments: list[str], code: int, says: str
+):
+    arguments = [*arguments, *(["--kb", str(kb)] if arguments != ["fly"] else [])]
+    assert liantu(*arguments) == code
     assert liantu.out == ""
+    assert re.search(r"[\u4e00-\u9fff]{2}", liantu.err.partition("liantu：")[2])
+    assert not re.search(r"[a-z]+ (?:is|a|the|not) [a-z]+", liantu.err)
+    monkeypatch.setenv("KG_LANG", "en")
+    assert liantu(*arguments) == code
     assert says in liantu.err
+
+
+@pytest.mark.parametrize("arguments", [each for each in QUESTIONS if each[0] != "passages"], ids=lambda each: each[0])
+def test_an_answer_is_in_one_language(liantu: Liantu, kb: Path, arguments: list[str]):
+    """Names, titles of documents and themes, and quotes stay as they are; all else is of the language asked for."""
+    with closing(open_store(kb)) as store:
+        view = store.view()
+        names = {each.name for each in view.entities()} | {head.title for head in view.documents()}
+        names |= {head.publisher for head in view.documents()} | {each for each, _ in view.names()}
+        run = view.run()
+        assert run is not None
+        names |= {each.summary.title for each in run.communities if each.summary}
+    said = {}
+    for lang in ("en", "zh"):
+        assert liantu(*arguments, "--kb", kb, "--lang", lang) == 0
+        lines = [line for line in liantu.out.splitlines() if not line.startswith(("Question", "问"))]
+        text = re.sub("“[^”]*”|「[^」]*」", "", "\n".join(lines))
+        for name in sorted(names, key=len, reverse=True):
+            text = text.replace(name, "") if len(name) > 1 else text
+        said[lang] = text
+    assert not re.search(r"[\u4e00-\u9fff：；（）【】]", said["en"]), said["en"]
+    assert not re.search(r"[A-Za-z]+ [a-z]+ [a-z]+", said["zh"]), said["zh"]
 
 
 def test_each_kind_of_fault_has_its_exit_code():
@@ -254,14 +286,14 @@ def test_settings_stand_in_for_options(liantu: Liantu, kb: Path, tmp_path: Path,
     assert "[公司]" in liantu.out
     monkeypatch.setenv("KG_LANG", "fr")
     assert liantu("profile", "隆基绿能") == 2
-    assert liantu.err == "liantu: setting lang: 'fr' is not one of zh, en\n"
+    assert liantu.err == "liantu：设置 lang：'fr' 不在 zh, en 之内\n"
     assert liantu("profile", "隆基绿能", "--lang", "zh", "--kb", kb, "--min-confidence", "0") == 0
     assert liantu("profile", "--help") == 0
 
 
 def test_without_any_base_the_default_is_named(liantu: Liantu):
     assert liantu("ask", "硅料") == 4
-    assert liantu.err.startswith("liantu: kb.liantu: no knowledge base here")
+    assert liantu.err.startswith("liantu：kb.liantu：这里没有知识库")
 
 
 def test_help_names_every_command_and_loads_it(liantu: Liantu):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -86,10 +87,13 @@ def test_split_by_name(capsys, kb: Path):
     ],
 )
 def test_what_cannot_be_judged_is_one_line(capsys, kb: Path, arguments: tuple[str, ...], line: str):
-    code, out, err = run(capsys, kb, "entity", *arguments)
+    code, out, err = run(capsys, kb, "entity", *arguments, "--lang", "en")
     assert (code, out) == (2, "")
     assert line in err
     assert err.count("\n") == 1
+    chinese = run(capsys, kb, "entity", *arguments)[2]
+    assert re.search(r"[\u4e00-\u9fff]{2}", chinese.removeprefix("liantu："))
+    assert not re.search(r"[a-z]+ [a-z]+ [a-z]+", chinese.replace("liantu entity list", ""))
 
 
 def test_a_name_of_two_wants_an_id(capsys, kb: Path):
@@ -106,11 +110,17 @@ def test_check_names_what_is_broken(capsys, kb: Path):
     with closing(sqlite3.connect(kb)) as connection:
         connection.execute("UPDATE evidence SET quote = '别的话'")
         connection.commit()
-    code, out, err = run(capsys, kb, "check")
+    code, out, err = run(capsys, kb, "check", "--lang", "en")
     assert code == 4
     assert "✗ quotes" in out
     assert "… " in out
     assert "faults" in err
+    assert not re.search(r"[\u4e00-\u9fff]", out + err)
+    code, out, err = run(capsys, kb, "check")
+    assert code == 4
+    assert "✗ 引文：每条引文与原文该处相同。" in out
+    assert "处不成立" in err
+    assert not re.search(r"[a-z]+ [a-z]+ [a-z]+", out + err)
     assert run(capsys, kb.parent, "check")[0] == 4
 
 

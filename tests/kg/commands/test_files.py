@@ -25,7 +25,7 @@ def test_no_command_writes_over_a_base(capsys, kb: Path, command: tuple[str, ...
         assert left.value.code == 2
         reported = capsys.readouterr().err
         assert reported.count("\n") == 1
-        assert "a knowledge base or another database stands there" in reported
+        assert "那里已有知识库" in reported
     assert kb.read_bytes() == before
 
 
@@ -34,7 +34,7 @@ def test_no_command_writes_a_file_that_belongs_to_a_base(capsys, kb: Path, suffi
     with pytest.raises(SystemExit) as left:
         main(["dump", "-o", f"{kb}{suffix}", "--kb", str(kb)])
     assert left.value.code == 2
-    assert "owns that name" in capsys.readouterr().err
+    assert "名称为其所用" in capsys.readouterr().err
     with replacing(kb.with_name(f"note{suffix}")) as file:  # nothing stands at `note`
         file.write("fine")
 
@@ -67,4 +67,4 @@ def test_a_disk_without_room_for_the_answer_is_one_line(kb: Path, tmp_path: Path
     with FULL.open("wb") as full:
         done = ran(*command.split(), "--kb", kb, cwd=tmp_path, stdout=full)
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr.decode()
-    assert b"No space left on device" in done.stderr
+    assert "磁盘已满" in done.stderr.decode()

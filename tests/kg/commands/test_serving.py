@@ -69,7 +69,7 @@ def test_several_workers_share_the_port_and_count_together(kb: Path, tmp_path: P
 def test_another_address_needs_keys(kb: Path):
     done = ran("serve", "--kb", str(kb), "--host", "0.0.0.0", KG_SERVICE_KEYS="")  # noqa: S104 -- refused
     assert done.returncode == 2
-    assert done.stderr.startswith("liantu: setting service_keys: needed to listen on 0.0.0.0")
+    assert done.stderr.startswith("liantu：设置 service_keys：在 0.0.0.0 上提供服务需要它")
     assert done.stderr.count("\n") == 1
 
 
@@ -91,7 +91,8 @@ def test_a_port_in_use_is_one_line(kb: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = ran("serve", "--kb", str(kb), "--port", str(taken.getsockname()[1]), KG_SERVICE_KEYS="")
     assert done.returncode == 2
-    assert re.fullmatch(r"liantu: setting --host 127\.0\.0\.1 --port \d+: cannot listen there: .+\n", done.stderr)
+    said = r"liantu：设置 --host 127\.0\.0\.1 --port \d+：无法在那里提供服务：端口已被占用.*\n"
+    assert re.fullmatch(said, done.stderr)
 
 
 @pytest.mark.parametrize(("command", "package"), [("serve", "fastapi"), ("mcp", "mcp")])
@@ -101,5 +102,5 @@ def test_a_missing_extra_is_one_line(kb: Path, command: str, package: str):
         [sys.executable, "-c", code, command, "--kb", str(kb)], capture_output=True, check=False, text=True
     )
     assert done.returncode == 2
-    assert done.stderr.endswith(f"run `pip install 'liantu[{command}]'`\n")
+    assert done.stderr.endswith(f"请运行 `pip install 'liantu[{command}]'`\n")
     assert done.stderr.count("\n") == 1

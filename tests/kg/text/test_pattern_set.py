@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.certainty.cues import CUES
+from extraction.certainty.modality import CUES
 from kg.dating.reader import _SCAN
 from kg.text.pattern_set import Alternatives
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from communities.weekly import run_week
 from kg.query.ask.answer import ask
+from kg.query.relate import relate
 from kg.query.session import QuerySession
 from kg.store.open import open_store
 from tests.kg.query.world import (
@@ -65,7 +66,7 @@ def cited_well(view: View, answer: AskAnswer) -> bool:
         ("通威股份和隆基绿能的关系", "relate", "通威股份 供应 隆基绿能：硅料"),
         ("隆基绿能2023年毛利率是多少", "facts", "隆基绿能毛利率 18.3%［2023］"),
         ("电池片成本历史上对组件毛利率的作用", "history", "电池片成本下降 → 组件毛利率上升"),
-        ("热点主题有哪些", "themes", "当前主题："),
+        ("热点主题有哪些", "themes", "2025-01-09 至 2025-01-15 新增内容最多的主题："),
     ],
 )
 def test_what_the_graph_knows_comes_from_the_graph(view: View, question: str, operation: str, holds: str):
@@ -79,8 +80,8 @@ def test_what_the_graph_knows_comes_from_the_graph(view: View, question: str, op
 def test_what_the_graph_does_not_know_is_sought_in_the_text(question: str):
     bare = seen(*solar())
     answer = ask(bare, question)
-    assert answer.status == "partial"
-    assert not answer.lines
+    assert answer.status in {"partial", "answered"}
+    assert all(line.source == "text" for line in (*answer.lines, *answer.passages))
     assert cited_well(bare, answer)
 
 
@@ -93,9 +94,10 @@ def test_what_neither_knows_is_said_plainly(view: View, question: str):
 
 def test_what_is_asked_about_comes_first():
     """Of two effects the weaker, when it is the one in the question."""
+    margin, longi = "硅料价格上涨压低组件毛利率。", "硅料价格上涨带动隆基绿能盈利改善。"
     view = seen(
-        paper(1, "2024-01-01", ("甲。", moves(PRICE, MARGIN, 1, -1)), ("乙。", moves(PRICE, LONGI, 1, 1))),
-        paper(2, "2024-01-01", ("甲。", moves(PRICE, MARGIN, 1, -1))),
+        paper(1, "2024-01-01", (margin, moves(PRICE, MARGIN, 1, -1)), (longi, moves(PRICE, LONGI, 1, 1))),
+        paper(2, "2024-01-01", (margin, moves(PRICE, MARGIN, 1, -1))),
     )
     plain, asked = ask(view, "硅料价格上涨有什么影响"), ask(view, "硅料价格上涨对隆基绿能有什么影响")
     assert plain.lines[1].text == "硅料价格上升 → 组件毛利率下降"
@@ -199,26 +201,26 @@ def test_a_sentence_that_names_several_is_cited_once():
 def test_views_are_grouped_by_side_newest_first():
     linked = moves(PRICE, MARGIN, 1, -1)
     view = seen(
-        paper(1, "2024-01-01", ("分析师认为硅料价格有望回升，看好龙头。", linked)),
-        paper(2, "2024-02-01", ("分析师认为硅料价格仍将承压下行。", linked)),
-        paper(3, "2024-03-01", ("分析师认为硅料价格不看好，下跌未止。", linked)),
+        paper(1, "2024-01-01", ("中信证券认为硅料价格有望回升，看好龙头企业。", linked)),
+        paper(2, "2024-02-01", ("国泰君安认为硅料价格仍将承压下行，维持谨慎。", linked)),
+        paper(3, "2024-03-01", ("华泰证券不看好硅料价格，认为下跌未止，维持谨慎。", linked)),
     )
     answer = ask(view, "大家怎么看硅料价格？")
     assert [line.text for line in answer.lines] == [
         "看多：",
-        "分析师认为硅料价格有望回升，看好龙头。",
+        "中信证券认为硅料价格有望回升，看好龙头企业。",
         "看空：",
-        "分析师认为硅料价格不看好，下跌未止。",
-        "分析师认为硅料价格仍将承压下行。",
+        "华泰证券不看好硅料价格，认为下跌未止，维持谨慎。",
+        "国泰君安认为硅料价格仍将承压下行，维持谨慎。",
     ]
 
 
 def test_a_year_is_no_value():
     linked = moves(PRICE, MARGIN, 1, -1)
     sentence = "2024年硅料价格企稳，公司名单见附表。"
-    assert ask(seen(paper(1, "2024-01-01", (sentence, linked))), "硅料价格是多少元？").status != "answered"
-    stated = "2024年硅料价格为每千克65元。"
-    answer = ask(seen(paper(1, "2024-01-01", (stated, linked))), "硅料价格是多少元？")
+    assert ask(seen(paper(1, "2024-01-01", (sentence, linked))), "硅料价格每千克多少元？").status != "answered"
+    stated = "2024年12月底，硅料价格为每千克65元，环比上涨3元。"
+    answer = ask(seen(paper(1, "2024-01-01", (stated, linked))), "硅料价格每千克多少元？")
     assert (answer.status, answer.lines[0].text) == ("answered", stated)
 
 
@@ -244,3 +246,9 @@ def test_a_quarter_does_not_answer_for_the_half_year():
     assert ask(quarter, "2025年上半年硅料价格是多少？").status != "answered"
     half = seen(paper(1, "2025-09-01", ("硅料价格2025年上半年为每千克40元。", linked)))
     assert ask(half, "2025年上半年硅料价格是多少？").status == "answered"
+
+
+def test_a_long_path_is_no_answer_to_how_two_things_are_related():
+    session = QuerySession(seen(*solar()), min_confidence=0.0)
+    assert min(len(path.links) for path in relate(session, "阳光电源", "硅料").paths) > 2
+    assert not [line for line in ask(session, "阳光电源和硅料的关系").lines if line.source == "graph"]

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from kg.llm.port import tokens
-from kg.query.grounding.context import CONFIDENCE, NOTHING, context
+from kg.query.grounding.context import CONFIDENCE, context
 from kg.query.session import QuerySession
 from kg.service.base import KnowledgeBase
 from tests.kg.query.world import claim, filled, paper, solar
@@ -44,7 +44,7 @@ def test_the_budget_is_kept_and_what_is_left_out_is_counted(kb: KnowledgeBase, b
 def test_what_is_not_known_is_said(kb: KnowledgeBase):
     found = kb.context("zzz")
     assert (found.route, found.confidence, found.items) == ("none", 0.0, ())
-    assert found.text.endswith(NOTHING)
+    assert found.text.endswith("未找到相关信息")
 
 
 def test_a_day_hides_what_was_published_later(kb: KnowledgeBase):

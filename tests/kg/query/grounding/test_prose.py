@@ -4,7 +4,7 @@ import pytest
 
 from kg.model import Modality, Polarity
 from kg.query.grounding.checking import KnownNames, faults
-from kg.query.grounding.context import NOTHING, ContextItem
+from kg.query.grounding.context import ContextItem
 from kg.query.grounding.prose import NoModel
 from kg.service.base import KnowledgeBase
 from tests.kg.query.world import TONGWEI, claim, filled, paper, solar
@@ -89,9 +89,9 @@ def test_unsupported_sentences_are_dropped_visibly():
 
 def test_nothing_is_asked_where_nothing_is_known_and_nothing_kept_is_said():
     kb, model = answered("通威股份生产硅料。[A1]")
-    assert kb.prose("zzz").text == NOTHING
+    assert kb.prose("zzz").text == "未找到相关信息"
     assert model.asked == []
-    assert answered("不知道。")[0].prose("谁生产硅料？").text == NOTHING
+    assert answered("不知道。")[0].prose("谁生产硅料？").text == "未找到相关信息"
     with pytest.raises(NoModel):
         KnowledgeBase(kb.store).prose("谁生产硅料？")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kg.model import Value
-from viz.values import value_in_english
+from kg.query.wording import value_text
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,10 @@ from viz.values import value_in_english
         (Value(95_000.0, "元/吨", "万"), "95,000 CNY/t"),
         (Value(900_000.0, "辆", "万", high=1_200_000.0), "0.9–1.2m vehicles"),
         (Value(38.93, "倍"), "38.93x"),
-        (Value(3.0, "座"), "3 座"),
+        (Value(3.0, "座"), "3 sites"),
         (Value(1.5e13, "元", "万亿"), "15tn CNY"),
         (Value(0.0000001, "元"), "0.0000001 CNY"),
     ],
 )
 def test_a_value_in_english(value, text):
-    assert value_in_english(value) == text
+    assert value_text(value, "en") == text
