@@ -192,7 +192,11 @@ def _write(url: str, base: Path, watched: Watched, stop: threading.Event) -> Non
                 store.write(reading)
             watched.written += 1
             name = quote(reading.facts[0].subject)
-            response = client.get(f"/v1/neighbours?name={name}&min_confidence=0")
+            try:
+                response = client.get(f"/v1/neighbours?name={name}&min_confidence=0")
+            except httpx.TransportError as error:
+                watched.dropped.append(f"document {watched.written}: {error}")
+                continue
             if response.status_code != httpx.codes.OK or reading.facts[0].object not in response.text:
                 watched.wrong.append(f"document {watched.written}: not seen: {response.status_code}")
 

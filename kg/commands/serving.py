@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _LARGEST_HEAD = 32_768  # bytes of request line and headers
 _SHUTDOWN_SECONDS = 30
+_HUNG_SECONDS = 60  # a worker on a machine with too much work is slow to reply; killing it would drop its requests
 
 
 _PREFIX = f"{__name__.rpartition('.commands')[0]}.service."
@@ -137,6 +138,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+            timeout_worker_healthcheck=_HUNG_SECONDS,
             backlog=1024,
             h11_max_incomplete_event_size=_LARGEST_HEAD,
             http=TimedProtocol,

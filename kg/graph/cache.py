@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from dataclasses import dataclass, fields
 from datetime import date
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,26 +22,27 @@ import numpy as np
 from kg.graph import arrays
 from kg.graph.edges import Buckets, EdgeRows, Ids, Kinds
 from kg.graph.layout import anchored, table_edges
+from kg.graph.outlines import Outlines, rows_between
 from kg.graph.patch import Changed, Parts, compiled, patched
-from kg.graph.view_columns import Live, Nodes, VisibleBounds, live_facts, visible_nodes
+from kg.graph.view_columns import VisibleBounds, live_facts, visible_nodes
 from kg.ids import digest
 from kg.store.columns import FactTable, State, TableSource, Texts, Touched
 from kg.store.sight import microseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import TypeVar
 
     from numpy.typing import NDArray
 
-    from kg.model import Entity
+    from kg.model import Entity, Fact
     from kg.relations import Vocabulary
     from kg.store.columns import Reader
     from kg.store.port import View
 
     T = TypeVar("T")
 
-_FORMAT = 3
+_FORMAT = 4
 _WORTH_A_FILE = 20_000  # facts
 _MAX_PATCH = 20_000  # facts; beyond this or a twentieth of all facts, read a new table
 _LEAST_PATCH = 1_000
@@ -187,7 +189,7 @@ def _graph(request: _GraphRequest, cached: _CachedTable) -> Parts:
     if cached.on_disk and not bounded:
         mapped = arrays.load(path, request.header(cached.state))
         if mapped is not None:
-            return _graphs.put(key, _unpack(mapped, cached.table))
+            return _graphs.put(key, _unpack(mapped, cached.table, request.bounds))
     made = _derived(request, cached.table)
     if cached.on_disk and not bounded and arrays.save(path, request.header(cached.state), _pack(made)):
         _drop_old(request.folder)
@@ -199,14 +201,11 @@ def _derived(
 ) -> Parts:
     nodes = visible_nodes(table, request.bounds)
     live = live_facts(table, request.bounds, request.vocabulary, without=without, least_day=least_day)
-    return _build_parts(nodes, live, table, len(request.vocabulary.relations))
-
-
-def _build_parts(nodes: Nodes, live: Live, table: FactTable, relations: int) -> Parts:
-    edges, out, back = table_edges(table, nodes, live, relations=relations)
+    edges, out, back = table_edges(table, nodes, live, relations=len(request.vocabulary.relations))
+    entity_ids = _entity_ids(table, nodes.rows)
     return Parts(
         as_of=date.fromordinal(live.day) if live.day else None,
-        entity_ids=_entity_ids(table, nodes.rows),
+        entity_ids=entity_ids,
         kinds=Kinds(nodes.kinds),
         about=nodes.about,
         fact_ids=Ids(table.fact_id),
@@ -214,6 +213,7 @@ def _build_parts(nodes: Nodes, live: Live, table: FactTable, relations: int) -> 
         outward=out,
         inward=back,
         anchored=anchored(nodes.about),
+        outlines=Outlines.of(table, request.bounds, entity_ids, edges=edges),
     )
 
 
@@ -236,18 +236,19 @@ def _pack(parts: Parts) -> dict[str, NDArray[Any]]:
     }
 
 
-def _unpack(found: Mapping[str, NDArray[Any]], table: FactTable) -> Parts:
-    day = int(found["day"][0])
+def _unpack(found: Mapping[str, NDArray[Any]], table: FactTable, bounds: VisibleBounds) -> Parts:
+    day, entity_ids, rows = int(found["day"][0]), _entity_ids(table, found["nodes"]), EdgeRows.mapped(found["edges"])
     return Parts(
         as_of=date.fromordinal(day) if day else None,
-        entity_ids=_entity_ids(table, found["nodes"]),
+        entity_ids=entity_ids,
         kinds=Kinds(found["kinds"]),
         about=found["about"],
         fact_ids=Ids(table.fact_id),
-        rows=EdgeRows.mapped(found["edges"]),
+        rows=rows,
         outward=Buckets(found["outward"], None),
         inward=Buckets(found["inward"], found["inward_rows"]),
         anchored=anchored(found["about"]),
+        outlines=Outlines.of(table, bounds, entity_ids, edges=rows.columns),
     )
 
 
@@ -292,8 +293,12 @@ def _apply_changes(
 ) -> Parts:
     """Return the graph of a view: the table's graph with all later changes applied."""
     table, judged = cached.table, request.source.judged
-    facts = list(request.view.facts(ids=touched.facts | request.source.judged_facts))
-    rows = _rows_of(table, touched.facts | request.source.judged_facts)
+    found = {fact.id: fact for fact in request.view.facts(ids=touched.facts | request.source.judged_facts)}
+    # With a fact, all facts between its ends are read again: what several documents claim is weighed as a whole.
+    beside = rows_between(table, _triples_of(table, found.values(), request.vocabulary))
+    found |= {fact.id: fact for fact in request.view.facts(ids={*Ids(table.fact_id).at(beside)} - found.keys())}
+    facts = sorted(found.values(), key=attrgetter("id"))
+    rows = np.union1d(beside.astype(np.int64), _rows_of(table, touched.facts | request.source.judged_facts))
     if judged:
         nodes = _found(Texts(table.entity_texts, table.entity_ends), judged)
         rows = np.union1d(rows, np.flatnonzero(np.isin(table.source, nodes) | np.isin(table.target, nodes)))
@@ -303,7 +308,20 @@ def _apply_changes(
         base = _derived(request, table, without=rows, least_day=newest)
     lost = np.zeros(len(table.fact_id), dtype=np.bool_)
     lost[rows] = True
-    return patched(base, Changed(lost[base.edges.fact], facts, entities), request.vocabulary)
+    return patched(base, Changed(lost, lost[base.edges.fact], facts, entities), request.vocabulary)
+
+
+def _triples_of(table: FactTable, facts: Collection[Fact], vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """Return the distinct (subject, object, relation) of those facts whose ends and relation are in the table."""
+    relations = {name: number for number, name in enumerate(vocabulary.relations)}
+    names = sorted({end for fact in facts for end in (fact.subject, fact.object)})
+    node = _node_of(Texts(table.entity_texts, table.entity_ends), names)
+    found = {
+        (node[fact.subject], node[fact.object], relations[fact.relation])
+        for fact in facts
+        if fact.relation in relations and fact.subject in node and fact.object in node
+    }
+    return np.array(sorted(found), dtype=np.int64).reshape(-1, 3)
 
 
 def _day_changes(table: FactTable, rows: NDArray[np.int64], day: date | None, newest: int) -> bool:
@@ -330,5 +348,10 @@ def _rows_of(table: FactTable, ids: frozenset[str]) -> NDArray[np.int64]:
 
 def _found(ids: Texts, names: frozenset[str]) -> NDArray[np.int32]:
     """Return the positions of those names that exist."""
-    places = ((bisect_left(ids, name), name) for name in sorted(names))
-    return np.array([place for place, name in places if place < len(ids) and ids[place] == name], dtype=np.int32)
+    return np.array(sorted(_node_of(ids, names).values()), dtype=np.int32)
+
+
+def _node_of(ids: Texts, names: Iterable[str]) -> dict[str, int]:
+    """Return the position of each name that exists."""
+    places = ((bisect_left(ids, name), name) for name in names)
+    return {name: place for place, name in places if place < len(ids) and ids[place] == name}

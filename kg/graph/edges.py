@@ -22,6 +22,7 @@ _KINDS = tuple(Kind)
 _GROWTH = 4
 _NONE = np.zeros(1, dtype=np.int64)
 _AT_ONCE = 4096  # edges; filtering this many at once is cheaper than filtering in two steps
+_PER_BUCKET = 8  # edges that are read in the time of a search for one bucket
 _MAX_KEY = {np.dtype(kind).char: int(np.iinfo(kind).max) for kind in (np.int32, np.int64, np.intc, np.longlong)}
 
 
@@ -217,6 +218,38 @@ class Buckets:
             last = np.minimum(last, first + max(limit, 0))
             return self._window(last, counts := last - first, counts.cumsum())
         return self._filter(first, last, limit, passes=passes)
+
+    def strongest_at(
+        self, nodes: NDArray[np.int64], wanted: NDArray[np.bool_], limit: int, *, passes: Passes | None = None
+    ) -> NDArray[np.integer] | None:
+        """Return what `strongest` does for the wanted relations of nodes, or None where that would take longer.
+
+        Reads all edges of the nodes once; looking for each bucket costs more where nodes have few edges per relation.
+
+        Args:
+            nodes: sorted and unique.
+            wanted: mask of relations, shape (relations,).
+            limit: edges per bucket.
+            passes: filter on rows.
+        """
+        width = len(wanted)
+        first, last = self.bounds(np.stack([nodes, nodes + 1], axis=1).ravel() * width)
+        counts = last - first
+        if counts.sum() > _PER_BUCKET * np.count_nonzero(wanted) * len(nodes):
+            return None
+        places: NDArray[np.integer] = np.repeat(last - counts.cumsum(), counts)
+        places += np.arange(len(places))
+        key = self.keys[places]
+        kept = wanted[key - np.repeat(nodes * width, counts)]
+        key, places = key[kept], places[kept]
+        rows = places if self.rows is None else self.rows[places]
+        if passes is not None:
+            passed = passes(rows)
+            key, rows = key[passed], rows[passed]
+        place = np.arange(len(key))
+        begins = np.flatnonzero(np.diff(key, prepend=-1))
+        strongest: NDArray[np.integer] = rows[place - np.repeat(begins, np.diff(begins, append=len(key))) < limit]
+        return strongest
 
     def _window(self, last: NDArray[np.intp], counts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.integer]:
         """Return the rows of each bucket up to `last`; `ends` are cumulative counts."""

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kg.graph.edges import Buckets, Passes
+    from kg.graph.outlines import Outlines
     from kg.model import Entity, Fact
     from kg.relations import Vocabulary
     from kg.store.port import View
 
+_MANY = 64  # bounds of buckets from which it may pay to read all edges of the nodes
 _CODES = {kind: code for code, kind in enumerate(Kind)}
 
 
@@ -85,6 +87,7 @@ class Parts:
     inward: Buckets
     anchored: Buckets
     patch: Patch | None = None
+    outlines: Outlines | None = None  # where the base has a table
 
     @property
     def edges(self) -> Edges:
@@ -134,8 +137,12 @@ def compiled(view: View, vocabulary: Vocabulary) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Differences from a compiled graph: current `facts` by id; removed entities map to None."""
+    """Differences from a compiled graph: current `facts` by id; removed entities map to None.
 
+    `lost` are the rows of the table that the facts replace, `gone` their edges.
+    """
+
+    lost: NDArray[np.bool_]
     gone: NDArray[np.bool_]
     facts: list[Fact]
     entities: Mapping[str, Entity | None]
@@ -174,7 +181,22 @@ def patched(parts: Parts, changed: Changed, vocabulary: Vocabulary) -> Parts:
         patch=Patch(
             base_of, now_of, changed.gone, edges, outward(edges, width), inward(edges, width, by_id), touched, moves
         ),
+        outlines=_outlines(parts, changed, entity_ids, nodes=nodes, vocabulary=vocabulary),
     )
+
+
+def _outlines(
+    parts: Parts, changed: Changed, entity_ids: Texts, *, nodes: Mapping[str, int], vocabulary: Vocabulary
+) -> Outlines | None:
+    relations = {name: number for number, name in enumerate(vocabulary.relations)}
+    if parts.outlines is None or any(fact.relation not in relations for fact in changed.facts):
+        return None
+    placed = (
+        (fact, (nodes[fact.subject], relations[fact.relation], nodes[fact.object]))
+        for fact in changed.facts
+        if fact.subject in nodes and fact.object in nodes
+    )
+    return parts.outlines.changed(entity_ids, changed.lost, placed)
 
 
 def _touched(base_of: NDArray[np.int32], added: NDArray[np.int32], removed: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -218,9 +240,10 @@ def strongest(
 def _strongest_in_base(
     parts: Parts, nodes: NDArray[np.int64], numbers: NDArray[np.int64], *, out: bool, limit: int, within: EdgeWindow
 ) -> Edges:
-    wanted = _bucket_keys(nodes, numbers, within.relations)
     buckets = parts.outward if out else parts.inward
-    return parts.rows.take(buckets.strongest(wanted, limit, within.passes(parts.edges)))
+    return parts.rows.take(
+        _rows_of(buckets, nodes, numbers, limit=limit, passes=within.passes(parts.edges), width=within.relations)
+    )
 
 
 def _strongest_in_both(
@@ -229,14 +252,42 @@ def _strongest_in_both(
     patch = cast("Patch", parts.patch)
     buckets = parts.outward if out else parts.inward
     base = patch.base_of[nodes].astype(np.int64)
-    wanted = _bucket_keys(base[base >= 0], numbers, within.relations)
-    found = patch.moved(parts.rows.take(buckets.strongest(wanted, limit, within.passes(parts.edges, patch.gone))))
-    wanted = _bucket_keys(nodes, numbers, within.relations)
-    added_rows = (patch.outward if out else patch.inward).strongest(wanted, limit, within.passes(patch.edges))
+    rows = _rows_of(
+        buckets,
+        base[base >= 0],
+        numbers,
+        limit=limit,
+        passes=within.passes(parts.edges, patch.gone),
+        width=within.relations,
+    )
+    found = patch.moved(parts.rows.take(rows))
+    buckets = patch.outward if out else patch.inward
+    added_rows = _rows_of(
+        buckets, nodes, numbers, limit=limit, passes=within.passes(patch.edges), width=within.relations
+    )
     joined = found.joined(patch.edges.take(added_rows))
     node = joined.source if out else joined.target
     by_bucket = joined.take(order := _sort_order(parts.fact_ids, joined, node))
     return by_bucket.take(_within_limit(node[order], by_bucket.relation, limit))
+
+
+def _rows_of(
+    buckets: Buckets,
+    nodes: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+    *,
+    limit: int,
+    passes: Passes | None,
+    width: int,
+) -> NDArray[np.integer]:
+    """Return the rows of the strongest edges of nodes and relations."""
+    if len(nodes) * len(numbers) > _MANY:
+        wanted = np.zeros(width, dtype=np.bool_)
+        wanted[numbers[::2]] = True
+        rows = buckets.strongest_at(nodes, wanted, limit, passes=passes)
+        if rows is not None:
+            return rows
+    return buckets.strongest(_bucket_keys(nodes, numbers, width), limit, passes)
 
 
 def all_edges(parts: Parts) -> Edges:

@@ -59,6 +59,7 @@ class ServedGraph:
     def __init__(self, view: View, hops: Hops, vocabulary: Vocabulary) -> None:
         self._view, self._hops, self._vocabulary = view, hops, vocabulary
         self.relation_names = tuple(vocabulary.relations)
+        self.outlines = None  # the server has no columns
         entities = list(view.entities())
         self.entity_ids: Sequence[str] = tuple(entity.id for entity in entities)
         self.kinds: Sequence[Kind] = tuple(entity.kind for entity in entities)

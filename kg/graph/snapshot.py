@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kg.graph.edges import Ids, Kinds
+    from kg.graph.outlines import Outlines
     from kg.graph.patch import Parts
     from kg.period import Period
     from kg.relations import Vocabulary
@@ -80,6 +81,11 @@ class Snapshot:
     def about(self) -> NDArray[np.int32]:
         """For each node the node it is about (碳酸锂价格 → 碳酸锂), or −1."""
         return self.parts.about
+
+    @property
+    def outlines(self) -> Outlines | None:
+        """Outlines of all facts, superseded and denied ones included; None if the store has no columns."""
+        return self.parts.outlines
 
     def index_of(self, entity_id: str) -> int | None:
         """Return the node of an entity, or None when it is not in the view."""

@@ -33,6 +33,14 @@ class VisibleBounds:
     read: int | None
     period: Period | None = None
 
+    def overlapping(self, start: NDArray[np.int32], end: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which validities overlap the period."""
+        low = OPEN_START if self.period is None or self.period.start is None else self.period.start.toordinal()
+        high = OPEN_END if self.period is None or self.period.end is None else self.period.end.toordinal()
+        everything = self.period is None
+        overlaps: NDArray[np.bool_] = everything | ((start < high) & (low < end))
+        return overlaps
+
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
@@ -85,7 +93,7 @@ def visible_nodes(table: FactTable, sight: VisibleBounds) -> Nodes:
     """Return the entities that a visible document describes, mentions or uses."""
     size, profiles = len(table.entity_ends) - 1, len(table.profile_entity)
     never = len(table.document_day)
-    order = np.where(_documents(table, sight), np.arange(never, dtype=np.int64), never)
+    order = np.where(visible_documents(table, sight), np.arange(never, dtype=np.int64), never)
     first = np.full(profiles, never, dtype=np.int64)
     filled = np.flatnonzero(np.diff(table.profile_ends))
     if len(filled):
@@ -130,11 +138,7 @@ def live_facts(
     stated = table.stated != 0
     start = np.where(stated, table.start, visible.first)
     end = np.where(stated, table.end, np.int32(OPEN_END))
-    inside = visible.last != _NO_DAY
-    if sight.period is not None:
-        low = OPEN_START if sight.period.start is None else sight.period.start.toordinal()
-        high = OPEN_END if sight.period.end is None else sight.period.end.toordinal()
-        inside &= (start < high) & (low < end)
+    inside = (visible.last != _NO_DAY) & sight.overlapping(start, end)
     newest = int(visible.last[inside].max(initial=0))
     day = max(newest, least_day) if sight.day is None else sight.day
     rows = np.flatnonzero(positive & inside & ~closed & (table.relation >= 0))
@@ -143,7 +147,8 @@ def live_facts(
     return Live(rows, weight, start[rows], end[rows], visible.first[rows], day)
 
 
-def _documents(table: FactTable, sight: VisibleBounds) -> NDArray[np.bool_]:
+def visible_documents(table: FactTable, sight: VisibleBounds) -> NDArray[np.bool_]:
+    """Return the mask of visible documents."""
     seen = np.ones(len(table.document_day), dtype=np.bool_)
     if sight.day is not None:
         seen &= table.document_day <= sight.day
@@ -154,13 +159,13 @@ def _documents(table: FactTable, sight: VisibleBounds) -> NDArray[np.bool_]:
 
 def _visibility(table: FactTable, sight: VisibleBounds, without: NDArray[np.int64] | None) -> _Visibility:
     facts = len(table.fact_id)
-    documents = _documents(table, sight)
+    documents = visible_documents(table, sight)
     day = np.where(documents, table.document_day, np.int32(_NO_DAY))
     days = day[table.evidence_document]
     if sight.read is not None:
         days[(table.instants > sight.read)[table.evidence_read]] = _NO_DAY
     if without is not None and len(without):
-        days[_evidence_of(table, without)] = _NO_DAY
+        days[evidence_of(table, without)] = _NO_DAY
     starts = table.evidence_ends[:-1]
     if len(days) == facts:  # one piece of evidence per fact: nothing to aggregate
         confidence = np.where(days == _NO_DAY, 0.0, table.confidences[table.evidence_sure])
@@ -171,7 +176,8 @@ def _visibility(table: FactTable, sight: VisibleBounds, without: NDArray[np.int6
     return _Visibility(first, last, confidence, _witnesses(table, documents, days), days)
 
 
-def _evidence_of(table: FactTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def evidence_of(table: FactTable, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the rows of the evidence of facts, in their order."""
     starts, ends = table.evidence_ends[:-1][rows], table.evidence_ends[1:][rows]
     counts = ends - starts
     return np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
@@ -182,16 +188,16 @@ def _witnesses(table: FactTable, documents: NDArray[np.bool_], days: NDArray[np.
     counts = np.diff(table.evidence_ends)
     witnesses = np.ones(len(counts), dtype=np.int64)
     several = np.flatnonzero(counts > 1)
-    places = _evidence_of(table, several)
+    places = evidence_of(table, several)
     facts = np.repeat(several, counts[several])
     seen = days[places] != _NO_DAY
-    family = _families(table, documents)[table.evidence_document[places[seen]]]
+    family = families(table, documents)[table.evidence_document[places[seen]]]
     pairs = np.unique(facts[seen] * len(documents) + family)
     witnesses[several] = np.bincount(pairs // max(len(documents), 1), minlength=len(counts))[several]
     return witnesses
 
 
-def _families(table: FactTable, documents: NDArray[np.bool_]) -> NDArray[np.int64]:
+def families(table: FactTable, documents: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return for each document the first of its near-duplicate family, using only links between visible documents."""
     head = np.arange(len(documents), dtype=np.int64)
     links = np.stack([table.copy_one, table.copy_other], axis=1)
@@ -216,7 +222,7 @@ def _closed(
     pairs = pairs[(visible.last[pairs] != _NO_DAY).all(axis=1)]
     place = np.where(positive, table.place, -1).astype(np.int64)
     competing = np.union1d(np.flatnonzero(place >= 0), pairs)
-    evidence = _evidence_of(table, competing)
+    evidence = evidence_of(table, competing)
     fact = np.repeat(competing, np.diff(table.evidence_ends)[competing])
     seen = visible.days[evidence] != _NO_DAY
     speaker, day = (column[evidence[seen]].astype(np.int64) for column in (table.evidence_speaker, visible.days))

@@ -9,7 +9,7 @@ from kg.messages.words import word
 from kg.model import Kind
 from kg.query.answers import ChainAnswer, Layer, Node, Stage
 from kg.query.resolve import candidates, resolve
-from kg.query.session import QuerySession, Step, subgraph
+from kg.query.session import QuerySession, Step
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -159,7 +159,8 @@ def _answer(
     used = list(flow)
     own = session.index(topic.id)
     kept = [index for index in layers if strength[index] or makers[index]]
-    session.meet({*kept, *(step.source for index in kept for step in makers[index])})
+    shown = {index: _ranked(makers[index])[:_COMPANIES] for index in kept}
+    session.meet({*kept, *(company for ranked in shown.values() for company, _, _ in ranked)})
     # A second reading of the topic's name (the trade 锂电池 beside the product) that nothing is tied to says nothing.
     if own in layers and own not in kept and all(session.entity(index).name != topic.name for index in kept):
         kept.append(own)
@@ -167,7 +168,7 @@ def _answer(
         stage = Node(session.entity(index), layers[index], round(1 + strength[index] + len(makers[index]) / 10, 4))
         nodes[index] = stage
         companies = []
-        for company, weight, steps in _ranked(makers[index])[:_COMPANIES]:
+        for company, weight, steps in shown.get(index, ()):
             member = Node(session.entity(company), layers[index], round(weight, 4))
             companies.append(member)
             nodes.setdefault(company, member)
@@ -179,7 +180,7 @@ def _answer(
         for side in _SIDES
         if stages[side]
     )
-    return ChainAnswer(topic, ordered, subgraph(nodes.values(), session.links(used)))
+    return ChainAnswer(topic, ordered, session.picture(nodes.values(), used))
 
 
 def _side(layer: int) -> int:

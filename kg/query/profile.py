@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from kg.model import Polarity
 from kg.query.answers import Node, ProfileAnswer
 from kg.query.resolve import resolve
 from kg.query.session import QuerySession, subgraph
 
 if TYPE_CHECKING:
+    from kg.graph.outlines import Claim, Outline
     from kg.model import Entity, Fact
     from kg.store.port import View
 
@@ -29,12 +31,10 @@ def profile(view: View | QuerySession, name: str) -> ProfileAnswer:
 
 def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
     """Return the profile of an entity that is known already."""
-    by_relation = _by_relation(session, entity.id)
-    links = [
-        session.link(sorted(group, key=_newest), weight)
-        for relation in session.words.relations
-        for weight, group in _strongest(session, by_relation[relation])
-    ]
+    strongest = [row for group in _by_relation(session, entity.id) for row in _strongest(session, group)]
+    session.read_facts({session.triple(ends) for _, (ends, _, _) in strongest})
+    grouped = ((weight, _facts(session, claim)) for weight, claim in strongest)
+    links = [session.link(sorted(facts, key=_newest), weight) for weight, facts in grouped if facts]
     session.meet_all(end for link in links for end in (link.source, link.target))
     nodes = {entity.id: Node(entity, 0, 2.0 + len(links))}
     for link in links:
@@ -45,24 +45,29 @@ def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
     return ProfileAnswer(entity, tuple(links), subgraph(nodes.values(), links))
 
 
-def _by_relation(session: QuerySession, entity_id: str) -> dict[str, list[Fact]]:
-    """Return the live facts of an entity by relation, read at once."""
-    ends = (session.view.facts(subject=entity_id), session.view.facts(object=entity_id))
-    said = {fact.id: fact for facts in ends for fact in facts if not fact.superseded_by}
-    found: dict[str, list[Fact]] = defaultdict(list)
-    for fact in said.values():
-        found[fact.relation].append(fact)
-    return found
+def _by_relation(session: QuerySession, entity_id: str) -> list[list[Outline]]:
+    """Return the live facts of an entity by relation, in the order of the vocabulary."""
+    found: dict[int, list[Outline]] = defaultdict(list)
+    for outline in session.outlines_at(entity_id):
+        if outline.live:
+            found[outline.ends[1]].append(outline)
+    return [found[number] for number in sorted(found)]
 
 
-def _strongest(session: QuerySession, said: list[Fact]) -> list[tuple[float, list[Fact]]]:
-    """Return the facts of one relation, grouped by what they link and say; a denial is a link of its own."""
-    grouped: dict[tuple[str, str, int, str], list[Fact]] = defaultdict(list)
-    for fact in session.confident(said):
-        grouped[fact.subject, fact.object, fact.sign, fact.polarity].append(fact)
-    weighed = [(sum(fact.witnesses * fact.confidence for fact in group), key) for key, group in grouped.items()]
-    ranked = sorted(weighed, key=lambda row: (-row[0], row[1]))[:_PER_RELATION]
-    return [(weight, grouped[key]) for weight, key in ranked]
+def _strongest(session: QuerySession, said: list[Outline]) -> list[tuple[float, Claim]]:
+    """Return what the facts of one relation claim, the most witnessed first; a denial is a claim of its own."""
+    weights: dict[Claim, list[float]] = defaultdict(list)
+    for outline in session.sure(said):
+        weights[outline.claim].append(outline.witnesses * outline.confidence)
+    ranked = sorted((-sum(each), claim) for claim, each in weights.items())
+    return [(-weight, claim) for weight, claim in ranked[:_PER_RELATION]]
+
+
+def _facts(session: QuerySession, claim: Claim) -> list[Fact]:
+    """Return the live facts that claim this."""
+    ends, sign, affirmed = claim
+    said = (fact for fact in session.facts_between({session.triple(ends)}) if not fact.superseded_by)
+    return [fact for fact in said if fact.sign == sign and (fact.polarity is Polarity.POSITIVE) == affirmed]
 
 
 def _newest(fact: Fact) -> tuple[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from math import prod
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kg.graph.outlines import Outline, doubts_of
 from kg.graph.remote_graph import served_graph
 from kg.graph.snapshot import Snapshot
 from kg.model import Entity
@@ -19,10 +20,11 @@ from kg.relations import vocabulary
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from kg.graph.edges import Edges
+    from kg.graph.outlines import Doubts, Ends
     from kg.graph.remote_graph import ServedGraph
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
@@ -62,6 +64,9 @@ class QuerySession:
         self._entities: dict[str, Entity | None] = {}
         self._documents: dict[str, DocumentHead] = {}
         self._facts: dict[Triple, list[Fact]] = {}
+        self._outlines: dict[Ends, list[Outline]] = {}
+        self._nodes: dict[str, int | None] = {}
+        self._ids: dict[int, str] = {}
 
     def earlier(self, as_of: date) -> QuerySession:
         """Return a session on the same state of the base as of a day."""
@@ -80,12 +85,12 @@ class QuerySession:
 
     def entity(self, index: int) -> Entity:
         """Return the entity of a snapshot row; one whose last document was just removed is called by its id."""
-        entity_id = self.graph.entity_ids[index]
+        entity_id = self.id_of(index)
         return self._entity(entity_id) or Entity(entity_id, self.graph.kinds[index], entity_id.split(":", 1)[-1])
 
     def meet(self, indices: Iterable[int]) -> None:
         """Read the entities of many snapshot rows at once, that will be asked for one by one."""
-        self.meet_all(self.graph.entity_ids[index] for index in indices)
+        self.meet_all(map(self.id_of, indices))
 
     def meet_all(self, entity_ids: Iterable[str]) -> None:
         """Read entities at once, that will be asked for one by one."""
@@ -106,9 +111,19 @@ class QuerySession:
             self._entities[entity_id] = self.view.entity(entity_id)
         return self._entities[entity_id]
 
+    def id_of(self, index: int) -> str:
+        """Return the entity id of a snapshot row."""
+        known = self._ids.get(index)
+        if known is None:
+            known = self._ids[index] = self.graph.entity_ids[index]
+            self._nodes[known] = index
+        return known
+
     def index(self, entity_id: str) -> int | None:
         """Return the snapshot row of an entity, or None when no fact touches it."""
-        return self.graph.index_of(entity_id)
+        if entity_id not in self._nodes:
+            self._nodes[entity_id] = self.graph.index_of(entity_id)
+        return self._nodes[entity_id]
 
     def expand(
         self, frontier: Sequence[int], relations: Sequence[str], direction: Direction, *, limit: int
@@ -121,29 +136,80 @@ class QuerySession:
 
     def _confident(self, steps: list[Step]) -> list[Step]:
         """Drop the steps whose fact is below the confidence that an answer asks for."""
-        ids, names = self.graph.fact_ids, self.graph.entity_ids
-        triples = {(names[step.source], step.relation, names[step.target]) for step in steps}
-        self._read_facts(triples)
-        sure = {fact.id for triple in triples for fact in self.confident(self._facts[triple])}
-        return [step for step in steps if ids[step.fact] in sure]
+        numbers = self._relation_numbers
+        ends = {(step.source, numbers[step.relation], step.target) for step in steps}
+        found = self.outlines_between(ends)
+        sure = {outline.claim for outline in self.sure(outline for each in ends for outline in found[each])}
+        return [step for step in steps if ((step.source, numbers[step.relation], step.target), step.sign, True) in sure]
 
-    def confident(self, facts: Iterable[Fact]) -> list[Fact]:
-        """Return the facts that are sure enough for an answer, and count the others.
+    @cached_property
+    def _relation_numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.graph.relation_names)}
+
+    def outlines_between(self, wanted: Iterable[Ends]) -> Mapping[Ends, Sequence[Outline]]:
+        """Return the outlines of all facts between some ends."""
+        if missing := set(wanted) - self._outlines.keys():
+            self._outlines |= {ends: [] for ends in missing}
+            columns = self.graph.outlines
+            for outline in self._read_outlines(missing) if columns is None else columns.between(missing):
+                self._outlines[outline.ends].append(outline)
+        return self._outlines
+
+    def _read_outlines(self, wanted: set[Ends]) -> Iterator[Outline]:
+        triples = {self.triple(ends): ends for ends in wanted}
+        self.read_facts(triples.keys())
+        return (Outline.of(fact, ends) for triple, ends in triples.items() for fact in self._facts[triple])
+
+    def triple(self, ends: Ends) -> Triple:
+        """Return the names of ends and relation."""
+        source, relation, target = ends
+        return self.id_of(source), self.graph.relation_names[relation], self.id_of(target)
+
+    def outlines_at(self, entity_id: str) -> list[Outline]:
+        """Return the outlines of all facts of an entity whose relations are in the vocabulary."""
+        node, columns, numbers = self.index(entity_id), self.graph.outlines, self._relation_numbers
+        if node is None:
+            return []
+        if columns is not None:
+            return columns.at(node)
+        ends = (self.view.facts(subject=entity_id), self.view.facts(object=entity_id))
+        said = {fact.id: fact for facts in ends for fact in facts if fact.relation in numbers}
+        placed = ((fact, self.index(fact.subject), self.index(fact.object)) for _, fact in sorted(said.items()))
+        return [
+            Outline.of(fact, (source, numbers[fact.relation], target))
+            for fact, source, target in placed
+            if source is not None and target is not None
+        ]
+
+    def sure(self, outlines: Iterable[Outline]) -> list[Outline]:
+        """Return the outlines of facts that are sure enough for an answer, and count the others.
 
         What several documents state of the same ends is as sure as that one of them at least was read right.
         """
+        found = list(outlines)
+        sure = self._sure_claims((outline.id, outline.claim, outline.doubts) for outline in found)
+        return [outline for outline in found if outline.claim in sure]
+
+    def confident(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Return the facts that are sure enough for an answer, and count the others, as `sure` does."""
         found = list(facts)
-        claims: dict[tuple[str, str, str, int, str], list[Fact]] = defaultdict(list)
-        for fact in found:
-            claims[_claimed(fact)].append(fact)
-        sure = {claim for claim, said in claims.items() if _certainty(said) >= self.min_confidence}
-        kept = [fact for fact in found if _claimed(fact) in sure]
-        self._below |= {fact.id for fact in found} - {fact.id for fact in kept}
-        return kept
+        sure = self._sure_claims((fact.id, _claimed(fact), doubts_of(fact)) for fact in found)
+        return [fact for fact in found if _claimed(fact) in sure]
+
+    def _sure_claims(self, said: Iterable[tuple[str, Hashable, Doubts]]) -> set[Hashable]:
+        """Return the claims that are sure enough, and count the facts of the others."""
+        doubts: dict[Hashable, list[tuple[object, float]]] = defaultdict(list)
+        facts: dict[Hashable, list[str]] = defaultdict(list)
+        for fact, claim, doubt in said:
+            doubts[claim] += doubt
+            facts[claim].append(fact)
+        sure = {claim for claim, each in doubts.items() if _certainty(each) >= self.min_confidence}
+        self._below.update(fact for claim, ids in facts.items() if claim not in sure for fact in ids)
+        return sure
 
     def certainty(self, facts: Iterable[Fact]) -> float:
         """Return the probability, rounded, that at least one document of facts that claim the same was read right."""
-        return round(_certainty(facts), 4)
+        return round(_certainty(doubt for fact in facts for doubt in doubts_of(fact)), 4)
 
     @property
     def below(self) -> int:
@@ -173,11 +239,10 @@ class QuerySession:
         weights: dict[tuple[str, str, str, int], float] = defaultdict(float)
         members: dict[tuple[str, str, str, int], list[str]] = defaultdict(list)
         for step in sorted(set(steps), key=lambda step: step.fact):
-            ends = (self.graph.entity_ids[step.source], self.graph.entity_ids[step.target])
-            key = (*ends, step.relation, step.sign)
+            key = (self.id_of(step.source), self.id_of(step.target), step.relation, step.sign)
             weights[key] += step.weight
             members[key].append(self.graph.fact_ids[step.fact])
-        self._read_facts({(source, relation, target) for source, target, relation, _ in members})
+        self.read_facts({(source, relation, target) for source, target, relation, _ in members})
         # A document removed while the question is answered takes its facts along.
         left: list[tuple[float, list[Fact]]] = []
         for (source, target, relation, sign), ids in sorted(members.items()):
@@ -186,6 +251,13 @@ class QuerySession:
             left += [(weights[source, target, relation, sign], sorted(said, key=spoken))] if said else []
         self._read_heads(item for _, said in left for _, item in _cited(said, _CITATIONS_PER_LINK))
         return [self.link(said, weight) for weight, said in left]
+
+    def picture(self, nodes: Collection[Node], steps: Iterable[Step]) -> Subgraph:
+        """Return nodes and the links of steps, cut to what a picture holds; links to what is cut off are not read."""
+        kept = subgraph(nodes, ())
+        shown = {self.index(node.entity.id) for node in kept.nodes}
+        links = self.links(step for step in steps if step.source in shown and step.target in shown)
+        return replace(kept, links=tuple(links))
 
     def link(self, facts: Sequence[Fact], weight: float) -> Link:
         """Build one link from facts of the same ends, relation and sign; the first fact speaks for it."""
@@ -207,20 +279,33 @@ class QuerySession:
         if fact.relation not in self.words.relations or rivals_share_one_end(fact.relation, self.words):
             return contradicting(self.view, fact, self.words)
         triple = fact.subject, fact.relation, fact.object
-        self._read_facts({triple})
+        self.read_facts({triple})
         return opposing(fact, self._facts[triple], self.words)
 
-    def _read_facts(self, triples: set[Triple]) -> None:
+    def read_facts(self, triples: Collection[Triple]) -> None:
         """Read all facts between some ends in one call, opposing ones included."""
-        missing = triples - self._facts.keys()
+        missing = set(triples) - self._facts.keys()
         if missing:
             self._facts |= {triple: [] for triple in missing}
-            for fact in self.view.facts(triples=missing):
-                self._facts[fact.subject, fact.relation, fact.object].append(fact)
+            ids = self._ids_between(missing)
+            for fact in self.view.facts(triples=missing) if ids is None else self.view.facts(ids=ids):
+                triple = fact.subject, fact.relation, fact.object
+                if triple in missing:
+                    self._facts[triple].append(fact)
+
+    def _ids_between(self, triples: Iterable[Triple]) -> list[str] | None:
+        """Return the ids of all facts between some ends, or None where the store has to look for them itself."""
+        numbers = self._relation_numbers
+        if self.graph.outlines is None or any(relation not in numbers for _, relation, _ in triples):
+            return None
+        nodes = ((self.index(first), numbers[relation], self.index(last)) for first, relation, last in triples)
+        ends = [(one, relation, other) for one, relation, other in nodes if one is not None and other is not None]
+        found = self.outlines_between(ends)
+        return [outline.id for each in ends for outline in found[each]]
 
     def facts_between(self, triples: set[Triple]) -> list[Fact]:
         """Return all facts with these ends and relations, in id order of each."""
-        self._read_facts(triples)
+        self.read_facts(triples)
         return [fact for triple in sorted(triples) for fact in self._facts[triple]]
 
     def refs(self, ids: Sequence[str]) -> list[EntityRef]:
@@ -252,12 +337,11 @@ class QuerySession:
             self._documents |= {head.id: head for head in self.view.documents(missing)}
 
 
-def _certainty(facts: Iterable[Fact]) -> float:
-    doubts: dict[str, float] = {}
-    for fact in facts:
-        for item in fact.evidence:
-            doubts[item.document] = min(doubts.get(item.document, 1.0), 1 - item.confidence)
-    return 1 - prod(doubts.values())
+def _certainty(doubts: Iterable[tuple[object, float]]) -> float:
+    least: dict[object, float] = {}
+    for document, doubt in doubts:
+        least[document] = min(least.get(document, 1.0), doubt)
+    return 1 - prod(least.values())
 
 
 def _claimed(fact: Fact) -> tuple[str, str, str, int, str]:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from kg.messages.words import word
 from kg.model import Kind
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import date
 
+    from kg.graph.outlines import FactColumns
     from kg.model import Entity
     from kg.query.session import QuerySession
 
 _MAIN = {Kind.COMPANY: 8, Kind.INDUSTRY: 6, Kind.PRODUCT: 8}
 _PUBLISHERS = 5
+_RANKED = 2000  # entities among which the main names are looked for
 # Relations of the sample questions (question.* of words.yaml), and the end that most facts of it share.
 _QUESTIONS = {
     "upstream_of": "object",
@@ -46,39 +51,88 @@ class BaseStats(Answer):
 def stats(session: QuerySession) -> BaseStats:
     """Describe the base of a session."""
     heads = list(session.view.documents())
-    facts = list(session.view.facts())
-    sure = [fact for fact in facts if fact.confidence >= session.min_confidence and not fact.superseded_by]
-    touched: Counter[str] = Counter(end for fact in sure for end in (fact.subject, fact.object))
-    shared = {relation: Counter[str]() for relation in _QUESTIONS}
-    measured: dict[str, str] = {}
-    for fact in sure:
-        if fact.relation in shared:
-            shared[fact.relation][fact.subject if _QUESTIONS[fact.relation] == "subject" else fact.object] += 1
-        if fact.relation == "reports":
-            measured.setdefault(fact.subject, fact.object)
+    columns = session.graph.outlines
+    counted = _of_facts(session) if columns is None else _of_columns(session, columns.stated(session.min_confidence))
     names: list[Entity] = []
-    ranked = sorted(touched, key=lambda entity_id: (-touched[entity_id], entity_id))
-    known = {entity.id: entity for entity in session.view.entities(ids=ranked[:2000])}
+    known = {entity.id: entity for entity in session.view.entities(ids=counted.busiest)}
     for kind, count in _MAIN.items():
-        names += [known[each] for each in ranked if each in known and known[each].kind == kind][:count]
+        names += [known[each] for each in counted.busiest if each in known and known[each].kind == kind][:count]
     return BaseStats(
         documents=len(heads),
         first=min((head.published_on for head in heads), default=None),
         last=max((head.published_on for head in heads), default=None),
         publishers=tuple(Counter(head.publisher for head in heads if head.publisher).most_common(_PUBLISHERS)),
-        facts=tuple(sorted(Counter(fact.relation for fact in sure).items(), key=lambda row: (-row[1], row[0]))),
-        below=len(facts) - len(sure),
+        facts=tuple(sorted(counted.relations.items(), key=lambda row: (-row[1], row[0]))),
+        below=counted.below,
         names=tuple(names),
-        questions=tuple(_questions(session, shared, measured)),
+        questions=tuple(
+            word(
+                f"question.{relation}",
+                session.lang,
+                name=session.name(end),
+                indicator=session.name(other).removeprefix(session.name(end)) if relation == "reports" else "",
+            )
+            for relation, (end, other) in counted.examples.items()
+        ),
     )
 
 
-def _questions(session: QuerySession, shared: dict[str, Counter[str]], measured: dict[str, str]) -> list[str]:
-    out = []
-    for relation, counts in shared.items():
-        entity_id = min(counts, key=lambda each: (-counts[each], each), default=None)
-        if entity_id is not None:
-            name = session.name(entity_id)
-            indicator = session.name(measured[entity_id]).removeprefix(name) if relation == "reports" else ""
-            out.append(word(f"question.{relation}", session.lang, name=name, indicator=indicator))
-    return out
+class _Counted(NamedTuple):
+    """Numbers of facts that are live and sure.
+
+    `busiest` are the ids with most facts, `examples` the end that most facts of a relation share, with the other end of
+    its first fact.
+    """
+
+    relations: Mapping[str, int]
+    below: int
+    busiest: list[str]
+    examples: dict[str, tuple[str, str]]
+
+
+def _of_columns(session: QuerySession, stated: FactColumns) -> _Counted:
+    """Count columns; nodes are in the order of ids."""
+    names, sure = session.graph.relation_names, stated.sure
+    source, relation, target, ids = (
+        column[sure] for column in (stated.source, stated.relation, stated.target, stated.ids)
+    )
+    size = len(session.graph.entity_ids)
+    touched = np.bincount(source, minlength=size) + np.bincount(target, minlength=size)
+    busiest = np.argsort(-touched, kind="stable")[: min(_RANKED, np.count_nonzero(touched))]
+    examples: dict[str, tuple[str, str]] = {}
+    for name, end in _QUESTIONS.items():
+        rows = np.flatnonzero(relation == names.index(name))
+        if len(rows):
+            near, far = (source, target) if end == "subject" else (target, source)
+            shared = int(np.bincount(near[rows]).argmax())
+            own = rows[near[rows] == shared]
+            examples[name] = session.id_of(shared), session.id_of(int(far[min(own, key=ids.__getitem__)]))
+    counts = np.bincount(relation, minlength=len(names)).tolist()
+    return _Counted(
+        {name: count for name, count in zip(names, counts, strict=True) if count},
+        len(sure) - len(source),
+        [session.id_of(node) for node in busiest.tolist()],
+        examples,
+    )
+
+
+def _of_facts(session: QuerySession) -> _Counted:
+    """Count facts one by one, for a store without columns."""
+    facts = list(session.view.facts())
+    sure = [fact for fact in facts if fact.confidence >= session.min_confidence and not fact.superseded_by]
+    touched: Counter[str] = Counter(end for fact in sure for end in (fact.subject, fact.object))
+    first: dict[str, dict[str, str]] = {relation: {} for relation in _QUESTIONS}
+    shared = {relation: Counter[str]() for relation in _QUESTIONS}
+    for fact in sure:
+        if fact.relation in shared:
+            ends = fact.subject, fact.object
+            end, other = ends if _QUESTIONS[fact.relation] == "subject" else ends[::-1]
+            shared[fact.relation][end] += 1
+            first[fact.relation].setdefault(end, other)
+    chosen = {name: min((-count, end) for end, count in counts.items())[1] for name, counts in shared.items() if counts}
+    return _Counted(
+        Counter(fact.relation for fact in sure),
+        len(facts) - len(sure),
+        sorted(touched, key=lambda entity_id: (-touched[entity_id], entity_id))[:_RANKED],
+        {name: (end, first[name][end]) for name, end in chosen.items()},
+    )

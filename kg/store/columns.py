@@ -111,6 +111,7 @@ class FactTable:
         effect: stated direction of the effect.
         place: facts that can supersede one another (rules/superseding.py) share a number; −1 for a fact without rivals.
         by_target: fact rows sorted by (object, relation, id).
+        by_ends: fact rows sorted by (subject, object, relation, id).
         by_id: fact rows sorted by id.
         evidence_ends: where each fact's evidence ends; shape (facts + 1,).
         evidence_document: documents, shape (evidence,).
@@ -150,6 +151,7 @@ class FactTable:
     effect: NDArray[np.int8]
     place: NDArray[np.int32]
     by_target: NDArray[np.int32]
+    by_ends: NDArray[np.int32]
     by_id: NDArray[np.int32]
     evidence_ends: NDArray[np.int64]
     evidence_document: NDArray[np.int32]

@@ -83,26 +83,28 @@ class FactOrder:
     """The live, affirmed facts of one view in id order, with the columns to filter by."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        edges = snapshot.edges()
-        ids = np.array(snapshot.facts_of(edges), dtype=np.bytes_)
+        edges, known = snapshot.edges(), snapshot.fact_ids
+        ids = known.array if not known.later else np.concatenate([known.array, np.array(known.later, dtype=np.bytes_)])
+        ids = ids[edges.fact]
         order = ids.argsort(kind="stable")
-        self.ids, self._edges = ids[order], edges.take(order)
+        self._ids, self._edges = ids[order], edges.take(order)
         self._kinds, self._names = snapshot.kinds, snapshot.relation_names
 
     def matching(self, wanted: FactFilter, after: str) -> NDArray[np.bytes_]:
         """Return the ids after one that meet the conditions on relation, kind and period."""
-        edges = self._edges
-        mask = self.ids > after.encode()
+        begin = int(self._ids.searchsorted(after.encode(), side="right"))
+        ids, edges = self._ids[begin:], self._edges
+        mask = np.ones(len(ids), dtype=np.bool_)
         if wanted.relations:
-            mask &= np.isin(edges.relation, [self._names.index(name) for name in wanted.relations])
+            mask &= np.isin(edges.relation[begin:], [self._names.index(name) for name in wanted.relations])
         if wanted.kinds:
             of_kind = np.array([kind.value in wanted.kinds for kind in self._kinds], dtype=np.bool_)
-            mask &= of_kind[edges.source] | of_kind[edges.target]
+            mask &= of_kind[edges.source[begin:]] | of_kind[edges.target[begin:]]
         if wanted.during and wanted.during.end:
-            mask &= edges.start < wanted.during.end.toordinal()
+            mask &= edges.start[begin:] < wanted.during.end.toordinal()
         if wanted.during and wanted.during.start:
-            mask &= edges.end > wanted.during.start.toordinal()
-        return self.ids[mask]
+            mask &= edges.end[begin:] > wanted.during.start.toordinal()
+        return ids[mask]
 
 
 def find_facts(
@@ -127,7 +129,7 @@ def find_facts(
         raise TooManyDetails
     entity = resolve(session, wanted.name).id if wanted.name else ""
     found: list[Fact] = []
-    for facts in _batches(session, wanted, entity, after=after, order=order):
+    for facts in _batches(session, wanted, entity, after=after, order=order, first=2 * limit):
         sure = [fact for fact in facts if session.confident([fact]) and _meets(session, fact, wanted, entity=entity)]
         found += _published(session, sure, wanted.publisher)
         if len(found) > limit:
@@ -138,20 +140,34 @@ def find_facts(
 
 
 def _batches(
-    session: QuerySession, wanted: FactFilter, entity: str, *, after: str, order: Callable[[], FactOrder]
+    session: QuerySession, wanted: FactFilter, entity: str, *, after: str, order: Callable[[], FactOrder], first: int
 ) -> Iterator[list[Fact]]:
-    """Yield candidates in id order."""
+    """Yield candidates in id order, `first` of them, then ever more at once."""
     if wanted.ids:
         yield [fact for fact in session.view.facts(ids=wanted.ids) if fact.id > after]
-    elif entity:
+        return
+    if entity and session.graph.outlines is None:
         ends = (session.view.facts(subject=entity), session.view.facts(object=entity))
         found = {fact.id: fact for facts in ends for fact in facts if fact.id > after}
         yield [found[identity] for identity in sorted(found)]
-    else:
-        ids = order().matching(wanted, after).tolist()
-        for begin in range(0, len(ids), _BATCH):
-            wanted_ids = [identity.decode() for identity in ids[begin : begin + _BATCH]]
-            yield list(session.view.facts(ids=wanted_ids))
+        return
+    ids = _ids_at(session, entity, wanted) if entity else order().matching(wanted, after)
+    begin, size = int(ids.searchsorted(after.encode(), side="right")), first
+    while begin < len(ids):
+        wanted_ids = [identity.decode() for identity in ids[begin : begin + size].tolist()]
+        begin, size = begin + size, min(2 * size, _BATCH)
+        yield list(session.view.facts(ids=wanted_ids))
+
+
+def _ids_at(session: QuerySession, entity: str, wanted: FactFilter) -> NDArray[np.bytes_]:
+    """Return the ids of the facts of an entity that may meet the conditions, sorted, from the columns of the base."""
+    found = [
+        outline.id.encode()
+        for outline in session.outlines_at(entity)
+        if (outline.live or wanted.superseded)
+        and (not wanted.relations or session.graph.relation_names[outline.ends[1]] in wanted.relations)
+    ]
+    return np.array(sorted(found), dtype=np.bytes_)
 
 
 def _meets(session: QuerySession, fact: Fact, wanted: FactFilter, *, entity: str) -> bool:

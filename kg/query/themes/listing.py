@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kg.errors import QuestionError
 from kg.query.answers import Node, ThemeAnswer
-from kg.query.session import QuerySession, subgraph
+from kg.query.session import QuerySession
 from kg.query.themes.biography import biography
 
 if TYPE_CHECKING:
@@ -98,4 +98,4 @@ def theme_of(session: QuerySession, community: Community) -> ThemeAnswer:
     session.meet(rows)
     # A member that only numbers hold has no line to stand on; the summary tells of it.
     nodes = [Node(session.entity(index), 0, round(strength[index], 4)) for index in sorted(rows) if strength[index]]
-    return ThemeAnswer(community, subgraph(nodes, session.links(steps)))
+    return ThemeAnswer(community, session.picture(nodes, steps))

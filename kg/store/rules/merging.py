@@ -65,11 +65,12 @@ def unite_entity(stated: Iterable[StatedEntity]) -> Entity:
     The name is from the latest document (a renamed issuer gets its current name), the kind from the first; the other
     documents' names become aliases; aliases and codes are united in order.
     """
-    ordered = sorted(stated, key=_description_order)
+    given = list(stated)
+    if len(given) == 1:
+        return given[0].entity
+    ordered = sorted(given, key=_description_order)
     entities = [item.entity for item in ordered]
     first = entities[0]
-    if len(entities) == 1:
-        return first
     aliases = dict.fromkeys(alias for entity in entities for alias in entity.aliases)
     described = [item for item in ordered if not item.implied] or ordered
     name = max(described, key=lambda item: (item.last, repr(item.entity))).entity.name

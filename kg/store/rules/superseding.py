@@ -50,7 +50,7 @@ def supersede(facts: Iterable[Fact], vocabulary: Vocabulary) -> list[Fact]:
 def superseded(facts: Iterable[Fact], vocabulary: Vocabulary) -> dict[str, str]:
     """Map each superseded fact's id to the id of the latest fact that supersedes it; ties go to the smaller id.
 
-    The facts must be complete groups: all facts of a subject and relation, or none.
+    With a fact, all that can supersede it must be given: facts of its place (`place_of`), denials between its ends.
     """
     given = sorted(facts, key=attrgetter("id"))
     places: dict[tuple[object, ...], list[int]] = defaultdict(list)

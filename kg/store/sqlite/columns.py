@@ -215,6 +215,7 @@ def _facts(connection: sqlite3.Connection, words: Vocabulary, nodes: _Rows) -> t
     columns |= {"source": source[kept], "target": target[kept], "fact_id": identities[kept]}
     columns["place"] = _shared(table["place"][kept])
     columns["by_target"] = np.lexsort((rank[kept], columns["relation"], columns["target"])).astype(np.int32)
+    columns["by_ends"] = np.lexsort((columns["target"], columns["source"])).astype(np.int32)  # stable
     columns["by_id"] = np.argsort(rank[kept], kind="stable").astype(np.int32)
     pairs = _denials(connection, row_of_fact)
     return columns | {"denied": pairs[:, 0].copy(), "denial": pairs[:, 1].copy()}, row_of_fact

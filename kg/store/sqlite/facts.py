@@ -35,7 +35,8 @@ class SqliteFactReader:
 
     def __init__(self, connection: sqlite3.Connection, sight: Sight, vocabulary: Vocabulary) -> None:
         self._connection, self._sight, self._vocabulary = connection, sight, vocabulary
-        self._ones = json.dumps([name for name in vocabulary.relations if one_at_a_time(name, vocabulary)])
+        self._ones = [name for name in vocabulary.relations if one_at_a_time(name, vocabulary)]
+        self._subject_ones = [name for name in self._ones if vocabulary[name].one_per == "subject"]
         self._witness = _first_of_families(connection, sight)
 
     def everything(self) -> Iterator[Fact]:
@@ -51,17 +52,31 @@ class SqliteFactReader:
     def matching(self, wanted: Mapping[str, str]) -> list[Fact]:
         """Return the facts that meet all conditions in id order; `wanted` has conditions of `sql.facts_where`."""
         facts = list(self._facts(self._rows(sql.facts_where(wanted), wanted)))
-        companions = self._facts(self._rows(sql.COMPANIONS, {"ids": json.dumps([fact.id for fact in facts])}))
-        known = {fact.id for fact in facts}
-        closed = superseded([*facts, *(fact for fact in companions if fact.id not in known)], self._vocabulary)
+        closed = superseded([*facts, *self._companions(facts, wanted)], self._vocabulary)
         return [replace(fact, superseded_by=closed[fact.id]) if fact.id in closed else fact for fact in facts]
+
+    def _companions(self, facts: list[Fact], wanted: Mapping[str, str]) -> list[Fact]:
+        """Return the rivals of facts that the conditions leave out.
+
+        All facts of a subject have their rivals among them, all facts between two ends those that share both ends.
+        """
+        if "ids" in wanted:
+            ids = [fact.id for fact in facts]
+        elif {"object", "triples"}.intersection(wanted):
+            ids = [fact.id for fact in facts if fact.relation in self._subject_ones]
+        else:
+            ids = []
+        known = {fact.id for fact in facts}
+        found = self._facts(self._rows(sql.COMPANIONS, {"ids": json.dumps(ids)})) if ids else ()
+        return [fact for fact in found if fact.id not in known]
 
     def touching(self, entities: str) -> list[Fact]:
         """Return the facts with an end in `entities` (a JSON list of ids), one per wording, without superseding."""
         return list(self._by_wording(self._rows(sql.TOUCHING, {"entities": entities})))
 
     def _rows(self, statement: str, parameters: Mapping[str, str]) -> Iterator[Row]:
-        return self._connection.execute(statement, {**self._sight.parameters, "ones": self._ones, **parameters})
+        ones = {"ones": json.dumps(self._ones), "subject_ones": json.dumps(self._subject_ones)}
+        return self._connection.execute(statement, {**self._sight.parameters, **ones, **parameters})
 
     def _facts(self, rows: Iterable[Row]) -> Iterator[Fact]:
         """Build facts from rows sorted by id; rows with the same id are one fact."""

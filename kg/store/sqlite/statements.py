@@ -15,19 +15,38 @@ VISIBLE = "d.key < :below AND (:known IS NULL OR d.recorded_at IS NULL OR d.reco
 VISIBLE_EVIDENCE = f"e.document < :below AND (:known IS NULL OR e.recorded_at <= :known) AND {VISIBLE}"
 
 # ── entities ───────────────────────────────────────────────────────────────────────────────────────────────────────
-DAY_DIGITS = 7
 # A visible day and document as one string that sorts like the pair, for the first and last description.
-_DAY_AND_DOCUMENT = f"printf('%0{DAY_DIGITS}d', d.key >> {DAY_BITS}) || d.id"
+DAY_DIGITS, FIRST_DAY = 7, 1_000_000  # added to the day, so that all have as many digits
+_DAY_AND_DOCUMENT = f"({FIRST_DAY} + (d.key >> {DAY_BITS})) || d.id"
 # Profiles `p` with each document `d` that has them, found by a full-text index over profile keys; CROSS JOIN fixes the
 # order of the loops. Statements over all profiles read the JSON lists instead.
 _IN_DOCUMENTS = "CROSS JOIN appearing AS a ON a.appearing MATCH p.key CROSS JOIN document AS d ON d.key = a.rowid"
-_ENTITIES = f"""
-    SELECT t.id, p.implied, min({_DAY_AND_DOCUMENT}), max({_DAY_AND_DOCUMENT}), p.record
-    FROM profile AS p
-    CROSS JOIN entity AS t ON t.key = p.entity
-    {_IN_DOCUMENTS} AND {VISIBLE}
-"""
-_BY_ENTITY = "GROUP BY p.key ORDER BY t.id"
+
+
+def _entities_where(condition: str) -> str:
+    """Return the SELECT for entities; an entity with one description needs only one document that has it."""
+    alone = "NOT EXISTS (SELECT 1 FROM profile AS other WHERE other.entity = p.entity AND other.key <> p.key)"
+    return f"""
+        WITH described AS MATERIALIZED (SELECT p.key, {alone} AS alone FROM profile AS p WHERE {condition}),
+        found (key, seen) AS MATERIALIZED (
+            SELECT p.key, (
+                SELECT {_DAY_AND_DOCUMENT} FROM appearing AS a CROSS JOIN document AS d ON d.key = a.rowid
+                WHERE a.appearing MATCH p.key AND {VISIBLE} LIMIT 1
+            ) FROM described AS p WHERE p.alone
+        )
+        SELECT t.id, p.implied, a.first, a.last, p.record
+        FROM (
+            SELECT p.key, min({_DAY_AND_DOCUMENT}) AS first, max({_DAY_AND_DOCUMENT}) AS last
+            FROM described AS p {_IN_DOCUMENTS} AND {VISIBLE} WHERE NOT p.alone GROUP BY p.key
+            UNION ALL
+            SELECT key, seen, seen FROM found WHERE seen IS NOT NULL
+        ) AS a
+        CROSS JOIN profile AS p ON p.key = a.key
+        CROSS JOIN entity AS t ON t.key = p.entity
+        ORDER BY t.id
+    """
+
+
 _ALL = f"""
     FROM document AS d CROSS JOIN appearance AS b ON b.document = d.key CROSS JOIN json_each(b.profiles) AS a
     WHERE {VISIBLE}
@@ -42,22 +61,16 @@ ENTITIES = f"""
     CROSS JOIN entity AS t ON t.key = p.entity
     ORDER BY t.id
 """
-ENTITY = f"{_ENTITIES} WHERE p.entity = (SELECT key FROM entity WHERE id = :id) {_BY_ENTITY}"
-ENTITIES_OF = f"""
-    {_ENTITIES}
-    WHERE p.entity IN (SELECT key FROM entity WHERE id IN (SELECT value FROM json_each(:ids)))
-    {_BY_ENTITY}
-"""
-NAMED = f"""
-    {_ENTITIES}
-    WHERE p.entity IN (
+ENTITY = _entities_where("p.entity = (SELECT key FROM entity WHERE id = :id)")
+ENTITIES_OF = _entities_where("p.entity IN (SELECT key FROM entity WHERE id IN (SELECT value FROM json_each(:ids)))")
+NAMED = _entities_where(f"""
+    p.entity IN (
         SELECT p.entity FROM profile_name AS n
         CROSS JOIN profile AS p ON p.key = n.profile
         {_IN_DOCUMENTS}
         WHERE n.folded = :folded AND {VISIBLE}
     )
-    {_BY_ENTITY}
-"""
+""")
 NAMES = f"""
     SELECT DISTINCT n.name, t.id FROM profile_name AS n
     JOIN profile AS p ON p.key = n.profile
@@ -194,14 +207,19 @@ TOUCHING = f"""
     )
     ORDER BY f.id, f.key
 """
-# Rivals of the given facts: facts of the same subject and relation that may supersede them or be superseded. Few facts
-# have rivals, and only their subjects are looked up.
-_PAIRS = f"SELECT f.subject, f.relation FROM fact AS f WHERE {_CONDITIONS['ids']} AND {RIVALS}"
+# Rivals of the given facts that lack in the result: they share the subject and, except where a subject can have one
+# object only (`:subject_ones`), the object. Few facts have rivals, and only their ends are looked up.
+_GROUPS = f"""
+    SELECT DISTINCT f.subject, f.relation,
+        CASE WHEN f.relation IN (SELECT value FROM json_each(:subject_ones)) THEN NULL ELSE f.object END AS object
+    FROM fact AS f WHERE {_CONDITIONS["ids"]} AND {RIVALS}
+"""
 COMPANIONS = f"""
-    WITH pair (subject, relation) AS MATERIALIZED ({_PAIRS})
-    {BARE_FACTS} AND (f.subject, f.relation) IN pair AND f.key IN (
-        SELECT a.rowid FROM (SELECT DISTINCT subject FROM pair) AS p
-        CROSS JOIN fact_end AS a ON a.fact_end MATCH p.subject
+    WITH rivalry (subject, relation, object) AS MATERIALIZED ({_GROUPS})
+    {BARE_FACTS} AND f.key IN (
+        SELECT g.key FROM rivalry AS r
+        CROSS JOIN fact_end AS a ON a.fact_end MATCH r.subject || coalesce(' o' || r.object, '')
+        CROSS JOIN fact AS g ON g.key = a.rowid AND g.relation = r.relation
     )
     ORDER BY f.id, f.key
 """

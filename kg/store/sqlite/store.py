@@ -18,7 +18,7 @@ from kg.store.sqlite import checks as sqlite_checks
 from kg.store.sqlite import schema
 from kg.store.sqlite.connections import Connections, PinnedConnection, connect, make_ready, one_state, telling
 from kg.store.sqlite.facts import read_back
-from kg.store.sqlite.view import SqliteView, visible_lengths
+from kg.store.sqlite.view import SqliteView, visible_lengths, visible_names
 from kg.store.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kg.store.checks import Breach, Invariant
     from kg.store.sight import Sight
     from kg.store.sqlite.connections import Lender
-    from kg.store.sqlite.view import Lengths
+    from kg.store.sqlite.view import Lengths, Names
 
 T = TypeVar("T")
 
@@ -57,6 +57,7 @@ class SqliteStore:
         self._vocabulary = words or vocabulary()
         self._connections = Connections(path)
         self._lengths: ViewCache[Lengths] = ViewCache()
+        self._names: ViewCache[Names] = ViewCache()
         self._overlays: ViewCache[Overlay] = ViewCache()
         make_ready(path, create=create)  # report an unusable file now, not at the first query
 
@@ -140,7 +141,10 @@ class SqliteStore:
         def lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
             return self._lengths.get((sight, _revision(connection)), lambda: visible_lengths(connection, sight))
 
-        return SqliteView(lender, self._vocabulary, lengths, as_of, utc(known_at) if known_at else None)
+        def names(connection: sqlite3.Connection, sight: Sight) -> Names:
+            return self._names.get((sight, _revision(connection)), lambda: visible_names(connection, sight))
+
+        return SqliteView(lender, self._vocabulary, lengths, names, as_of, utc(known_at) if known_at else None)
 
     def _view(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> JudgedView:
         plain = self._plain(lender, as_of, known_at)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 Lengths = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
+Names = list[tuple[str, str]]
 
 
 def search(connection: sqlite3.Connection, lengths: Lengths, query: str, *, limit: int) -> list[tuple[Chunk, float]]:
@@ -63,6 +64,11 @@ def visible_lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
         documents = _table(connection.execute(sql.VISIBLE_DOCUMENTS, sight.parameters).fetchall())
         table = table[np.isin(table[:, 0] >> PLACE_BITS, documents[:, 0])]
     return table[:, 0].copy(), table[:, 1].copy()
+
+
+def visible_names(connection: sqlite3.Connection, sight: Sight) -> Names:
+    """Return all pairs of a name and the entity that has it, sorted."""
+    return connection.execute(sql.NAMES, sight.parameters).fetchall()
 
 
 def _posting(
@@ -93,6 +99,7 @@ class SqliteView:
     _lender: Lender
     _vocabulary: Vocabulary
     _lengths: Callable[[sqlite3.Connection, Sight], Lengths]
+    _names: Callable[[sqlite3.Connection, Sight], Names]
     as_of: date | None
     known_at: datetime | None
     _period: Period | None = None
@@ -129,7 +136,12 @@ class SqliteView:
 
     def names(self, containing: str = "") -> Iterator[tuple[str, str]]:
         """Yield all names, or those that contain a text."""
-        yield from self._rows(sql.NAMES_WITH, part=containing) if containing else self._rows(sql.NAMES)
+        if containing:
+            yield from self._rows(sql.NAMES_WITH, part=containing)
+        else:
+            with self._lender.reading() as connection:
+                names = self._names(connection, self.sight)
+            yield from names
 
     def facts(
         self,
@@ -258,4 +270,4 @@ def _stated_entity(row: Row) -> StatedEntity:
 
 
 def _day_and_document(text: str) -> tuple[date, str]:
-    return date.fromordinal(int(text[: sql.DAY_DIGITS])), text[sql.DAY_DIGITS :]
+    return date.fromordinal(int(text[: sql.DAY_DIGITS]) - sql.FIRST_DAY), text[sql.DAY_DIGITS :]

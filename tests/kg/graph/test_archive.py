@@ -8,6 +8,7 @@ import sys
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import timedelta
+from math import prod
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -21,10 +22,14 @@ from kg.graph import arrays
 from kg.graph import cache as archive
 from kg.graph import edges as arrays_of_edges
 from kg.graph.edges import Edges
+from kg.graph.outlines import Outline
 from kg.graph.snapshot import Snapshot
 from kg.judgement import Judgement, Verdict
 from kg.model import Entity, Kind
 from kg.period import month, quarter
+from kg.query.profile import profile_of
+from kg.query.session import QuerySession
+from kg.query.stats import stats
 from kg.relations import vocabulary
 from kg.store.columns import TableSource
 from kg.store.memory import MemoryStore
@@ -62,7 +67,7 @@ _ENTITIES = (
 
 @st.composite
 def _readings(draw: st.DrawFn, number: int) -> Reading:
-    return reading(
+    said = reading(
         number,
         draw(st.integers(0, 6)),
         *draw(st.lists(st.sampled_from(_CLAIMS), max_size=4)),
@@ -71,6 +76,12 @@ def _readings(draw: st.DrawFn, number: int) -> Reading:
         copies=tuple(draw(st.lists(st.integers(0, max(number - 1, 0)), max_size=1))),
         read=READ + timedelta(days=draw(st.integers(0, 2))),
     )
+    sure = st.sampled_from((1.0, 0.9, 0.7, 0.3))
+    facts = (
+        replace(each, evidence=tuple(replace(item, confidence=draw(sure)) for item in each.evidence))
+        for each in said.facts
+    )
+    return replace(said, facts=tuple(facts))
 
 
 _HISTORIES = st.integers(2, 7).flatmap(lambda count: st.tuples(*(_readings(number) for number in range(count))))
@@ -100,6 +111,39 @@ def laid_out(view: View) -> dict[str, Any]:
         ]
         found[f"{direction} alone"] = [spelled(snapshot, few) for few in alone]
     return found
+
+
+def outlined(view: View) -> list[list[object]]:
+    """Return the outlines of all facts by their ends and by each end, from the columns or else from the facts."""
+    snapshot = Snapshot.compile(view, WORDS)
+    numbers = {name: number for number, name in enumerate(snapshot.relation_names)}
+    node = {name: number for number, name in enumerate(snapshot.entity_ids)}
+    facts = [(fact, (node[fact.subject], numbers[fact.relation], node[fact.object])) for fact in view.facts()]
+    known = snapshot.outlines
+    if known is None:
+        between = [Outline.of(fact, ends) for fact, ends in facts]
+        at = [[Outline.of(fact, ends) for fact, ends in facts if each in (ends[0], ends[2])] for each in node.values()]
+    else:
+        between = known.between({ends for _, ends in facts})
+        at = [known.at(each) for each in node.values()]
+    return [weighed(between), *map(weighed, at)]
+
+
+def answered(view: View) -> list[object]:
+    """Return answers that read columns where there are some."""
+    session = QuerySession(view)
+    return [stats(session), *(profile_of(session, entity) for entity in view.entities())]
+
+
+def weighed(outlines: list[Outline]) -> list[object]:
+    """Return outlines as ranking sees them: which documents doubt a claim does not matter, how much they do does."""
+    documents: dict[object, dict[object, float]] = {}
+    for outline in outlines:
+        doubts = documents.setdefault(outline.claim, {})
+        for document, doubt in outline.doubts:
+            doubts[document] = min(doubts.get(document, 1.0), doubt)
+    products = {claim: prod(doubts.values()) for claim, doubts in documents.items()}
+    return sorted((*outline._replace(doubts=()), products[outline.claim]) for outline in outlines)
 
 
 def spelled(snapshot: Snapshot, edges: Any) -> list[tuple[object, ...]]:
@@ -162,8 +206,11 @@ def test_after_each_commit_the_patched_graph_is_the_one_compiled_anew(
                     judge(one, *ends)
             for view in ({}, {"as_of": day(as_of)}, {"known_at": READ + timedelta(days=1)}):
                 assert laid_out(store.view(**view)) == laid_out(reference.view(**view)), view
+                assert outlined(store.view(**view)) == outlined(reference.view(**view)), view
+                assert answered(store.view(**view)) == answered(reference.view(**view)), view
             during = month(2024, 1)
             assert laid_out(store.view().during(during)) == laid_out(reference.view().during(during))
+            assert outlined(store.view().during(during)) == outlined(reference.view().during(during))
 
 
 @pytest.fixture

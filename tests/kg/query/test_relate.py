@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import hypothesis.strategies as st
 import networkx as nx
 import pytest
@@ -75,3 +77,27 @@ def test_a_dense_world_is_bounded():
     answer = relate(seen(paper(1, "2024-01-01", *claims)), "物00", "物59")
     assert len(answer.paths) == 8
     assert answer.paths[0].nodes == ("product:物00", "product:物59")
+
+
+_RELATIONS = ("upstream_of", "uses", "part_of")
+
+
+@settings(max_examples=100, deadline=None)
+@given(said=st.lists(st.tuples(_PAIR, st.sampled_from(_RELATIONS)), min_size=3, max_size=24, unique=True))
+def test_the_paths_are_the_most_credible_of_all_that_networkx_finds(said: list[tuple[tuple[str, str], str]]):
+    papers = (paper(n, "2024-01-01", (f"句{n}。", claim(a, relation, b))) for n, ((a, b), relation) in enumerate(said))
+    session, graph = QuerySession(seen(*papers)), nx.Graph()
+    edges, names = session.snapshot.edges(), session.snapshot.entity_ids
+    for source, target, weight in zip(edges.source.tolist(), edges.target.tolist(), edges.weight.tolist(), strict=True):
+        ends = names[source], names[target]
+        graph.add_edge(*ends, weight=max(weight, graph.get_edge_data(*ends, {"weight": 0.0})["weight"]))
+    first, *others = sorted(graph)
+    for other in others:
+        ranked = []
+        for nodes in nx.all_simple_paths(graph, first, other, cutoff=4):
+            credit = 1.0
+            for one, next_ in pairwise(nodes):
+                credit = credit * min(1.0, graph[one][next_]["weight"]) * 0.6
+            ranked.append((-credit, tuple(nodes)))
+        found = [(-path.weight, path.nodes) for path in relate(session, first, other).paths]
+        assert found == [(round(cost, 4), nodes) for cost, nodes in sorted(ranked)[:8]]
