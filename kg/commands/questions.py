@@ -160,7 +160,7 @@ def themes(theme_id: str | None, level: int, since: date | None, **options: Any)
     default="words",
     show_default=True,
     help="按词；vectors 按向量（先 liantu index）；经图谱：local 由实体，global 由关系，hybrid 两者，mix 再加词；"
-    "fused 按问题种类合并词、向量与图谱",
+    "fused 合并词与向量",
 )
 @_question
 def passages(query: str, limit: int, mode: Mode, **options: Any) -> None:

@@ -53,6 +53,9 @@ class Encoder(Protocol):
     def passages(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of passages, shape (len(texts), dimension)."""
 
+    def close(self) -> None:
+        """Release connections."""
+
 
 class EmbeddingClient(Protocol):
     """Asks an endpoint for embeddings: `OpenAiModel` of kg/llm/client.py."""
@@ -63,6 +66,9 @@ class EmbeddingClient(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the embedding of each text."""
+
+    def close(self) -> None:
+        """Close the connections."""
 
 
 class OfflineEncoder:
@@ -90,6 +96,9 @@ class OfflineEncoder:
         """
         with self._guard:
             return _unit(_offline().passage([_valid(text) for text in texts]))
+
+    def close(self) -> None:
+        """Keep the model: other bases of this process share it."""
 
 
 class EndpointEncoder:
@@ -123,6 +132,10 @@ class EndpointEncoder:
             ModelError: when the endpoint does not answer.
         """
         return _unit(np.array(self._client.embed([f"{self._prefixes[1]}{_valid(text)}" for text in texts])))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
 
 def _unit(vectors: NDArray[Any]) -> Vectors:

@@ -297,7 +297,9 @@ class KnowledgeBase:
             return part_of(session.view, document_id, page=page, start=start, facts=facts)
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and the connections of an encoder."""
+        if self.vectors:
+            self.vectors.encoder.close()
         self.store.close()
 
     def __enter__(self) -> Self:

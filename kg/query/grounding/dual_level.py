@@ -43,8 +43,7 @@ _LEVELS: Mapping[Mode, Mapping[str, float]] = {
     "mix": {"local": 1.0, "global": 1.0, "words": 1.0},
 }
 _FUSED = {"words": 1.0, "vectors": 0.5}
-_FUSED_OF_A_CAUSE = {"words": 1.0, "vectors": 1.0, "local": 0.3}
-"""Weights of `fused`, chosen by docs/service.md; the second of a question on causes, effects and relations."""
+"""Weights of `fused`: docs/service.md has what they were chosen by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,7 @@ def dual_level(session: QuerySession, query: str, *, mode: Mode = "mix", limit: 
         session: facts below its confidence lead to no passage.
         query: words, names or a question.
         mode: `words` is search by words, `vectors` by vectors, `local` the entity level, `global` the relation level,
-            `hybrid` both levels, `mix` both with words, `fused` words with vectors, where there is an index, and for
-            questions on causes the entity level.
+            `hybrid` both levels, `mix` both with words, `fused` words with vectors, where there is an index.
         limit: the most passages.
 
     Raises:
@@ -81,7 +79,7 @@ def dual_level(session: QuerySession, query: str, *, mode: Mode = "mix", limit: 
         "words": lambda: passages(session.view, query, limit=pool),
         "vectors": lambda: _near(session, query, limit=pool),
     }
-    weights = _LEVELS.get(mode) or _fused(session, keywords())
+    weights = _LEVELS.get(mode, _FUSED if session.vectors else {"words": 1.0})
     scores: dict[str, float] = defaultdict(float)
     found: dict[str, Passage] = {}
     for level, weight in weights.items():
@@ -90,13 +88,6 @@ def dual_level(session: QuerySession, query: str, *, mode: Mode = "mix", limit: 
             found.setdefault(passage.chunk.id, passage)
     best = sorted(found, key=lambda chunk: (-scores[chunk], chunk))[: max(limit, 0)]
     return [replace(found[chunk], score=round(scores[chunk], 4)) for chunk in best]
-
-
-def _fused(session: QuerySession, keywords: Keywords) -> dict[str, float]:
-    """Return what is fused for a query, with weights; without an index there are no vectors."""
-    causal = {name for name in keywords.relations if session.words[name].family == "causal"}
-    weights = _FUSED_OF_A_CAUSE if causal else _FUSED
-    return {level: weight for level, weight in weights.items() if level != "vectors" or session.vectors}
 
 
 def _near(session: QuerySession, query: str, *, limit: int) -> list[Passage]:

@@ -30,3 +30,6 @@ class PairEncoder:
             raise KeyboardInterrupt
         self.encoded += len(texts)
         return np.stack([self.question(text) for text in texts])
+
+    def close(self) -> None:
+        """Nothing to close."""
