@@ -25,7 +25,8 @@ class Settings:
     relation model: `shipped`, `off`, or the folder of a model written by `liantu train edges`. `names` is a file of the
     user's names and synonyms (docs/identity.md). Facts below `min_confidence` are not stored, and those below
     `answer_confidence` are excluded from answers (docs/quality.md lists their precision). User and password are for a
-    Neo4j server; the password is never displayed. `llm_*` name a language model (docs/llm.md). `service_keys` are
+    Neo4j server; the password is never displayed. `llm_*` name a language model (docs/llm.md), `embed_*` an encoder
+    in place of the offline one (docs/service.md). `service_keys` are
     hashes of the keys that `liantu serve` accepts.
     """
 
@@ -46,6 +47,11 @@ class Settings:
     llm_mode: str = "text"
     llm_stream: bool = False
     llm_prices: Path | None = None
+    embed_url: str = ""
+    embed_model: str = ""
+    embed_key: str = field(default="", repr=False)
+    embed_question_prefix: str = ""
+    embed_passage_prefix: str = ""
     neo4j_user: str = "neo4j"
     neo4j_password: str = field(default="", repr=False)
     service_keys: str = field(default="", repr=False)
@@ -164,6 +170,11 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "llm_mode": _mode,
     "llm_stream": _flag,
     "llm_prices": _path,
+    "embed_url": _text,
+    "embed_model": _text,
+    "embed_key": _text,
+    "embed_question_prefix": _text,
+    "embed_passage_prefix": _text,
     "neo4j_user": _text,
     "neo4j_password": _text,
     "service_keys": _text,

@@ -46,21 +46,21 @@ def verdict(asked: dict[str, Any], answer: AskAnswer) -> str:
         return "right" if asked["answer"] == "ambiguous" else "wrong"
     if answer.status == "partial":
         return "partly" if shown else "related"
-    if not met or any(_folded(text) in _text(answer.lines) for text in asked["forbid"]):
+    if not met or any(folded(text) in _text(answer.lines) for text in asked["forbid"]):
         return "wrong"
     return "right" if met >= asked["need"] else "partly"
 
 
 def _met(asked: dict[str, Any], lines: Sequence[AnswerLine]) -> int:
     text = _text(lines)
-    return sum(any(_folded(spelled) in text for spelled in group) for group in asked["expect"])
+    return sum(any(folded(spelled) in text for spelled in group) for group in asked["expect"])
 
 
 def _text(lines: Iterable[AnswerLine]) -> str:
-    return _folded(" ".join(part for line in lines for part in (line.text, *(c.quote for c in line.citations))))
+    return folded(" ".join(part for line in lines for part in (line.text, *(c.quote for c in line.citations))))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     return "".join(text.split()).lower().replace(",", "")
 
 

@@ -16,6 +16,7 @@ from kg.store.open import open_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kg.llm.embeddings import Encoder
     from kg.llm.port import Model
     from kg.store.port import View
 
@@ -89,6 +90,18 @@ def configured_model() -> Model | None:
     from kg.llm.client import Endpoint, OpenAiModel  # noqa: PLC0415 -- only with a model
 
     return OpenAiModel(Endpoint(settings.llm_url, settings.llm_model, settings.llm_key, settings.llm_timeout))
+
+
+def configured_encoder() -> Encoder | None:
+    """Return the encoder of the settings `embed_url` and `embed_model`, None for the offline one."""
+    settings = load()
+    if not (settings.embed_url and settings.embed_model):
+        return None
+    from kg.llm.client import Endpoint, OpenAiModel  # noqa: PLC0415 -- only with an endpoint
+    from kg.llm.embeddings import EndpointEncoder  # noqa: PLC0415
+
+    endpoint = Endpoint(settings.embed_url, settings.embed_model, settings.embed_key, settings.llm_timeout)
+    return EndpointEncoder(OpenAiModel(endpoint), (settings.embed_question_prefix, settings.embed_passage_prefix))
 
 
 @contextmanager

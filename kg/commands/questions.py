@@ -12,9 +12,9 @@ from kg.commands.options import (
     Day,
     Words,
     confidence_option,
+    configured_encoder,
     configured_model,
     json_option,
-    opened,
     view_options,
 )
 from kg.commands.printing import (
@@ -34,11 +34,13 @@ from kg.query.session import QuerySession
 from kg.query.wording import flow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import date
-    from pathlib import Path
 
+    from kg.llm.embeddings import Encoder
     from kg.query.grounding.dual_level import Mode
+    from kg.query.session import QuerySession
+    from kg.service.base import KnowledgeBase
 
 _DIRECTIONS = {"up": 1, "down": -1}
 _direction = click.option(
@@ -50,16 +52,23 @@ def _question(command: Callable[..., Any]) -> Callable[..., Any]:
     return view_options(confidence_option(json_option(lang_option(command))))
 
 
+def _opened(options: Mapping[str, Any], **more: Any) -> KnowledgeBase:
+    from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
+
+    given = {name: options[name] for name in ("lang", "min_confidence")}
+    return open_kb(options["kb"], **given, **more)
+
+
 def _answered(
     ask: Callable[[QuerySession], Any],
     show: Callable[[QuerySession, Any], None],
     *,
     out: Callable[[Any], Any] = plain,
+    encoder: Encoder | None = None,
     **options: Any,
 ) -> Any:
     """Open the base, ask, print the answer as text or (by `out`) as JSON, and return it."""
-    with opened(options["kb"], options["as_of"]) as view:
-        session = QuerySession(view, lang=options["lang"], min_confidence=options["min_confidence"])
+    with _opened(options, encoder=encoder) as kb, kb.session(as_of=options["as_of"]) as session:
         answer = ask(session)
         if options["as_json"]:
             click.echo(json.dumps(out(answer), ensure_ascii=False, indent=2))
@@ -150,17 +159,19 @@ def themes(theme_id: str | None, level: int, since: date | None, **options: Any)
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="最多几段")
 @click.option(
     "--mode",
-    type=click.Choice(["words", "local", "global", "hybrid", "mix"]),
+    type=click.Choice(["words", "vectors", "local", "global", "hybrid", "mix", "fused"]),
     default="words",
     show_default=True,
-    help="按词，或经图谱：local 从所提实体出发，global 从关系出发，hybrid 两者，mix 三者",
+    help="按词；vectors 按向量（先 liantu index）；经图谱：local 由实体，global 由关系，hybrid 两者，mix 再加词；"
+    "fused 合并词与向量",
 )
 @_question
 def passages(query: str, limit: int, mode: Mode, **options: Any) -> None:
-    """原文：最相关的段落，按词检索，或经图谱按实体与关系两级检索。"""
+    """原文：最相关的段落，按词或向量检索，或经图谱按实体与关系两级检索。"""
     from kg.query.grounding.dual_level import dual_level as ask  # noqa: PLC0415 -- imported when called
 
-    _answered(lambda session: ask(session, query, mode=mode, limit=limit), print_passages, **options)
+    encoder = configured_encoder() if mode in {"vectors", "fused"} else None
+    _answered(lambda session: ask(session, query, mode=mode, limit=limit), print_passages, encoder=encoder, **options)
 
 
 @click.command()
@@ -189,12 +200,10 @@ def ask(question: str, *, prose: bool, **options: Any) -> None:
         raise SystemExit(1)
 
 
-def _print_prose(question: str, *, kb: Path, as_of: date | None, as_json: bool, **options: Any) -> None:
-    from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
-
-    with open_kb(kb, model=configured_model(), **options) as base:
-        answer = base.prose(question, as_of=as_of)
-    if as_json:
+def _print_prose(question: str, **options: Any) -> None:
+    with _opened(options, model=configured_model()) as base:
+        answer = base.prose(question, as_of=options["as_of"])
+    if options["as_json"]:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2))
         return
     click.echo(answer.text)

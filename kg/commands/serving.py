@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kg.commands.language import lang_option
-from kg.commands.options import confidence_option, configured_model, kb_option
+from kg.commands.options import confidence_option, configured_encoder, configured_model, kb_option
 from kg.errors import KgError, SettingsError
 from kg.settings import load, share_metrics
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from kg.llm.port import Model
-    from kg.messages.words import Lang
     from kg.service.base import KnowledgeBase
     from kg.service.keys import KeyRing
 
@@ -84,7 +82,7 @@ class _Service:
 
     def __call__(self) -> ASGIApp:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-        kb = _knowledge_base(**self.base, model=configured_model())
+        kb = _knowledge_base(**self.base, model=configured_model(), encoder=configured_encoder())
         if self.limits is None:
             from kg.service.tools import create_tools_app  # noqa: PLC0415 -- an optional extra
 
@@ -170,14 +168,14 @@ def mcp(*, http: bool, **options: Any) -> None:
     except ModuleNotFoundError as missing:
         raise _absent(missing, "mcp") from missing
     logging.basicConfig(level=logging.WARNING)  # to standard error; standard output carries the protocol
-    with _knowledge_base(**options, model=configured_model()) as kb:
+    with _knowledge_base(**options, model=configured_model(), encoder=configured_encoder()) as kb:
         serve_stdio(kb)
 
 
-def _knowledge_base(*, kb: Path, lang: Lang, min_confidence: float, model: Model | None = None) -> KnowledgeBase:
+def _knowledge_base(*, kb: Path, **options: Any) -> KnowledgeBase:
     from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
 
-    return open_kb(kb, lang=lang, min_confidence=min_confidence, model=model)
+    return open_kb(kb, **options)
 
 
 def _absent(missing: ModuleNotFoundError, extra: str) -> KgError:

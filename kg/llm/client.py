@@ -1,4 +1,4 @@
-"""Client for OpenAI-compatible chat endpoints (vLLM, llama.cpp, Ollama, clouds) over the `openai` SDK.
+"""Client for OpenAI-compatible endpoints, chat and embeddings (vLLM, llama.cpp, Ollama, clouds) over the `openai` SDK.
 
 The SDK is an optional dependency (`pip install 'liantu[llm]'`), imported when a client is made. Retries are ours, with
 jitter and one deadline for all attempts of a request; keys appear in no message.
@@ -16,11 +16,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from kg.ids import digest
 from kg.llm.batch import chat_body
 from kg.llm.port import ContextOverflow, EndpointRefused, ModelError, ModelRefused, Reply, request_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from kg.llm.port import Request
 
@@ -30,6 +31,7 @@ _FINAL_STATUS = frozenset({401, 402, 403, 404})  # every other request would fai
 _QUOTA = "insufficient_quota"
 _LARGEST_REPLY = 1 << 20  # characters; a larger reply cannot be valid
 _EMPTY_TRIES = 2
+_COMPLETION, _EMBEDDINGS = "a chat completion", "one embedding for each text, all of one length"
 _OVERFLOW = re.compile(
     r"context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens|exceeds? .{0,40}tokens",
     re.IGNORECASE,
@@ -55,7 +57,7 @@ class Endpoint:
     stream: bool = False
 
 
-class ChatClient:
+class EndpointClient:
     """Asks one endpoint from one event loop."""
 
     def __init__(
@@ -85,13 +87,27 @@ class ChatClient:
             EndpointRefused: the endpoint would refuse every request: wrong key, unknown model, no credit.
             ModelError: no usable reply within the deadline.
         """
-        jitter = random.Random(request_key(self.endpoint.model, request))  # noqa: S311 -- spreads retries
+        found: Reply = await self._tried(lambda: self._ask(request), request_key(self.endpoint.model, request))
+        return found
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return the embedding of each text.
+
+        Raises:
+            EndpointRefused, ModelError: as `complete`.
+        """
+        found: list[list[float]] = await self._tried(lambda: self._embed(texts), digest((self.endpoint.model, *texts)))
+        return found
+
+    async def _tried(self, ask: Callable[[], Coroutine[Any, Any, _Attempt]], key: str) -> Any:
+        """Return what a request gets, after as many attempts as the deadline allows."""
+        jitter = random.Random(key)  # noqa: S311 -- spreads retries
         last = _Attempt("no reply")
         try:
             async with asyncio.timeout(self.endpoint.timeout):
                 tries = empty = 0
                 while True:
-                    last = await self._attempt(request)
+                    last = await self._attempt(ask)
                     if last.reply is not None:
                         return last.reply
                     tries, empty = tries + 1, empty + last.empty
@@ -113,29 +129,27 @@ class ChatClient:
     def _where(self) -> str:
         return self.endpoint.url
 
-    async def _attempt(self, request: Request) -> _Attempt:
+    async def _attempt(self, ask: Callable[[], Coroutine[Any, Any, _Attempt]]) -> _Attempt:
         sdk = self._sdk
         try:
-            return await self._ask(request)
+            return await ask()
         except sdk.APIStatusError as error:
             return self._status(error)
         except (sdk.APIConnectionError, sdk.APIResponseValidationError) as error:
             return _Attempt(f"no response: {self._clean(error)}")
         except sdk.APIError as error:  # an error event within a stream
             return _Attempt(f"the stream failed: {self._clean(error)}")
-        except _NotACompletion:
-            return _Attempt("the reply is not a chat completion")
+        except _OtherReply as other:
+            return _Attempt(f"the reply is not {other}")
 
     async def _ask(self, request: Request) -> _Attempt:
         body = self._body(request)
         # Gateways that support this header answer a repeated request without running the model again.
-        headers = {"Idempotency-Key": request_key(self.endpoint.model, request)}
-        if not self.endpoint.key:
-            headers["Authorization"] = self._sdk.omit
+        headers = self._headers(request_key(self.endpoint.model, request))
         try:
             answer = await self._client.chat.completions.create(**body, extra_headers=headers)
         except ValueError as error:  # not JSON
-            raise _NotACompletion from error
+            raise _OtherReply(_COMPLETION) from error
         part = await _streamed(answer) if body.get("stream") else _whole(answer)
         if part.refusal or part.finish == "content_filter":
             raise ModelRefused(self._where, f"the model refuses: {self._clean(part.refusal or 'content filter')}")
@@ -146,6 +160,26 @@ class ChatClient:
         if not part.text.strip():
             return _Attempt("the reply is empty", empty=True)
         return _Attempt("", Reply(part.text, part.prompt_tokens, part.reply_tokens, cut=part.finish == "length"))
+
+    async def _embed(self, texts: Sequence[str]) -> _Attempt:
+        try:
+            answer = await self._client.embeddings.create(
+                model=self.endpoint.model,
+                input=list(texts),
+                encoding_format="float",
+                extra_headers=self._headers(digest((self.endpoint.model, *texts))),
+            )
+            rows = sorted(answer.data, key=lambda row: row.index)
+            vectors = [[float(number) for number in row.embedding] for row in rows]
+        except (ValueError, TypeError, AttributeError) as error:  # the SDK does not validate what it is sent
+            raise _OtherReply(_EMBEDDINGS) from error
+        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
+            raise _OtherReply(_EMBEDDINGS)
+        return _Attempt("", vectors)
+
+    def _headers(self, key: str) -> dict[str, Any]:
+        without_key = {} if self.endpoint.key else {"Authorization": self._sdk.omit}
+        return {"Idempotency-Key": key, **without_key}
 
     def _body(self, request: Request) -> dict[str, Any]:
         body = chat_body(self.endpoint.model, request)
@@ -202,7 +236,7 @@ class ChatClient:
 
 
 class OpenAiModel:
-    """A `Model` for synchronous callers and threads; requests run in an event loop of their own thread.
+    """A `Model`, or an endpoint of embeddings, for synchronous callers and threads; its event loop has its own thread.
 
     The thread starts with the first request, so that a process may be forked after the model is made.
     """
@@ -210,7 +244,7 @@ class OpenAiModel:
     def __init__(
         self, endpoint: Endpoint, *, pause: Callable[[float], Coroutine[Any, Any, None]] = asyncio.sleep
     ) -> None:
-        self._client = ChatClient(endpoint, pause=pause)
+        self._client = EndpointClient(endpoint, pause=pause)
         self._guard = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -224,9 +258,17 @@ class OpenAiModel:
         """Return the reply.
 
         Raises:
-            ModelError: as `ChatClient.complete`.
+            ModelError: as `EndpointClient.complete`.
         """
         return asyncio.run_coroutine_threadsafe(self._client.complete(request), self._running()).result()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return the embedding of each text.
+
+        Raises:
+            ModelError: as `EndpointClient.embed`.
+        """
+        return asyncio.run_coroutine_threadsafe(self._client.embed(texts), self._running()).result()
 
     def close(self) -> None:
         """Close the connections and end the thread."""
@@ -252,7 +294,7 @@ class _Attempt:
     """One attempt: its reply, or why there is none and how long the server asks to wait."""
 
     cause: str
-    reply: Reply | None = None
+    reply: Any = None
     retry_after: float = 0.0
     empty: bool = False
     at_once: bool = False
@@ -275,8 +317,8 @@ class _Part:
             self.reply_tokens = _whole_number(getattr(usage, "completion_tokens", 0))
 
 
-class _NotACompletion(Exception):
-    """A reply in another form than that of a chat completion."""
+class _OtherReply(Exception):
+    """A reply in another form than what was asked for, which the message names."""
 
 
 def _whole(answer: Any) -> _Part:
@@ -287,7 +329,7 @@ def _whole(answer: Any) -> _Part:
         part = _Part(calls or message.content or "", choice.finish_reason or "", message.refusal or "")
         part.spent(answer.usage)
     except (TypeError, AttributeError, IndexError) as error:  # the SDK does not validate what it is sent
-        raise _NotACompletion from error
+        raise _OtherReply(_COMPLETION) from error
     return part
 
 
@@ -306,7 +348,7 @@ async def _streamed(events: Any) -> _Part:
                 if len(part.text) + len(calls) > _LARGEST_REPLY:
                     break
     except (ValueError, TypeError, AttributeError) as error:  # the SDK does not validate what it is sent
-        raise _NotACompletion from error
+        raise _OtherReply(_COMPLETION) from error
     part.text = calls or part.text
     return part
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kg.errors import SettingsError
-from kg.llm.client import ChatClient
+from kg.llm.client import EndpointClient
 from kg.llm.port import ContextOverflow, EndpointRefused, ModelError
 from kg.llm.replay import StoredReply, Unanswered
 
@@ -114,7 +114,7 @@ class _Dispatch:
     def __init__(
         self, endpoint: Endpoint, log: ReplyLog, at: str, limits: SpendingLimits, progress: Callable[[int], None]
     ) -> None:
-        self._client, self._log, self._at = ChatClient(endpoint), log, at
+        self._client, self._log, self._at = EndpointClient(endpoint), log, at
         self._limits, self._progress = limits, progress
         self._sent = Sent()
         self._queue: deque[PendingRequest] = deque()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
     from kg.model import Evidence, Fact
+    from kg.query.grounding.vectors import VectorSearch
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
@@ -54,11 +55,19 @@ class Step:
 class QuerySession:
     """A view made ready for questions; build one and ask it as often as wanted.
 
-    Facts below `min_confidence` carry no answer; `below` counts those that were met and left out.
+    Facts below `min_confidence` carry no answer; `below` counts those that were met and left out. `vectors` finds
+    passages by vectors; None where the base has no index of them.
     """
 
-    def __init__(self, view: View, *, lang: Lang = "zh", min_confidence: float = ANSWERED) -> None:
-        self.view, self.lang, self.min_confidence = view, lang, min_confidence
+    def __init__(
+        self,
+        view: View,
+        *,
+        lang: Lang = "zh",
+        min_confidence: float = ANSWERED,
+        vectors: VectorSearch | None = None,
+    ) -> None:
+        self.view, self.lang, self.min_confidence, self.vectors = view, lang, min_confidence, vectors
         self._below: set[str] = set()
         self.words: Vocabulary = vocabulary()
         self._entities: dict[str, Entity | None] = {}
@@ -70,7 +79,8 @@ class QuerySession:
 
     def earlier(self, as_of: date) -> QuerySession:
         """Return a session on the same state of the base as of a day."""
-        return QuerySession(self.view.until(as_of), lang=self.lang, min_confidence=self.min_confidence)
+        view = self.view.until(as_of)
+        return QuerySession(view, lang=self.lang, min_confidence=self.min_confidence, vectors=self.vectors)
 
     @cached_property
     def graph(self) -> Snapshot | ServedGraph:

@@ -130,7 +130,8 @@ class Answering:
         return Response(body, headers=headers, media_type="application/json")
 
     def _tag(self) -> str:
-        return f'W/"{self._kb.store.revision()}-{self._build}"'
+        vectors = self._kb.vectors.index.state if self._kb.vectors else ""
+        return f'W/"{self._kb.store.revision()}{vectors}-{self._build}"'
 
     def _known(self, key: _Question) -> bytes | None:
         with self._lock:

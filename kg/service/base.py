@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from kg.errors import KgError
+from kg.llm.embeddings import OfflineEncoder
 from kg.query.ask.answer import ask
 from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
@@ -16,6 +17,7 @@ from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.dual_level import dual_level
 from kg.query.grounding.prose import NoModel, prose
+from kg.query.grounding.vectors import VectorSearch, index_beside
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
 from kg.query.profile import profile
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from pathlib import Path
 
+    from kg.llm.embeddings import Encoder
     from kg.llm.port import Model
     from kg.messages.words import Lang
     from kg.model import Community
@@ -81,12 +84,20 @@ class KnowledgeBase:
         lang: the language of wordings.
         min_confidence: the threshold of calls that give none.
         model: writes `prose`; None if there is none.
+        vectors: the index of vectors with its encoder; None if the base has no place for one.
     """
 
     def __init__(
-        self, store: Store, *, lang: Lang = "zh", min_confidence: float = ANSWERED, model: Model | None = None
+        self,
+        store: Store,
+        *,
+        lang: Lang = "zh",
+        min_confidence: float = ANSWERED,
+        model: Model | None = None,
+        vectors: VectorSearch | None = None,
     ) -> None:
-        self.store, self.lang, self.min_confidence, self.model = store, lang, min_confidence, model
+        self.store, self.lang, self.min_confidence = store, lang, min_confidence
+        self.model, self.vectors = model, vectors
         self._stats = PerView(stats)
         self._names = PerView(lambda session: KnownNames(session.view))
         self._indexes = PerView(lambda session: NameIndex(session.view.names()))
@@ -99,7 +110,8 @@ class KnowledgeBase:
         threshold = self.min_confidence if threshold is None else threshold
         try:
             with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
-                yield QuerySession(view, lang=self.lang, min_confidence=threshold)
+                found = self.vectors if self.vectors and self.vectors.index.state else None
+                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found)
         except KgError as error:
             error.lang = self.lang
             raise
@@ -230,7 +242,12 @@ class KnowledgeBase:
     def passages(
         self, query: str, *, limit: int = 10, mode: Mode = "words", **options: Unpack[ViewClocks]
     ) -> list[Passage]:
-        """Return the passages that best match a query, best first, by words or by the graph (`dual_level`)."""
+        """Return the passages that best match a query, best first, by words, vectors or the graph (`dual_level`).
+
+        Raises:
+            NoVectors: for the mode `vectors` on a base without an index.
+            OtherModel: when another encoder made the index.
+        """
         with self.session(**options) as session:
             return dual_level(session, query, mode=mode, limit=limit)
 
@@ -285,7 +302,9 @@ class KnowledgeBase:
             return part_of(session.view, document_id, page=page, start=start, facts=facts)
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and the connections of an encoder."""
+        if self.vectors:
+            self.vectors.encoder.close()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -302,6 +321,7 @@ def open_kb(
     lang: Lang = "zh",
     min_confidence: float = ANSWERED,
     model: Model | None = None,
+    encoder: Encoder | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base.
 
@@ -311,8 +331,12 @@ def open_kb(
         lang: the language of wordings, `zh` or `en`.
         min_confidence: facts below it support no answer.
         model: writes `prose`; `kg/llm` has one for OpenAI-compatible endpoints.
+        encoder: for search by vectors; without one the offline encoder of kg/llm/embeddings.py.
 
     Raises:
         StoreError: when it does not exist or cannot be opened.
     """
-    return KnowledgeBase(open_store(url, create=create), lang=lang, min_confidence=min_confidence, model=model)
+    index = index_beside(url)
+    vectors = VectorSearch(index, encoder or OfflineEncoder()) if index else None
+    store = open_store(url, create=create)
+    return KnowledgeBase(store, lang=lang, min_confidence=min_confidence, model=model, vectors=vectors)

@@ -273,7 +273,7 @@ class PassagesQuestion(DatedQuestion):
 
     query: Words
     limit: Annotated[int, Field(ge=1, le=100, description="最多几段 · most passages")] = 10
-    mode: Annotated[Mode, Field(description="按词或经图谱 · by words, or by the graph")] = "words"
+    mode: Annotated[Mode, Field(description="按词、按向量或经图谱 · by words, by vectors, or by the graph")] = "words"
 
 
 class AskQuestion(SureQuestion):

@@ -1,4 +1,4 @@
-"""Passages by the graph, on two levels: what a query names, and what it says of relations between things.
+"""Passages by words, by vectors, and by the graph on two levels: what a query names, and what it says of relations.
 
 The entity level starts at the named entities and takes their strongest edges. The relation level takes the edges whose
 relation or ends the other words of the query speak of, wherever they are (the division is that of LightRAG, Guo et al.
@@ -17,6 +17,7 @@ import rjieba
 
 from kg.query.answers import Passage
 from kg.query.ask.names import find_names
+from kg.query.grounding.vectors import NoVectors
 from kg.query.passages import informative_words, passages
 from kg.relations import vocabulary
 
@@ -27,19 +28,22 @@ if TYPE_CHECKING:
     from kg.query.answers import Link
     from kg.query.session import QuerySession, Step
 
-Mode = Literal["words", "local", "global", "hybrid", "mix"]
-MODES: tuple[Mode, ...] = ("words", "local", "global", "hybrid", "mix")
+Mode = Literal["words", "vectors", "local", "global", "hybrid", "mix", "fused"]
+MODES: tuple[Mode, ...] = ("words", "vectors", "local", "global", "hybrid", "mix", "fused")
 _EDGES = 40  # strongest edges that one level contributes
 _ENDS = 200  # entities whose name holds a keyword
 _PER_NODE = 30
 _CONSTANT = 60  # of reciprocal rank fusion, as published
-_LEVELS: Mapping[str, tuple[str, ...]] = {
-    "local": ("local",),
-    "global": ("global",),
-    "hybrid": ("local", "global"),
-    "mix": ("local", "global", "words"),
-    "words": ("words",),
+_POOL = 3  # times as many passages as are wanted, of each way that is fused
+_LEVELS: Mapping[Mode, Mapping[str, float]] = {
+    "vectors": {"vectors": 1.0},
+    "local": {"local": 1.0},
+    "global": {"global": 1.0},
+    "hybrid": {"local": 1.0, "global": 1.0},
+    "mix": {"local": 1.0, "global": 1.0, "words": 1.0},
 }
+_FUSED = {"words": 1.0, "vectors": 0.5}
+"""Weights of `fused`: docs/service.md has what they were chosen by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +61,46 @@ def dual_level(session: QuerySession, query: str, *, mode: Mode = "mix", limit: 
     Args:
         session: facts below its confidence lead to no passage.
         query: words, names or a question.
-        mode: `local` is the entity level, `global` the relation level, `hybrid` both, `mix` both with search by
-            words, `words` that search alone.
+        mode: `words` is search by words, `vectors` by vectors, `local` the entity level, `global` the relation level,
+            `hybrid` both levels, `mix` both with words, `fused` words with vectors, where there is an index.
         limit: the most passages.
+
+    Raises:
+        NoVectors: for `vectors` on a base without an index of them.
+        OtherModel: when another encoder made the index.
     """
     if mode == "words":
         return passages(session.view, query, limit=limit)
-    keywords = keywords_of(session, query)
+    keywords = cache(lambda: keywords_of(session, query))
+    pool = _POOL * limit
     finders = {
-        "local": lambda: _quoted(session, _entity_level(session, keywords)),
-        "global": lambda: _quoted(session, _relation_level(session, keywords)),
-        "words": lambda: passages(session.view, query, limit=3 * limit),
+        "local": lambda: _quoted(session, _entity_level(session, keywords())),
+        "global": lambda: _quoted(session, _relation_level(session, keywords())),
+        "words": lambda: passages(session.view, query, limit=pool),
+        "vectors": lambda: _near(session, query, limit=pool),
     }
+    weights = _LEVELS.get(mode, _FUSED if session.vectors else {"words": 1.0})
     scores: dict[str, float] = defaultdict(float)
     found: dict[str, Passage] = {}
-    for level in _LEVELS[mode]:
+    for level, weight in weights.items():
         for rank, passage in enumerate(finders[level]()):
-            scores[passage.chunk.id] += 1 / (_CONSTANT + rank)
+            scores[passage.chunk.id] += weight / (_CONSTANT + rank)
             found.setdefault(passage.chunk.id, passage)
     best = sorted(found, key=lambda chunk: (-scores[chunk], chunk))[: max(limit, 0)]
     return [replace(found[chunk], score=round(scores[chunk], 4)) for chunk in best]
+
+
+def _near(session: QuerySession, query: str, *, limit: int) -> list[Passage]:
+    """Return the passages whose vectors are nearest to that of a query."""
+    if session.vectors is None:
+        raise NoVectors
+    near = session.vectors.nearest(session.view, query, limit)
+    heads = {head.id: head for head in session.view.documents({chunk.document for chunk, _ in near})}
+    return [
+        Passage(chunk, head.title, head.publisher, head.published_on, round(score, 4))
+        for chunk, score in near
+        if (head := heads.get(chunk.document))
+    ]
 
 
 def keywords_of(session: QuerySession, query: str) -> Keywords:

@@ -66,6 +66,9 @@ class Handler(BaseHTTPRequestHandler):
                 step(self, body)
                 return
             state.stop.wait(state.delay)
+            if self.path.endswith("/embeddings"):
+                self.send_json(embeddings(body["input"]))
+                return
             said = state.answer(body["messages"][-1]["content"])
             if body.get("stream"):
                 self.send_events(events(said))
@@ -102,6 +105,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+
+def embeddings(texts: Sequence[str]) -> dict[str, object]:
+    """Return embeddings by the number of letters, last text first: a client goes by the index."""
+    rows = [{"object": "embedding", "index": at, "embedding": [len(text), 1.0]} for at, text in enumerate(texts)]
+    return {"object": "list", "data": rows[::-1], "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
 
 
 def completion(content: str | None, *, finish: str = "stop", **message: object) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kg.llm.client import ChatClient, Endpoint, OpenAiModel
+from kg.llm.client import Endpoint, EndpointClient, OpenAiModel
 from kg.llm.port import ContextOverflow, EndpointRefused, ModelError, ModelRefused, Reply, Request, request_key
 from tests.kg.llm.endpoint import completion, cuts, events, resets, says, serving, stalls, status, streams
 
@@ -33,7 +33,7 @@ def _ask(url: str, **given: object) -> tuple[Reply, list[float]]:
         await asyncio.sleep(0)
 
     async def run() -> Reply:
-        client = ChatClient(Endpoint(url, "小模型", **{"timeout": 20.0, **given}), pause=pause)  # type: ignore[arg-type]
+        client = EndpointClient(Endpoint(url, "小模型", **{"timeout": 20.0, **given}), pause=pause)  # type: ignore[arg-type]
         try:
             return await client.complete(request)  # type: ignore[arg-type]
         finally:
@@ -204,12 +204,12 @@ def test_the_mode_does_not_change_what_is_asked():
 @pytest.mark.parametrize("url", ["http://host:port", "ftp://host/v1", "host/v1", "http://"])
 def test_an_address_that_is_none_is_said_in_one_line(url: str):
     with pytest.raises(ModelError, match="invalid address or key"):
-        ChatClient(Endpoint(url, "m"))
+        EndpointClient(Endpoint(url, "m"))
 
 
 def test_a_password_in_an_address_is_refused_and_not_shown():
     with pytest.raises(ModelError, match="holds a password") as refused:
-        ChatClient(Endpoint("http://me:geheim@host/v1", "m"))
+        EndpointClient(Endpoint("http://me:geheim@host/v1", "m"))
     assert "geheim" not in str(refused.value)
 
 

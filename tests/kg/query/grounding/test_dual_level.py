@@ -9,10 +9,13 @@ from click.testing import CliRunner
 
 from kg.cli import root
 from kg.query.grounding.dual_level import MODES, dual_level, keywords_of
+from kg.query.grounding.vectors import NoVectors, VectorIndex, VectorSearch
 from kg.query.session import QuerySession
+from kg.service.base import KnowledgeBase
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import BYD, CATL, day, fact, reading
+from tests.kg.query.encoders import PairEncoder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +64,7 @@ def test_the_relation_level_finds_edges_far_from_any_name():
     assert _texts("哪些因素影响毛利率", "global") == [_CAUSE[: len(_CAUSE) // 2]]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", sorted({*MODES} - {"vectors"}))  # those: tests/kg/query/test_vectors.py
 def test_nothing_comes_from_a_later_day(mode: Mode):
     for query in ("碳酸锂价格影响毛利率", "300750.SZ 影响 毛利率", "产能去化"):
         early = MemoryStore()
@@ -76,6 +79,22 @@ def test_mix_holds_what_each_level_finds():
     found = set(_texts(query, "mix"))
     for mode in ("words", "local", "global", "hybrid"):
         assert set(_texts(query, mode)) <= found
+
+
+def test_vectors_find_other_words_and_are_fused_with_words(tmp_path: Path):
+    store = _filled(MemoryStore())
+    search = VectorSearch(VectorIndex(tmp_path / "v"), PairEncoder())
+    search.index.update(store, search.encoder)
+    kb = KnowledgeBase(store, vectors=search)
+    assert kb.passages("养殖产能", mode="vectors", limit=1)[0].chunk.text in _OTHER
+    both = [passage.chunk.text for passage in kb.passages("养殖产能", mode="fused")]
+    assert {passage.chunk.text for passage in kb.passages("养殖产能", mode="words")} <= set(both)
+    with pytest.raises(NoVectors, match="liantu index"):
+        KnowledgeBase(store).passages("养殖产能", mode="vectors")
+
+
+def test_without_an_index_fused_is_by_words_and_the_graph():
+    assert _texts("生猪", "fused") == _texts("生猪", "words") != []
 
 
 def test_a_limit_and_a_hostile_query_are_kept():
