@@ -50,7 +50,7 @@ def reported(capsys: pytest.CaptureFixture[str], base: Path, *arguments: str) ->
     """Call `liantu`; return its exit code and what it says on the standard error."""
     code = 0
     try:
-        main([*arguments, "--kb", str(base)])
+        main([*arguments, "--kb", str(base), "--lang", "en"])
     except SystemExit as left:
         code = int(left.code or 0)
     return code, capsys.readouterr().err
