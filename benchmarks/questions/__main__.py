@@ -73,19 +73,22 @@ def main(files: tuple[Path, ...], kb: Path | None, show: tuple[str, ...]) -> Non
     with tempfile.TemporaryDirectory() as scratch:
         base = kb or _demo(Path(scratch) / "demo.liantu")
         verdicts: dict[str, Counter[str]] = defaultdict(Counter)
-        seconds = []
+        seconds: dict[str, list[float]] = defaultdict(list)
+        began = time.perf_counter()
         with open_kb(base) as opened:
+            opened.ask("今天天气怎么样")
+            click.echo(f"opening the base and the first answer take {time.perf_counter() - began:.1f} s")
             for asked in (json.loads(row) for file in files or (DEMO,) for row in file.open(encoding="utf-8")):
                 began = time.perf_counter()
                 answer = opened.ask(asked["question"])
-                seconds.append(time.perf_counter() - began)
+                taken = time.perf_counter() - began
                 judged = verdict(asked, answer)
                 for key in (asked["kind"], f"({asked['answer']})", "(all)"):
                     verdicts[key][judged] += 1
+                    seconds[key].append(taken)
                 if judged in show:
                     click.echo(f"{judged}: {asked['question']}  -> {answer.status}, {asked['expect']}")
-        _print(verdicts)
-        click.echo(f"an answer takes {statistics.median(seconds):.2f} s (median), {max(seconds):.2f} s at most")
+        _print(verdicts, seconds)
 
 
 def _demo(kb: Path) -> Path:
@@ -95,11 +98,12 @@ def _demo(kb: Path) -> Path:
     return kb
 
 
-def _print(verdicts: dict[str, Counter[str]]) -> None:
-    click.echo(f"{'kind':14}{'':>5}" + "".join(f"{name:>12}" for name in VERDICTS))
+def _print(verdicts: dict[str, Counter[str]], seconds: dict[str, list[float]]) -> None:
+    click.echo(f"{'kind':14}{'':>5}" + "".join(f"{name:>12}" for name in (*VERDICTS, "median s", "most s")))
     for kind in sorted(verdicts, key=lambda name: (name.startswith("("), name)):
         counts = verdicts[kind]
-        click.echo(f"{kind:14}{counts.total():>5}" + "".join(f"{counts[name] or '':>12}" for name in VERDICTS))
+        taken = f"{statistics.median(seconds[kind]):>12.2f}{max(seconds[kind]):>12.2f}"
+        click.echo(f"{kind:14}{counts.total():>5}" + "".join(f"{counts[name] or '':>12}" for name in VERDICTS) + taken)
 
 
 if __name__ == "__main__":
