@@ -51,8 +51,7 @@ if TYPE_CHECKING:
 _PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14
 _SHORT = 2  # links of a path that answers how two things are related
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
-_ANSWERS, _BESIDE = 0.35, 0.17  # probability of an answer, and of a sentence shown beside it
-_RELATED = 0.14  # … and of a related sentence
+_ANSWERS, _RELATED = 0.35, 0.17  # probability of an answer, and of a sentence shown beside it or as related
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 
@@ -78,7 +77,7 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
     lines = [line for line in composed if line.citations or not line.indent]
     dated = [sentence for sentence in found if sentence.dated]
     answering = bool(dated) and dated[0].probability >= _ANSWERS
-    quoted = _quoted(asked, [each for each in dated if each.probability >= _BESIDE]) if answering else []
+    quoted = _quoted(asked, [each for each in dated if each.probability >= _RELATED]) if answering else []
     if any(line.citations for line in lines):
         return _answer(
             session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
@@ -210,7 +209,7 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
 def _speaks_of(asked: Understood, line: AnswerLine) -> bool:
     """Whether a quote of a line from the graph speaks of what is asked, as the answer model reads it."""
     return any(
-        AnswerModel.shipped().probability(asked.core, SentenceInContext(cited.quote, (cited.title,))) >= _BESIDE
+        AnswerModel.shipped().probability(asked.core, SentenceInContext(cited.quote, (cited.title,))) >= _RELATED
         for cited in line.citations
     )
 

@@ -46,6 +46,7 @@ _PART_OF_YEAR = re.compile(
 )
 _WHOLE_YEAR = re.compile(r"全年|年度|全年度|年报")
 _YEAR_DAYS = 360
+_PART = 4  # characters behind a year in which its part stands
 _LABELLED = re.compile(r"[^，。：:（(]{2,16}[：:]")
 _UNIT = re.compile(
     r"(?:多少|几)个?(万亿|[万亿]?[吨元辆台套件家人次平米个只条片头部艘]|[GMT]W[Hh]?|倍|[点个]?(?:百分点|bps?|BP)|天|年|月|[万亿])",
@@ -243,7 +244,11 @@ class Retriever:
             return True
         if years is not None and _YEAR.search(own) and not years.search(own):
             return False
-        if self._whole_year and _PART_OF_YEAR.search(own) and not _WHOLE_YEAR.search(own):
+        if (
+            self._whole_year
+            and _PART_OF_YEAR.search(own)
+            and not (_WHOLE_YEAR.search(own) or (years is not None and _states_year(own, years)))
+        ):
             return False
         if period.contains(head.published_on) and self._mark is None:
             return True
@@ -353,6 +358,12 @@ def _years(asked: Understood) -> re.Pattern[str] | None:
     return re.compile(
         rf"20(?:{numbers})(?!\d)|(?<!\d)(?:{numbers})(?=[年eahq/、~至-])|[/、~至-](?:{numbers})(?=[年e/、])"
     )
+
+
+def _states_year(text: str, years: re.Pattern[str]) -> bool:
+    """Whether a year is named without a part of it: 2024年归母净利润…，2025年上半年…."""
+    ends = (found.end() + text.startswith("年", found.end()) for found in years.finditer(text))
+    return any(not _PART_OF_YEAR.search(text, end, end + _PART) for end in ends)
 
 
 def _is_whole_year(period: Period | None) -> bool:

@@ -224,6 +224,13 @@ def test_a_year_is_no_value():
     assert (answer.status, answer.lines[0].text) == ("answered", stated)
 
 
+def test_a_year_beside_a_part_of_another_is_the_whole_year():
+    said = "2024年硅料价格为每千克65元，2025年上半年每千克40元。"
+    view = seen(paper(1, "2025-08-01", (said, moves(PRICE, MARGIN, 1, -1))))
+    answer = ask(view, "2024年硅料价格每千克多少元？")
+    assert (answer.status, [line.text for line in answer.lines]) == ("answered", [said])
+
+
 def test_companies_are_listed_once_each_where_companies_are_asked_for():
     view = seen(
         paper(
