@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14
 _SHORT = 2  # links of a path that answers how two things are related
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
-_ANSWERS, _RELATED = 0.35, 0.17  # probability of an answer, and of a sentence shown beside it or as related
+_ANSWERS, _RELATED = 0.39, 0.17  # probability of an answer, and of a sentence shown beside it or as related
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 
