@@ -179,7 +179,7 @@ def _distances(
 ) -> NDArray[np.int8]:
     """Return each node's hops to the goal, `_LONGEST` for all that are further: the search never walks there.
 
-    Three hops are told apart only for the nodes `around` the start: no walk meets another one so early.
+    Three hops are distinguished only for the nodes `around` the start: no walk meets another one so early.
     """
     distance = np.full(len(session.graph.entity_ids), _LONGEST, dtype=np.int8)
     distance[goal] = 0

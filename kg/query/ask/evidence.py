@@ -57,7 +57,6 @@ _BLANK = re.compile(r"\s+")
 # What a word counts that stands in the heading or title, a name in the sentences before, a word in those around.
 _ABOVE, _BEFORE, _NEAR = 0.75, 0.75, 0.5
 _NAME_WEIGHT = 1.6  # of a name, against a word as rare
-_STATES = 0.5  # weight of the words that answers of a kind use, of an average word's
 _LABEL = 24
 _OPENING = 12  # characters of a sentence in which its subject stands
 _LONGEST = 400  # characters of a sentence that are shown
