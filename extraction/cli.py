@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.language import shown_lang
+from kg.commands.language import shown_lang, warn, warn_of
 from kg.commands.options import Day, kb_option
+from kg.commands.progress import progress_display
 from kg.errors import DocumentError
-from kg.messages.words import word
+from kg.messages.words import listed, translated, word
 from kg.model import BlockKind
 from kg.settings import load
 
@@ -29,11 +30,17 @@ def _linking_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of commands that link names: --workers, --ner and --master."""
     for option in (
         click.option(
-            "--master", type=click.Path(path_type=Path, exists=True), default=lambda: load().master, help="自备证券主表"
+            "--master",
+            type=click.Path(path_type=Path, exists=True),
+            default=lambda: load().master,
+            help="your own list of securities",
         ),
-        click.option("--ner/--no-ner", default=lambda: load().ner, help="是否使用随包的实体识别模型"),
+        click.option("--ner/--no-ner", default=lambda: load().ner, help="whether to use the shipped model of names"),
         click.option(
-            "--workers", type=click.IntRange(0), default=lambda: load().workers, help="并行进程数，0 为处理器数"
+            "--workers",
+            type=click.IntRange(0),
+            default=lambda: load().workers,
+            help="number of processes, 0 for one per processor",
         ),
     ):
         command = option(command)
@@ -43,7 +50,7 @@ def _linking_options(command: Callable[..., None]) -> Callable[..., None]:
 _edge_model_option = click.option(
     "--edge-model",
     default=lambda: load().edge_model,
-    help="读关系的模型：shipped（随包）、off（不用）或训练所得的文件夹",
+    help="model that reads relations: shipped, off, or a trained folder",
 )
 
 
@@ -62,12 +69,17 @@ def _jsonl_options(*, explains: str) -> Callable[[Callable[..., None]], Callable
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @kb_option
-@click.option("--date", "day", type=Day(), help="文件没有日期时使用的发表日")
-@click.option("--ray", metavar="ADDRESS", default="", help="由此地址的 Ray 集群读文档；仍由本进程写库")
+@click.option("--date", "day", type=Day(), help="publication day of files that state none")
+@click.option(
+    "--ray",
+    metavar="ADDRESS",
+    default="",
+    help="address of a Ray cluster that reads the documents; this process writes",
+)
 @_edge_model_option
 @_linking_options
 def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
-    """读入研报 PATHS（pdf md html txt jsonl，可递归），抽取事实写入知识库；重复运行不会重复写入。"""
+    """Read reports PATHS (pdf md html txt jsonl, folders too) into the base; repeating adds nothing twice."""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
     from extraction.ingest import ingest as run  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
@@ -88,11 +100,12 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     )
     store = open_store(kb, create=True)
     try:
-        outcome = run(store, job)
+        with progress_display() as progress:
+            outcome = run(store, job, progress)
     finally:
         store.close()
     for fault in outcome.refused:
-        click.echo(word("cli.refused", shown_lang(), error=fault.worded(shown_lang())), err=True)
+        warn_of(fault)
     lang, seconds = shown_lang(), f"{outcome.seconds:.1f}"
     parts = [
         word("ingest.read", lang, written=outcome.written, known=outcome.known, refused=len(outcome.refused)),
@@ -107,24 +120,25 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--date", "day", type=Day(), help="文件没有日期时使用的发表日")
-@click.option("--show-removed", is_flag=True, help="显示清洗时去掉的内容及原因")
+@click.option("--date", "day", type=Day(), help="publication day of files that state none")
+@click.option("--show-removed", is_flag=True, help="show what cleaning removed, and why")
 def read(file: Path, day: date | None, *, show_removed: bool) -> None:
-    """查看 FILE 读出的标题、日期与正文；--show-removed 显示去掉了什么、为什么。"""
+    """Show title, date and text read from FILE; --show-removed shows what was removed and why."""
     from extraction.reading import FileReader  # noqa: PLC0415 -- imported when called
 
     refused = False
     reader = FileReader(datetime.now(UTC).date(), day)
     for item in reader.read(file):
         if isinstance(item, DocumentError):
-            click.echo(word("cli.refused", shown_lang(), error=item.worded(shown_lang())), err=True)
+            warn_of(item)
             refused = True
             continue
-        about = (str(item.published_on), item.publisher, "、".join(item.authors), " ".join(item.codes))
+        about = (str(item.published_on), item.publisher, listed(item.authors, shown_lang()), " ".join(item.codes))
         click.echo(f"# {item.title}\n{'  '.join(about)}\n")
         if show_removed:
             for span in item.removed:
-                click.echo(f"[{span.start}:{span.end}] {span.reason}: {item.text[span.start : span.end]!r}")
+                reason, text = translated(span.reason, shown_lang()), item.text[span.start : span.end]
+                click.echo(f"[{span.start}:{span.end}] {reason}: {text!r}")
         else:
             for block in item.blocks:
                 mark = f"{'#' * block.level} " if block.kind == BlockKind.HEADING else ""
@@ -134,16 +148,16 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
 
 
 @click.command()
-@_jsonl_options(explains="写出每条事实由哪个模式读出、把握多大")
+@_jsonl_options(explains="add by which pattern each fact was read, and its confidence")
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
     default=lambda: load().min_confidence,
-    help="把握低于此值的事实不写出，默认同 ingest；0 为全部",
+    help="leave out facts of lower confidence, as ingest does; 0 for all",
 )
 @_edge_model_option
 def extract(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
-    """逐行读入 JSON（id、text、date，可有 title），逐行写出其中的名称、事实与疑点；不写入知识库。"""
+    """Map JSON lines (id, text, date, maybe title) to their names, facts and doubts; no base is written."""
     from extraction.streams import Extraction, transform  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
 
@@ -154,9 +168,9 @@ def extract(file: str, workers: int, kb: Path, master: Path | None, **options: A
 
 
 @click.command()
-@_jsonl_options(explains="写出每个候选的得分由哪些特征组成")
+@_jsonl_options(explains="add the features behind the score of each candidate")
 def resolve(file: str, workers: int, kb: Path, master: Path | None, **options: Any) -> None:
-    """逐行读入 JSON（id、text、date，可有 codes），逐行写出其中的名称各指谁、候选与得分。"""
+    """Map JSON lines (id, text, date, maybe codes) to who their names are, with candidates and scores."""
     from extraction.streams import Resolving, transform  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
 
@@ -170,6 +184,9 @@ def write_lines(lines: Iterable[LineResult]) -> None:
     refused = False
     for line in lines:
         refused = refused or line.refused
-        click.echo(f"refused: {line.text}" if line.refused else line.text, err=line.refused)
+        if line.refused:
+            warn("cli.refused", error=translated(line.text, shown_lang()))
+        else:
+            click.echo(line.text)
     if refused:
         sys.exit(EXIT_REFUSED)

@@ -6,10 +6,8 @@ import time
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from extraction.cluster import cluster_map
 from extraction.documents.open_file import walk
@@ -64,16 +62,23 @@ class Outcome:
     refused: list[DocumentError] = field(default_factory=list)
 
 
-def ingest(store: Store, job: Job) -> Outcome:
-    """Read every file of the job into the store and return the counts."""
+def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = lambda *_: None) -> Outcome:
+    """Read every file of the job into the store and return the counts.
+
+    Args:
+        store: the knowledge base to write.
+        job: what to read, and how.
+        progress: called with a stage (read), completed files and all files.
+    """
     started = time.perf_counter()
     outcome = Outcome()
     files = list(walk(job.paths))
     reader = FileReader(job.recorded_at.date(), job.published_on)
-    with closing(reader), _progress() as progress, store.writer() as writer:
+    with closing(reader), store.writer() as writer:
         intake = Intake(store, reader)
-        task = progress.add_task("读入", total=len(files))
-        fresh = intake.fresh(files, lambda: progress.advance(task))
+        files_done = count(1)
+        progress("read", 0, len(files))
+        fresh = intake.fresh(files, lambda: progress("read", next(files_done), len(files)))
         index = DuplicateIndex()
         for known, signature in store.signatures():
             index.add(known, signature)
@@ -180,8 +185,3 @@ def _extractor(job: Job) -> Callable[[Document], Reading | _LostDocument]:
         master=job.master, ner=job.ner, edge_model=job.edge_model, names=job.names, min_confidence=job.min_confidence
     )
     return partial(extractor.extract, recorded_at=job.recorded_at)
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True))

@@ -16,10 +16,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.commands.language import language_of, usage_text, with_lang
+from kg.commands.language import (
+    CommandContext,
+    choose_language,
+    in_language,
+    language_of,
+    shown_lang,
+    usage_text,
+    with_lang,
+)
 from kg.errors import DocumentError, KgError, QuestionError, StoreError
 from kg.llm.port import ModelError
-from kg.messages.words import translated, word
+from kg.messages.words import LANGUAGES, translated, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +40,13 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells count
 class EntryPointGroup(click.Group):
     """A command group that imports commands on demand."""
 
+    context_class = CommandContext
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line, the language first."""
+        choose_language(ctx, args)
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- signature set by click
         """Return the names of all installed commands."""
         return sorted(point.name for point in entry_points(group=GROUP))
@@ -40,7 +55,7 @@ class EntryPointGroup(click.Group):
         """Import a command by name, or return None if there is none."""
         for point in entry_points(group=GROUP, name=cmd_name):
             command: click.Command = point.load()
-            return with_lang(command)
+            return in_language(with_lang(command), shown_lang())
         near = get_close_matches(cmd_name, self.list_commands(ctx), n=1)
         if near:
             raise click.UsageError(f"no command {cmd_name!r}; did you mean {near[0]!r}?", ctx)
@@ -48,10 +63,11 @@ class EntryPointGroup(click.Group):
 
 
 @click.group(cls=EntryPointGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="liantu")
+@click.option("--lang", type=click.Choice(list(LANGUAGES)), expose_value=False, help="language of the output")
+@click.version_option(package_name="liantu", message="%(prog)s %(version)s")
 @click.pass_context
 def root(context: click.Context) -> None:
-    """链图 Liantu: dated research in, facts with sources out, industry chains to ask and to see."""
+    """Read dated research, keep facts with sources, ask and draw industry chains."""
     context.obj = datetime.now(UTC)  # recording time of everything the command writes
 
 

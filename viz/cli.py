@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DIRECTIONS: Final = {"up": 1, "down": -1}
 _direction = click.option(
-    "--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="上升或下降"
+    "--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="rise or fall"
 )
 
 
@@ -29,7 +29,7 @@ _profiles = click.option(
     type=click.IntRange(0),
     default=100,
     show_default=True,
-    help="写进文件夹时，另为图中最多几家公司各写一页",
+    help="most companies of the picture that get a page of their own in a folder",
 )
 
 
@@ -38,7 +38,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     out = click.option(
         "--out",
         type=click.Path(path_type=Path),
-        help="写到哪个 .html 文件；不以 .html 结尾则是文件夹，页面互相链接，并有目录 index.html",
+        help="a file ending in .html; else a folder of linked pages with index.html",
     )
     return view_options(confidence_option(lang_option(out(_profiles(command)))))
 
@@ -48,7 +48,7 @@ def _answer_options(command: Callable[..., Any]) -> Callable[..., Any]:
     pyvis = click.option(
         "--pyvis",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="另用 pyvis 写一个普通网络图（需 pip install 'liantu[pyvis]'）",
+        help="also write a plain network with pyvis (needs pip install 'liantu[pyvis]')",
     )
     return _options(pyvis(command))
 
@@ -99,15 +99,15 @@ def _write(path: Path, html: str) -> Path:
 
 @click.group()
 def draw() -> None:
-    """把回答画成网页：一个文件，或一个互相链接的文件夹；双击即开，不联网。"""
+    """Draw answers as web pages that open without a network: one file, or a folder of linked pages."""
 
 
 @draw.command()
 @click.argument("topic", type=Words())
-@click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="上下游各走几级")
+@click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="steps upstream and downstream")
 @_answer_options
 def chain(topic: str, depth: int, **options: Any) -> None:
-    """产业链图：TOPIC 的上游、中游、下游与各环节公司。"""
+    """Draw the industry chain of TOPIC: upstream, midstream, downstream, and the companies of each stage."""
     from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
 
     _draw("chain", lambda session: ask(session, topic, depth=depth), **options)
@@ -118,7 +118,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 @_direction
 @_answer_options
 def impact(factor: str, direction: str, **options: Any) -> None:
-    """影响图：FACTOR 上升或下降会带动什么。"""
+    """Draw the effects of a rise or fall of FACTOR."""
     from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
 
     _draw("impact", lambda session: ask(session, factor, _DIRECTIONS[direction]), variant=direction, **options)
@@ -129,7 +129,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
 @_direction
 @_answer_options
 def causes(effect: str, direction: str, **options: Any) -> None:
-    """成因图：什么会使 EFFECT 上升或下降。"""
+    """Draw what makes EFFECT rise or fall."""
     from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
 
     _draw("causes", lambda session: ask(session, effect, _DIRECTIONS[direction]), variant=direction, **options)
@@ -140,7 +140,7 @@ def causes(effect: str, direction: str, **options: Any) -> None:
 @click.argument("second", type=Words())
 @_answer_options
 def relate(first: str, second: str, **options: Any) -> None:
-    """关联图：FIRST 与 SECOND 之间最可信的路径。"""
+    """Draw the most reliable paths between FIRST and SECOND."""
     from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
 
     _draw("relate", lambda session: ask(session, first, second), **options)
@@ -150,7 +150,7 @@ def relate(first: str, second: str, **options: Any) -> None:
 @click.argument("name", type=Words())
 @_answer_options
 def profile(name: str, **options: Any) -> None:
-    """全景图：NAME 的全部关系。"""
+    """Draw all relations of NAME."""
     from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
 
     _draw("profile", lambda session: ask(session, name), **options)
@@ -160,19 +160,21 @@ def profile(name: str, **options: Any) -> None:
 @click.argument("theme_id", type=Words())
 @_answer_options
 def theme(theme_id: str, **options: Any) -> None:
-    """主题页：一个社区的摘要、成员与图。"""
+    """Draw a theme: summary, members and graph of a community."""
     from kg.query.themes.listing import theme as ask  # noqa: PLC0415 -- imported when called
 
     _draw("theme", lambda session: ask(session, theme_id), **options)
 
 
 @draw.command()
-@click.option("--level", type=click.IntRange(0), default=0, show_default=True, help="层级，0 最粗")
-@click.option("--most", type=click.IntRange(1), default=60, show_default=True, help="最多写几个主题，从最大的起")
-@click.option("--since", type=Day(), help="上次读到哪一天：另写 changes.md 与 changes.json")
+@click.option("--level", type=click.IntRange(0), default=0, show_default=True, help="level, 0 is the coarsest")
+@click.option(
+    "--most", type=click.IntRange(1), default=60, show_default=True, help="most themes to publish, the largest first"
+)
+@click.option("--since", type=Day(), help="day of the last reading: also write changes.md and changes.json")
 @_options
 def themes(level: int, most: int, since: date | None, **options: Any) -> None:
-    """发布主题：目录页、每个主题一页（图、摘要、传记、出处）与变化报告，写进 --out 文件夹。"""
+    """Publish themes into folder --out: an index, a page per theme (graph, summary, sources), a report of changes."""
     from kg.query.session import QuerySession  # noqa: PLC0415 -- imported when called
     from viz.publish.collection import listed_before  # noqa: PLC0415 -- imported when called
     from viz.publish.themes import Extent, publication  # noqa: PLC0415 -- imported when called

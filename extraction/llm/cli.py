@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from kg.commands.language import say, shown_lang, warn
 from kg.commands.options import Day, Words, kb_option
+from kg.commands.progress import progress_display
 from kg.errors import SettingsError
 from kg.llm.port import ModelError
+from kg.messages.words import listed, translated, word
 from kg.settings import load
 
 if TYPE_CHECKING:
@@ -36,15 +37,19 @@ def _selection(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that choose what a model reads."""
     for option in (
         click.option(
-            "--document", "documents", multiple=True, type=Words(), help="只读这篇（编号或读入时的路径，可重复）"
+            "--document",
+            "documents",
+            multiple=True,
+            type=Words(),
+            help="only this document (id, or path as ingested; repeatable)",
         ),
-        click.option("--since", type=Day(), help="只读这一天（含）以后发表的"),
+        click.option("--since", type=Day(), help="only documents published on or after this day"),
         click.option(
             "--min-gain",
             type=click.FloatRange(0),
             default=2.0,
             show_default=True,
-            help="预计新增的边少于此数的段落不送",
+            help="leave out passages with fewer expected new edges",
         ),
     ):
         command = option(command)
@@ -53,20 +58,27 @@ def _selection(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.group()
 def llm() -> None:
-    """用语言模型读出更多关系：逐条核对原文，回复存盘，不重复付费。"""
+    """Read more relations with a language model, each checked against the text; replies are kept and paid for once."""
 
 
 @llm.command()
 @kb_option
-@click.option("--dry-run", is_flag=True, help="只说会问几次、用多少 token、花多少钱，不问模型")
-@click.option("--max-tokens", type=click.IntRange(1), help="用满这么多 token 就停，再次运行时接着问")
-@click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="花满这么多就停（价目见 llm_prices）")
-@click.option("--retry-failed", is_flag=True, help="失败过的段落再问一次")
-@click.option("--parallel", type=click.IntRange(1, 256), default=lambda: load().llm_parallel, help="同时问几个问题")
+@click.option("--dry-run", is_flag=True, help="print requests, tokens and costs; ask no model")
+@click.option("--max-tokens", type=click.IntRange(1), help="stop after this many tokens; run again to resume")
+@click.option(
+    "--max-cost", type=click.FloatRange(0, min_open=True), help="stop after this much money (prices: llm_prices)"
+)
+@click.option("--retry-failed", is_flag=True, help="ask again for passages that failed")
+@click.option(
+    "--parallel",
+    type=click.IntRange(1, 256),
+    default=lambda: load().llm_parallel,
+    help="requests sent at the same time",
+)
 @_selection
 @click.pass_context
 def run(ctx: click.Context, /, kb: Path, **chosen: Any) -> None:
-    """向模型提问（llm_url、llm_model），核对回复并写入知识库；中断后再次运行不重复已答的问题。"""
+    """Ask the model (llm_url, llm_model), check its replies and store the facts; run again to resume."""
     from extraction.llm.job import apply, choose  # noqa: PLC0415 -- imported when called
     from kg.llm.dispatch import send  # noqa: PLC0415 -- imported when called
 
@@ -79,9 +91,10 @@ def run(ctx: click.Context, /, kb: Path, **chosen: Any) -> None:
         _print_choice(choice, limits)
         if chosen["dry_run"]:
             return
-        with _progress("问模型", len(choice.requests)) as progress:
+        with progress_display() as progress:
             at: str = ctx.find_root().obj.isoformat()
-            sent = send(endpoint, choice.requests, log, at=at, limits=limits, progress=progress)
+            asked = _counted(progress, "ask", len(choice.requests))
+            sent = send(endpoint, choice.requests, log, at=at, limits=limits, progress=asked)
         _print_sent(sent, limits)
         applied = apply(store, log, options=_reading_options(kb))
     _print_applied(applied)
@@ -94,12 +107,17 @@ def run(ctx: click.Context, /, kb: Path, **chosen: Any) -> None:
 @llm.command("export-batch")
 @click.argument("file", type=click.Path(path_type=Path))
 @kb_option
-@click.option("--model", default=lambda: load().llm_model, type=Words(), help="将要回答的模型的名称，默认 llm_model")
-@click.option("--retry-failed", is_flag=True, help="失败过的段落也写入")
+@click.option(
+    "--model",
+    default=lambda: load().llm_model,
+    type=Words(),
+    help="name of the model that will answer; default: llm_model",
+)
+@click.option("--retry-failed", is_flag=True, help="include passages that failed")
 @_selection
 @click.pass_context
 def export_batch(ctx: click.Context, /, file: Path, kb: Path, model: str, **chosen: Any) -> None:
-    """把要问模型的段落写成批处理文件 FILE（OpenAI 批处理格式），已有回复的不写。"""
+    """Write passages for the model to FILE, in OpenAI's batch format, without those that have replies."""
     from extraction.llm.job import choose, export_batch  # noqa: PLC0415 -- imported when called
 
     if not model:
@@ -110,7 +128,7 @@ def export_batch(ctx: click.Context, /, file: Path, kb: Path, model: str, **chos
         choice = choose(plans, log, model=model, min_gain=chosen["min_gain"], retry_failed=retry)
         export_batch(file, choice, log, model=model, at=ctx.find_root().obj)
     _print_choice(choice, _limits(model, {}), batch=True)
-    click.echo(f"{len(choice.requests)} 个请求 → {file}")
+    say("llm.exported", count=len(choice.requests), file=file)
 
 
 @llm.command("import-batch")
@@ -118,14 +136,14 @@ def export_batch(ctx: click.Context, /, file: Path, kb: Path, model: str, **chos
 @kb_option
 @click.pass_context
 def import_batch(ctx: click.Context, /, file: Path, kb: Path) -> None:
-    """把回复文件 FILE 存盘、核对并写入知识库；来历不限，已有的不重复。"""
+    """Keep the replies in FILE, check them and store the facts; from any source, known replies are skipped."""
     from extraction.llm.job import import_batch  # noqa: PLC0415 -- imported when called
 
     with _opened(kb) as (store, log):
         outcome = import_batch(file, store, log, options=_reading_options(kb), at=ctx.find_root().obj)
     for fault in outcome.faults:
-        click.echo(f"refused: {fault}", err=True)
-    click.echo(f"{outcome.replies} 份新回复，{outcome.known} 份已有，{len(outcome.faults)} 行不可用")
+        warn("cli.refused", error=translated(str(fault), shown_lang()))
+    say("llm.imported", replies=outcome.replies, known=outcome.known, faults=len(outcome.faults))
     _print_applied(outcome.applied)
     if outcome.faults:
         sys.exit(EXIT_REFUSED)
@@ -134,30 +152,31 @@ def import_batch(ctx: click.Context, /, file: Path, kb: Path) -> None:
 @llm.command()
 @kb_option
 def status(kb: Path) -> None:
-    """列出各模型的回复数与用量、还没有回复的请求及失败的原因、未通过核对的条数。"""
+    """Show replies and usage by model, unanswered requests with the causes of failures, and refused facts."""
     from extraction.llm.job import status  # noqa: PLC0415 -- imported when called
 
     with _opened(kb) as (store, log):
         found = status(store, log)
     for model, counts in found.models.items():
-        click.echo(f"{model}：{counts[0]} 份回复，{counts[1]:,} token 提问，{counts[2]:,} token 回答")
-    click.echo(f"{found.facts} 条事实由模型读出；{found.exported} 个请求已导出而未答，{found.failed.total()} 个失败")
+        tokens = {"prompt": f"{counts[1]:,}", "reply": f"{counts[2]:,}"}
+        say("llm.usage", model=model, replies=counts[0], **tokens)
+    say("llm.status", facts=found.facts, exported=found.exported, failed=found.failed.total())
     for cause, count in found.failed.most_common():
-        click.echo(f"  {count} 个：{cause}")
+        say("llm.cause", count=count, cause=translated(cause, shown_lang()))
     _print_refused(found.refused)
 
 
 @llm.command()
 @kb_option
 def forget(kb: Path) -> None:
-    """去掉模型读出的一切：只用本地抽取重读这些文档；存盘的回复不删，`liantu llm apply` 可还原。"""
+    """Remove what models read: read these documents again without; replies stay, `liantu llm apply` restores."""
     _apply(kb, with_replies=False)
 
 
 @llm.command()
 @kb_option
 def apply(kb: Path) -> None:
-    """用存盘的回复重读文档，不问模型：换了证券主表或词表之后，或在 forget 之后。"""
+    """Read documents again with the replies on disk, asking no model: after a new list of names, or after forget."""
     _apply(kb, with_replies=True)
 
 
@@ -172,16 +191,23 @@ def _apply(kb: Path, *, with_replies: bool) -> None:
 
 @click.command()
 @kb_option
-@click.option("--model", type=Words(), help="作判断的模型，默认 llm_model")
-@click.option("--count", type=click.IntRange(1, 5000), default=60, show_default=True, help="抽查多少条")
-@click.option("--reader", default="", help="只查这个读取器读出的，如 llm/ 或 edges@")
-@click.option("--relation", default="", help="只查这种关系")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="只查把握不低于此值的")
-@click.option("--seed", type=int, default=7, show_default=True, help="抽样的种子")
-@click.option("--list", "listing", is_flag=True, help="只列出已有的判断与各读取器的正确率，不问模型")
+@click.option("--model", type=Words(), help="model that judges; default: llm_model")
+@click.option("--count", type=click.IntRange(1, 5000), default=60, show_default=True, help="number of facts to judge")
+@click.option("--reader", default="", help="only facts of this reader, such as llm/ or edges@")
+@click.option("--relation", default="", help="only this relation")
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="only facts with at least this confidence in the base",
+)
+@click.option("--seed", type=int, default=7, show_default=True, help="seed of the sample")
+@click.option(
+    "--list", "listing", is_flag=True, help="list the judgements and the precision of each reader; ask no model"
+)
 @click.pass_context
 def verify(ctx: click.Context, /, kb: Path, *, model: str | None, listing: bool, **chosen: Any) -> None:
-    """让模型对照原文判断库中的事实：right、loose 或 wrong；判断留作记录，可用 `liantu entity revoke` 撤销。"""
+    """Let a model judge facts against their text as right, loose or wrong; `liantu entity revoke` undoes one."""
     from extraction.llm import verification  # noqa: PLC0415 -- imported when called
     from kg.llm.dispatch import SpendingLimits, send  # noqa: PLC0415 -- imported when called
 
@@ -196,13 +222,13 @@ def verify(ctx: click.Context, /, kb: Path, *, model: str | None, listing: bool,
         requests = [verification.pending(batch, endpoint.model) for batch in asked]
         fresh = [item for item in requests if item.key not in log.replies]
         now = ctx.find_root().obj
-        with _progress("核对", len(fresh)) as progress:
-            limits = SpendingLimits(load().llm_parallel)
-            sent = send(endpoint, fresh, log, at=now.isoformat(), limits=limits, progress=progress)
+        with progress_display() as progress:
+            limits, judged = SpendingLimits(load().llm_parallel), _counted(progress, "judge", len(fresh))
+            sent = send(endpoint, fresh, log, at=now.isoformat(), limits=limits, progress=judged)
         _print_sent(sent, _limits(endpoint.model, {}))
         when = now.astimezone().date(), now
         counts, missing = verification.record(store, log, asked, model=endpoint.model, author=author, at=when)
-        click.echo(f"{counts.total()} 条有了判断，{missing} 条没有可用的回答")
+        say("llm.judged", count=counts.total(), missing=missing)
         _print_verdicts(store)
     if sent.refused:
         raise ModelError(endpoint.url, sent.refused.partition(": ")[2] or sent.refused)
@@ -210,15 +236,19 @@ def verify(ctx: click.Context, /, kb: Path, *, model: str | None, listing: bool,
         sys.exit(EXIT_REFUSED)
 
 
+def _counted(progress: Callable[[str, int, int], None], stage: str, total: int) -> Callable[[int], None]:
+    return lambda done: progress(stage, done, total)
+
+
 def _print_verdicts(store: Store) -> None:
     from extraction.llm.verification import bin_text, records  # noqa: PLC0415 -- imported when called
     from kg.judgement import OF_FACTS  # noqa: PLC0415 -- imported when called
 
     for reader, record in records(store.view()).items():
-        click.echo(f"{reader}：{record.counts.total()} 条，正确率估计 {record.precision:.2f}")
+        say("llm.precision", reader=reader, count=record.counts.total(), precision=f"{record.precision:.2f}")
         for at, counts in sorted(record.bins.items()):
-            words = "，".join(f"{verdict.value} {counts[verdict]}" for verdict in OF_FACTS)
-            click.echo(f"  把握 {bin_text(at)}：{words}")
+            verdicts = ", ".join(f"{verdict.value} {counts[verdict]}" for verdict in OF_FACTS)
+            say("llm.bin", bin=bin_text(at), verdicts=verdicts)
 
 
 def endpoint_of_settings() -> Endpoint:
@@ -256,52 +286,36 @@ def _limits(model: str, chosen: dict[str, Any]) -> SpendingLimits:
 def _print_choice(choice: Choice, limits: SpendingLimits, *, batch: bool = False) -> None:
     prompt, reply = choice.tokens
     factor = limits.price.batch if limits.price and batch else 1.0
-    money = f"，约 {limits.price.text(limits.price.of(prompt, reply) * factor)}" if limits.price else ""
-    click.echo(
-        f"预计提问 {len(choice.requests)} 次，约 {prompt:,.0f} token 提问、{reply:,.0f} token 回答{money}；"
-        f"不送：已有回复 {choice.answered}，增益太小 {choice.low_gain}，"
-        f"已导出 {choice.exported}，曾失败 {choice.failed}"
-    )
+    say("llm.expected", count=len(choice.requests), prompt=f"{prompt:,.0f}", reply=f"{reply:,.0f}")
+    if limits.price:
+        say("llm.cost", money=limits.price.text(limits.price.of(prompt, reply) * factor))
+    left_out = {name: getattr(choice, name) for name in ("answered", "low_gain", "exported", "failed")}
+    say("llm.left_out", **left_out)
 
 
 def _print_sent(sent: Sent, limits: SpendingLimits) -> None:
-    money = f"，{limits.price.text(limits.price.of(sent.prompt_tokens, sent.reply_tokens))}" if limits.price else ""
-    split = f"，拆分 {sent.split} 次" if sent.split else ""
-    left = f"；到限，还有 {sent.left} 个未问" if sent.left and not sent.refused else ""
-    click.echo(
-        f"实际提问 {sent.calls + sent.failed} 次，{sent.prompt_tokens:,} token 提问、"
-        f"{sent.reply_tokens:,} token 回答{money}{split}，失败 {sent.failed} 次{left}"
-    )
+    tokens = {"prompt": f"{sent.prompt_tokens:,}", "reply": f"{sent.reply_tokens:,}"}
+    say("llm.sent", count=sent.calls + sent.failed, failed=sent.failed, **tokens)
+    if limits.price:
+        say("llm.cost", money=limits.price.text(limits.price.of(sent.prompt_tokens, sent.reply_tokens)))
+    if sent.split:
+        say("llm.split", count=sent.split)
+    if sent.left and not sent.refused:
+        say("llm.limit", count=sent.left)
     for cause in sorted(set(sent.causes)):
-        click.echo(f"failed: {sent.causes.count(cause)} × {cause}", err=True)
+        warn("llm.failed", count=sent.causes.count(cause), cause=translated(cause, shown_lang()))
 
 
 def _print_applied(applied: Applied) -> None:
-    click.echo(
-        f"{applied.documents} 篇重读并写入，{applied.unchanged} 篇没有变化；其中 {applied.facts} 条事实由模型读出"
-    )
+    say("llm.applied", documents=applied.documents, unchanged=applied.unchanged, facts=applied.facts)
     _print_refused(applied.refused)
 
 
 def _print_refused(refused: Counter[str]) -> None:
     if refused:
-        reasons = "、".join(f"{_REASONS.get(reason, reason)} {count}" for reason, count in refused.most_common())
-        click.echo(f"未通过核对 {refused.total()} 条：{reasons}")
-
-
-_REASONS = {
-    "quote": "行号或引文不在原文",
-    "argument": "名称不在所引之处",
-    "name": "不是名称",
-    "kind": "类别不合",
-    "number": "数字不在原文",
-    "modality": "确定性与原文不合",
-    "relation": "关系不在词表",
-    "format": "格式不对",
-    "self": "两端相同",
-    "cut": "回复不完整",
-    "too-many": "条数过多",
-}
+        lang = shown_lang()
+        reasons = (f"{word(f'llm.refused.{reason}', lang)} {count}" for reason, count in refused.most_common())
+        say("llm.refused", count=refused.total(), reasons=listed(reasons, lang))
 
 
 def _documents(store: Store, chosen: dict[str, Any]) -> list[str] | None:
@@ -352,13 +366,3 @@ def _opened(kb: Path) -> Iterator[tuple[Store, ReplyLog]]:
         yield store, ReplyLog(replies_beside(kb))
     finally:
         store.close()
-
-
-@contextmanager
-def _progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar on a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        task = bars.add_task(label, total=total)
-        yield lambda done: bars.update(task, completed=done)

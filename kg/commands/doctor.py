@@ -12,6 +12,8 @@ from pathlib import Path
 import click
 from packaging.requirements import Requirement
 
+from kg.commands.language import say, shown_lang
+from kg.messages.words import translated
 from liantu import shadowed
 
 _LEAST_SQLITE = (3, 35)
@@ -19,13 +21,13 @@ _LEAST_SQLITE = (3, 35)
 
 @click.command()
 def doctor() -> None:
-    """检查安装：依赖是否齐全，包是否被别的包遮住或覆盖。"""
+    """Check the installation: missing dependencies, and packages that another one shadows or has overwritten."""
     faults = [fault for check in (_python, _sqlite, shadowed, _overwritten, _missing) for fault in check()]
     for fault in faults:
-        click.echo(f"✗ {fault}")
+        click.echo(f"✗ {translated(fault, shown_lang())}")
     if faults:
         sys.exit(1)
-    click.echo("✓ 一切就绪")
+    say("doctor.ready")
 
 
 def _python() -> list[str]:
@@ -36,11 +38,11 @@ def _python() -> list[str]:
 def _sqlite() -> list[str]:
     click.echo(f"  SQLite {sqlite3.sqlite_version}")
     if sqlite3.sqlite_version_info < _LEAST_SQLITE:
-        return [f"SQLite {sqlite3.sqlite_version} 太旧，需要 {'.'.join(map(str, _LEAST_SQLITE))} 以上"]
+        return [f"SQLite {sqlite3.sqlite_version} is too old; {'.'.join(map(str, _LEAST_SQLITE))} or later is needed"]
     with sqlite3.connect(":memory:") as connection:
         options = {row[0] for row in connection.execute("PRAGMA compile_options")}
     connection.close()
-    return [] if "ENABLE_FTS5" in options else ["这个 Python 的 SQLite 没有 FTS5，全文检索不可用"]
+    return [] if "ENABLE_FTS5" in options else ["SQLite of this Python has no FTS5, so full-text search does not work"]
 
 
 def _overwritten() -> list[str]:
@@ -51,9 +53,9 @@ def _overwritten() -> list[str]:
         if file.hash is None or file.suffix not in {".py", ".yaml", ".csv"}:
             continue
         if not place.is_file():
-            faults.append(f"缺少文件 {place}；请重新安装 liantu")
+            faults.append(f"file {place} is missing; reinstall liantu")
         elif _digest(place, file.hash.mode) != file.hash.value:
-            faults.append(f"文件 {place} 与安装时不同，可能被别的包覆盖；请把 liantu 重新装进单独的环境")
+            faults.append(f"file {place} is not as installed; install liantu in an environment of its own")
     return faults
 
 
@@ -70,9 +72,9 @@ def _missing() -> list[str]:
             try:
                 version = distribution(requirement.name).version
             except PackageNotFoundError:
-                faults.append(f"缺少 {requirement.name}；请重新安装 liantu")
+                faults.append(f"{requirement.name} is missing; reinstall liantu")
                 continue
             click.echo(f"  {requirement.name} {version}")
             if version not in requirement.specifier:
-                faults.append(f"{requirement.name} {version} 不满足 {requirement.specifier}")
+                faults.append(f"{requirement.name} {version} does not meet {requirement.specifier}")
     return faults

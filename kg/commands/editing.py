@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.language import shown_lang
+from kg.commands.language import say, shown_lang, warn, warn_of
 from kg.commands.options import Day, Words, kb_option, opened
 from kg.errors import JudgementRefused, StoreUnusable, UnknownDocument
 from kg.ids import entity_id
@@ -36,7 +36,7 @@ _SHOWN = 5
 @click.argument("documents", nargs=-1, required=True, type=Words())
 @kb_option
 def remove(documents: tuple[str, ...], kb: Path) -> None:
-    """移除文档 DOCUMENTS（编号或读入时的路径）：知识库如同从未读过它们，被它们取代的事实恢复有效。"""
+    """Remove DOCUMENTS (ids, or paths as ingested): as if never read; facts that they superseded hold again."""
     removed, unknown = 0, []
     with _store(kb) as store, store.writer() as writer:
         for given in documents:
@@ -47,8 +47,8 @@ def remove(documents: tuple[str, ...], kb: Path) -> None:
             if not found:
                 unknown.append(UnknownDocument(given))
     for fault in unknown:
-        click.echo(word("cli.refused", shown_lang(), error=fault.worded(shown_lang())), err=True)
-    click.echo(word("edit.removed", shown_lang(), count=removed, kb=kb))
+        warn_of(fault)
+    say("edit.removed", count=removed, kb=kb)
     if unknown:
         sys.exit(_EXIT_REFUSED)
 
@@ -56,7 +56,7 @@ def remove(documents: tuple[str, ...], kb: Path) -> None:
 @click.command()
 @kb_option
 def check(kb: Path) -> None:
-    """检查知识库是否完好：逐条列出不变量，有一条不成立时退出码为 4。"""
+    """Check that the knowledge base is intact: list its invariants; exit code 4 if one is broken."""
     lang = shown_lang()
     with _store(kb) as store:
         if not isinstance(store, Checkable):
@@ -73,22 +73,24 @@ def check(kb: Path) -> None:
             if len(faults) > _SHOWN:
                 click.echo(word("check.more", lang, count=len(faults) - _SHOWN))
     if broken:
-        click.echo(word("check.broken", lang, kb=kb, count=sum(map(len, broken.values()))), err=True)
+        warn("check.broken", kb=kb, count=sum(map(len, broken.values())))
         sys.exit(_EXIT_STORE)
 
 
 @click.group()
 def entity() -> None:
-    """实体判断：merge 合并、split 拆分、revoke 撤销、list 列出；每条判断都留有何人、何时、为何，可以撤销。"""
+    """Judge entities: merge, split, revoke, list; each judgement keeps who, when and why, and can be revoked."""
 
 
 def _judging(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add who, why, from when on, and how sure."""
     for option in (
-        click.option("--score", type=click.FloatRange(0, 1), help="把握，0 到 1"),
-        click.option("--day", type=Day(), help="从这一天起算（--as-of 更早的视图看不到它），默认今天"),
-        click.option("--by", required=True, type=Words(), help="何人判断"),
-        click.option("--why", required=True, type=Words(), help="依据"),
+        click.option("--score", type=click.FloatRange(0, 1), help="confidence, 0 to 1"),
+        click.option(
+            "--day", type=Day(), help="first day on which it applies, hidden from earlier --as-of; default: today"
+        ),
+        click.option("--by", required=True, type=Words(), help="author of the judgement"),
+        click.option("--why", required=True, type=Words(), help="reason"),
     ):
         command = option(command)
     return kb_option(command)
@@ -100,7 +102,7 @@ def _judging(command: Callable[..., Any]) -> Callable[..., Any]:
 @_judging
 @click.pass_context
 def merge(context: click.Context, /, one: str, other: str, **stated: Any) -> None:
-    """合并：ONE 从此归入 OTHER（名称或编号），两者的事实合为一处；以后的文档再用旧名也归入它。"""
+    """Merge ONE into OTHER (names or ids) with all their facts; later documents that use the old name follow."""
     with _store(stated["kb"]) as store:
         view = store.view()
         subject, object_ = _entity(view, one), _entity(view, other)
@@ -111,14 +113,14 @@ def merge(context: click.Context, /, one: str, other: str, **stated: Any) -> Non
 @entity.command()
 @click.argument("whole", type=Words())
 @click.argument("name", type=Words())
-@click.option("--into", type=Words(), help="拆给哪个编号，默认按名称新立")
-@click.option("--document", "documents", multiple=True, type=Words(), help="只在这篇文档里（编号，可重复）")
-@click.option("--from", "start", type=Day(), help="只在这一天（含）起发表的文档里")
-@click.option("--until", "end", type=Day(), help="只在这一天（不含）以前发表的文档里")
+@click.option("--into", type=Words(), help="id of the other entity; a new one by default")
+@click.option("--document", "documents", multiple=True, type=Words(), help="only in this document (id, repeatable)")
+@click.option("--from", "start", type=Day(), help="only in documents published on or after this day")
+@click.option("--until", "end", type=Day(), help="only in documents published before this day")
 @_judging
 @click.pass_context
 def split(context: click.Context, /, whole: str, name: str, **stated: Any) -> None:
-    """拆分：文档用 NAME 称呼 WHOLE 时，说的其实是另一个实体。"""
+    """Split: documents that call WHOLE by NAME mean another entity."""
     with _store(stated["kb"]) as store:
         view = store.view()
         subject = _entity(view, whole)
@@ -135,17 +137,17 @@ def split(context: click.Context, /, whole: str, name: str, **stated: Any) -> No
 @_judging
 @click.pass_context
 def revoke(context: click.Context, /, judgement: str, **stated: Any) -> None:
-    """撤销：JUDGEMENT（list 所列的编号）不再算数，一切恢复原状。"""
+    """Revoke JUDGEMENT (an id from list): everything is as it was before."""
     with _store(stated["kb"]) as store:
         kept = _judge(store, _judgement(context, Verdict.REVOKE, judgement, "", **stated))
         click.echo(f"{kept.id}  {word('edit.revokes', shown_lang(), id=judgement)}")
 
 
 @entity.command("list")
-@click.option("--as-of", type=Day(), help="只看这一天（含）以前的判断")
+@click.option("--as-of", type=Day(), help="only judgements made on or before this day")
 @kb_option
 def listed(kb: Path, as_of: date | None) -> None:
-    """列出全部判断：编号、日期、何人、内容、依据，已撤销的也在内。"""
+    """List all judgements with id, day, author, content and reason, revoked ones included."""
     with opened(kb, as_of) as view:
         every = view.judgements()
         facts = {item.id for item in every if item.verdict in OF_FACTS}

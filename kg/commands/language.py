@@ -1,7 +1,9 @@
-"""The language of a command: its option, and what is wrong with a command line in words."""
+"""The language of a command line: its option, help, output and usage errors."""
 
 from __future__ import annotations
 
+from copy import copy
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,11 +13,13 @@ from kg.messages.words import LANGUAGES, translated, word
 from kg.settings import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from kg.errors import KgError
     from kg.messages.words import Lang
 
 _META = "liantu.lang"
+_EXTRA = "  ["  # starts what click adds to the help of an option: its default and range
 
 
 def lang_option(command: Callable[..., Any], *, passed: bool = True) -> Callable[..., Any]:
@@ -23,9 +27,9 @@ def lang_option(command: Callable[..., Any], *, passed: bool = True) -> Callable
     return click.option(
         "--lang",
         type=click.Choice(list(LANGUAGES)),
-        default=lambda: load().lang,
+        default=lambda: click.get_current_context().meta.get(_META, load().lang),
         show_default="zh",
-        help="输出语言",
+        help="language of the output",
         is_eager=True,
         expose_value=passed,
         callback=_remember,
@@ -35,6 +39,49 @@ def lang_option(command: Callable[..., Any], *, passed: bool = True) -> Callable
 def _remember(context: click.Context, _: click.Parameter, value: Lang) -> Lang:
     context.meta[_META] = value
     return value
+
+
+class HelpInLanguage(click.HelpFormatter):
+    """Writes what click itself says in help in the language of the command line."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write the usage line."""
+        super().write_usage(prog, args, word("cli.usage", shown_lang(), usage="") if prefix is None else prefix)
+
+    def write_heading(self, heading: str) -> None:
+        """Write a heading."""
+        lang = shown_lang()
+        self.write(f"{'':>{self.current_indent}}{translated(heading, lang)}{word('colon', lang).rstrip()}\n")
+
+    def write_text(self, text: str) -> None:
+        """Write what a command is for."""
+        super().write_text(translated(text, shown_lang()))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write options or commands, each with its help."""
+        super().write_dl([(name, _worded(text)) for name, text in rows], col_max, col_spacing)
+
+
+def _worded(text: str) -> str:
+    help_text, bracket, extra = text.partition(_EXTRA)
+    extras = [translated(each, shown_lang()) for each in extra.removesuffix("]").split("; ")]
+    return translated(help_text, shown_lang()) + (f"{bracket}{'; '.join(extras)}]" if bracket else "")
+
+
+class CommandContext(click.Context):
+    """A context of which all help is in one language."""
+
+    formatter_class = HelpInLanguage
+
+
+def in_language(command: click.Command, lang: Lang) -> click.Command:
+    """Return a copy of a command, and of all commands of a group, of which help and listing are in a language."""
+    made = copy(command)
+    made.context_class = CommandContext
+    made.short_help = translated(cleandoc(command.help or ""), lang).partition("\n\n")[0]
+    if isinstance(made, click.Group):
+        made.commands = {name: in_language(each, lang) for name, each in made.commands.items()}
+    return made
 
 
 def with_lang(command: click.Command) -> click.Command:
@@ -52,6 +99,26 @@ def shown_lang() -> Lang:
     context = click.get_current_context(silent=True)
     lang: Lang = context.meta.get(_META, "zh") if context else "zh"
     return lang
+
+
+def say(key: str, **parts: object) -> None:
+    """Print the text of a key in the language of the command that runs."""
+    click.echo(word(key, shown_lang(), **parts))
+
+
+def warn(key: str, **parts: object) -> None:
+    """Print the text of a key to standard error."""
+    click.echo(word(key, shown_lang(), **parts), err=True)
+
+
+def warn_of(fault: KgError) -> None:
+    """Print what was refused to standard error."""
+    warn("cli.refused", error=fault.worded(shown_lang()))
+
+
+def choose_language(context: click.Context, arguments: Sequence[str]) -> None:
+    """Set the language of a command line before it is parsed, so that its help has it too."""
+    context.meta[_META] = language_of(arguments)
 
 
 def language_of(arguments: Sequence[str]) -> Lang:

@@ -57,13 +57,17 @@ class Words(click.ParamType):  # type: ignore[type-arg] # as above
 def kb_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --kb."""
     return click.option(
-        "--kb", type=click.Path(path_type=Path), default=lambda: load().kb, show_default="kb.liantu", help="知识库文件"
+        "--kb",
+        type=click.Path(path_type=Path),
+        default=lambda: load().kb,
+        show_default="kb.liantu",
+        help="knowledge base",
     )(command)
 
 
 def view_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --kb and --as-of."""
-    return kb_option(click.option("--as-of", type=Day(), help="只看这一天（含）以前发表的内容")(command))
+    return kb_option(click.option("--as-of", type=Day(), help="only what was published on or before this day")(command))
 
 
 def confidence_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,13 +77,13 @@ def confidence_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.FloatRange(0, 1),
         default=lambda: load().answer_confidence,
         show_default="0.65",
-        help="只用把握不低于此值的事实作答",
+        help="only facts with at least this confidence",
     )(command)
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --json."""
-    return click.option("--json", "as_json", is_flag=True, help="输出 JSON")(command)
+    return click.option("--json", "as_json", is_flag=True, help="print JSON")(command)
 
 
 def configured_model() -> Model | None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.language import shown_lang
+from kg.commands.language import say, shown_lang, warn_of
 from kg.commands.options import Day, Words, json_option, kb_option
 from kg.errors import UnknownName
-from kg.messages.words import word
+from kg.messages.words import listed, noted
 from kg.settings import load
 
 if TYPE_CHECKING:
@@ -29,33 +29,33 @@ _OPEN = "…"
 
 @click.group()
 def securities() -> None:
-    """证券主表：导入自备名单，查某日谁用某名，比较两份名单。"""
+    """Manage lists of securities: import your own, look up who had a name on a day, compare two lists."""
 
 
 @securities.command("import")
 @click.argument("file", type=_FILE)
-@click.option("--namechange", type=_FILE, help="按日期的简称变更史（Tushare namechange 的 JSON）")
+@click.option("--namechange", type=_FILE, help="dated history of short names (JSON of Tushare's namechange)")
 @kb_option
 def import_(file: Path, namechange: Path | None, kb: Path) -> None:
-    """导入 FILE（CSV、TSV、JSONL，或交易所网站导出的名单），存在知识库旁；之后读文档、提问都用它。"""
+    """Import FILE (CSV, TSV, JSONL, or a list from an exchange) beside the base; reading and asking then use it."""
     from kg.securities.lists.imported import add_to_base  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imports import read_master  # noqa: PLC0415 -- imported when called
 
     rows = read_master(file, namechange=namechange)
     target = add_to_base(kb, rows)
     names = sum(map(len, rows.names.values()))
-    click.echo(f"{len(rows.listings)} 个代码，{names} 个名称，{len(rows.faults)} 行未能读取 → {target}")
+    say("securities.imported", codes=len(rows.listings), names=names, faults=len(rows.faults), target=target)
     _refuse(rows.faults)
 
 
 @securities.command()
 @click.argument("name", type=Words())
-@click.option("--as-of", "day", type=Day(), help="这一天谁叫这个名字；不给则列出各个时期")
-@click.option("--master", type=_FILE, default=lambda: load().master, help="自备证券主表")
+@click.option("--as-of", "day", type=Day(), help="who had the name on this day; all periods by default")
+@click.option("--master", type=_FILE, default=lambda: load().master, help="your own list of securities")
 @kb_option
 @json_option
 def show(name: str, day: date | None, *, master: Path | None, kb: Path, as_json: bool) -> None:
-    """查看 NAME（名称或任意写法的代码）指谁：名称的起止、各地上市代码；没有时列出相近的名称。"""
+    """Show who NAME (a name, or a code in any form) is: periods of its names, its listings; else similar names."""
     from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
     from kg.securities.master import Master  # noqa: PLC0415 -- imported when called
 
@@ -75,25 +75,25 @@ def show(name: str, day: date | None, *, master: Path | None, kb: Path, as_json:
 @click.argument("after", type=_FILE)
 @json_option
 def diff(before: Path, after: Path, *, as_json: bool) -> None:
-    """比较两份名单 BEFORE、AFTER：新增、消失、改名的代码。"""
+    """Compare the lists BEFORE and AFTER: codes that are new, gone or renamed."""
     from kg.securities.lists.imports import read_master  # noqa: PLC0415 -- imported when called
     from kg.securities.records import compare  # noqa: PLC0415 -- imported when called
 
     old, new = read_master(before), read_master(after)
-    changes = compare(old, new)
+    changes, lang = compare(old, new), shown_lang()
     for change in changes:
         if as_json:
             line = {"code": change.code, "kind": change.kind, "before": change.before, "after": change.after}
             click.echo(json.dumps(line, ensure_ascii=False))
         else:
             mark = {"added": "+", "removed": "-"}.get(change.kind, "~")
-            click.echo(f"{mark} {change.code}  {'、'.join(change.before)} → {'、'.join(change.after)}")
+            click.echo(f"{mark} {change.code}  {listed(change.before, lang)} → {listed(change.after, lang)}")
     _refuse([*old.faults, *new.faults])
 
 
 def _refuse(faults: list[MasterFault]) -> None:
     for fault in faults:
-        click.echo(word("cli.refused", shown_lang(), error=fault.worded(shown_lang())), err=True)
+        warn_of(fault)
     if faults:
         sys.exit(EXIT_REFUSED)
 
@@ -114,7 +114,7 @@ def _near(master: Master, name: str, day: date | None) -> list[str]:
 
     near, on = NearNames(master), day or calendar_day.max
     proposals = [*near.propose(name, on), *near.related(name, on)]
-    return list(dict.fromkeys(f"{each.name}（{each.issuer.code}）" for each in proposals))[:5]
+    return list(dict.fromkeys(f"{each.name}{noted(each.issuer.code, shown_lang())}" for each in proposals))[:5]
 
 
 def _told(issuer: Issuer, day: date | None) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.language import lang_option
+from kg.commands.language import lang_option, shown_lang, warn
 from kg.commands.options import confidence_option, configured_encoder, configured_model, kb_option
 from kg.errors import KgError, SettingsError
+from kg.messages.words import translated
 from kg.settings import load, share_metrics
 
 if TYPE_CHECKING:
@@ -32,12 +33,25 @@ _HUNG_SECONDS = 60  # a worker on a machine with too much work is slow to reply;
 _PREFIX = f"{__name__.rpartition('.commands')[0]}.service."
 _PORT = click.IntRange(0, 65535)
 _NETWORK = (
-    click.option("--host", default="127.0.0.1", show_default=True, help="监听的地址；非本机地址须设置密钥"),
-    click.option("--port", type=_PORT, default=8765, show_default=True, help="监听的端口，0 为任一空闲的"),
-    click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="几个进程"),
-    click.option("--keys", type=click.Path(path_type=Path, dir_okay=False), help="密钥文件：每行 名称 散列 [每秒次数]"),
     click.option(
-        "--rate", type=click.FloatRange(0, 1e6), default=0, show_default=True, help="每个密钥每秒几次，0 不限"
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        help="address to listen on; one beyond this machine needs keys",
+    ),
+    click.option("--port", type=_PORT, default=8765, show_default=True, help="port to listen on, 0 for any free one"),
+    click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="number of processes"),
+    click.option(
+        "--keys",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="file of keys, one per line: NAME HASH [REQUESTS PER SECOND]",
+    ),
+    click.option(
+        "--rate",
+        type=click.FloatRange(0, 1e6),
+        default=0,
+        show_default=True,
+        help="requests per second and key, 0 for no limit",
     ),
 )
 
@@ -51,13 +65,21 @@ def _network_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @kb_option
 @_network_options
-@click.option("--concurrency", type=click.IntRange(1, 256), default=4, show_default=True, help="同时回答几个问题")
-@click.option("--seconds", type=click.FloatRange(0.1, 600), default=20, show_default=True, help="一个问题最多几秒")
-@click.option("--new-key", is_flag=True, help="生成一个密钥及其散列，然后退出")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 256),
+    default=4,
+    show_default=True,
+    help="questions answered at the same time",
+)
+@click.option(
+    "--seconds", type=click.FloatRange(0.1, 600), default=20, show_default=True, help="most seconds per question"
+)
+@click.option("--new-key", is_flag=True, help="make a key and its hash, then exit")
 @confidence_option
 @lang_option
 def serve(*, new_key: bool, **options: Any) -> None:
-    """HTTP 服务：只读，回答与 --json 相同（需 pip install 'liantu[serve]'）。"""
+    """Serve answers over HTTP, read-only, as --json prints them (pip install 'liantu[serve]')."""
     try:
         from kg.service.keys import hash_key, random_key  # noqa: PLC0415 -- an optional extra
     except ModuleNotFoundError as missing:
@@ -123,7 +145,7 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
     _knowledge_base(**base).close()  # a base that cannot be opened is said here, in one line
     with listening(host, port) as listener, TemporaryDirectory(prefix="liantu-metrics-") as shared:
         if not made.ring().required:
-            click.echo("liantu: no keys set: open to every program on this machine", err=True)
+            warn("cli.error", error=translated("no keys set: open to every program on this machine", shown_lang()))
         if workers > 1:
             made = replace(made, shared_metrics=shared)
             share_metrics(shared)
@@ -153,12 +175,12 @@ def _serve(*, host: str, port: int, workers: int, tools: bool = False, **options
 
 @click.command()
 @kb_option
-@click.option("--http", is_flag=True, help="经 HTTP 服务（/mcp），否则经标准输入输出")
+@click.option("--http", is_flag=True, help="over HTTP (/mcp) instead of standard input and output")
 @_network_options
 @confidence_option
 @lang_option
 def mcp(*, http: bool, **options: Any) -> None:
-    """MCP 工具：经标准输入输出或 HTTP 供助手调用（需 pip install 'liantu[mcp]'）。"""
+    """Serve MCP tools to assistants, over standard input and output or HTTP (pip install 'liantu[mcp]')."""
     if http:
         _serve(tools=True, **options)
         return

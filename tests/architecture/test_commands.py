@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import EntryPoint, entry_points
+from inspect import cleandoc
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from kg.cli import GROUP, root
+from kg.messages.words import translated
 from tests.architecture.source import ROOT, project
 
+HAN = re.compile(r"[\u4e00-\u9fff]")
 COMMANDS: dict[str, str] = project()["project"]["entry-points"]["liantu.commands"]
 
 
@@ -27,7 +30,32 @@ def test_a_command_loads_and_helps(name: str):
     assert command.help, f"{name} has no help text"
     shown = CliRunner().invoke(root, [name, "--help"])
     assert shown.exit_code == 0
-    assert shown.output.startswith("Usage: ")
+    assert shown.output.startswith("用法：")
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_is_in_one_language(name: str):
+    """Every text of help is English in the code and has its Chinese."""
+    for command in with_subcommands(EntryPoint(name, COMMANDS[name], GROUP).load()):
+        options = [option.help or "" for option in command.params if isinstance(option, click.Option)]
+        for text in (cleandoc(command.help or ""), *options):
+            assert not HAN.search(text)
+            assert HAN.search(translated(text, "zh")), text
+
+
+def test_help_takes_the_language_of_the_command_line():
+    for arguments in (["llm", "run", "--lang", "en", "-h"], ["llm", "run", "-h", "--lang=en"], ["--lang", "en", "-h"]):
+        assert not HAN.search(CliRunner().invoke(root, arguments).output)
+    chinese = CliRunner().invoke(root, ["llm", "run", "--help"]).output
+    assert "选项：" in chinese
+    assert "[默认：2.0; x>=0]" in chinese
+    assert "显示本说明并退出。" in chinese
+    assert "命令：" in CliRunner().invoke(root, ["--help"]).output
+
+
+def with_subcommands(command: click.Command) -> list[click.Command]:
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    return [command, *(found for each in below for found in with_subcommands(each))]
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

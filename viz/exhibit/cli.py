@@ -28,13 +28,13 @@ _BROWSER_AFTER = 0.5  # seconds, so that the server answers first
 
 @click.command()
 @kb_option
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="监听的端口，默认任一空闲的")
-@click.option("--no-open", is_flag=True, help="不打开浏览器")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="port to listen on; default: any free one")
+@click.option("--no-open", is_flag=True, help="do not open a browser")
 @confidence_option
 @lang_option
 @click.pass_context
 def explore(context: click.Context, /, *, port: int, no_open: bool, **options: Any) -> None:
-    """在浏览器里浏览知识库，只对本机开放；可记录判断（需 pip install 'liantu[serve]'）。"""
+    """Browse the base in a web browser on this machine and record judgements (pip install 'liantu[serve]')."""
     try:
         import uvicorn  # noqa: PLC0415 -- an optional extra
 
@@ -67,12 +67,12 @@ def explore(context: click.Context, /, *, port: int, no_open: bool, **options: A
 
 @click.command()
 @kb_option
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="写到哪个文件夹")
-@click.option("--one-file", is_flag=True, help="全部写进一个网页文件")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="folder to write")
+@click.option("--one-file", is_flag=True, help="write everything into one page")
 @confidence_option
 @lang_option
 def exhibit(*, kb: Path, out: Path, one_file: bool, min_confidence: float, lang: Lang) -> None:
-    """把整个知识库写成可浏览的静态网页：双击 index.html 即开，不需要服务，不联网。"""
+    """Write the whole base as static web pages to browse: open index.html, no service and no network needed."""
     from viz.exhibit.content import ExhibitContent  # noqa: PLC0415 -- imported when called
     from viz.exhibit.pages import write_exhibit  # noqa: PLC0415 -- imported when called
 

@@ -117,6 +117,10 @@ def test_a_run_asks_once_writes_what_holds_and_counts_what_does_not(base: Path):
     assert "预计提问 0 次" in again
     assert "0 篇重读并写入，3 篇没有变化" in again
     assert "small：3 份回复，21 token 提问，9 token 回答" in call("llm", "status").output
+    status = call("llm", "status", "--lang", "en").output
+    assert "small: 3 replies, 21 prompt tokens, 9 reply tokens" in status
+    assert "3 refused: name not in the quote 3" in status
+    assert not re.search(r"[\u4e00-\u9fff]", status)
     call("check")
 
 

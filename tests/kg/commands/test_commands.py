@@ -28,6 +28,7 @@ from tests.kg.query.world import LONGI, MARGIN_2023, filled, named, solar
 if TYPE_CHECKING:
     from _pytest.capture import CaptureFixture
 
+HAN = re.compile(r"[\u4e00-\u9fff]")
 QUESTIONS = [
     ["chain", "硅片"],
     ["impact", "硅料价格", "--direction", "down"],
@@ -298,7 +299,7 @@ def test_without_any_base_the_default_is_named(liantu: Liantu):
 
 def test_help_names_every_command_and_loads_it(liantu: Liantu):
     assert liantu("--help") == 0
-    listed = {line.split()[0] for line in liantu.out.split("Commands:")[1].splitlines() if line.strip()}
+    listed = set(re.findall(r"^  ([a-z]+)  ", liantu.out.split("命令：")[1], flags=re.MULTILINE))
     assert {"ingest", "weekly", "chain", "impact", "causes", "relate", "profile", "ask", "doctor"} <= listed
     for command in sorted(listed):
         assert liantu(command, "--help") == 0, command
@@ -324,6 +325,12 @@ def test_weekly_publishes_and_again_carries_all(liantu: Liantu, tmp_path: Path):
         assert store.view(known_at=after).run() == store.view().run() is not None
     assert liantu("weekly", "--as-of", "2024-03-01", "--kb", path) == 0
     assert "2024-03-01：" in liantu.out
+    assert liantu("weekly", "--as-of", "2024-04-01", "--lang", "en", "--kb", path) == 0
+    assert "2024-04-01: " in liantu.out
+    assert not HAN.search(liantu.out + liantu.err)
+    assert liantu("weekly", "--dry-run", "--lang", "en", "--kb", path) == 0
+    assert "prompt tokens" in liantu.out
+    assert not HAN.search(liantu.out)
     assert liantu("weekly", "--as-of", "2020-01-01", "--kb", path) == 1
     assert liantu("weekly", "--as-of", "9999-12-31", "--kb", path) == 2
     assert "is after today" in liantu.err
@@ -346,6 +353,9 @@ def test_doctor_finds_this_installation_in_order(liantu: Liantu):
     assert "✓ 一切就绪" in liantu.out
     assert "SQLite" in liantu.out
     assert "numpy" in liantu.out
+    assert liantu("--lang", "en", "doctor") == 0
+    assert "✓ ready" in liantu.out
+    assert not HAN.search(liantu.out)
 
 
 def test_doctor_names_what_is_missing_too_old_or_shadowed(liantu: Liantu, monkeypatch: pytest.MonkeyPatch):
@@ -360,7 +370,7 @@ def test_doctor_names_what_is_missing_too_old_or_shadowed(liantu: Liantu, monkey
     assert liantu("doctor") == 1
     faults = [line for line in liantu.out.splitlines() if line.startswith("✗")]
     assert len(faults) == 4
-    for reported in ("numpy", "no-such-distribution-of-ours", "package json comes from", "no_such_package_of_ours"):
+    for reported in ("numpy", "缺少 no-such-distribution-of-ours", "包 json 来自", "no_such_package_of_ours"):
         assert any(reported in fault for fault in faults)
     monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 8, 0))
     assert liantu("doctor") == 1
