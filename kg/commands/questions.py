@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _DIRECTIONS = {"up": 1, "down": -1}
 _direction = click.option(
-    "--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="上升或下降"
+    "--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="rise or fall"
 )
 
 
@@ -82,10 +82,10 @@ def _answered(
 
 @click.command()
 @click.argument("topic", type=Words())
-@click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="上下游各走几级")
+@click.option("--depth", type=click.IntRange(1, 4), default=2, show_default=True, help="steps upstream and downstream")
 @_question
 def chain(topic: str, depth: int, **options: Any) -> None:
-    """产业链：TOPIC 的上游、中游、下游与各环节公司。"""
+    """Show the industry chain of TOPIC: upstream, midstream, downstream, and the companies of each stage."""
     from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
 
     _answered(lambda session: ask(session, topic, depth=depth), print_chain, **options)
@@ -96,7 +96,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 @_direction
 @_question
 def impact(factor: str, direction: str, **options: Any) -> None:
-    """影响：FACTOR 上升或下降会传导到哪里。"""
+    """Show the effects of a rise or fall of FACTOR."""
     from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
 
     _answered(lambda session: ask(session, factor, _DIRECTIONS[direction]), print_impact, **options)
@@ -107,7 +107,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
 @_direction
 @_question
 def causes(effect: str, direction: str, **options: Any) -> None:
-    """原因：什么使 EFFECT 上升或下降。"""
+    """Show what makes EFFECT rise or fall."""
     from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
 
     _answered(lambda session: ask(session, effect, _DIRECTIONS[direction]), print_impact, **options)
@@ -118,7 +118,7 @@ def causes(effect: str, direction: str, **options: Any) -> None:
 @click.argument("second", type=Words())
 @_question
 def relate(first: str, second: str, **options: Any) -> None:
-    """联系：FIRST 与 SECOND 之间最可信的路径。"""
+    """Show the most reliable paths between FIRST and SECOND."""
     from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
 
     _answered(lambda session: ask(session, first, second), print_relate, **options)
@@ -128,7 +128,7 @@ def relate(first: str, second: str, **options: Any) -> None:
 @click.argument("name", type=Words())
 @_question
 def profile(name: str, **options: Any) -> None:
-    """档案：NAME 的名称、代码与全部事实。"""
+    """Show names, codes and all facts of NAME."""
     from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
 
     _answered(lambda session: ask(session, name), print_profile, **options)
@@ -136,11 +136,11 @@ def profile(name: str, **options: Any) -> None:
 
 @click.command()
 @click.argument("theme_id", type=Words(), required=False)
-@click.option("--level", type=click.IntRange(0, 3), default=0, show_default=True, help="层级，0 最粗")
-@click.option("--since", type=Day(), help="这一天以来主题有什么变化（Markdown，或 --json）")
+@click.option("--level", type=click.IntRange(0, 3), default=0, show_default=True, help="level, 0 is the coarsest")
+@click.option("--since", type=Day(), help="how themes have changed since this day (Markdown, or --json)")
 @_question
 def themes(theme_id: str | None, level: int, since: date | None, **options: Any) -> None:
-    """主题：最近一次 weekly 发现的主题；给出 THEME_ID 则显示其摘要与传记。"""
+    """List the themes of the latest weekly run, or show the summary and biography of THEME_ID."""
     from kg.query.themes.changes import changes, markdown  # noqa: PLC0415 -- imported when called
     from kg.query.themes.listing import theme as one  # noqa: PLC0415 -- imported when called
     from kg.query.themes.listing import themes as every  # noqa: PLC0415 -- imported when called
@@ -156,18 +156,18 @@ def themes(theme_id: str | None, level: int, since: date | None, **options: Any)
 
 @click.command()
 @click.argument("query", type=Words())
-@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="最多几段")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="most passages to show")
 @click.option(
     "--mode",
     type=click.Choice(["words", "vectors", "local", "global", "hybrid", "mix", "fused"]),
     default="words",
     show_default=True,
-    help="按词；vectors 按向量（先 liantu index）；经图谱：local 由实体，global 由关系，hybrid 两者，mix 再加词；"
-    "fused 合并词与向量",
+    help="words; vectors (after liantu index); graph: local by entities, global by relations, hybrid both, "
+    "mix with words; fused: words and vectors",
 )
 @_question
 def passages(query: str, limit: int, mode: Mode, **options: Any) -> None:
-    """原文：最相关的段落，按词或向量检索，或经图谱按实体与关系两级检索。"""
+    """Find passages: by words, by vectors, or through entities and relations of the graph."""
     from kg.query.grounding.dual_level import dual_level as ask  # noqa: PLC0415 -- imported when called
 
     encoder = configured_encoder() if mode in {"vectors", "fused"} else None
@@ -177,7 +177,7 @@ def passages(query: str, limit: int, mode: Mode, **options: Any) -> None:
 @click.command()
 @_question
 def stats(**options: Any) -> None:
-    """库里有什么：文档、日期、发布者、各类事实、主要名称，以及可以问的问题。"""
+    """Show what the base holds: documents, days, publishers, facts, main names, and questions to ask."""
     from kg.query.stats import stats as ask  # noqa: PLC0415 -- imported when called
 
     _answered(ask, print_stats, **options)
@@ -185,10 +185,14 @@ def stats(**options: Any) -> None:
 
 @click.command()
 @click.argument("question", type=Words())
-@click.option("--prose", is_flag=True, help="由语言模型（llm_url、llm_model）作答，逐句核对出处")
+@click.option(
+    "--prose",
+    is_flag=True,
+    help="answer by language model (llm_url, llm_model), each sentence checked against its source",
+)
 @_question
 def ask(question: str, *, prose: bool, **options: Any) -> None:
-    """提问：用一句话提问，回答附出处。"""
+    """Answer a question asked in one sentence, with sources."""
     if prose:
         _print_prose(question, **options)
         return
