@@ -148,8 +148,8 @@ def liantu(notes: Sequence[Path], url: str, folder: Path, *, min_gain: float) ->
     log = ReplyLog(folder / "replies.jsonl")
     now = datetime.now(UTC)
     try:
-        ingest(store, Job(list(notes), now, min_confidence=0.2, workers=1))
-        options = ReadingOptions(min_confidence=0.2, workers=1)
+        ingest(store, Job(list(notes), now, workers=1))
+        options = ReadingOptions(workers=1)
         choice = choose(plan(store, PackFinder(options)), log, model="stub", min_gain=min_gain)
         send(Endpoint(url, "stub"), choice.requests, log, at=now.isoformat(), limits=SpendingLimits())
         print(f"  liantu: {len(choice.requests)} packs sent, {choice.low_gain} not worth it; "

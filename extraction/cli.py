@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.language import shown_lang, warn, warn_of
+from kg.commands.language import shown_lang, warn_of
 from kg.commands.options import Day, kb_option
 from kg.commands.progress import progress_display
 from kg.errors import DocumentError
@@ -184,9 +184,6 @@ def write_lines(lines: Iterable[LineResult]) -> None:
     refused = False
     for line in lines:
         refused = refused or line.refused
-        if line.refused:
-            warn("cli.refused", error=translated(line.text, shown_lang()))
-        else:
-            click.echo(line.text)
+        click.echo(f"refused: {line.text}" if line.refused else line.text, err=line.refused)
     if refused:
         sys.exit(EXIT_REFUSED)

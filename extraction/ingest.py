@@ -17,6 +17,7 @@ from extraction.pipeline import Extractor
 from extraction.reading import FileReader
 from extraction.workers import ordered_map
 from kg.errors import DocumentError
+from kg.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,7 @@ class Job:
     master: Path | None = None
     names: Path | None = None  # the user's own names and synonyms
     edge_model: str = "shipped"
-    min_confidence: float = 0.0  # facts below it are not stored
+    min_confidence: float = Settings().min_confidence  # facts below it are not stored
     ray: str = ""  # address of a Ray cluster that reads; empty: processes of this machine
 
 

@@ -23,6 +23,7 @@ from kg.securities.lists.shipped import parse_day
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from kg.securities.similar import NearNames
+from kg.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -186,7 +187,7 @@ class Extraction:
     names: Path | None = None
     edge_model: str = "shipped"
     explain: bool = False
-    min_confidence: float = 0.0  # facts below it are dropped
+    min_confidence: float = Settings().min_confidence  # facts below it are dropped
 
     def build(self) -> Work:
         """Return the function that extracts one record."""

@@ -17,7 +17,6 @@ REPORTS = HERE / "demo" / "reports"
 OUT = HERE.parent / "build" / "notebooks"
 BASE = OUT / "kb.liantu"
 READ_AT = datetime(2026, 5, 1, tzinfo=UTC)  # the transaction time of every fact: the same base on any day
-KEPT_FROM = 0.2  # as `liantu ingest` stores them
 
 
 def demo_base() -> Path:
@@ -25,7 +24,7 @@ def demo_base() -> Path:
     if not BASE.exists():
         unfinished = fresh("unfinished.liantu")
         with capture_output(), open_kb(unfinished, create=True) as kb:
-            ingest(kb.store, Job([REPORTS], recorded_at=READ_AT, min_confidence=KEPT_FROM))
+            ingest(kb.store, Job([REPORTS], recorded_at=READ_AT))
             run_week(kb.store, None, recorded_at=READ_AT)
         unfinished.rename(BASE)
     return BASE

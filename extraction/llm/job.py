@@ -26,6 +26,7 @@ from kg.llm.replay import StoredReply, Unanswered
 from kg.model import MentionStatus, Problem
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
+from kg.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -50,7 +51,7 @@ class ReadingOptions:
     master: Path | None = None
     names: Path | None = None
     edge_model: str = "shipped"
-    min_confidence: float = 0.0
+    min_confidence: float = Settings().min_confidence
     workers: int = 0
 
 

@@ -17,6 +17,7 @@ from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
 from kg.relations import vocabulary
+from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
-ANSWERED = 0.65  # default confidence from which a fact is part of an answer; docs/quality.md has its precision
+ANSWERED = Settings().answer_confidence  # facts below it are no part of answers; docs/quality.md has the precision
 _CITATIONS_PER_LINK = 5
 _MOST_NODES = 300
 

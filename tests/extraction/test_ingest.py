@@ -13,6 +13,9 @@ import pytest
 
 from extraction import ingest as ingesting
 from extraction.ingest import Job, Outcome, ingest
+from extraction.llm.job import ReadingOptions
+from extraction.streams import Extraction
+from kg.settings import Settings
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.goldens import reports
@@ -299,3 +302,8 @@ def test_a_killed_worker_costs_one_document_of_the_run(tmp_path: Path):
     assert lost <= 2
     assert run_.returncode == (3 if lost else 0)
     assert f"{60 - lost} 篇新写入" in out
+
+
+def test_the_default_confidence_is_that_of_the_settings():
+    least = Settings().min_confidence
+    assert least == Job((), READ).min_confidence == Extraction(READ).min_confidence == ReadingOptions().min_confidence

@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 REPORTS = Path(__file__).resolve().parents[2] / "notebooks" / "demo" / "reports"
 GOLDEN = Path(__file__).with_suffix(".json")
 RECORDED = datetime(2026, 11, 1, tzinfo=UTC)
-LEAST_CONFIDENCE = 0.2  # the default of `liantu ingest`
 _SAMPLED, _SURE = 20, 0.7  # facts of each family; well above every threshold, so that rounding decides nothing
 
 
 def read(folder: Path) -> Store:
     """Ingest the bundled reports into a new base."""
     store = open_kb(folder / "demo.liantu", create=True).store
-    outcome = ingest(store, Job((REPORTS,), RECORDED, workers=1, min_confidence=LEAST_CONFIDENCE))
+    outcome = ingest(store, Job((REPORTS,), RECORDED, workers=1))
     assert not outcome.refused
     return store
 
