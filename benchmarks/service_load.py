@@ -61,7 +61,7 @@ class Watched:
 @click.option("--workers", default=2, show_default=True)
 @click.option("--writer/--no-writer", default=True, show_default=True)
 def main(kb: Path, seconds: int, clients: int, workers: int, *, writer: bool) -> None:
-    """Measure every endpoint, beside a writer unless told otherwise."""
+    """Measure every endpoint, by default beside a writer."""
     with tempfile.TemporaryDirectory() as scratch:
         base = Path(scratch) / "load.liantu"
         shutil.copy(kb, base)

@@ -315,7 +315,7 @@ def _address_space() -> int:
 
 
 def _limit_memory(limit: int) -> None:
-    """Limit the address space within what the system's own limit allows; not where its size cannot be told."""
+    """Limit the address space, within the limit of the system; do nothing where its size is unknown."""
     if not _STATM.exists():
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)

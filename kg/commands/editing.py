@@ -202,7 +202,7 @@ def _judge(store: Store, judgement: Judgement) -> Judgement:
 
 
 def _entity(view: View, text: str) -> str:
-    """Return the id meant by an id or by a name that one entity alone bears."""
+    """Return the entity of an id, or of a name that is unique."""
     if view.entity(text) is not None:
         return text
     found: list[Entity] = view.named(text)

@@ -110,7 +110,7 @@ def configured_encoder() -> Encoder | None:
 
 @contextmanager
 def opened(kb: Path, as_of: date | None) -> Iterator[View]:
-    """Open a base for reading and give its view, one state of it whoever writes meanwhile; closed at the end."""
+    """Open a base, yield a view of one state of it, and close it."""
     store = open_store(kb)
     try:
         with store.reader(as_of=as_of) as view:

@@ -67,7 +67,7 @@ def show(name: str, day: date | None, *, master: Path | None, kb: Path, as_json:
         click.echo(json.dumps([_plain(issuer, day) for issuer in found], ensure_ascii=False))
         return
     for issuer in found:
-        click.echo(_told(issuer, day))
+        click.echo(_description(issuer, day))
 
 
 @securities.command()
@@ -99,7 +99,7 @@ def _refuse(faults: list[MasterFault]) -> None:
 
 
 def _issuers(master: Master, name: str, day: date | None) -> list[Issuer]:
-    """Whoever has the code, else whoever bears the name (on the day, if there is one)."""
+    """Return the issuer with this code, else all with this name (on the day, if given)."""
     if (issuer := master.by_code(name)) is not None:
         return [issuer]
     if day is not None:
@@ -117,7 +117,7 @@ def _near(master: Master, name: str, day: date | None) -> list[str]:
     return list(dict.fromkeys(f"{each.name}{noted(each.issuer.code, shown_lang())}" for each in proposals))[:5]
 
 
-def _told(issuer: Issuer, day: date | None) -> str:
+def _description(issuer: Issuer, day: date | None) -> str:
     head = f"{issuer.id}  {issuer.name_on(day) if day else issuer.name}"
     lines = [f"  {each.code}  {_span(each)}".rstrip() for each in issuer.listings]
     lines += [f"  {each.text}  {each.kind}  {_span(each)}".rstrip() for each in _names(issuer, day)]

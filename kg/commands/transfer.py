@@ -56,7 +56,7 @@ def dump(now: datetime, kb: Path, output: Path | None) -> None:
                 file.flush()
                 read_back(whole_lines(written), name=str(output), recorded_at=now)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever reads has had enough; nothing is lost
+        sys.stderr.close()  # the reader closed the pipe, as `head` does
 
 
 @click.command("import")
@@ -150,7 +150,7 @@ def copy(source: str, target: str) -> None:
 @contextmanager
 def _standard_output() -> Iterator[TextIO]:
     yield sys.stdout
-    sys.stdout.flush()  # a disk that is full must be told here, not after the end
+    sys.stdout.flush()  # reports a full disk here, not at interpreter exit
 
 
 def _layout(path: Path) -> str:

@@ -36,7 +36,7 @@ def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnsw
     Stages that belong to the topic without a stated flow to or from them form a last layer of their own.
 
     Raises:
-        UnknownName: when nothing in the view bears the name.
+        UnknownName: when the name is unknown in the view.
     """
     session = view if isinstance(view, QuerySession) else QuerySession(view)
     entity = resolve(session, topic, kinds=(Kind.INDUSTRY, Kind.PRODUCT, Kind.THEME))

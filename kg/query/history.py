@@ -43,7 +43,7 @@ def history(session: QuerySession, factor: str, subject: str) -> tuple[Entity, E
     """Return what sources say of a factor's hold on a subject, oldest episode first.
 
     Raises:
-        UnknownName: when nothing in the view bears one of the names.
+        UnknownName: when one of the names is unknown in the view.
     """
     first, second = resolve(session, factor), resolve(session, subject)
     causes, effects = family(session, first), family(session, second)

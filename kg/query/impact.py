@@ -109,7 +109,7 @@ def impact(view: View | QuerySession, factor: str, direction: int = 1, *, hops: 
     """Return what a move of a factor (`direction` +1 up, −1 down) does, as far as sources say so.
 
     Raises:
-        UnknownName: when nothing in the view bears the name.
+        UnknownName: when the name is unknown in the view.
     """
     return _answer(view, factor, direction, hops, forward=True)
 
@@ -118,7 +118,7 @@ def causes(view: View | QuerySession, effect: str, direction: int = 1, *, hops: 
     """Return what moves an effect in `direction`, as far as sources say so.
 
     Raises:
-        UnknownName: when nothing in the view bears the name.
+        UnknownName: when the name is unknown in the view.
     """
     return _answer(view, effect, direction, hops, forward=False)
 

@@ -22,7 +22,7 @@ def profile(view: View | QuerySession, name: str) -> ProfileAnswer:
     """Return what is known of an entity: up to twenty links a relation, strongest first.
 
     Raises:
-        UnknownName: when nothing in the view bears the name.
+        UnknownName: when the name is unknown in the view.
     """
     session = view if isinstance(view, QuerySession) else QuerySession(view)
     entity = resolve(session, name)

@@ -87,7 +87,7 @@ def relate(view: View | QuerySession, first: str, second: str) -> RelateAnswer:
     Best-first search; credibility is the product of edge weights (cut at 1) and a cost for each hop.
 
     Raises:
-        UnknownName: when nothing in the view bears one of the names.
+        UnknownName: when one of the names is unknown in the view.
     """
     session = view if isinstance(view, QuerySession) else QuerySession(view)
     start, goal = resolve(session, first), resolve(session, second)

@@ -74,7 +74,7 @@ def _reason(entity: Entity, text: str) -> str:
 
 
 def candidates(session: QuerySession, text: str) -> list[Entity]:
-    """Return the entities that bear the name, most connected first; an ending such as 产业链 may be left off."""
+    """Return the entities with this name, most connected first; an ending such as 产业链 may be left off."""
     name = text.strip()
     known = session.view.entity(name)
     if known:

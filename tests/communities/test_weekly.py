@@ -42,7 +42,7 @@ LITHIUM = ["product:锂矿", "product:碳酸锂", "product:正极", "product:锂
 
 
 def chain_of(number: int, published: str, products: list[str]) -> Reading:
-    """Return a document that tells of one chain."""
+    """Return a document about one chain."""
     return paper(
         number,
         published,

@@ -11,7 +11,7 @@ from kg.relations import vocabulary
 from tests.goldens import reports
 
 # Sentence → (subject, relation, object, number, unit); None where no fact may come of it.
-TOLD = [
+EVENTS = [
     (
         "宁德时代拟以20亿元收购天华新能10%股权。",
         ("sec:300750.SZ", "acquires", "sec:300390.SZ", 10.0, "%"),
@@ -70,7 +70,7 @@ def _claimed(text: str) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.parametrize(("text", "expected"), TOLD)
+@pytest.mark.parametrize(("text", "expected"), EVENTS)
 def test_an_event_becomes_one_fact_with_its_amount(text, expected):
     assert expected in _claimed(text)
 
@@ -81,7 +81,7 @@ def test_a_word_that_only_looks_like_an_event_tells_nothing(text):
 
 
 def test_a_planned_purchase_is_planned_and_keeps_its_sum():
-    (fact,) = [fact for fact in reports.facts_of(TOLD[0][0]) if fact.relation == "acquires"]
+    (fact,) = [fact for fact in reports.facts_of(EVENTS[0][0]) if fact.relation == "acquires"]
     assert fact.modality == Modality.PLANNED
     assert fact.qualifier("amount") == "20亿元"
 

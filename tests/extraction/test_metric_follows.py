@@ -33,7 +33,7 @@ def stated(text: str) -> list[tuple[float, str, str, str]]:
             "2023年智能手机市场规模达到10亿元，预计到2027年和2035年将分别达到20亿元和30亿元。",
             [(1e9, "元", "", "2023"), (2e9, "元", "", "2027"), (3e9, "元", "", "2035")],
         ),
-        (  # the second row tells its own years
+        (  # the second row states its own years
             "2027年、2035年智能手机市场规模将分别达到20亿元和30亿元，2023-2027年、2027-2035年CAGR分别为19%和5%。",
             [
                 (2e9, "元", "", "2027"),

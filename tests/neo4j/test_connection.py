@@ -107,7 +107,7 @@ def test_a_removal_cut_in_the_middle_removes_all_or_nothing(neo4j_server: Server
     left = {head.id for head in store.view().documents()}
     assert stated(store.view()) == stated(reference(left).view())
     with store.writer():
-        pass  # whoever writes next deletes what was out of sight only
+        pass  # the next writer deletes what was hidden only
     assert store.stats() == reference(left).stats()
     assert neo4j_server.run("MATCH (d:Document) RETURN count(d)") == [[len(left)]]
 

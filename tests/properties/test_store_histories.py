@@ -99,7 +99,7 @@ _HISTORIES = st.integers(1, 6).flatmap(lambda count: st.tuples(*(_readings(numbe
 
 @st.composite
 def _week(draw: st.DrawFn) -> Run:
-    """Draw a weekly run that bears no id yet."""
+    """Draw a weekly run without an id."""
     on, instant = draw(st.integers(0, 6)), draw(st.one_of(st.none(), st.integers(0, 4)))
     members = tuple(draw(st.lists(st.sampled_from((CATL, BYD, LITHIUM, MARGIN)), min_size=1, max_size=3, unique=True)))
     recorded_at = None if instant is None else READ + timedelta(days=instant)

@@ -96,6 +96,6 @@ def theme_of(session: QuerySession, community: Community) -> ThemeAnswer:
         strength[step.source] += step.weight
         strength[step.target] += step.weight
     session.meet(rows)
-    # A member that only numbers hold has no line to stand on; the summary tells of it.
+    # A member with figures alone has no line in the picture; the summary mentions it.
     nodes = [Node(session.entity(index), 0, round(strength[index], 4)) for index in sorted(rows) if strength[index]]
     return ThemeAnswer(community, session.picture(nodes, steps))

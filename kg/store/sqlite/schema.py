@@ -40,15 +40,15 @@ CREATE TABLE document (
     head TEXT NOT NULL
 );
 CREATE INDEX document_path ON document (path) WHERE path <> '';
--- Near-duplicates as the later reading told them; by id, because the other one may be removed and come back.
+-- Near-duplicates as found by the later reading; by id, because the other one may be removed and come back.
 CREATE TABLE copy (
     document INTEGER NOT NULL REFERENCES document,
     other TEXT NOT NULL,
     PRIMARY KEY (document, other)
 ) WITHOUT ROWID;
 -- Under zlib: the text with all that lies along it as JSON, and the indexed words, a line for each passage.
--- The words, because an index without content can only delete what it is told word for word, and cutting the text
--- again may give other words once the cutter's dictionary has changed. (contentless_delete needs SQLite 3.43.)
+-- The words, because an index without content needs the exact words to delete them, and segmenting the text
+-- again may give other words once the dictionary has changed. (contentless_delete needs SQLite 3.43.)
 CREATE TABLE body (document INTEGER PRIMARY KEY REFERENCES document, content BLOB NOT NULL, terms BLOB NOT NULL);
 
 CREATE TABLE chunk (
@@ -73,7 +73,7 @@ CREATE TABLE mention (
 CREATE INDEX mention_entity ON mention (entity, chunk) WHERE entity IS NOT NULL;
 CREATE INDEX mention_chunk ON mention (chunk);
 
--- What documents say of entities. Many say the same, so the saying is kept once and `appearance` tells who says it.
+-- What documents say about entities. Equal statements are kept once; `appearance` lists the documents.
 CREATE TABLE profile (
     key INTEGER PRIMARY KEY,
     entity INTEGER NOT NULL REFERENCES entity,

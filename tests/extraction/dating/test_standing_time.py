@@ -62,7 +62,7 @@ def test_what_lasts_until_today_ends_on_the_day_of_the_figures(text, expected):
 @pytest.mark.parametrize(
     ("text", "stated", "expected"),
     [
-        ("指数年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-15"),  # of the week that the note tells of
+        ("指数年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-15"),  # of the week that the note reports on
         ("6月2日-6月6日指数上涨1%，年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-06"),
         ("截至2025年6月10日，指数年初至今上涨3%", week(date(2025, 6, 9)), "2025-01-01…2025-06-10"),
         ("指数年初至今上涨3%", week(date(2025, 5, 12)), "2025-01-01…2025-06-16"),  # too long ago

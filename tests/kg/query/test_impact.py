@@ -156,7 +156,7 @@ def test_a_circle_of_causes_ends_and_meets_no_node_twice():
 
 
 def test_a_price_is_not_given_as_the_cause_of_its_own_product():
-    """The topic is read as the price and as the product it is a price of; a link between the two tells nothing."""
+    """The topic is read as the price and as the product it is a price of; a link between the two says nothing."""
     session = lens_of(moves(CUT, PRICE, 0, 1), moves(PRICE, SILICON, 1, 1), moves(SUBSIDY, SILICON, 0, 1))
     assert set(signs(causes(session, "硅料价格"))) == {(CUT, PRICE), (SUBSIDY, SILICON)}
 
