@@ -1,4 +1,4 @@
-"""Print the size and the imports of every package: `python -m tests.architecture.counts [CHECKOUT]` (docs/architecture.md).
+"""Print size and imports of every package: `python -m tests.architecture.counts [CHECKOUT]`, for docs/architecture.md.
 
 Lines are those of Python files. Imports are between modules and at run time, without those of annotations. Patterns are
 the texts given to `re.compile` and its like in Python files, and their branches what `|` separates.
@@ -32,16 +32,16 @@ def main(root: Path) -> None:
     for name, found in imports.items():
         for each in found:
             importers[each].add(name)
-    print(f"{'':12} modules  lines  imports  one importer  of these < {SLICE} lines  patterns  branches")
+    sys.stdout.write(f"{'':12} modules  lines  imports  one importer  of these < {SLICE} lines  patterns  branches\n")
     for package in (*PACKAGES, ""):
         names = [name for name in trees if name.startswith(package)]
         alone = [name for name in names if len(importers[name]) == 1]
         patterns = [text for name in names for text in _patterns(trees[name])]
-        print(
+        sys.stdout.write(
             f"{package or 'all':12} {sum(lines[name] > 0 for name in names):7} {sum(lines[name] for name in names):6}"
             f" {sum(len(imports[name]) for name in names):8} {len(alone):13}"
             f" {sum(lines[name] < SLICE for name in alone):20} {len(patterns):9}"
-            f" {sum(1 + _BRANCH.findall(text).count('|') for text in patterns):9}"
+            f" {sum(1 + _BRANCH.findall(text).count('|') for text in patterns):9}\n"
         )
 
 

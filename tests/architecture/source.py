@@ -6,7 +6,7 @@ import ast
 import subprocess
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +33,23 @@ class Module:
     def at(self, node: ast.AST, what: str) -> str:
         return f"{self.name}:{getattr(node, 'lineno', 1)}: {what}"
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the tree, walked once for all tests."""
+        return list(ast.walk(self.tree))
+
     def functions(self) -> list[Function]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        return [node for node in self.nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def modules(*folders: str) -> tuple[Module, ...]:
+    """Return every file of some folders, parsed."""
+    return tuple(_module(path) for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py")))
 
 
 @cache
-def modules(*folders: str) -> tuple[Module, ...]:
-    """Parse every file of some folders."""
-    paths = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
-    return tuple(Module(path, text := path.read_text(encoding="utf-8"), ast.parse(text)) for path in paths)
+def _module(path: Path) -> Module:
+    return Module(path, text := path.read_text(encoding="utf-8"), ast.parse(text))
 
 
 @cache

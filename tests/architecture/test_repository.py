@@ -42,8 +42,8 @@ def test_no_address_and_no_path_of_a_machine():
     found = [
         f"{path.relative_to(ROOT)}: {match.group()}"
         for path in tracked()
-        for match in pattern.finditer(path.read_bytes().decode("utf-8", "ignore"))
-        if path.suffix != ".pdf"
+        if b"\0" not in (content := path.read_bytes()) and path.suffix != ".pdf"  # no weights, images, archives
+        for match in pattern.finditer(content.decode("utf-8", "ignore"))
     ]
     assert not found, "\n".join(found)
 

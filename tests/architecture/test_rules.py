@@ -47,7 +47,7 @@ def test_no_blanket_except():
     breaches = [
         module.at(node, "blanket except")
         for module in modules(*PACKAGES, *OUTSIDE)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ExceptHandler) and (node.type is None or BLANKET & set(_caught(node.type)))
         if not (isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None)
     ]
@@ -59,7 +59,7 @@ def test_nothing_is_printed_outside_command_files():
         module.at(node, "print")
         for module in modules(*PACKAGES)
         if module.path.name != "cli.py"
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call) and dotted(node.func) == "print"
     ]
     assert not breaches, "\n".join(breaches)
@@ -89,7 +89,7 @@ def test_imports_are_absolute():
     breaches = [
         module.at(node, "relative import")
         for module in modules(*PACKAGES, *OUTSIDE)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom) and node.level
     ]
     assert not breaches, "\n".join(breaches)
@@ -168,7 +168,7 @@ def _caught(node: ast.expr) -> list[str]:
 
 def _own_imports(*folders: str) -> Iterator[tuple[Module, ast.ImportFrom]]:
     for module in modules(*folders):
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in (*PACKAGES, "benchmarks"):
                 yield module, node
 
@@ -182,7 +182,7 @@ def _declared(module: Module) -> list[str]:
 
 def _bound(module: Module) -> set[str]:
     names = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
