@@ -40,6 +40,7 @@ def main() -> None:
         "--file", type=Path, action="append", default=[], help="read this file instead of the development part"
     )
     parser.add_argument("--folds", type=int, default=0, help="edges: train a model per fold on the other folds")
+    parser.add_argument("--epochs", type=int, default=12, help="edges: of each fold's training")
     parser.add_argument("--since", default="", metavar="DAY", help="edges: only notes from that day on")
     parser.add_argument("--edge-model", default="shipped", help="edges: shipped, off, or a folder")
     parser.add_argument("--limit", type=int, default=0, help="only the first N texts")
@@ -60,7 +61,14 @@ def main() -> None:
     if arguments.set == "edges":
         from benchmarks.quality.edges import run  # noqa: PLC0415 -- trains with --folds
 
-        run(DATA, files, folds=arguments.folds, since=arguments.since, edge_model=arguments.edge_model)
+        run(
+            DATA,
+            files,
+            folds=arguments.folds,
+            since=arguments.since,
+            edge_model=arguments.edge_model,
+            epochs=arguments.epochs,
+        )
         return
     options = Options(files, arguments.limit, arguments.master, arguments.namechange)
     report = import_module(f"benchmarks.quality.{module}").measure(options)

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def run(data: Path, sets: Sequence[Path], *, folds: int, since: str, edge_model: str) -> None:
+def run(data: Path, sets: Sequence[Path], *, folds: int, since: str, edge_model: str, epochs: int) -> None:
     """Print a table for each set of annotated notes.
 
     Args:
         data: folder of the notes (gator/, broker_edges/notes/), with tools/score_edges.py next to it.
         sets: annotation files or folders of them.
         folds: 0 scores `edge_model`; otherwise the number of cross-validation folds, with a model trained for each.
+        epochs: of each fold's training.
         since: ISO date; earlier notes are skipped.
         edge_model: as in the setting of that name.
     """
@@ -39,7 +40,7 @@ def run(data: Path, sets: Sequence[Path], *, folds: int, since: str, edge_model:
             parts = [own] if not folds else [[row for row in own if _fold(row, folds) == at] for at in range(folds)]
             for at, part in enumerate(parts):
                 others = [row for _, row in notes if _fold(row, folds or 1) != at]
-                model = _train(others, texts, Path(scratch) / f"model{at}") if folds else edge_model
+                model = _train(others, texts, Path(scratch) / f"model{at}", epochs) if folds else edge_model
                 print(f"{name}{f', fold {at + 1} of {folds}' if folds else ''}: {len(part)} notes")
                 print(_score(part, texts, Path(scratch), data.parent / "tools/score_edges.py", model))
 
@@ -57,13 +58,15 @@ def _write(rows: Sequence[dict[str, Any]], file: Path) -> Path:
     return file
 
 
-def _train(rows: Sequence[dict[str, Any]], texts: Sequence[Path], out: Path) -> str:
+def _train(rows: Sequence[dict[str, Any]], texts: Sequence[Path], out: Path, epochs: int) -> str:
     """Train a model, calibrated on the latest sixth of the notes, unless `out` exists."""
     if not out.exists():
-        annotations = _write(rows, out.with_suffix(".jsonl"))
-        days = sorted(row["day"] for row in rows)
-        command = ["train", "edges", str(annotations), "--held-out-from", days[len(days) * 5 // 6], "--out", str(out)]
-        _liantu(*command, *(word for folder in texts for word in ("--texts", str(folder))))
+        rows = sorted(rows, key=lambda row: (row["day"], row["id"]))
+        late = len(rows) * 5 // 6
+        earlier, later = _write(rows[:late], out.with_suffix(".jsonl")), _write(rows[late:], out.with_suffix(".late"))
+        options = [word for folder in texts for word in ("--texts", str(folder))]
+        options += ["--calibrate", str(later), "--epochs", str(epochs), "--out", str(out)]
+        _liantu("train", "edges", str(earlier), *options)
     return str(out)
 
 

@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     from extraction.models.units import Unit
 
 _FILES = ("edges.onnx", "edges.npz", "edges.json")
+PAIRS = "pairs.onnx"  # the second reading, optional
+_NO_NEIGHBOUR = -6.0  # instead of the best score of no pairs
+_MAX_CANDIDATES = 40  # of a unit
+FEATURES = 12  # of a candidate; the second reading adds one
+RANKED_BY = [2, 5]  # columns of `features_of` whose sum ranks candidates: the weaker link and the margin
 _LONGEST = 300  # tokens of a unit
 _BLANKS = frozenset(" \t\n")
 _SHORTEST = 6  # characters; shorter units contain no relation
@@ -69,6 +74,25 @@ class Edge(Struct, frozen=True):
     object_scope: Span | None = None
 
 
+class Candidates(Struct, frozen=True):
+    """The best pairs of spans of a unit, with what the model says about them.
+
+    `starts` and `ends` are the offsets of tokens, without the begin marker; `own` is (1, tokens), `lower` (1, tokens,
+    width) the states of the lower layers, `scores` (pointers, tokens, tokens), `pairs` (pairs, 4) first and last
+    tokens; `groups`, `features` and `attributes` have a row for each pair.
+    """
+
+    starts: list[int]
+    ends: list[int]
+    own: NDArray[np.int64]
+    lower: NDArray[np.float32]
+    scores: NDArray[np.float32]
+    pairs: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    features: NDArray[np.float64]
+    attributes: NDArray[np.float32]
+
+
 class EdgeModel:
     """Reads edges from units; thread-safe."""
 
@@ -76,17 +100,23 @@ class EdgeModel:
         import onnxruntime  # noqa: PLC0415 -- takes 0.3 s, which queries do not need
 
         content = {name: (folder / name).read_bytes() for name in _FILES}
-        self.version = sha256(b"".join(content[name] for name in _FILES)).hexdigest()[:12]
         self._pieces = WordPieces(folder) if (folder / WORDS[0]).is_file() else WordPieces.shipped()
+        second = (folder / PAIRS).read_bytes() if (folder / PAIRS).is_file() else b""
+        self.version = sha256(b"".join([*content.values(), second])).hexdigest()[:12]
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(content["edges.onnx"], options, providers=["CPUExecutionProvider"])
+        self._session, self._second = (
+            onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"]) if network else None
+            for network in (content["edges.onnx"], second)
+        )
         with np.load(folder / "edges.npz") as arrays:  # type: ignore[arg-type]
             self._pair = [arrays[name].astype(np.float32) for name in ("w1", "b1", "distance", "w2", "b2")]
             self._kind_weights = arrays["kinds"].astype(np.float32)
         settings: dict[str, Any] = json.loads(content["edges.json"])
         self._calibration = np.array(settings["calibration"], dtype=np.float64)  # (groups, features + 1)
+        if self._calibration.shape != (len(GROUP_NAMES), FEATURES + bool(second) + 1):
+            raise KgError(f"edge_model: edges.json and {PAIRS} in {folder} are of different models; train it again")
 
     @staticmethod
     @cache
@@ -105,26 +135,15 @@ class EdgeModel:
 
     def read(self, unit: Unit, *, min_confidence: float) -> list[Edge]:
         """Return the edges of a unit with at least this probability, most probable first."""
-        if len(unit.text) - unit.body < _SHORTEST:
+        found = self.candidates(unit)
+        if found is None:
             return []
-        text = unit.text
-        pieces, numbers = self._pieces.cut(text, _LONGEST)
-        starts, ends = token_spans(pieces)
-        own = np.array([[0, *(start >= unit.body for start in starts), 0]], dtype=np.int64)
-        words = self._pieces.embedded([BEGIN, *numbers, END])
-        scores, states = self._session.run(None, {"words": words[None], "own": own})
-        ends_of, spans = pairs_of(scores[0])
-        if not len(ends_of):
-            return []
-        attributes = self._attributes(ends_of, states[0])
-        low, high = ATTRIBUTES["group"]
-        groups = attributes[:, low : high - 1].argmax(axis=1)
+        text, starts, ends = unit.text, found.starts, found.ends
+        groups, attributes, features = found.groups, found.attributes, found.features
         weights = self._calibration[groups]
-        probability = 1 / (
-            1 + np.exp(-((weights[:, :-1] * features_of(spans, attributes[:, low:high])).sum(axis=1) + weights[:, -1]))
-        )
+        probability = 1 / (1 + np.exp(-((weights[:, :-1] * features).sum(axis=1) + weights[:, -1])))
         chosen = _without_overlaps(
-            ends_of,
+            found.pairs,
             groups,
             sorted(np.flatnonzero(probability >= min_confidence), key=lambda at: (-probability[at], at)),
         )
@@ -134,20 +153,46 @@ class EdgeModel:
             return start + (text[start : start + 1] in _BLANKS), ends[last - 1]
 
         def scope(first: int, last: int) -> Span | None:
-            found = scope_of(scores[0], (first, last))
-            return place(*found) if found else None
+            span = scope_of(found.scores, (first, last))
+            return place(*span) if span else None
 
         return [
             Edge(
-                place(*ends_of[at, :2]),
-                place(*ends_of[at, 2:]),
+                place(*found.pairs[at, :2]),
+                place(*found.pairs[at, 2:]),
                 probability=round(float(probability[at]), 3),
-                subject_scope=scope(*ends_of[at, :2]),
-                object_scope=scope(*ends_of[at, 2:]),
+                subject_scope=scope(*found.pairs[at, :2]),
+                object_scope=scope(*found.pairs[at, 2:]),
                 **_decoded(GROUP_NAMES[groups[at]], attributes[at]),
             )
             for at in chosen
         ]
+
+    def candidates(self, unit: Unit) -> Candidates | None:
+        """Return the best pairs of spans of a unit, or None if it has none."""
+        if len(unit.text) - unit.body < _SHORTEST:
+            return None
+        pieces, numbers = self._pieces.cut(unit.text, _LONGEST)
+        starts, ends = token_spans(pieces)
+        own = np.array([[0, *(start >= unit.body for start in starts), 0]], dtype=np.int64)
+        words = self._pieces.embedded([BEGIN, *numbers, END])
+        scores, states, lower = self._session.run(None, {"words": words[None], "own": own})
+        pairs, spans = pairs_of(scores[0])
+        if not len(pairs):
+            return None
+        attributes = self._attributes(pairs, states[0])
+        features = features_of(spans, attributes)
+        best = np.argsort(-features[:, RANKED_BY].sum(axis=1), kind="stable")[:_MAX_CANDIDATES]
+        pairs, features, attributes = pairs[best], features[best], attributes[best]
+        scored = RANKED_BY
+        if self._second:
+            attributes = self._second.run(None, {"lower": lower, "own": own, "ends": pairs[None]})[0][0]
+            features = np.hstack([features, margin_of(attributes)[:, None]])
+            scored = [*RANKED_BY, -1]
+        features = np.hstack([features, neighbours_of(pairs, features[:, scored].mean(axis=1))])
+        low, high = ATTRIBUTES["group"]
+        groups = attributes[:, low : high - 1].argmax(axis=1)
+        return Candidates(starts, ends, own, lower, scores[0], pairs, groups, features, attributes)
 
     def kind_of(self, name: str) -> list[Kind]:
         """Return the kinds of a name, likeliest first; they depend on the name only, so that documents agree."""
@@ -170,16 +215,44 @@ class EdgeModel:
         return attributes
 
 
-def features_of(spans: NDArray[np.float64], groups: NDArray[np.float32]) -> NDArray[np.float64]:
+def features_of(spans: NDArray[np.float64], attributes: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the (pairs, features) that calibration weighs.
 
     They are the link's two scores, their minimum, the span scores up to 2, and the margin of the best group over none.
     """
     subject, object_, first, last = spans.T
-    best = groups[:, :-1].max(axis=1) - groups[:, -1]
+    margin = margin_of(attributes)
     return np.stack(
-        [first, last, np.minimum(first, last), np.minimum(subject, 2), np.minimum(object_, 2), best], axis=1
+        [first, last, np.minimum(first, last), np.minimum(subject, 2), np.minimum(object_, 2), margin], axis=1
     )
+
+
+def neighbours_of(pairs: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the (pairs, features) that the other candidates of a unit lend to each: members of a list go together.
+
+    They are the mean score of the unit and the best score of the other pairs with the same subject, the same object,
+    both spans overlapping, subject and object exchanged, and those that go on from either end.
+    """
+    subjects, objects = pairs[:, :2], pairs[:, 2:]
+
+    def same(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        equal: NDArray[np.bool_] = (left[:, None] == right[None]).all(axis=-1)
+        return equal
+
+    low, high = pairs[:, ::2], pairs[:, 1::2]
+    overlap = ((low[None] <= high[:, None]) & (high[None] >= low[:, None])).all(axis=-1)
+    back, onward = same(subjects, objects), same(objects, subjects)
+    others = ~np.eye(len(pairs), dtype=bool)
+    masks = (same(subjects, subjects), same(objects, objects), overlap, back & onward, back ^ onward)
+    best = [np.where(mask & others, scores[None], _NO_NEIGHBOUR).max(axis=1) for mask in masks]
+    return np.stack([np.full(len(pairs), scores.mean()), *best], axis=1)
+
+
+def margin_of(attributes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the margin of each pair's best group over none."""
+    low, high = ATTRIBUTES["group"]
+    margin: NDArray[np.float32] = attributes[:, low : high - 1].max(axis=1) - attributes[:, high - 1]
+    return margin
 
 
 def token_spans(pieces: Sequence[str]) -> tuple[list[int], list[int]]:

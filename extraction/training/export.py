@@ -5,61 +5,52 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import nn
 
+from extraction.models.edges import FEATURES, PAIRS
+from extraction.models.scheme import GROUP_NAMES
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from extraction.training.network import EdgeNetwork
+    from extraction.training.network import EdgeNetwork, PairNetwork
     from extraction.training.pretrained import Base
 
 
 class _InferenceNetwork(nn.Module):
-    """The network from embedded words to scores and states."""
+    """The network from embedded words to scores, states, and states of the frozen layers."""
 
     def __init__(self, net: EdgeNetwork) -> None:
         super().__init__()
         self.net = net
 
-    def forward(self, words: torch.Tensor, own: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        states = self.net.embed_norm(words)
+    def forward(self, words: torch.Tensor, own: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        lower = self.net.embed_norm(words)
         for layer in self.net.lower:
-            states = layer(states, None)
-        states = self.net.upper_states(states, own, None)
-        return self.net.scores(states), states
+            lower = layer(lower, None)
+        states = self.net.upper_states(lower, own, None)
+        return self.net.scores(states), states, lower
 
 
-def write(net: EdgeNetwork, base: Base, folder: Path, *, calibration: Any, kinds: NDArray[np.float16]) -> None:
-    """Write the files of a model into a folder.
-
-    Weights use seven bits of their eight: without VNNI, processors sum 8-bit products in 16 bits, which may overflow
-    and give other results than on other machines.
-    """
-    from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 -- the extra `train`
-
+def write(net: EdgeNetwork, base: Base, folder: Path, *, kinds: NDArray[np.float16]) -> None:
+    """Write the files of a model into a folder, all but its calibration."""
     net.eval()
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        plain = Path(scratch) / "plain.onnx"
-        sample = torch.zeros(1, 20, net.words.embedding_dim), torch.zeros(1, 20, dtype=torch.long)
-        axes = {
-            "words": {1: "tokens"},
-            "own": {1: "tokens"},
-            "scores": {2: "tokens", 3: "tokens"},
-            "states": {1: "tokens"},
-        }
-        torch.onnx.export(
-            _InferenceNetwork(net), sample, str(plain), input_names=["words", "own"], output_names=["scores", "states"],
-            dynamic_axes=axes, opset_version=17, dynamo=False,
-        )  # fmt: skip
-        quantize_dynamic(
-            plain, folder / "edges.onnx", weight_type=QuantType.QInt8, per_channel=True, reduce_range=True,
-            op_types_to_quantize=["MatMul", "Gemm"], extra_options={"MatMulConstBOnly": True},
-        )  # fmt: skip
+    _write_network(
+        _InferenceNetwork(net),
+        {
+            "words": (torch.zeros(1, 20, net.words.embedding_dim), {1: "tokens"}),
+            "own": (torch.zeros(1, 20, dtype=torch.long), {1: "tokens"}),
+        },
+        {"scores": {2: "tokens", 3: "tokens"}, "states": {1: "tokens"}, "lower": {1: "tokens"}},
+        folder / "edges.onnx",
+    )
     scales = np.abs(base.words).max(axis=1) / 127
     scales[scales == 0] = 1
     half = np.float16
@@ -76,12 +67,53 @@ def write(net: EdgeNetwork, base: Base, folder: Path, *, calibration: Any, kinds
         b2=net.attributes.bias.detach().numpy().astype(half), kinds=kinds,
     )  # fmt: skip
     (folder / "words.spm").write_bytes(base.tokenizer)
-    (folder / "edges.json").write_text(json.dumps({"calibration": calibration}) + "\n", encoding="utf-8")
+    write_calibration(folder, [[0.0] * (FEATURES + 1)] * len(GROUP_NAMES))
+
+
+def write_pairs(net: PairNetwork, folder: Path) -> None:
+    """Add the second reading to a model's folder."""
+    net.eval()
+    tokens = {1: "tokens"}
+    _write_network(
+        net,
+        {
+            "lower": (torch.zeros(1, 20, net.own.embedding_dim), tokens),
+            "own": (torch.zeros(1, 20, dtype=torch.long), tokens),
+            "ends": (torch.tensor([[[1, 2, 4, 5], [7, 7, 3, 3]]]), {1: "pairs"}),
+        },
+        {"attributes": {1: "pairs"}},
+        folder / PAIRS,
+    )
+
+
+def _write_network(
+    net: nn.Module, given: dict[str, tuple[torch.Tensor, dict[int, str]]], out: dict[str, dict[int, str]], file: Path
+) -> None:
+    """Write a network to ONNX, with inputs and outputs by name and their variable axes.
+
+    Weights use seven bits of their eight: without VNNI, processors sum 8-bit products in 16 bits, which may overflow
+    and give other results than on other machines.
+    """
+    from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 -- the extra `train`
+
+    with tempfile.TemporaryDirectory() as scratch:
+        plain = Path(scratch) / "plain.onnx"
+        torch.onnx.export(
+            net, tuple(sample for sample, _ in given.values()), str(plain), input_names=[*given], output_names=[*out],
+            dynamic_axes={name: axes for name, (_, axes) in given.items()} | out, opset_version=17, dynamo=False,
+        )  # fmt: skip
+        quantize_dynamic(
+            plain, file, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True,
+            op_types_to_quantize=["MatMul", "Gemm"], extra_options={"MatMulConstBOnly": True},
+        )  # fmt: skip
+
+
+def write_calibration(folder: Path, rows: Sequence[Sequence[float]]) -> None:
+    """Write the weights and the offset of each group that make features probabilities."""
+    (folder / "edges.json").write_text(json.dumps({"calibration": rows}) + "\n", encoding="utf-8")
 
 
 def rescale(folder: Path, factor: float, offset: float) -> None:
     """Apply a factor and an offset to the log-odds of a written model."""
-    file = folder / "edges.json"
-    rows = json.loads(file.read_text(encoding="utf-8"))["calibration"]
-    scaled = [[*(factor * weight for weight in row[:-1]), factor * row[-1] + offset] for row in rows]
-    file.write_text(json.dumps({"calibration": scaled}) + "\n", encoding="utf-8")
+    rows = json.loads((folder / "edges.json").read_text(encoding="utf-8"))["calibration"]
+    write_calibration(folder, [[*(factor * each for each in row[:-1]), factor * row[-1] + offset] for row in rows])

@@ -11,6 +11,7 @@ import numpy as np
 import sentencepiece
 import torch
 import torch.nn.functional as F  # noqa: N812 -- its usual name
+from torch import nn
 
 from extraction.models.edges import token_spans
 from extraction.models.scheme import (
@@ -268,9 +269,24 @@ class Schedule:
 
 
 def fit(
-    net: EdgeNetwork, items: Sequence[Item], schedule: Schedule, *, device: str, log: Callable[[str], None]
+    net: Any,
+    items: Sequence[Item],
+    schedule: Schedule,
+    *,
+    device: str,
+    log: Callable[[str], None],
+    loss_of: Callable[[Any, Sequence[Item], str], torch.Tensor],
 ) -> dict[str, torch.Tensor]:
-    """Train; return the mean of the weights over the last part of the run (Izmailov et al. 2018), by name."""
+    """Train; return the mean of the weights over the last part of the run (Izmailov et al. 2018), by name.
+
+    Args:
+        net: an `EdgeNetwork` or a `PairNetwork`, whose layers of the encoder are in `upper`.
+        items: the units.
+        schedule: hyperparameters.
+        device: a PyTorch device.
+        log: called with a line for each epoch.
+        loss_of: the loss of a batch of items.
+    """
     rng = random.Random(schedule.seed)  # noqa: S311 -- for shuffling, not for security
     torch.manual_seed(schedule.seed)
     encoder = [*net.upper.parameters()]
@@ -306,7 +322,7 @@ def fit(
     return mean
 
 
-def _average(mean: dict[str, torch.Tensor], net: EdgeNetwork, keep: float) -> None:
+def _average(mean: dict[str, torch.Tensor], net: nn.Module, keep: float) -> None:
     for name, part in net.named_parameters():
         if part.requires_grad:
             value = part.detach()

@@ -114,6 +114,59 @@ class EdgeNetwork(nn.Module):
         return self.attributes(self.head_dropout(F.relu(hidden)))
 
 
+class PairNetwork(nn.Module):
+    """Classifies the candidate pairs of a text: two tokens for each pair run through the upper layers beside the text.
+
+    A pair's tokens start from the lower states of its spans and see the text and all pairs, so that the members of a
+    list are judged together; the text does not see them (levitated markers, Ye et al. 2022, PL-Marker).
+    """
+
+    def __init__(self, layers: int, *, dropout: float = 0.1, head_dropout: float = 0.2) -> None:
+        super().__init__()
+        self.upper = nn.ModuleList(TransformerLayer(dropout) for _ in range(layers))
+        self.own, self.role = nn.Embedding(2, STATE), nn.Embedding(2, STATE)
+        nn.init.normal_(self.role.weight, std=0.02)
+        self.bias = nn.Parameter(torch.tensor([[2.0, 0.0]] * layers))  # attention to the pair's other token, to others
+        self.pair = nn.Linear(3 * STATE, HIDDEN)
+        self.distance = nn.Embedding(2 * FARTHEST + 1, HIDDEN)
+        self.attributes = nn.Linear(HIDDEN, ATTRIBUTES)
+        self.dropout = nn.Dropout(head_dropout)
+
+    def forward(
+        self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor, hidden: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Return (texts, pairs, ATTRIBUTES).
+
+        Args:
+            lower: (texts, tokens, STATE) output of the frozen layers.
+            own: (texts, tokens) marks of the unit's own text.
+            ends: (texts, pairs, 4) first and last token of subject and object.
+            hidden: (texts, 1, 1, tokens + 2 * pairs), NEVER at padding.
+        """
+        tokens, pairs = lower.shape[1], ends.shape[1]
+        row = torch.arange(lower.shape[0], device=lower.device)[:, None]
+        spans = [(lower[row, ends[..., at]] + lower[row, ends[..., at + 1]]) / 2 for at in (0, 2)]
+        roles = self.role.weight
+        states = torch.cat([lower + self.own(own), spans[0] + roles[0], spans[1] + roles[1]], 1)
+        place = torch.arange(states.shape[1], device=lower.device)
+        marks = place >= tokens
+        apart = (place[:, None] - place[None]).abs()
+        partner = (marks[:, None] & marks[None] & (apart == pairs)).float()
+        others = (marks[:, None] & marks[None] & (apart != pairs) & (apart != 0)).float()
+        unseen = NEVER * (~marks[:, None] & marks[None]).float()
+        for layer, (to_partner, to_others) in zip(self.upper, self.bias, strict=True):
+            bias = unseen + to_partner * partner + to_others * others
+            states = layer(states, bias if hidden is None else bias + hidden)
+        text, subjects, objects = states[:, :tokens], states[:, tokens : tokens + pairs], states[:, tokens + pairs :]
+        sums = F.pad(text.cumsum(1), (0, 0, 1, 0))
+        low = torch.minimum(ends[..., 1], ends[..., 3]) + 1
+        high = torch.maximum(torch.maximum(ends[..., 0], ends[..., 2]), low)
+        between = (sums[row, high] - sums[row, low]) / (high - low).clamp(min=1)[..., None]
+        seen = self.pair(self.dropout(torch.cat([subjects, objects, between], -1)))
+        seen = seen + self.distance(distance_slot(ends[..., 2] - ends[..., 0]))
+        return self.attributes(self.dropout(F.relu(seen)))
+
+
 def distance_slot(distance: torch.Tensor) -> torch.Tensor:
     """Return the signed, logarithmic slot of a distance in tokens."""
     steps = (distance.abs().float() + 1).log2().mul(2).long().clamp(max=FARTHEST)
