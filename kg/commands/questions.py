@@ -201,7 +201,7 @@ def ask(question: str, *, prose: bool, **options: Any) -> None:
 
 
 def _print_prose(question: str, **options: Any) -> None:
-    with _opened(options, model=configured_model()) as base:
+    with _opened(options, model=configured_model(), encoder=configured_encoder()) as base:
         answer = base.prose(question, as_of=options["as_of"])
     if options["as_json"]:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2))
