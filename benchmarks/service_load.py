@@ -140,7 +140,13 @@ def _lightrag(python: Path, stub: str, scratch: Path, texts: Mapping[str, str]) 
     port = _free_port()
     folders = ["--working-dir", str(scratch / "lightrag"), "--input-dir", str(scratch / "inputs")]
     command = [str(python.with_name("lightrag-server")), "--host", "127.0.0.1", "--port", str(port), *folders]
-    environment = {**os.environ, **bindings, "EMBEDDING_DIM": str(DIMENSION), "SUMMARY_LANGUAGE": "Chinese"}
+    environment = {
+        **os.environ,
+        **bindings,
+        "EMBEDDING_DIM": str(DIMENSION),
+        "SUMMARY_LANGUAGE": "Chinese",
+        "LOG_DIR": str(scratch),
+    }
     url = f"http://127.0.0.1:{port}"
     with _running(command, f"{url}/health", environment), httpx.Client(base_url=url, timeout=600) as client:
         given = {"texts": list(texts.values()), "file_sources": list(texts)}
