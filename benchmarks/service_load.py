@@ -3,10 +3,16 @@
 The base is copied first. wrk (`apt-get install wrk`) keeps `--clients` connections busy with each endpoint; a watcher
 asks fixed questions on connections of its own and compares every answer with the first one, and what was just written
 with what the service then answers. Prints a table; exits with 1 if an answer was wrong or a request was dropped.
+
+`--lightrag PYTHON`, an environment with `lightrag-hku[api]`, compares retrieval with LightRAG's own server instead: the
+documents of the base through the stub of benchmarks/stub_model.py, then questions of two names each, never twice. Its
+`/query/data` asks no language model, as the names are given as keywords; the stub makes the vector of each question.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import socket
@@ -26,12 +32,13 @@ import click
 import httpx
 import numpy as np
 
+from benchmarks.stub_model import DIMENSION, graph_replies, serving
 from kg.ids import chunk_id, fact_id
 from kg.model import Chunk, Document, Entity, Evidence, Fact, Kind, Reading
 from kg.service.base import open_kb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 _RATE = re.compile(r"Requests/sec:\s+([\d.]+)")
 _LATENCY = re.compile(r"^\s+(50|99)%\s+([\d.]+)(us|ms|s) *$", re.MULTILINE)
@@ -42,6 +49,9 @@ _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 _READ = datetime(2026, 1, 1, tzinfo=UTC)
 _DIFFERENT = 300
 _PAUSE = 1.0  # seconds between documents
+_PAIRS = 20_000  # questions of two names
+_LIMIT = 10  # passages
+_HEAD = "| {clients} clients, {workers} workers | requests/s | p50 ms | p99 ms | failed |\n|---|---|---|---|---|"
 
 
 @dataclass
@@ -60,17 +70,20 @@ class Watched:
 @click.option("--clients", default=16, show_default=True)
 @click.option("--workers", default=2, show_default=True)
 @click.option("--writer/--no-writer", default=True, show_default=True)
-def main(kb: Path, seconds: int, clients: int, workers: int, *, writer: bool) -> None:
+@click.option("--lightrag", type=click.Path(path_type=Path, exists=True), help="compare with its server; a Python")
+def main(kb: Path, seconds: int, clients: int, workers: int, *, writer: bool, lightrag: Path | None) -> None:
     """Measure every endpoint, by default beside a writer."""
     with tempfile.TemporaryDirectory() as scratch:
         base = Path(scratch) / "load.liantu"
         shutil.copy(kb, base)
         hubs = _hubs(base)
+        if lightrag:
+            _compare_retrieval(base, Path(scratch), lightrag, seconds=seconds, clients=clients)
+            return
         with _service(base, workers) as (url, pid), _watch(url, base, hubs, writer=writer) as watched:
-            print(f"| {clients} clients, {workers} workers | requests/s | p50 ms | p99 ms | failed |")
-            print("|---|---|---|---|---|")
-            for name, paths in _steps(hubs).items():
-                print(_row(name, _loaded(Path(scratch), url, paths, seconds=seconds, clients=clients)), flush=True)
+            print(_HEAD.format(clients=clients, workers=workers))
+            for name, asked in _steps(hubs).items():
+                print(_row(name, _loaded(Path(scratch), url, asked, seconds=seconds, clients=clients)), flush=True)
             print(f"\nmemory of the workers: {_memory(pid)} MB")
         print(f"answers compared {watched.compared}, wrong {len(watched.wrong)}, dropped {len(watched.dropped)}, "
               f"documents written meanwhile {watched.written}")  # fmt: skip
@@ -87,31 +100,105 @@ def _hubs(base: Path) -> list[str]:
         return [names[int(node)] for node in np.argsort(-degree)[:_DIFFERENT]]
 
 
-def _steps(hubs: list[str]) -> dict[str, list[str]]:
+def _compare_retrieval(base: Path, scratch: Path, lightrag: Path, *, seconds: int, clients: int) -> None:
+    """Print the rows of one worker of our service, then those of LightRAG's server."""
+    with open_kb(base) as kb, kb.session() as session:
+        names = [session.name(hub) for hub in _hubs(base)]
+        documents = [session.view.document(head.id) for head in session.view.documents()]
+        known = [name for name, _ in session.view.names()]
+    pairs = [(one, other) for one in names for other in names if one != other][:_PAIRS]
+    ours = {
+        "`passages` by words": "/v1/passages?mode=words&query=",
+        "`passages` through the graph (`hybrid`)": "/v1/passages?mode=hybrid&query=",
+        "`context`, answer, facts and passages": "/v1/context?question=",
+    }
+    print(_HEAD.format(clients=clients, workers=1))
+    with _service(base, 1) as (url, _):
+        for name, path in ours.items():
+            asked = [(f"{path}{quote(' '.join(pair))}", "") for pair in pairs]
+            print(_row(name, _loaded(scratch, url, asked, seconds=seconds, clients=clients)), flush=True)
+    texts = {each.path: each.text for each in documents if each}
+    with serving(graph_replies(known)) as stub, _lightrag(lightrag, stub.url, scratch, texts) as url:
+        for mode in ("naive", "local", "mix"):
+            asked = [("/query/data", _lightrag_question(pair, mode)) for pair in pairs]
+            printed = _loaded(scratch, url, asked, seconds=seconds, clients=clients)
+            print(_row(f"LightRAG `/query/data`, `{mode}`", printed), flush=True)
+
+
+def _lightrag_question(pair: tuple[str, str], mode: str) -> str:
+    keywords = {"ll_keywords": list(pair), "hl_keywords": list(pair)}
+    limits = {"chunk_top_k": _LIMIT, "enable_rerank": False}
+    return json.dumps({"query": " ".join(pair), "mode": mode, **keywords, **limits}, ensure_ascii=False)
+
+
+@contextmanager
+def _lightrag(python: Path, stub: str, scratch: Path, texts: Mapping[str, str]) -> Iterator[str]:
+    """Run LightRAG's server on documents that it has read; tiktoken needs its tables (TIKTOKEN_CACHE_DIR)."""
+    bindings = {f"{kind}_{name}": value for kind in ("LLM", "EMBEDDING") for name, value in (
+        ("BINDING", "openai"), ("BINDING_HOST", stub), ("BINDING_API_KEY", "none"), ("MODEL", "stub")
+    )}  # fmt: skip
+    port = _free_port()
+    folders = ["--working-dir", str(scratch / "lightrag"), "--input-dir", str(scratch / "inputs")]
+    command = [str(python.with_name("lightrag-server")), "--host", "127.0.0.1", "--port", str(port), *folders]
+    environment = {
+        **os.environ,
+        **bindings,
+        "EMBEDDING_DIM": str(DIMENSION),
+        "SUMMARY_LANGUAGE": "Chinese",
+        "LOG_DIR": str(scratch),
+    }
+    url = f"http://127.0.0.1:{port}"
+    with _running(command, f"{url}/health", environment), httpx.Client(base_url=url, timeout=600) as client:
+        given = {"texts": list(texts.values()), "file_sources": list(texts)}
+        reading = client.post("/documents/texts", json=given).raise_for_status().json()
+        states: list[str] = []
+        while states.count("processed") < len(texts):
+            time.sleep(1)
+            tracked = client.get(f"/documents/track_status/{reading['track_id']}").raise_for_status().json()
+            states = [each["status"] for each in tracked["documents"]]
+            if "failed" in states:
+                raise click.ClickException(f"LightRAG has not read its documents: {states}")
+        yield url
+
+
+def _steps(hubs: list[str]) -> dict[str, list[tuple[str, str]]]:
     steps = {}
     for name, parameter in (("chain", "topic"), ("impact", "factor"), ("profile", "name"), ("neighbours", "name")):
         ask = f"/v1/{name}?{parameter}="
-        steps[f"`{name}` of the busiest, repeated"] = [ask + quote(hubs[0])]
+        steps[f"`{name}` of the busiest, repeated"] = [(ask + quote(hubs[0]), "")]
         steps[f"`{name}`, {_DIFFERENT} busiest, each with another threshold"] = [
-            f"{ask}{quote(hub)}&min_confidence=0.5{place:05}" for place, hub in enumerate(hubs * 20)
+            (f"{ask}{quote(hub)}&min_confidence=0.5{place:05}", "") for place, hub in enumerate(hubs * 20)
         ]
     return steps
 
 
 @contextmanager
 def _service(base: Path, workers: int) -> Iterator[tuple[str, int]]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = _free_port()
     command = [sys.executable, "-c", "import liantu; liantu.main()", "serve", "--kb", str(base), "--port", str(port)]
-    with subprocess.Popen(
-        [*command, "--workers", str(workers)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as run:
-        url, began = f"http://127.0.0.1:{port}", time.perf_counter()
+    url, began = f"http://127.0.0.1:{port}", time.perf_counter()
+    with _running([*command, "--workers", str(workers)], f"{url}/v1/entities?q=%E4%B8%AD", os.environ) as pid:
+        print(f"start to first answer: {time.perf_counter() - began:.1f} s\n")
+        yield url, pid
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+@contextmanager
+def _running(command: Sequence[str], probe: str, environment: Mapping[str, str]) -> Iterator[int]:
+    """Run a server, from when it answers until the block ends; give its process id."""
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment) as run:
         try:
-            while not _answers(url):
+            while not _answers(probe):
+                if run.poll() is not None:
+                    raise click.ClickException(f"{command[0]} ended with {run.returncode}")
                 time.sleep(0.05)
-            print(f"start to first answer: {time.perf_counter() - began:.1f} s\n")
-            yield url, run.pid
+            yield run.pid
         finally:
             run.terminate()
             run.wait(60)
@@ -119,20 +206,24 @@ def _service(base: Path, workers: int) -> Iterator[tuple[str, int]]:
 
 def _answers(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/v1/entities?q=%E4%B8%AD", timeout=60).status_code == httpx.codes.OK
+        return httpx.get(url, timeout=60).status_code == httpx.codes.OK
     except httpx.TransportError:
         return False
 
 
-def _loaded(scratch: Path, url: str, paths: list[str], *, seconds: int, clients: int) -> str:
-    script = scratch / "paths.lua"
-    rows = ",".join(f'"{path}"' for path in paths)
+def _loaded(scratch: Path, url: str, asked: Sequence[tuple[str, str]], *, seconds: int, clients: int) -> str:
+    """Run wrk with requests in turn, each a path and the JSON that is posted, "" for a GET; return what it prints."""
+    script = scratch / "requests.lua"
+    rows = ",".join(f"{{{json.dumps(path)},{json.dumps(body, ensure_ascii=False)}}}" for path, body in asked)
     script.write_text(f"""
-        local paths = {{{rows}}}
+        local asked = {{{rows}}}
         local at = 0
         request = function()
-            at = at % #paths + 1
-            return wrk.format("GET", paths[at], {{["Accept-Encoding"] = "gzip"}})
+            at = at % #asked + 1
+            local path, body = asked[at][1], asked[at][2]
+            local headers = {{["Accept-Encoding"] = "gzip", ["Content-Type"] = "application/json"}}
+            if body == "" then return wrk.format("GET", path, headers) end
+            return wrk.format("POST", path, headers, body)
         end
     """)
     command = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "--latency", "--timeout", "20s", "-s", str(script), url]

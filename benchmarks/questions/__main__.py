@@ -71,7 +71,7 @@ def folded(text: str) -> str:
 def main(files: tuple[Path, ...], kb: Path | None, show: tuple[str, ...]) -> None:
     """Ask every question and print verdicts by kind, and how long an answer takes."""
     with tempfile.TemporaryDirectory() as scratch:
-        base = kb or _demo(Path(scratch) / "demo.liantu")
+        base = kb or demo_base(Path(scratch) / "demo.liantu")
         verdicts: dict[str, Counter[str]] = defaultdict(Counter)
         seconds: dict[str, list[float]] = defaultdict(list)
         began = time.perf_counter()
@@ -91,7 +91,7 @@ def main(files: tuple[Path, ...], kb: Path | None, show: tuple[str, ...]) -> Non
         _print(verdicts, seconds)
 
 
-def _demo(kb: Path) -> Path:
+def demo_base(kb: Path) -> Path:
     """Read the bundled reports as a user does."""
     command = [str(Path(sys.executable).with_name("liantu")), "ingest", str(REPORTS), "--kb", str(kb)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

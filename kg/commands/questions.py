@@ -30,7 +30,6 @@ from kg.commands.printing import (
 )
 from kg.messages.words import word
 from kg.query.plain import plain
-from kg.query.session import QuerySession
 from kg.query.wording import flow
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from kg.llm.embeddings import Encoder
     from kg.query.grounding.dual_level import Mode
     from kg.query.session import QuerySession
-    from kg.service.base import KnowledgeBase
+    from kg.service.base import KnowledgeBase, PinnedBase
 
 _DIRECTIONS = {"up": 1, "down": -1}
 _direction = click.option(
@@ -60,7 +59,7 @@ def _opened(options: Mapping[str, Any], **more: Any) -> KnowledgeBase:
 
 
 def _answered(
-    ask: Callable[[QuerySession], Any],
+    ask: Callable[[PinnedBase], Any],
     show: Callable[[QuerySession, Any], None],
     *,
     out: Callable[[Any], Any] = plain,
@@ -68,8 +67,8 @@ def _answered(
     **options: Any,
 ) -> Any:
     """Open the base, ask, print the answer as text or (by `out`) as JSON, and return it."""
-    with _opened(options, encoder=encoder) as kb, kb.session(as_of=options["as_of"]) as session:
-        answer = ask(session)
+    with _opened(options, encoder=encoder) as kb, kb.pinned(as_of=options["as_of"]) as base:
+        session, answer = base.pin, ask(base)
         if options["as_json"]:
             click.echo(json.dumps(out(answer), ensure_ascii=False, indent=2))
         else:
@@ -86,9 +85,7 @@ def _answered(
 @_question
 def chain(topic: str, depth: int, **options: Any) -> None:
     """Show the industry chain of TOPIC: upstream, midstream, downstream, and the companies of each stage."""
-    from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
-
-    _answered(lambda session: ask(session, topic, depth=depth), print_chain, **options)
+    _answered(lambda base: base.chain(topic, depth=depth), print_chain, **options)
 
 
 @click.command()
@@ -97,9 +94,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 @_question
 def impact(factor: str, direction: str, **options: Any) -> None:
     """Show the effects of a rise or fall of FACTOR."""
-    from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
-
-    _answered(lambda session: ask(session, factor, _DIRECTIONS[direction]), print_impact, **options)
+    _answered(lambda base: base.impact(factor, _DIRECTIONS[direction]), print_impact, **options)
 
 
 @click.command()
@@ -108,9 +103,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
 @_question
 def causes(effect: str, direction: str, **options: Any) -> None:
     """Show what makes EFFECT rise or fall."""
-    from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
-
-    _answered(lambda session: ask(session, effect, _DIRECTIONS[direction]), print_impact, **options)
+    _answered(lambda base: base.causes(effect, _DIRECTIONS[direction]), print_impact, **options)
 
 
 @click.command()
@@ -119,9 +112,7 @@ def causes(effect: str, direction: str, **options: Any) -> None:
 @_question
 def relate(first: str, second: str, **options: Any) -> None:
     """Show the most reliable paths between FIRST and SECOND."""
-    from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
-
-    _answered(lambda session: ask(session, first, second), print_relate, **options)
+    _answered(lambda base: base.relate(first, second), print_relate, **options)
 
 
 @click.command()
@@ -129,9 +120,7 @@ def relate(first: str, second: str, **options: Any) -> None:
 @_question
 def profile(name: str, **options: Any) -> None:
     """Show names, codes and all facts of NAME."""
-    from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
-
-    _answered(lambda session: ask(session, name), print_profile, **options)
+    _answered(lambda base: base.profile(name), print_profile, **options)
 
 
 @click.command()
@@ -142,16 +131,14 @@ def profile(name: str, **options: Any) -> None:
 def themes(theme_id: str | None, level: int, since: date | None, **options: Any) -> None:
     """List the themes of the latest weekly run, or show the summary and biography of THEME_ID."""
     from kg.query.themes.changes import changes, markdown  # noqa: PLC0415 -- imported when called
-    from kg.query.themes.listing import theme as one  # noqa: PLC0415 -- imported when called
-    from kg.query.themes.listing import themes as every  # noqa: PLC0415 -- imported when called
 
     if since and not theme_id:
         show = lambda session, answer: click.echo(markdown(answer, session.lang), nl=False)  # noqa: E731 -- one line, used once
-        _answered(lambda session: changes(session, since, level=level), show, **options)
+        _answered(lambda base: changes(base.pin, since, level=level), show, **options)
     elif theme_id:
-        _answered(lambda session: one(session, theme_id), print_theme, **options)
+        _answered(lambda base: base.theme(theme_id), print_theme, **options)
     else:
-        _answered(lambda session: every(session.view, level=level), print_themes, **options)
+        _answered(lambda base: base.themes(level=level), print_themes, **options)
 
 
 @click.command()
@@ -168,19 +155,15 @@ def themes(theme_id: str | None, level: int, since: date | None, **options: Any)
 @_question
 def passages(query: str, limit: int, mode: Mode, **options: Any) -> None:
     """Find passages: by words, by vectors, or through entities and relations of the graph."""
-    from kg.query.grounding.dual_level import dual_level as ask  # noqa: PLC0415 -- imported when called
-
     encoder = configured_encoder() if mode in {"vectors", "fused"} else None
-    _answered(lambda session: ask(session, query, mode=mode, limit=limit), print_passages, encoder=encoder, **options)
+    _answered(lambda base: base.passages(query, mode=mode, limit=limit), print_passages, encoder=encoder, **options)
 
 
 @click.command()
 @_question
 def stats(**options: Any) -> None:
     """Show what the base holds: documents, days, publishers, facts, main names, and questions to ask."""
-    from kg.query.stats import stats as ask  # noqa: PLC0415 -- imported when called
-
-    _answered(ask, print_stats, **options)
+    _answered(lambda base: base.stats(), print_stats, **options)
 
 
 @click.command()
@@ -196,16 +179,15 @@ def ask(question: str, *, prose: bool, **options: Any) -> None:
     if prose:
         _print_prose(question, **options)
         return
-    from kg.query.ask.answer import ask as answer  # noqa: PLC0415 -- imported when called
     from kg.query.ask.wire import answer_out  # noqa: PLC0415 -- imported when called
 
-    found = _answered(lambda session: answer(session, question), print_ask, out=answer_out, **options)
+    found = _answered(lambda base: base.ask(question), print_ask, out=answer_out, **options)
     if found.status == "not_found":
         raise SystemExit(1)
 
 
 def _print_prose(question: str, **options: Any) -> None:
-    with _opened(options, model=configured_model()) as base:
+    with _opened(options, model=configured_model(), encoder=configured_encoder()) as base:
         answer = base.prose(question, as_of=options["as_of"])
     if options["as_json"]:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +12,7 @@ from kg.query.resolve import resolve
 from kg.query.session import QuerySession, Step, subgraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,52 +24,78 @@ _BREADTH = 24  # strongest links of a relation followed on the way
 _AT_ENDS = 2000  # and from the two that are asked about: a plain link of a hub is not overlooked
 _LONGEST = 4
 _PATHS = 8
-_POPS = 4000
+_WALKS = 4000  # most credible walks of all, among which those to the goal are found
 _ALL = 1_000_000
-_AHEAD = 64  # walks of the queue whose next steps are read at once
+_AT_ONCE = 256  # walks made longer at once
 _HOP_COST = 0.6  # each further hop makes a path this much less credible
 
 
 class _Ways(NamedTuple):
-    """The strongest edges from one node to its neighbours, the most credible first; `rows` are those of `edges`."""
+    """The strongest edge from each of some nodes (`one`, sorted) to each of its neighbours (`other`), a row each."""
 
-    others: list[int]
-    weights: list[float]
-    rows: list[int]
+    one: NDArray[np.integer]
+    other: NDArray[np.integer]
     edges: Edges
 
 
-class _Walk(NamedTuple):
-    """A way from the start; `cost` is its credibility, negative, so that a heap gives the most credible first.
+class _Walks(NamedTuple):
+    """Walks from the start, a row each.
 
-    It ends with way `place` of `ways`, after the walk `before`. No two walks of a search meet the same nodes, so a heap
-    compares nothing after them.
+    Attributes:
+        credit: how credible each is.
+        hops: its edges.
+        nodes: those it meets, then −1, shape (walks, _LONGEST + 1).
+        steps: rows of the edges walked, shape (walks, _LONGEST).
+        open: whether longer ones have still to be looked for.
     """
 
-    cost: float
-    nodes: tuple[int, ...]
-    before: _Walk | None = None
-    ways: _Ways | None = None
-    place: int = 0
+    credit: NDArray[np.float64]
+    hops: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    open: NDArray[np.bool_]
 
-    def longer(self, ways: _Ways, place: int = 0) -> _Walk | None:
-        """Return the most credible longer walk by one of the ways from `place` on that meets no node twice."""
-        for at in range(place, len(ways.others)):
-            if ways.others[at] not in self.nodes:
-                cost = self.cost * min(1.0, ways.weights[at]) * _HOP_COST
-                return _Walk(cost, (*self.nodes, ways.others[at]), self, ways, at)
-        return None
+    @staticmethod
+    def at(start: int) -> _Walks:
+        """Return the walk of no hops."""
+        nodes = np.full((1, _LONGEST + 1), -1, dtype=np.int64)
+        nodes[0, 0] = start
+        steps = np.zeros((1, _LONGEST), dtype=np.int64)
+        return _Walks(np.ones(1), np.zeros(1, dtype=np.int64), nodes, steps, np.ones(1, dtype=np.bool_))
 
-    def next(self) -> _Walk | None:
-        """Return the walk that is as long and next in credibility."""
-        return self.before.longer(self.ways, self.place + 1) if self.before and self.ways else None
+    @property
+    def last(self) -> NDArray[np.int64]:
+        """Where each ends."""
+        return self.nodes[np.arange(len(self.hops)), self.hops]
 
-    def steps(self, session: QuerySession) -> tuple[Step, ...]:
-        """Return the edges walked."""
-        if self.before is None or self.ways is None:
-            return ()
-        (step,) = session.steps(self.ways.edges.take(np.array([self.ways.rows[self.place]])))
-        return (*self.before.steps(session), step)
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> _Walks:
+        """Return the walks of these rows."""
+        return _Walks._make(column[rows] for column in self)
+
+    def joined(self, other: _Walks) -> _Walks:
+        """Return these walks followed by the others."""
+        return _Walks._make(map(np.concatenate, zip(self, other, strict=True)))
+
+    def longer(self, ways: _Ways, distance: NDArray[np.int8], *, first_row: int) -> _Walks:
+        """Return the walks that are one hop longer, meet no node twice and can still reach the goal.
+
+        Args:
+            ways: on from the last nodes.
+            distance: of all nodes to the goal.
+            first_row: number of the first edge of the ways.
+        """
+        last = self.last
+        begin, end = np.searchsorted(ways.one, last), np.searchsorted(ways.one, last, side="right")
+        counts = end - begin
+        walk = np.repeat(np.arange(len(last)), counts)
+        way = np.repeat(end - counts.cumsum(), counts) + np.arange(len(walk))
+        other = ways.other[way]
+        kept = (self.hops[walk] + distance[other] < _LONGEST) & (self.nodes[walk] != other[:, None]).all(axis=1)
+        walk, way, other = walk[kept], way[kept], other[kept]
+        hops, nodes, steps, row = self.hops[walk], self.nodes[walk], self.steps[walk], np.arange(len(walk))
+        nodes[row, hops + 1], steps[row, hops] = other, first_row + way
+        weight = np.minimum(1.0, ways.edges.weight[way].astype(np.float64))
+        return _Walks(self.credit[walk] * weight * _HOP_COST, hops + 1, nodes, steps, distance[other] > 0)
 
 
 class _Found(NamedTuple):
@@ -84,7 +109,7 @@ class _Found(NamedTuple):
 def relate(view: View | QuerySession, first: str, second: str) -> RelateAnswer:
     """Return up to eight paths of at most four hops, the most credible first.
 
-    Best-first search; credibility is the product of edge weights (cut at 1) and a cost for each hop.
+    Credibility is the product of edge weights (cut at 1) and a cost for each hop.
 
     Raises:
         UnknownName: when one of the names is unknown in the view.
@@ -106,72 +131,58 @@ def _path(session: QuerySession, walk: _Found, links: Mapping[tuple[str, str, st
 
 
 def _search(session: QuerySession, start: int | None, goal: int | None) -> list[_Found]:
-    """Search best first; of the walks that differ in their last way, only the most credible waits in the queue."""
+    """Return the walks to the goal among the most credible of all, the most credible first, equals by their nodes.
+
+    What becomes of a walk is less credible than it is, so only those that may lead to one of these are made longer.
+    """
     if start is None or goal is None or start == goal:
         return []
     relations = session.words.of_family("structure", "chain", "causal")
     begin = _both_ways(session, [start], relations, _AT_ENDS)
     around = np.concatenate([begin[0].target, begin[1].source])
     distance = _distances(session, goal, relations, around=around)
-    home = _home(_onward(session, {goal: 0}, relations, distance, limit=_AT_ENDS)[goal], goal)
-    known = {(start, 0): _onward(session, {start: 0}, relations, distance, limit=_AT_ENDS)[start]}
-    queue = [_Walk(-1.0, (start,))]
-    found: list[_Found] = []
-    for _ in range(_POPS):
-        if not queue or len(found) >= _PATHS:
-            break
-        walk = heapq.heappop(queue)
-        last, hops = walk.nodes[-1], len(walk.nodes) - 1
-        longer = [walk.next()]
-        if last == goal:
-            found.append(_Found(-walk.cost, walk.nodes, walk.steps(session)))
-        else:
-            if hops < _LONGEST - 1:  # what the last hop may lead to is only the goal, and that is in `home`
-                if (last, hops) not in known:
-                    coming = [*_waiting(queue, walk, goal=goal, known=known), walk]
-                    known |= _ahead(session, coming, relations=relations, distance=distance)
-                longer.append(walk.longer(known[last, hops]))
-            if last in home:
-                longer.append(walk.longer(home[last]))
-        for each in longer:
-            if each is not None:
-                heapq.heappush(queue, each)
-    return found
+    home = _home(_onward(session, [goal], [0], relations, distance, limit=_AT_ENDS))
+    walks, edges, least = _Walks.at(start), home.edges, 0.0
+    while len(picked := np.flatnonzero(walks.open & (walks.credit * _HOP_COST >= least))):
+        picked = picked[np.argsort(-walks.credit[picked], kind="stable")[:_AT_ONCE]]
+        walks.open[picked] = False
+        at_hand = walks.take(picked)
+        ways = _ahead(session, at_hand, relations, distance)
+        longer = at_hand.longer(home, distance, first_row=0)
+        longer = longer.joined(at_hand.longer(ways, distance, first_row=len(edges)))
+        edges = edges.joined(ways.edges)
+        walks = walks.joined(longer).take(np.concatenate([walks.credit, longer.credit]) >= least)
+        least = max(_highest(walks.credit, _WALKS), _highest(walks.credit[walks.last == goal], _PATHS))
+    order = np.lexsort((*walks.nodes.T[::-1], -walks.credit))[:_WALKS]
+    found = walks.take(order[walks.last[order] == goal][:_PATHS])
+    return [_found(session, found, row, edges) for row in range(len(found.hops))]
 
 
-def _home(ways: _Ways, goal: int) -> dict[int, _Ways]:
-    """Return the strongest edges of the goal as ways to it, by where they begin."""
-    cells = zip(ways.others, ways.weights, ways.rows, strict=True)
-    return {other: _Ways([goal], [weight], [row], ways.edges) for other, weight, row in cells}
+def _highest(credit: NDArray[np.float64], count: int) -> float:
+    """Return the lowest of the `count` highest credits, 0 if there are fewer."""
+    return float(np.partition(credit, -count)[-count]) if len(credit) >= count else 0.0
 
 
-def _waiting(
-    queue: Sequence[_Walk], walk: _Walk, *, goal: int, known: Mapping[tuple[int, int], object]
-) -> Iterator[_Walk]:
-    """Yield walks that come soon and need edges: those that lead the heap, and those next to the one at hand.
-
-    To ask for many nodes costs little more than to ask for one.
-    """
-    beside = walk.next()
-    coming = list(queue[:_AHEAD])
-    for _ in range(_AHEAD):
-        if beside is None:
-            break
-        coming.append(beside)
-        beside = beside.next()
-    for each in coming:
-        last, hops = each.nodes[-1], len(each.nodes) - 1
-        if last != goal and hops < _LONGEST - 1 and (last, hops) not in known:
-            yield each
+def _found(session: QuerySession, walks: _Walks, row: int, edges: Edges) -> _Found:
+    hops = int(walks.hops[row])
+    steps = session.steps(edges.take(walks.steps[row, :hops]))
+    return _Found(float(walks.credit[row]), tuple(walks.nodes[row, : hops + 1].tolist()), tuple(steps))
 
 
-def _ahead(
-    session: QuerySession, walks: Sequence[_Walk], *, relations: Sequence[str], distance: NDArray[np.int8]
-) -> dict[tuple[int, int], _Ways]:
-    """Return the ways on from the last nodes of walks, by node and hops."""
-    asked = {walk.nodes[-1]: len(walk.nodes) - 1 for walk in walks}
-    ways = _onward(session, asked, relations, distance, limit=_BREADTH)
-    return {(node, asked[node]): ways[node] for node in asked}
+def _home(ways: _Ways) -> _Ways:
+    """Return the strongest edges of the goal as ways to it."""
+    order = np.argsort(ways.other)
+    return _Ways(ways.other[order], ways.one[order], ways.edges.take(order))
+
+
+def _ahead(session: QuerySession, walks: _Walks, relations: Sequence[str], distance: NDArray[np.int8]) -> _Ways:
+    """Return the ways on from the last nodes of walks; what the last hop may lead to is only the goal."""
+    going = walks.take(walks.hops < _LONGEST - 1)
+    nodes, place = np.unique(going.last, return_inverse=True)
+    hops = np.full(len(nodes), _LONGEST)
+    np.minimum.at(hops, place, going.hops)
+    limit = _AT_ENDS if 0 in hops else _BREADTH
+    return _onward(session, nodes, hops, relations, distance, limit=limit)
 
 
 def _distances(
@@ -233,24 +244,29 @@ def _both_ways(
 
 
 def _onward(
-    session: QuerySession, hops: Mapping[int, int], relations: Sequence[str], distance: NDArray[np.int8], *, limit: int
-) -> dict[int, _Ways]:
-    """Return each node's strongest edge to each neighbour from where the goal is in reach.
+    session: QuerySession,
+    nodes: Sequence[int] | NDArray[np.integer],
+    hops: Sequence[int] | NDArray[np.integer],
+    relations: Sequence[str],
+    distance: NDArray[np.int8],
+    *,
+    limit: int,
+) -> _Ways:
+    """Return the strongest edge of each node to each neighbour from where the goal is in reach.
 
     Args:
         session: whose graph is walked.
-        hops: nodes, and how many steps have led to each.
+        nodes: sorted.
+        hops: the fewest steps that have led to each.
         relations: those walked.
         distance: of all nodes to the goal; what leads from beside the goal to it is left out.
         limit: edges of a node and relation, either way, that are looked at.
     """
-    nodes = np.array(sorted(hops), dtype=np.int64)
-    spent = np.array([hops[node] for node in nodes.tolist()])
     outward, inward = _both_ways(session, nodes, relations, limit)
     edges = outward.joined(inward)
     one = np.concatenate([outward.source, inward.target])
     other = np.concatenate([outward.target, inward.source])
-    wanted = (spent[np.searchsorted(nodes, one)] + distance[other] < _LONGEST) & ~(
+    wanted = (np.asarray(hops)[np.searchsorted(nodes, one)] + distance[other] < _LONGEST) & ~(
         (distance[other] == 0) & (distance[one] == 1)
     )
     edges, one, other = edges.take(wanted), one[wanted], other[wanted]
@@ -258,13 +274,7 @@ def _onward(
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = (one[order][1:] != one[order][:-1]) | (other[order][1:] != other[order][:-1])
     best = order[first]
-    best = best[np.lexsort((other[best], -np.minimum(edges.weight[best], 1.0), one[best]))]
-    ends = np.searchsorted(one[best], nodes, side="right").tolist()
-    others, weights, rows = (column.tolist() for column in (other[best], edges.weight[best], best))
-    return {
-        node: _Ways(others[begin:end], weights[begin:end], rows[begin:end], edges)
-        for node, begin, end in zip(nodes.tolist(), [0, *ends[:-1]], ends, strict=True)
-    }
+    return _Ways(one[best], other[best], edges.take(best))
 
 
 def _nodes(session: QuerySession, walks: Sequence[_Found]) -> list[Node]:

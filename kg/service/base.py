@@ -116,6 +116,12 @@ class KnowledgeBase:
             error.lang = self.lang
             raise
 
+    @contextmanager
+    def pinned(self, **options: Unpack[ViewOptions]) -> Iterator[PinnedBase]:
+        """Give a knowledge base whose answers are all of one session, for those who print what an answer refers to."""
+        with self.session(**options) as session:
+            yield PinnedBase(self, session)
+
     def chain(self, topic: str, *, depth: int = 2, **options: Unpack[ViewOptions]) -> ChainAnswer:
         """Return the upstream, midstream and downstream of a product or industry, with companies.
 
@@ -312,6 +318,25 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class PinnedBase(KnowledgeBase):
+    """The knowledge base of one session, which its questions give no options; one thread only."""
+
+    def __init__(self, kb: KnowledgeBase, pin: QuerySession) -> None:
+        super().__init__(kb.store, lang=kb.lang, min_confidence=pin.min_confidence, model=kb.model, vectors=kb.vectors)
+        self.pin = pin
+
+    @contextmanager
+    def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
+        """Give the session.
+
+        Raises:
+            ValueError: when asked for another view than that of the session.
+        """
+        if options:
+            raise ValueError("the view of a pinned base is that of its session")
+        yield self.pin
 
 
 def open_kb(

@@ -10,7 +10,8 @@ from kg.llm.port import tokens
 from kg.messages.words import word
 from kg.model import ChunkKind
 from kg.query.ask.answer import ask
-from kg.query.passages import citation_of, passages
+from kg.query.grounding.dual_level import dual_level
+from kg.query.passages import citation_of
 from kg.query.plain import Answer
 from kg.query.session import spoken
 from kg.query.themes.listing import themes
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kg.query.session import QuerySession
 
 ItemKind = Literal["answer", "fact", "theme", "passage"]
-Route = Literal["graph", "text", "related", "words", "none"]
+Route = Literal["graph", "text", "related", "fused", "words", "none"]
 _SHARES: tuple[tuple[ItemKind, float], ...] = (("answer", 0.4), ("fact", 0.25), ("theme", 0.1), ("passage", 0.25))
 """What each kind may use of the budget; what one leaves goes to the next, and the rest to the first again."""
 _LETTERS = {"answer": "A", "fact": "F", "theme": "T", "passage": "P"}
@@ -34,8 +35,18 @@ _CITED = 2
 _PASSAGES, _THEMES, _THEME_LINES = 20, 3, 4
 _QUOTED = 160  # characters of a quote
 _HEAD_TOKENS = 40
-CONFIDENCE: dict[Route, float] = {"graph": 0.91, "text": 0.91, "related": 0.77, "words": 0.32, "none": 0.0}
-"""Share of questions whose context held what was expected, by route; docs/service.md says of which questions."""
+CONFIDENCE: dict[Route, float] = {
+    "graph": 0.91,
+    "text": 0.91,
+    "related": 0.77,
+    "fused": 0.32,
+    "words": 0.32,
+    "none": 0.0,
+}
+"""Share of questions whose context held what was expected, by route; docs/service.md says of which questions.
+
+`fused` has that of `words`: no more unseen questions find their answer with vectors than without.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,7 @@ class ContextAnswer(Answer):
     """What is known for a question; `text` is all items as a prompt of at most `budget_tokens` (an upper estimate).
 
     `route` says where it comes from: facts of the `graph`, sentences that answer (`text`), `related` ones, passages
-    that share `words` with the question, or `none`.
+    by words and vectors (`fused`, where there is an index of vectors), by `words` alone, or `none`.
     `confidence` is the measured share of such contexts that held the answer; `omitted` counts items that did not fit.
     """
 
@@ -77,18 +88,25 @@ class ContextAnswer(Answer):
 
 
 def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) -> ContextAnswer:
-    """Gather what answers a question, most useful first, until the budget is used."""
+    """Gather what answers a question, most useful first, until the budget is used.
+
+    Passages are found by words, and by vectors too where nothing in the graph or the text answers.
+
+    Raises:
+        OtherModel: when vectors are wanted and another encoder made the index.
+    """
     answer = ask(session, question)
+    mode: Literal["fused", "words"] = "words" if answer.lines or answer.passages or not session.vectors else "fused"
     if answer.understood.as_of:
         session = session.earlier(answer.understood.as_of)
     found: dict[ItemKind, list[ContextItem]] = {
         "answer": list(_answers(session, answer)),
         "fact": list(_facts(session, answer)),
         "theme": list(_themes(session, answer)),
-        "passage": list(_passages(session, answer)),
+        "passage": list(_passages(session, answer, mode)),
     }
     kept = _within(found, max(budget_tokens - _HEAD_TOKENS - tokens(question), 0), session.lang)
-    route = _route(answer, kept)
+    route = _route(answer, kept, mode)
     lang = session.lang
     rows = [_row(item, lang) for item in kept] or [word("nothing", lang)]
     text = "\n".join([word("context.question", lang, question=question), *rows])
@@ -105,10 +123,10 @@ def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) 
     )
 
 
-def _route(answer: AskAnswer, kept: Sequence[ContextItem]) -> Route:
+def _route(answer: AskAnswer, kept: Sequence[ContextItem], mode: Literal["fused", "words"]) -> Route:
     if answer.status == "answered" and kept:
         return "graph" if any(line.source == "graph" and line.citations for line in answer.lines) else "text"
-    return "none" if not kept else "related" if answer.passages else "words"
+    return "none" if not kept else "related" if answer.passages else mode
 
 
 def _answers(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
@@ -141,8 +159,11 @@ def _themes(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
             yield _item("theme", line.text, session.citations(facts, _CITED), facts, session=session)
 
 
-def _passages(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
-    for passage in passages(session.view, answer.question, limit=_PASSAGES):
+def _passages(session: QuerySession, answer: AskAnswer, mode: Literal["fused", "words"]) -> Iterator[ContextItem]:
+    found = dual_level(session, answer.question, mode="words", limit=_PASSAGES)
+    if found and mode == "fused":  # without a word in common the nearest passage is about something else
+        found = dual_level(session, answer.question, mode=mode, limit=_PASSAGES)
+    for passage in found:
         chunk = passage.chunk
         # Items are one line each: without a mark between its rows a table would run together.
         text = (

@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 
+import kg.query.relate as relate_module
 from kg.errors import UnknownName
 from kg.query.relate import relate
 from kg.query.session import QuerySession
@@ -101,3 +102,17 @@ def test_the_paths_are_the_most_credible_of_all_that_networkx_finds(said: list[t
             ranked.append((-credit, tuple(nodes)))
         found = [(-path.weight, path.nodes) for path in relate(session, first, other).paths]
         assert found == [(round(cost, 4), nodes) for cost, nodes in sorted(ranked)[:8]]
+
+
+@settings(max_examples=100, deadline=None)
+@given(pairs=st.sets(_PAIR, min_size=8, max_size=30), most=st.integers(2, 30))
+def test_how_many_walks_are_made_longer_at_once_changes_no_path(pairs: set[tuple[str, str]], most: int):
+    said = (paper(n, "2024-01-01", (f"句{n}。", claim(a, "upstream_of", b))) for n, (a, b) in enumerate(sorted(pairs)))
+    session, ends = QuerySession(seen(*said)), sorted({end for pair in pairs for end in pair})
+    answers = []
+    for at_once in (1, 7, 256):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(relate_module, "_AT_ONCE", at_once)
+            patch.setattr(relate_module, "_WALKS", most)
+            answers.append([relate(session, ends[0], end) for end in ends])
+    assert answers[0] == answers[1] == answers[2]

@@ -75,6 +75,17 @@ def test_threads_share_one_base_while_it_is_written(kb: KnowledgeBase):
     assert all(answer[:2] == before[:2] for answer in found)
 
 
+def test_a_pinned_base_answers_on_one_state(kb: KnowledgeBase):
+    with kb.pinned() as pinned:
+        before = pinned.chain("硅料")
+        with kb.store.writer() as writer:
+            writer.write(paper(70, "2024-09-01", ("硅料用于靶材。", claim(SILICON, "upstream_of", "product:靶材"))))
+        assert pinned.chain("硅料") == before
+        with pytest.raises(ValueError, match="pinned"):
+            pinned.chain("硅料", as_of=date(1999, 1, 1))
+    assert kb.chain("硅料") != before
+
+
 def test_wordings_follow_the_language(kb: KnowledgeBase):
     chinese, english = (KnowledgeBase(kb.store, lang=lang).profile("通威股份").links[0] for lang in ("zh", "en"))
     assert chinese.relation == english.relation

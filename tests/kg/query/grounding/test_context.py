@@ -1,15 +1,24 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kg.llm.port import tokens
+from kg.model import ChunkKind
 from kg.query.grounding.context import CONFIDENCE, context
+from kg.query.grounding.vectors import VectorIndex, VectorSearch
 from kg.query.session import QuerySession
 from kg.service.base import KnowledgeBase
+from kg.store.memory import MemoryStore
+from tests.kg.query.encoders import PairEncoder
 from tests.kg.query.world import claim, filled, paper, solar
 from tests.kg.service.examples import with_themes
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +54,38 @@ def test_what_is_not_known_is_said(kb: KnowledgeBase):
     found = kb.context("zzz")
     assert (found.route, found.confidence, found.items) == ("none", 0.0, ())
     assert found.text.endswith("未找到相关信息")
+
+
+def test_vectors_help_only_where_nothing_answers(tmp_path: Path):
+    store = filled(solar())
+    index = VectorIndex(tmp_path / "v")
+    index.update(store, PairEncoder())
+    words, both = KnowledgeBase(store), KnowledgeBase(store, vectors=VectorSearch(index, PairEncoder()))
+    answered, unanswered = "谁生产硅料？", "今天天气与行业"
+    assert both.context(answered) == words.context(answered)
+    assert (words.context(unanswered).route, both.context(unanswered).route) == ("words", "fused")
+    assert both.context(unanswered).confidence == CONFIDENCE["fused"]
+    shown = [item.citations[0].quote for item in both.context(unanswered).items]
+    assert shown == [found.chunk.text for found in both.passages(unanswered, mode="fused", limit=20)]
+    assert len(shown) > len(words.context(unanswered).items)
+    earlier = both.context(unanswered, as_of=date(2024, 1, 31))
+    assert (earlier.route, {item.citations[0].document for item in earlier.items}) == ("fused", {"doc:1"})
+    assert both.context("zzz").route == "none"
+
+
+def test_a_table_that_is_found_is_shown_whole(tmp_path: Path):
+    rows = "\n".join(f"|第{number}年|{number}万吨|" for number in range(40))
+    given = paper(1, "2024-01-01", ("硅料产能见下表。", claim("product:硅料", "upstream_of", "product:硅片")))
+    table = replace(given.chunks[0], id="chunk:table", text=rows, kind=ChunkKind.TABLE, search_text="扩产计划|第39年")
+    store = MemoryStore()
+    with store.writer() as writer:
+        writer.write(replace(given, chunks=(*given.chunks, table)))
+    index = VectorIndex(tmp_path / "v")
+    index.update(store, PairEncoder())
+    for vectors in (None, VectorSearch(index, PairEncoder())):
+        kb = KnowledgeBase(store, vectors=vectors)
+        (found,) = (item for item in kb.context("扩产计划第几年结束").items if "第39年" in item.text)
+        assert found.text.count("万吨") == len(rows.splitlines())
 
 
 def test_a_day_hides_what_was_published_later(kb: KnowledgeBase):
