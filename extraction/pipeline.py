@@ -47,7 +47,7 @@ from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
@@ -80,9 +80,10 @@ class Extractor:
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
         self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon)]
+        linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
         if edges is not None:
-            self._readers.append(EdgeReader(edges, self._lexicon, min_confidence=min_confidence))
-        self._model_reader = ModelReader(NameLinker(self._lexicon, partial(_kinds_of, edges)))
+            self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
+        self._model_reader = ModelReader(linker)
 
     @classmethod
     def default(
@@ -294,11 +295,11 @@ class Extractor:
         return consistent, (*problems, *(each.problem for each in conflicts))
 
 
-def _kinds_of(edges: EdgeModel | None, name: str) -> list[Kind]:
+def _kinds_of(edges: EdgeModel | None, name: str, proposed: Mapping[Kind, float]) -> list[Kind]:
     """Return the kinds of a name; the shipped model's table serves where no edge model reads."""
     model = edges or EdgeModel.named("shipped")
     assert model is not None  # it ships with Liantu
-    return model.kind_of(name)
+    return model.kind_of(name, proposed)
 
 
 def _nearest_place(*places: str | None) -> str:

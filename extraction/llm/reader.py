@@ -21,7 +21,7 @@ from extraction.quantities.reader import find_quantities
 from extraction.sentence import CONTEXT
 from extraction.text.sentences import normalise
 from kg.ids import normal_name
-from kg.model import BlockKind, Kind, Modality, Problem, Value
+from kg.model import BlockKind, Modality, Problem, Value
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -173,8 +173,7 @@ class ModelReader:
             if at < 0 and (at := text.lower().find(name.lower())) < 0:
                 continue
             start, end = trimmed(text, at, at + len(name))
-            names = document.names[line] if line != TITLE else document.title_names
-            ref = self._linker.link(text, names, (start, end), kind=Kind.PRODUCT)
+            ref = self._linker.link(document, line, (start, end), kinds={})
             if ref is None:
                 raise Refusal("name")
             return EdgeEnd(ref, line, start, end)

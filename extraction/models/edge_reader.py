@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from extraction.models.linking import EdgeEnd, NameLinker, Statement, claim_of, trimmed
-from extraction.models.units import TITLE, units_of
+from extraction.models.linking import EdgeEnd, Statement, claim_of, normal_spelling, trimmed
+from extraction.models.scheme import GROUP_OF
+from extraction.models.units import units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from extraction.models.edges import EdgeModel, Span
+    from extraction.models.edges import Edge, EdgeModel, Span
+    from extraction.models.linking import NameLinker
     from extraction.models.units import Unit
-    from extraction.names.gazetteer import Lexicon
     from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
     from kg.model import Kind
+
+    KindsByName = Mapping[str, Mapping[Kind, float]]
 
 _MAX_CLAIMS = 40  # per sentence, as a safeguard against a misbehaving model
 
@@ -24,16 +28,19 @@ _MAX_CLAIMS = 40  # per sentence, as a safeguard against a misbehaving model
 class EdgeReader:
     """Claim reader of the edge model; keeps no state between documents."""
 
-    def __init__(self, model: EdgeModel, lexicon: Lexicon, *, min_confidence: float) -> None:
-        self._model, self._min_confidence = model, min_confidence
-        self._linker = NameLinker(lexicon, model.kind_of)
+    def __init__(self, model: EdgeModel, linker: NameLinker, *, min_confidence: float) -> None:
+        self._model, self._linker, self._min_confidence = model, linker, min_confidence
         self.version = f"edges@{model.version}"
 
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the claims of a document; each triple once, where its confidence is highest."""
-        found: list[tuple[Claim, AnnotatedSentence]] = []
-        for unit in units_of(document.document.title, document.lines):
-            found += self._claims(unit, document)
+        read = [
+            (unit, edge)
+            for unit in units_of(document.document.title, document.lines)
+            for edge in self._model.read(unit, min_confidence=self._min_confidence)
+        ]
+        kinds = _kinds_by_name(read)
+        found = [claim for unit, edge in read for claim in self._claims(unit, edge, kinds, document)]
         found.sort(key=lambda row: (-row[0].confidence, row[1].sentence.start))
         kept: dict[tuple[str, str, str], tuple[Claim, AnnotatedSentence]] = {}
         per_sentence: dict[int, int] = {}
@@ -45,34 +52,67 @@ class EdgeReader:
                 per_sentence[annotated.sentence.start] = count + 1
         yield from sorted(kept.values(), key=lambda row: (row[1].sentence.start, row[0].start, row[0].end))
 
-    def _claims(self, unit: Unit, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
-        for edge in self._model.read(unit, min_confidence=self._min_confidence):
-            subject = self._end(unit, edge.subject, edge.subject_scope, edge.subject_kind, document)
-            object_ = self._end(unit, edge.object, edge.object_scope, edge.object_kind, document)
-            if subject is None or object_ is None or subject.ref.entity == object_.ref.entity:
+    def _claims(
+        self, unit: Unit, edge: Edge, kinds: KindsByName, document: AnnotatedDocument
+    ) -> Iterator[tuple[Claim, AnnotatedSentence]]:
+        """Yield the claims of an edge: several if a label joins several names."""
+        subjects, objects = (self._ends(name, edge.relation, kinds, document) for name in _names(unit, edge))
+        stated = Statement(
+            edge.relation, edge.cause, edge.effect, edge.modality, edge.negative, edge.probability, self.version
+        )
+        for subject, object_ in product(subjects, objects):
+            if subject.ref.entity == object_.ref.entity:
                 continue
             if (ends := self._linker.allowed(edge.relation, subject.ref, object_.ref)) is None:
                 continue
             left, right = structs.replace(subject, ref=ends[0]), structs.replace(object_, ref=ends[1])
-            stated = Statement(
-                edge.relation, edge.cause, edge.effect, edge.modality, edge.negative, edge.probability, self.version
-            )
             # The sentence that contains the later end states the edge.
             yield claim_of(stated, left, right, document=document, line=max(left.line, right.line))
 
-    def _end(
-        self, unit: Unit, span: Span, scope: Span | None, kind: Kind, document: AnnotatedDocument
-    ) -> EdgeEnd | None:
-        place = unit.locate(*span)
+    def _ends(self, name: _Name, relation: str, kinds: KindsByName, document: AnnotatedDocument) -> Iterator[EdgeEnd]:
+        """Yield the entity that a name means, or in an edge of membership those of all names that a label joins."""
+        place = name.unit.locate(*name.span)
         if place is None:
-            return None
+            return
         line, start, end = place
         text = document.text_of(line)
-        start, end = trimmed(text, start, end)
-        before = _scope_text(unit, scope, document) if scope else ""
-        names = document.names[line] if line != TITLE else document.title_names
-        ref = self._linker.link(text, names, (start, end), kind=kind, before=before)
-        return EdgeEnd(ref, line, start, end) if ref else None
+        span = trimmed(text, start, end)
+        before = _scope_text(name.unit, name.scope, document) if name.scope else ""
+        joined = [span] if before or GROUP_OF[relation] != "membership" else self._linker.members(text, span)
+        for each in joined:
+            ref = self._linker.link(document, line, each, kinds=kinds[name.spelled], before=before)
+            if ref:
+                yield EdgeEnd(ref, line, *each)
+
+
+class _Name(Struct, frozen=True):
+    """A name that an end of an edge is: its span in a unit, that of a separate first part, and the proposed kind."""
+
+    unit: Unit
+    span: Span
+    scope: Span | None
+    kind: Kind
+
+    @property
+    def spelled(self) -> str:
+        return normal_spelling("".join(self.unit.text[slice(*each)] for each in (self.scope, self.span) if each))
+
+
+def _names(unit: Unit, edge: Edge) -> tuple[_Name, _Name]:
+    return (
+        _Name(unit, edge.subject, edge.subject_scope, edge.subject_kind),
+        _Name(unit, edge.object, edge.object_scope, edge.object_kind),
+    )
+
+
+def _kinds_by_name(read: Iterable[tuple[Unit, Edge]]) -> KindsByName:
+    """Return what all edges of a document propose as the kinds of each name, weighted by their probabilities."""
+    kinds: dict[str, dict[Kind, float]] = {}
+    for unit, edge in read:
+        for name in _names(unit, edge):
+            of_name = kinds.setdefault(name.spelled, {})
+            of_name[name.kind] = of_name.get(name.kind, 0.0) + edge.probability
+    return kinds
 
 
 def _scope_text(unit: Unit, scope: Span, document: AnnotatedDocument) -> str:

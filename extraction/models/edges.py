@@ -32,7 +32,7 @@ from kg.text.word_pieces import BEGIN, END, WordPieces
 from kg.text.word_pieces import FILES as WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from importlib.resources.abc import Traversable
 
     from numpy.typing import NDArray
@@ -48,6 +48,10 @@ RANKED_BY = [2, 5]  # columns of `features_of` whose sum ranks candidates: the w
 _LONGEST = 300  # tokens of a unit
 _BLANKS = frozenset(" \t\n")
 _SHORTEST = 6  # characters; shorter units contain no relation
+# What the contexts of a name in a document weigh against its characters. On the calibration notes 14.8 % of the kinds
+# are wrong by characters, 11.0 % by contexts, 9.6 % by both; 40 gives 9.3 %, but lets documents disagree more often.
+_CONTEXT = 30.0
+_KINDS = tuple(map(Kind, KINDS))
 _RELATIONS_OF = {group: tuple(map(RELATIONS.index, relations)) for group, relations in GROUPS.items()}
 
 Span = tuple[int, int]
@@ -194,10 +198,17 @@ class EdgeModel:
         groups = attributes[:, low : high - 1].argmax(axis=1)
         return Candidates(starts, ends, own, lower, scores[0], pairs, groups, features, attributes)
 
-    def kind_of(self, name: str) -> list[Kind]:
-        """Return the kinds of a name, likeliest first; they depend on the name only, so that documents agree."""
+    def kind_of(self, name: str, proposed: Mapping[Kind, float]) -> list[Kind]:
+        """Return the kinds of a name, likeliest first.
+
+        Args:
+            name: its characters weigh most where they are clear, so that documents agree.
+            proposed: the kinds that a document's contexts ask for, with their weights.
+        """
         scores = np.sum([self._kind_weights[slot] for slot in name_features(name, len(self._kind_weights))], axis=0)
-        return [Kind(KINDS[at]) for at in np.argsort(-scores, kind="stable")]
+        total = sum(proposed.values())
+        scores = scores + [_CONTEXT * proposed[kind] / total if kind in proposed else 0.0 for kind in _KINDS]
+        return [_KINDS[at] for at in np.argsort(-scores, kind="stable")]
 
     def _attributes(self, ends: NDArray[np.int64], states: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return (pairs, attributes) as `EdgeNetwork.pair_attributes` does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,22 +16,32 @@ from kg.model import Kind, Modality, Polarity
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
 
     from extraction.names.gazetteer import Lexicon
     from extraction.sentence import AnnotatedDocument
+    from kg.securities.master import Master
 
 _LONGEST, _SHORTEST = 30, 2  # characters of a name
-_TRIMMED = " 、，。：；！？“”‘’\"'「」『』*·-—的"
+_TRIMMED = " 、，。：；！？“”‘’\"'「」『』*·-—的/"
+_OPENING = dict(zip("》）)】〉", "《（(【〈", strict=True))
+_CLOSING = {opening: closing for closing, opening in _OPENING.items()}
 _NO_NAME = re.compile(
     r"[，。；：！？▸|、]|^[\d.,%+\-~亿万元倍年月日季度\s]+$|^(?:其|该|此|这|那|它|本|我们|公司|上述|以上|以下|前者|后者)(?:们|公司|行业|产品|类|些|业务)?$"
     r"|^[（()）]+|[（(][^）)]*$|^[^（(]*[）)]"
 )
+_MEMBER = re.compile(r"[^、/\s](?:[^、/]*[^、/\s])?")
 _BRACKET = re.compile(r"[（(][^（()）]*[）)]$")
 _INDUSTRY_SUFFIX = re.compile(r"(?:板块|行业|产业链|产业|赛道|概念股|概念|领域)+$")
 _COMPANY_TAIL = re.compile(r"(?:等|公司|集团|股份|控股|科技|等公司|等企业|\s|-[A-Z]+|[（(][\w.:： ]+[）)])*")
 _OWNER_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME, Kind.REGION, Kind.COMPANY})
+_SHARED_NAMES = frozenset({"short", "english"})  # abbreviations of several organisations
+_MAINLAND = (".SH", ".SZ", ".BJ")
 _SIGN = {"up": 1, "down": -1, "none": 1}
+
+
+Span = tuple[int, int]
 
 
 class EdgeEnd(Struct, frozen=True):
@@ -55,37 +66,71 @@ class Statement(Struct, frozen=True):
 
 
 class NameLinker:
-    """Links the names that a model found in a sentence; `kind_of` returns the kinds of a name, likeliest first."""
+    """Links the names that a model found in a document.
 
-    def __init__(self, lexicon: Lexicon, kind_of: Callable[[str], list[Kind]]) -> None:
-        self._lexicon, self._kind_of = lexicon, kind_of
+    `kind_of` returns the kinds of a name, likeliest first, given those that its contexts propose with their weights.
+    """
+
+    def __init__(
+        self, lexicon: Lexicon, master: Master, kind_of: Callable[[str, Mapping[Kind, float]], list[Kind]]
+    ) -> None:
+        self._lexicon, self._master, self._kind_of = lexicon, master, kind_of
 
     def link(
-        self, text: str, names: Sequence[EntityMention], span: tuple[int, int], *, kind: Kind, before: str = ""
+        self,
+        document: AnnotatedDocument,
+        line: int,
+        span: Span,
+        *,
+        kinds: Mapping[Kind, float],
+        before: str = "",
     ) -> EntityMention | None:
-        """Return the entity of text[start:end], or None if that is no name.
+        """Return the entity of a span of a line, or None if that is no name.
 
         Args:
-            text: the sentence.
-            names: its linked names.
+            document: with its linked names.
+            line: number of the line, or TITLE.
             span: start and end of the name, already trimmed.
-            kind: the kind that the model proposes.
+            kinds: those that the model proposes for the name in this document, with their weights.
             before: a first part of the name that is elsewhere.
         """
         start, end = span
+        text = document.text_of(line)
+        names = document.names[line] if line != TITLE else document.title_names
         if not before:
             known = self._known(text, names, start, end)
             if known is not None:
                 return known
         inside = [ref for ref in names if ref.start >= start and ref.end <= end] if not before else []
-        return self._named(before + text[start:end], start, end, inside, kind)
+        found = self._named(before + text[start:end], start, end, inside, kinds)
+        if found is not None and found.kind == Kind.COMPANY:
+            return self._as_issuer(found, document.document.published_on)
+        return found
 
-    def link_name(self, name: str, *, kind: Kind = Kind.PRODUCT) -> EntityMention | None:
+    def members(self, text: str, span: Span) -> list[Span]:
+        """Return the spans of the names that a label joins with the one at a span, or that the span itself joins.
+
+        All of them must be in the gazetteer: 「基本金属、贵金属等：」, but not 「PD-1/VEGF双抗：」.
+        """
+        colon = text.find("：", span[1])
+        for low, high in (span, (0, colon if colon >= 0 else len(text))):
+            parts = [self._member(text, *match.span()) for match in _MEMBER.finditer(text, low, high)]
+            known = [part for part in takewhile(bool, reversed(parts)) if part]
+            if len(known) > 1 and span[0] in {start for start, _ in known}:
+                return known[::-1]
+        return [span]
+
+    def _member(self, text: str, start: int, end: int) -> Span | None:
+        """Return the span of a gazetteer name without 等 and 板块 behind it, or None."""
+        name = without_trade(text[start:end]).removesuffix("等")
+        return (start, start + len(name)) if self._term(name) else None
+
+    def link_name(self, name: str) -> EntityMention | None:
         """Return the entity of a name that is not written as such: the parts of 碳酸锂价格 may be apart."""
         term = self._term(name)
         if term is not None:
             return term
-        return self._named(name, CONTEXT, CONTEXT, (), kind)
+        return self._named(name, CONTEXT, CONTEXT, (), {})
 
     def measure_of(self, name: str) -> tuple[str, str] | None:
         """Return the owner and the measure of a compound indicator: 碳酸锂 and 价格."""
@@ -104,18 +149,28 @@ class NameLinker:
                     return _as_kind(subject, left), _as_kind(object_, right)
         return None
 
+    def _as_issuer(self, ref: EntityMention, day: date) -> EntityMention:
+        """Return a company as the one issuer with its name: that a model reads a company in it settles 上海医药."""
+        if self._master.word_kind(ref.name) in _SHARED_NAMES:
+            return ref
+        issuers = self._master.by_name(ref.name, day)
+        mainland = [issuer for issuer in issuers if issuer.code.endswith(_MAINLAND)]
+        if len(found := issuers if len(issuers) == 1 else mainland) != 1:
+            return ref
+        return EntityMention(found[0].id, Kind.COMPANY, ref.name, ref.start, ref.end, score=ref.score)
+
     def _kinds(self, ref: EntityMention) -> list[Kind]:
         """Return the possible kinds of a name; listed companies and gazetteer names have one."""
         if ref.entity.startswith("sec:") or ref.about or ref.name in self._lexicon.terms:
             return [ref.kind]
-        return self._kind_of(ref.name)
+        return [ref.kind, *(kind for kind in self._kind_of(ref.name, {}) if kind != ref.kind)]
 
     def _named(
-        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kind: Kind
+        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kinds: Mapping[Kind, float]
     ) -> EntityMention | None:
         if not _SHORTEST <= len(name) <= _LONGEST or _NO_NAME.search(name) or self._lexicon.is_bare(name):
             return None
-        return self._new_entity(name, start, end, inside, kind)
+        return self._new_entity(name, start, end, inside, kinds)
 
     def _known(self, text: str, names: Sequence[EntityMention], start: int, end: int) -> EntityMention | None:
         """Return the linked name of a span, ignoring a suffix such as 等 or 公司 or a code in brackets."""
@@ -137,7 +192,7 @@ class NameLinker:
         return EntityMention(term.entity, term.kind, term.name, start, end, term.about, 0.9, term.owner)
 
     def _new_entity(
-        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kind: Kind
+        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kinds: Mapping[Kind, float]
     ) -> EntityMention:
         """Return a new entity for an unknown name; an indicator is anchored to its owner."""
         name = without_trade(normal_spelling(name))
@@ -151,15 +206,14 @@ class NameLinker:
             owner_kind = (
                 term.kind
                 if term
-                else next((each for each in self._kind_of(owner) if each in _OWNER_KINDS), Kind.PRODUCT)
+                else next((each for each in self._kind_of(owner, {}) if each in _OWNER_KINDS), Kind.PRODUCT)
             )
             if owner_kind in _OWNER_KINDS and len(owner) >= _SHORTEST and owner not in self._lexicon.never:
                 known = term.entity if term else entity_id(owner_kind, owner)
                 anchor = EntityMention(known, owner_kind, term.name if term else owner, start, start + len(owner))
                 return indicator_of(anchor, measure, start=start, end=end)
             return EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end)
-        kinds = self._kind_of(name)
-        chosen = kind if kind in (Kind.COMPANY, Kind.PERSON) and kind in kinds[:2] else kinds[0]
+        chosen = self._kind_of(name, kinds)[0]
         lead = next((ref for ref in inside if ref.start == start and ref.kind == Kind.COMPANY), None)
         about, owner = (lead.entity, lead.name) if lead and chosen == Kind.INDICATOR else ("", "")
         return EntityMention(entity_id(chosen, name), chosen, name, start, end, about=about, owner=owner, score=0.7)
@@ -222,12 +276,22 @@ def without_trade(name: str) -> str:
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without marks and spaces at its ends."""
-    while start < end and text[start] in _TRIMMED:
+    """Return the span without marks, spaces and halves of bracket pairs at its ends.
+
+    >>> trimmed("《明克街13号、DDR4/", 0, 7), trimmed("》《异环》", 0, 5), trimmed("DDR4/", 0, 5)
+    ((1, 7), (1, 5), (0, 4))
+    """
+    while start < end and (text[start] in _TRIMMED or _is_unpaired(text, start, start, end)):
         start += 1
-    while end > start and text[end - 1] in _TRIMMED:
+    while end > start and (text[end - 1] in _TRIMMED or _is_unpaired(text, end - 1, start, end)):
         end -= 1
     return start, end
+
+
+def _is_unpaired(text: str, at: int, start: int, end: int) -> bool:
+    """Return whether text[at] is a bracket whose other half is not in text[start:end]."""
+    opening, closing = _OPENING.get(text[at]), _CLOSING.get(text[at])
+    return bool((opening and opening not in text[start:at]) or (closing and closing not in text[at:end]))
 
 
 def _as_kind(ref: EntityMention, kind: Kind) -> EntityMention:

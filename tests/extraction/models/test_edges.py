@@ -86,10 +86,17 @@ def test_threads_share_an_extractor():
     ("name", "kind"),
     [("碳酸锂价格", Kind.INDICATOR), ("人形机器人行业", Kind.INDUSTRY), ("某某科技股份有限公司", Kind.COMPANY)],
 )
-def test_the_kind_of_a_name_is_a_matter_of_the_name(name: str, kind: Kind):
+def test_the_kind_of_a_name_is_in_its_characters(name: str, kind: Kind):
     model = EdgeModel.named("shipped")
     assert model is not None
-    assert model.kind_of(name)[0] is kind
+    assert model.kind_of(name, {})[0] is kind
+
+
+def test_contexts_settle_the_kind_of_a_name_that_characters_leave_open():
+    model = EdgeModel.named("shipped")
+    assert model is not None
+    assert model.kind_of("警戒雷达", {Kind.PRODUCT: 1.6})[0] is Kind.PRODUCT
+    assert model.kind_of("碳酸锂价格", {Kind.PRODUCT: 0.3, Kind.INDICATOR: 0.3})[0] is Kind.INDICATOR
 
 
 def test_quotes_and_brackets_are_no_part_of_a_name():

@@ -1,0 +1,105 @@
+"""How names that the edge model found become entities; a stand-in says what the network would."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from extraction.models.edge_reader import EdgeReader
+from extraction.models.edges import Edge
+from extraction.models.linking import NameLinker
+from extraction.names.gazetteer import shipped_lexicon
+from extraction.pipeline import Extractor
+from kg.model import Kind
+from kg.securities.master import Master
+from tests.goldens.reports import report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from extraction.models.units import Unit
+
+
+@cache
+def extractor() -> Extractor:
+    return Extractor.default(ner=False, edge_model="off")
+
+
+@cache
+def master() -> Master:
+    return Master.load()
+
+
+class Spoken:
+    """Reads the edges that a test states by name, with the kinds of the names; a kind is what most contexts propose."""
+
+    version = "test"
+
+    def __init__(self, *stated: tuple[str, Kind, str, str, Kind]) -> None:
+        self._stated = stated
+
+    def read(self, unit: Unit, *, min_confidence: float) -> list[Edge]:  # noqa: ARG002 -- as `EdgeModel`
+        out = []
+        for subject, subject_kind, relation, object_, object_kind in self._stated:
+            at, to = unit.text.find(subject), unit.text.find(object_)
+            if min(at, to) >= 0:
+                spans = (at, at + len(subject)), (to, to + len(object_))
+                out.append(Edge(*spans, relation, 0.9, subject_kind=subject_kind, object_kind=object_kind))
+        return out
+
+    def kind_of(self, name: str, proposed: Mapping[Kind, float]) -> list[Kind]:  # noqa: ARG002 -- as `EdgeModel`
+        first = max(proposed, key=lambda kind: proposed[kind], default=Kind.PRODUCT)
+        return [first, *(kind for kind in Kind if kind != first)]
+
+
+def claims(model: Spoken, *lines: str) -> list[tuple[str, str, str]]:
+    linker = NameLinker(shipped_lexicon(), master(), model.kind_of)
+    found = EdgeReader(model, linker, min_confidence=0.2).read(extractor().annotate(report(*lines)))
+    return [(claim.subject.entity, claim.relation, claim.object.entity) for claim, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "entity"),
+    [
+        ("上海医药", Kind.COMPANY, "sec:601607.SH"),  # the resolver alone leaves it open
+        ("上海医药", Kind.INDUSTRY, "industry:上海医药"),
+        ("三一", Kind.COMPANY, "org:三一"),  # abbreviates several organisations
+    ],
+)
+def test_what_is_read_as_a_company_is_the_issuer_of_that_name(name: str, kind: Kind, entity: str):
+    model = Spoken((name, kind, "belongs_to", "某某药品流通", Kind.INDUSTRY))
+    assert claims(model, f"数据来自{name}某某药品流通。") == [(entity, "belongs_to", "industry:某某药品流通")]
+
+
+def test_a_name_has_one_kind_in_a_document():
+    model = Spoken(
+        ("甲元件", Kind.PRODUCT, "part_of", "乙装置", Kind.PRODUCT),
+        ("丙材料", Kind.PRODUCT, "upstream_of", "乙装置", Kind.INDUSTRY),
+        ("丁材料", Kind.PRODUCT, "upstream_of", "乙装置", Kind.PRODUCT),
+    )
+    found = claims(model, "甲元件用在乙装置里。", "丙材料用在乙装置里。", "丁材料用在乙装置里。")
+    assert {object_ for _, _, object_ in found} == {"product:乙装置"}
+
+
+LABELS: dict[str, Sequence[str]] = {
+    "光模块、PCB等：中际旭创。": ("光模块", "PCB"),
+    "光模块、PCB板块：中际旭创。": ("光模块", "PCB"),
+    "光模块/PCB：中际旭创。": ("光模块", "PCB"),
+    "光模块、某某新词：中际旭创。": ("光模块",),  # a label of which not all is known stays as it is read
+    "光模块需求，PCB：中际旭创。": ("光模块",),
+}
+
+
+@pytest.mark.parametrize(("text", "names"), LABELS.items())
+def test_an_edge_of_a_label_that_joins_names_holds_for_each(text: str, names: Sequence[str]):
+    model = Spoken(("中际旭创", Kind.COMPANY, "operates", "光模块", Kind.PRODUCT))
+    found = claims(model, text)
+    assert {(subject, relation) for subject, relation, _ in found} == {("sec:300308.SZ", "operates")}
+    assert sorted(object_.partition(":")[2] for _, _, object_ in found) == sorted(map(str.casefold, names))
+
+
+def test_a_cause_is_not_repeated_for_the_names_of_a_label():
+    model = Spoken(("光模块", Kind.PRODUCT, "affects", "中际旭创", Kind.COMPANY))
+    assert len(claims(model, "光模块、PCB等：利好中际旭创。")) == 1
