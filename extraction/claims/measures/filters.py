@@ -48,12 +48,8 @@ _BARE_SHARE = re.compile("(?:(?:国内|全球)?市场)?(?:份额|占有率)|市�
 _LABEL = re.compile("[^，。；：]{2,12}：")
 _NATIONAL_COMPANY = _PHRASES["national_company"]
 _INSIDE = re.compile("在[^，。；]{1,12}中的?(?:渗透率|份额|市占率|占有率)")
-_DESCRIBED = re.compile(
-    "(?:[为是系][^，。；]{0,12}(?:企业|公司|厂商|龙头|供应商|生产商)|[^，。；]{2,8}(?:企业|公司|厂商)之一)，$"
-)
-_INTRODUCED = re.compile(
-    "(?:^|[，。；：])(?!公司|其)[一-鿿]{2,6}(?:为|是)[^，。；]{2,16}，(?:20\\d\\d年|上半年|全年)?$"
-)
+_DESCRIBED = _PHRASES["described"]
+_INTRODUCED = _PHRASES["introduced"]
 _PRICE_CHANGE = re.compile("(?:^|预期|预计|[年月周]|Q[1-4]|季度)[涨跌]幅")
 _PRICED = ("价格", "价", "指数", "涨跌幅", "涨幅", "跌幅", "汇率", "运价")
 _CONTRIBUTION = re.compile("带动|拉动|推动|驱动")
@@ -78,9 +74,7 @@ _FLOWS = (
     *("销量", "产量", "出货量", "交付量", "进口量", "出口量", "消费量", "发电量"),
     *("成交量", "成交额", "成交面积", "换手率", "下载量", "销售额"),
 )
-_LONGER_MOVE = re.compile(
-    "(?<![一二三四五六七八九十\\d])[月季年]度?(?:累计)?(?:涨跌|涨|跌|升|降)幅|近[一1]?个?[月季年]|年初至今"
-)
+_LONGER_MOVE = _PHRASES["longer_move"]
 _SHORT_PRECISIONS = frozenset({Precision.MONTH, Precision.WEEK})
 _EIGHT_DAYS = timedelta(days=8)
 

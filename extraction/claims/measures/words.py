@@ -36,32 +36,7 @@ CHANGES = frozenset(_TABLE["changes"].split())
 SHARES_OF_MARKET = ("市占率", "市场份额", "份额", "占有率", "市场占有率")
 RATES = ("%", "pct", "bp")
 VAGUE = ("占比", "比重", "持股比例")  # shares of an unstated whole
-COMPANY_HEADS = (
-    "市占率",
-    "产量",
-    "销量",
-    "收入",
-    "毛利率",
-    "产能",
-    "销售额",
-    "出货量",
-    "成本",
-    "毛利",
-    "订单",
-    "库存",
-    "营业收入",
-    "利润",
-    "产能利用率",
-    "单价",
-    "销售量",
-    "装机量",
-    "交付量",
-    "GMV",
-    "NBV",
-    "新业务价值",
-    "储量",
-    "EBITDA",
-)
+COMPANY_HEADS = tuple(_TABLE["company_heads"].split())
 # Indicators of companies and industries, not of products.
 COMPANY_INDICATORS = frozenset(_TABLE["of_firms"].split())
 POINT_IN_TIME_INDICATORS = frozenset(_TABLE["at_a_day"].split())
@@ -84,17 +59,4 @@ INDEX_MOVES = _PHRASES["index_moves"]
 INNER_SCOPE = re.compile("社会|厂内|厂家|港口|贸易商|下游|交易所|期货")
 CODE = re.compile(r"（[A-Z]{0,4}[.:]?[0-9]{3,6}(?:[.:][A-Z]{1,4})?）")
 LONGEST_SCOPE = 10
-UNIT_KINDS = {
-    "%": "percent",
-    "pct": "percent",
-    "bp": "percent",
-    "倍": "ratio",
-    "元": "currency",
-    "美元": "currency",
-    "港元": "currency",
-    "欧元": "currency",
-    "日元": "currency",
-    "英镑": "currency",
-    "韩元": "currency",
-    "新台币": "currency",
-}
+UNIT_KINDS = {unit: kind for kind, units in _TABLE["unit_kinds"].items() for unit in units.split()}

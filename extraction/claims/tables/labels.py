@@ -47,9 +47,7 @@ _ABBREVIATIONS = (  # only in heads; ambiguous in sentences
     (re.compile("(?<![A-Za-z])EPS(?![A-Za-z])"), "每股收益"),
     (re.compile("归属于?母公司(?:股东|所有者)?的?净利润?"), "归母净利润"),
 )
-_NUMBERED = re.compile(
-    r"^\s*(?:(?:图表|表格|表|图)\s*\d+|[（(]?[一二三四五六七八九十\d]+[)）、.．](?!\d)|\d(?:\.\d)+(?=\s))\s*[:：]?\s*"
-)
+_NUMBERED = _PHRASES["numbered"]
 _SPAN = re.compile(r"(?:近|过去)?[一二三四六半\d]*个?(?P<span>[日周月年]|季度?)(?:度)?(?=涨|跌|环比|变|换手|成交)")
 _NOISE = _PHRASES["noise"]
 _OF_WHEN = re.compile(r"[（(](?:TTM|MRQ|LF|ttm|mrq|lf)[)）]$")
