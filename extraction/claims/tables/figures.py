@@ -232,7 +232,7 @@ class TableReader:
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
             confidence=_BASE_CONFIDENCE * (1 + head.measured.subject.score) / 2 if certain else DOUBTFUL,
-            modality=cell_modality(head.period, document.published_on, estimated=head.forecast, current=head.now),
+            modality=cell_modality(head.period, document.published_on, estimated=head.forecast),
         )
         yield RowClaim(claim, as_sentence(document, row))
 
