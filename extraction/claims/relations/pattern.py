@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import rjieba
 
+from extraction.claims.measures.measurement import DOUBTFUL
 from extraction.sentence import ANY_LETTER, LETTER, QUANTITY_LETTER, AnnotatedSentence, Claim, Masked, anchor_of, mask
 from extraction.text.lexicon import phrases, table
 from kg.model import Kind, Polarity, Value
@@ -43,7 +44,6 @@ LETTER_OF_CODE = {
     "R": LETTER[Kind.REGION],
     "Q": QUANTITY_LETTER,
 }
-DOUBTFUL = 0.2  # below Settings.min_confidence: read but not stored
 _LETTERS = frozenset(LETTER_OF_CODE.values())
 _SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
 _BRACKETED = "(?:（[^（）]{0,40}）)?"
