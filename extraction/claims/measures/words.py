@@ -45,7 +45,6 @@ COMPANY_ONLY_INDICATORS = frozenset(_TABLE["wholly"].split())
 EARNED = ("收入", "利润", "利润总额", "毛利率", "净利率", "费用率", "费用")
 PERIOD_INDICATORS = COMPANY_INDICATORS - POINT_IN_TIME_INDICATORS  # meaningless without a period
 _PHRASES = phrases("measures/words")
-INDUSTRY_SUFFIX = _PHRASES["industry_suffix"]
 CONCENTRATION = re.compile(r"CR\d|前[二三四五六七八九十\d]+")
 OPENING = _PHRASES["opening"]
 NOISE = _PHRASES["noise"]  # a driver or a source, 「补库带动」, 「某机构统计」, is not part of the scope
