@@ -26,7 +26,6 @@ from extraction.dating.policy import carry_period, is_estimate, read_periods, re
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
 from extraction.facts.chunking import chunk_document
-from extraction.facts.consistency import contradictions
 from extraction.facts.near_duplicates import signature
 from extraction.facts.passage_class import with_classes
 from extraction.llm.reader import MODEL_READER, ModelReader
@@ -283,10 +282,7 @@ class Extractor:
                 good.append(fact)
             else:
                 problems.append(problem)
-        conflicts = contradictions(good)
-        withheld = {fact for each in conflicts for fact in each.withheld}
-        consistent = tuple(fact for fact in good if fact.id not in withheld)
-        return consistent, (*problems, *(each.problem for each in conflicts))
+        return tuple(good), tuple(problems)
 
 
 def _kinds_of(edges: EdgeModel | None, name: str) -> list[Kind]:
