@@ -99,16 +99,7 @@ def read_owner(annotated: AnnotatedSentence, end: int, *, alone: bool = False, s
     # A new name must have a clear start; a clause without a name must have no other words before its indicator.
     known = owner.ref is not None and owner.ref in annotated.refs
     doubt = not (opens or alone or known) or (at == 0 and _cut_by_bracket(text, begin))
-    return replace(owner, inside=inside, doubt=doubt, scope=owner.scope or _place_before(words, at))
-
-
-def _place_before(words: list[_Word], at: int) -> str:
-    """Return the place before the date of a phrase: 欧盟2023年绿地投资."""
-    if not (at and words[at - 1].tag == "date"):
-        return ""
-    while at and words[at - 1].tag == "date":
-        at -= 1
-    return words[at - 1].text if at and (words[at - 1].tag == "region" or words[at - 1].text in PLACES) else ""
+    return replace(owner, inside=inside, doubt=doubt)
 
 
 def _cut_by_bracket(text: str, begin: int) -> bool:
