@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from extraction.dating.policy import comparison_period
 from extraction.text.lexicon import phrases
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
 
     from extraction.claims.measures.measurement import Measurement, PreviousMeasurement
@@ -24,6 +24,8 @@ _PHRASES = phrases("measures/continuation")
 SHARE_OF = _PHRASES["share_of"]
 _REACHED = _PHRASES["reached"]
 _POINTS = ("pct", "bp")
+# 「较2024H1的-3.7亿元增长56亿元」: -3.7亿元 is the base value.
+_BASE_VALUE = re.compile("[较比][^，。；]{1,12}的$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class ContinuationResolver:
         if quantity.change not in ("", "share"):
             # 「占欧洲42%，同比下降8%」 is ambiguous: amount or share
             either = last.change == "share" and quantity.unit == "%"
-            if either:
+            if either or _BASE_VALUE.search(annotated.text, last.end, quantity.start):
                 return None
             if AFTER_LEVEL.fullmatch(gap):
                 return previous.measurement if last.change != quantity.change else None
