@@ -21,13 +21,11 @@ from extraction.context.surroundings import (
     place_of,
     read_title,
     region_of,
-    unlisted_firm,
 )
 from extraction.dating.policy import carry_period, is_estimate, read_periods, reported_week, title_period
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
 from extraction.facts.chunking import chunk_document
-from extraction.facts.consistency import contradictions
 from extraction.facts.near_duplicates import signature
 from extraction.facts.passage_class import with_classes
 from extraction.llm.reader import MODEL_READER, ModelReader
@@ -205,7 +203,6 @@ class Extractor:
                 region=region_of(text, names) or headings.region,
                 place=_nearest_place(around.place, around.title.place if around.title else None, headings.place),
                 company_scope=headings.company_scope or around.company_scope,
-                is_unlisted_company=around.is_unlisted_company,
                 starts_block=line.first,
                 period=period,
                 heading=headings.texts,
@@ -222,7 +219,6 @@ class Extractor:
     ) -> Surroundings:
         """Return the surroundings of a new block: its lead-in, or the block itself as title of the following ones."""
         text = line.sentence.text
-        beside = around.lead_in or around.beside
         named = lead_in(text, names)
         closed = named is None and names_another(text, names, self._lexicon)
         around = structs.replace(
@@ -230,12 +226,10 @@ class Extractor:
             lead_in=named,
             closed=closed,
             place=place_of(text, names),
-            beside=beside,
-            unlisted=closed and unlisted_firm(text, beside),
         )
         if is_title(text, whole=line.sentence.end == line.block.end, names=names):
             title = read_title(text, names, around, period=title_period(text, day), lexicon=self._lexicon)
-            around = structs.replace(around, title=title, lead_in=None, closed=False, place=None, unlisted=False)
+            around = structs.replace(around, title=title, lead_in=None, closed=False, place=None)
         return around
 
     def _document_subject(self, document: Document) -> EntityMention | None:
@@ -289,10 +283,7 @@ class Extractor:
                 good.append(fact)
             else:
                 problems.append(problem)
-        conflicts = contradictions(good)
-        withheld = {fact for each in conflicts for fact in each.withheld}
-        consistent = tuple(fact for fact in good if fact.id not in withheld)
-        return consistent, (*problems, *(each.problem for each in conflicts))
+        return tuple(good), tuple(problems)
 
 
 def _kinds_of(edges: EdgeModel | None, name: str, proposed: Mapping[Kind, float]) -> list[Kind]:

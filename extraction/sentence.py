@@ -78,8 +78,8 @@ class AnnotatedSentence(Struct, frozen=True):
 
     `subject` is the default subject of a sentence that names none: the lead-in's, heading's or report's subject.
     `place` is the default place of its figures: the label's, title's or heading's. `company_scope`: a heading is about
-    one company; `is_unlisted_company`: the label names a company that is in no list; `starts_block`: the sentence opens
-    its paragraph or item; `estimated`: it inherits a period that was marked as estimated (2025E).
+    one company; `starts_block`: the sentence opens its paragraph or item; `estimated`: it inherits a period that was
+    marked as estimated (2025E).
     """
 
     sentence: Sentence
@@ -90,7 +90,6 @@ class AnnotatedSentence(Struct, frozen=True):
     region: EntityMention | None = None
     place: str = ""
     company_scope: bool = False
-    is_unlisted_company: bool = False
     starts_block: bool = False
     period: Period | None = None
     heading: tuple[str, ...] = ()

@@ -57,17 +57,16 @@ def certainty_of(claim: Claim, annotated: AnnotatedSentence, document: Document)
     return Certainty(modality, claim.polarity or _polarity(reading, claim), reading.hedge)
 
 
-def cell_modality(period: Period | None, published_on: date, *, estimated: bool, current: bool) -> Modality:
+def cell_modality(period: Period | None, published_on: date, *, estimated: bool) -> Modality:
     """Return the modality of a table's cell, of which only its labels speak.
 
     Args:
         period: of the cell.
         published_on: the document's day; a month's figures may be published before the month ends.
         estimated: a label marks the cell as an estimate (2025E).
-        current: a label marks the period as the current state (2025年（当前）).
     """
     is_future = period is not None and period.end is not None and period.end > published_on + _STILL_OPEN
-    return Modality.FORECAST if estimated or (is_future and not current) else Modality.ASSERTED
+    return Modality.FORECAST if estimated or is_future else Modality.ASSERTED
 
 
 def event_certainty(text: str, start: int, end: int) -> tuple[Modality | None, Polarity]:

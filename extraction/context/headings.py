@@ -27,17 +27,7 @@ _OUTLOOK = _PHRASES["outlook"]
 _LONGEST_NAME = 8  # characters of a heading that consists of a company's name only
 _LOOKS_BACK = re.compile("回顾|总结|跟踪")  # 「回顾与展望」 covers both: the words of a line decide
 # The numbering style ranks headings of the same level; a heading without a number is deepest.
-_RANKS = tuple(
-    re.compile(form)
-    for form in (
-        r"第?[一二三四五六七八九十]+[、.．章节 ]",
-        r"[（(][一二三四五六七八九十]+[)）]",
-        r"\d+[、.．)） ](?!\d)",
-        r"\d+\.\d+(?![.\d])",
-        r"\d+\.\d+\.\d+",
-        r"[（(]\d+[)）]|[①-⑳]",
-    )
-)
+_RANKS = tuple(phrases("context/numbering").values())
 # A heading that is an industry's name: if the industry is unknown, figures below do not belong to the one above it.
 _INDUSTRY = re.compile(r"[^，：、和与及]{2,10}(?:板块|行业|赛道|领域)")
 _GENERIC_INDUSTRY = _PHRASES["generic_industry"]

@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 
 # The default of a Chinese note: a figure may inherit these from the words before it.
 HOME = frozenset({"国内", "我国", "全国", "中国", "中国大陆", "大陆", "境内", "中国境内"})
-# Under these, 国内 means the named country.
-LANDS = frozenset(
-    (
-        *("美国", "加拿大", "墨西哥", "巴西", "欧洲", "欧盟", "德国", "英国", "法国", "意大利", "西班牙", "荷兰"),
-        *("日本", "韩国", "印度", "越南", "泰国", "印度尼西亚", "俄罗斯", "土耳其", "沙特阿拉伯", "澳大利亚"),
-    )
-)
 ABROAD = re.compile("LME|COMEX|NYMEX|CBOT|ICE|WTI|布伦特|伦敦|伦(?=[铜铝锌铅镍锡金银])")  # foreign exchanges
 _PHRASES = phrases("context/places")
 _WIDE = _PHRASES["wide"]

@@ -28,7 +28,6 @@ _LEAD_SHARE = 0.4  # share of a lead-in that a name must cover to be its subject
 _HEAD_SHARE = 0.25
 _PARTIAL = 0.5  # score factor of a subject that covers only a part of the heading's or lead-in's name
 _LONGEST_TITLE = 24
-_LONGEST_COMPANY_LABEL = 6
 _HEADING_LABEL = re.compile("[^：:。；]{2,20}[：:]")
 _TITLE_NOT = re.compile(r"[。；！？，：]|\d{2}|[:%]")
 _LATIN_BREAK = re.compile(r"(?<=[A-Za-z]) $")
@@ -38,8 +37,6 @@ _ONE_CODE = r"[A-Z]{0,4}[.: ]?\d{3,6}(?:[.: ]{0,2}[A-Z]{1,3})?"
 CODE = re.compile(rf"[（(]{_ONE_CODE}(?: ?[/，、,;；] ?{_ONE_CODE}){{0,2}}[)）]")
 _ASIDE = re.compile(r"[（(][^（）()]{0,40}[)）]")
 _LATIN_THING = re.compile(r"[A-Z][A-Za-z0-9+\-]{2,11}(?P<in>（[^（）]{2,12}）)")
-_LATIN_NAME = re.compile(r"[A-Za-z][A-Za-z&.\- ]{2,}")
-_COMPANY_FORM = re.compile(r".{2,6}(?:股份|集团|控股|公司|重工|精工|微电子|新材)")
 _NAME_CONTINUES = re.compile(r"[A-Za-z0-9]")
 _PHRASES = phrases("context/surroundings")
 _GENERIC = _PHRASES["generic"]
@@ -48,16 +45,12 @@ _GENERIC_SUFFIX = _PHRASES["generic_suffix"]
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A bold line or a label above the lines that follow.
-
-    `blocks_inheritance`: it names an unknown subject; `is_unlisted_company`: that subject is a company.
-    """
+    """A bold line or a label above the lines that follow; `blocks_inheritance`: it names an unknown subject."""
 
     subject: EntityMention | None = None
     place: str | None = None
     period: Period | None = None
     blocks_inheritance: bool = False
-    is_unlisted_company: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +70,6 @@ class Surroundings(Struct, frozen=True):
     lead_in: EntityMention | None = None
     closed: bool = False  # the lead-in names an unknown subject
     place: str | None = None  # named by the label of the paragraph
-    beside: EntityMention | None = None  # subject of the preceding label
-    unlisted: bool = False  # the label names an unlisted company
     introduction: Introduction | None = None  # of the list that contains the block
 
     def period(self, heading: Period | None) -> Period | None:
@@ -100,11 +91,6 @@ class Surroundings(Struct, frozen=True):
         """Whether the line or the bold title above it is about one company."""
         titled = self.title.subject if self.title else None
         return Kind.COMPANY in [each.kind for each in (self.subject, titled) if each is not None]
-
-    @property
-    def is_unlisted_company(self) -> bool:
-        """Whether the line or the bold title above it is about an unlisted company."""
-        return self.unlisted or (self.lead_in is None and self.title is not None and self.title.is_unlisted_company)
 
     @property
     def company(self) -> EntityMention | None:
@@ -143,14 +129,6 @@ def names_another(text: str, refs: Sequence[EntityMention], lexicon: Lexicon) ->
     return bool(_GENERIC.sub("", lexicon.without_heads(words)))
 
 
-def names_company(words: str, beside: EntityMention | None) -> bool:
-    """Whether a label with an unknown name is a company's: by its form, or because the previous label's was."""
-    name = CODE.sub("", ORDINAL.sub("", words)).strip("：: ")
-    if beside is not None and beside.kind == Kind.COMPANY and len(name) <= _LONGEST_COMPANY_LABEL:
-        return True
-    return bool(_LATIN_NAME.fullmatch(name) or _COMPANY_FORM.fullmatch(name))
-
-
 def is_title(text: str, *, whole: bool, names: Sequence[EntityMention] = ()) -> bool:
     """Whether a block is a short line without a final stop: a bold title or a label (「甲公司：」) above its items.
 
@@ -184,14 +162,7 @@ def read_title(
         unknown = False
     above = around.title
     if not is_label(text) or subject or unknown or above is None:
-        beside = above.subject if above else None
-        return Title(
-            subject,
-            place,
-            period,
-            blocks_inheritance=unknown,
-            is_unlisted_company=unknown and names_company(words, beside),
-        )
+        return Title(subject, place, period, blocks_inheritance=unknown)
     return replace(above, place=above.place if place is None else place, period=period or above.period)
 
 
@@ -219,12 +190,6 @@ def place_of(text: str, refs: Sequence[EntityMention]) -> str | None:
     """Return the place that a line's label names, "" for several, None for none."""
     match = _LEAD_IN.match(text)
     return label_place(match[0], [ref for ref in refs if ref.end < match.end()]) if match else None
-
-
-def unlisted_firm(text: str, beside: EntityMention | None) -> bool:
-    """Whether a line's label, whose name is unknown, names a company."""
-    match = _LEAD_IN.match(text)
-    return match is not None and names_company(match[0], beside)
 
 
 def region_of(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from extraction.documents.cleaning import CandidateLine, clean, is_table_label
-from extraction.documents.tables import table_from_text
+from extraction.documents.tables import Table, table_from_text
 from kg.model import Block, BlockKind, Removed
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ def assemble(pieces: Iterable[TextPiece], *, page_count: int = 0) -> Body:
     return Body(text, tuple(blocks), tuple(removed), tuple(pages))
 
 
+def table_piece(table: Table, *, page: int = 0, reason: str = "") -> TextPiece:
+    """Return a table as a piece."""
+    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html(), reason=reason, page=page)
+
+
 def judge(pieces: Sequence[TextPiece], *, headings_known: bool = False) -> list[TextPiece]:
     """Apply the cleaning rules to pieces; a table is hidden only by the section that contains it."""
     lines = [
@@ -86,8 +91,7 @@ def title_tables(pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
     for found in pieces:
         piece = found
         if label and piece.kind is BlockKind.TABLE and (table := table_from_text(piece.text)) and not table.title:
-            titled = replace(table, title=label.text)
-            piece = replace(piece, text=titled.to_text(), html=titled.to_html())
+            piece = table_piece(replace(table, title=label.text), page=piece.page, reason=piece.reason)
         elif label:
             yield label
         label = piece if piece.kind in _LABELS and is_table_label(piece.text) else None

@@ -16,7 +16,7 @@ from extraction.text.lexicon import phrases
 from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 
 class Reason(StrEnum):
@@ -59,63 +59,25 @@ _LABEL = 80
 _MAX_LINE = 400
 _MAX_NOTICE = 700  # a longer text is a whole report that lost its line breaks
 _SENTENCE_END = re.compile(r"[。！？；]")
-_FIGURE_LABEL = re.compile(
-    r"(?:图表|图|表|表格|Figure|Fig\.|Table|Exhibit|Chart)\s*[A-Z]?\d+(?:[-.–]\d+)*\s*(?:[:：.、|]|\s+(?![是为中所示]))",
-    re.IGNORECASE,
-)
+_PHRASES = phrases("documents/cleaning")
+_FIGURE_LABEL = _PHRASES["figure_label"]
 _TABLE_LABEL = re.compile(r"(?:图表|表|表格|Table|Exhibit)\s*[A-Z]?\d+", re.IGNORECASE)
 _SOURCE_LINE = re.compile(r"[（(]?(?:资料|数据|信息|图表)?来源\s*[:：]|(?:data )?sources?\s*[:：]", re.IGNORECASE)
 _SOURCE_LABEL = re.compile(r"[（(]?(?:资料|图表)来源\s*[:：]|(?:data )?sources?\s*[:：]", re.IGNORECASE)
-_SOURCE_NAMES = re.compile(
-    r"wind|ifind|choice|bloomberg|彭博|万得|证券|研究|公司|公告|年报|财报|官网|整理|统计局|海关|协会|央行|银行|部|局|"
-    r"网|咨询|招股|数据库|交易所|csmar|百川|statista|idc|gartner|company|report",
-    re.IGNORECASE,
-)
+_SOURCE_NAMES = _PHRASES["source_names"]
 _LEADER = Prefiltered(r"(?:(?:[.．] ?){4,}|…{2,}|[·•]{4,}|_{4,})\s*[-–]?\s*\d{0,4}\s*[-–]?$")
 _CONTENTS_ENTRY = re.compile(r"(?:[.．…·]{2,}|\s)\s*[-–]?\s*\d{1,4}\s*[-–]?$")
-_PAGE_NUMBER = re.compile(
-    r"[-–—]\s*\d{1,4}\s*[-–—]|\d{1,4}\s*/\s*\d{1,4}|第\s*\d{1,4}\s*页(?:\s*[,，/]?\s*共\s*\d{1,4}\s*页)?|"
-    r"page\s*\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?",
-    re.IGNORECASE,
-)
+_PAGE_NUMBER = _PHRASES["page_number"]
 _BARE_NUMBER = re.compile(r"\d{1,4}")
-_CONTACT = re.compile(
-    r"(?:(?:联系人?)?(?:电话|手机|传真|邮箱|电子邮[箱件]|邮编|邮政编码|办公地址|联系地址|网址)|e-?mail|tel|fax"
-    r"|(?:SAC\s*)?执业证书(?:编号|号)?|SAC\s*(?:编号|No\.?)|SFC\s*(?:编号|CE\s*Ref)|(?:分析师)?登记编码|中央编号)\s*[:：].*",
-    re.IGNORECASE,
-)
+_CONTACT = _PHRASES["contact"]
 _ADDRESS = re.compile(r".{0,8}地址\s*[:：][^。]{4,60}")
-_ANALYST = re.compile(
-    r"(?:(?:首席|证券)?分析师|研究员|研究助理|联系人)\s*[:：]\s*[\u4e00-\u9fff·]{2,10}(?:[\s,，、|(（].*)?"
-)
-_BARE_CONTACT = re.compile(
-    r"[\w.+-]+[@＠][\w.-]+\.\w{2,}|(?:https?://|www\.)\S+|(?:\(?\+?\d{2,4}\)?[-\s]?)?\(?\d{3,4}\)?[-\s]\d{7,8}"
-)
-_PHRASES = phrases("documents/cleaning")
+_ANALYST = _PHRASES["analyst"]
+_BARE_CONTACT = _PHRASES["bare_contact"]
 _BOILERPLATE = _PHRASES["boilerplate"]
 _NO_ADVICE = re.compile(r"不构成(?:对任何人的)?(?:任何|具体)?的?投资(?:建议|意见|操作)")
 _MAX_NO_ADVICE = 120
 
-_SECTIONS: Mapping[Reason, re.Pattern[str]] = {
-    Reason.CONTENTS: re.compile(
-        r"(?:正文|内容|图表?|表格?|报告|插图)?\s*目\s*[录錄]|(?:table of )?contents", re.IGNORECASE
-    ),
-    Reason.RATING: re.compile(
-        r"(?:股票|行业|公司)?(?:的?投资)?(?:建议的?)?评级的?(?:说明|标准|定义|体系|系统)(?:及.{0,12})?"
-        r"|investment ratings?",
-        re.IGNORECASE,
-    ),
-    Reason.CERTIFICATE: re.compile(
-        r"(?:证券)?(?:分析师|研究员|作者)的?(?:声明|承诺|认证|保证|及研究助理简介|简介|介绍).{0,8}"
-        r"|analyst certification",
-        re.IGNORECASE,
-    ),
-    Reason.DISCLAIMER: re.compile(
-        r"(?:重要|特别|法律|一般性?|公司|信息披露)?(?:免责(?:声明|条款|申明)|声明|申明)(?:及.{0,8})?|法律主体(?:说明|声明)"
-        r"|重要(?:提示|声明)及.{0,10}|(?:important )?(?:disclaimers?|disclosures?|legal notice)",
-        re.IGNORECASE,
-    ),
-}
+_SECTIONS = {Reason(name): pattern for name, pattern in phrases("documents/end_matter").items()}
 _LAST_PART = 0.6  # a disclaimer that begins after this fraction of the lines runs to the end of the document
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from extraction.documents.assembly import TextPiece, assemble, judge, title_tables
+from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
 from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
@@ -207,4 +207,4 @@ def _table(node: LexborNode, reason: str) -> TextPiece | None:
     rows = [[" ".join(cell.text().split()) for cell in row.css("td, th")] for row in node.css("tr")]
     caption = node.css_first("caption")
     table = table_from_rows(rows, title=caption.text() if caption else "")
-    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html(), reason=reason) if table else None
+    return table_piece(table, reason=reason) if table else None

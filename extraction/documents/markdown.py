@@ -9,7 +9,7 @@ import frontmatter
 import yaml
 from markdown_it import MarkdownIt
 
-from extraction.documents.assembly import TextPiece, assemble, judge, title_tables
+from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
 from extraction.documents.encoding import decode
 from extraction.documents.html import strip_tags
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping, merge
@@ -113,7 +113,7 @@ def _table(tokens: Sequence[Token]) -> TextPiece:
     table = table_from_rows(rows)
     if table is None:
         return TextPiece("\n".join(" ".join(row) for row in rows))
-    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html())
+    return table_piece(table)
 
 
 def _inline_text(token: Token) -> str:

@@ -66,17 +66,13 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 }
 _PHRASES = phrases("documents/metadata")
 _LEGAL = _PHRASES["legal"]
-_LEAD_IN = re.compile(
-    r"^.*(?:[属给由归的为供是明在与和向]|版权)(?=[\u4e00-\u9fff]{2,6}证券)"
-)  # words that run into a broker's name
+_LEAD_IN = _PHRASES["lead_in"]
 _COMPANY = re.compile(r"([\u4e00-\u9fff]{2,10}证券)股份有限公司[（(](?:以下|下称|已)")
 _BROKER_LINE = _PHRASES["broker_line"]
 _DATE_CHARS = re.compile(r"[\s\d年月日.|/-]+")
 _TITLE_PARTS = _PHRASES["title_parts"]
 _DATED_NAME = _PHRASES["dated_name"]
-_TEMPLATE_TITLE = re.compile(
-    r"模板|microsoft|powerpoint|untitled|^(?:文档|无标题|document)\s*\d*$|\.(?:docx?|pptx?|xlsx?|indd)$", re.IGNORECASE
-)
+_TEMPLATE_TITLE = _PHRASES["template_title"]
 _SUBJECT = re.compile(r"^[\u4e00-\u9fffA-Za-z]{2,10}[（(]\d{5,6}(?:\.[A-Z]{2})?[)）]$|公司[（(]\d{5,6}\.[A-Z]{2}[)）]")
 _ANALYST = re.compile(r"(?:(?:首席|证券)?分析师|研究员|作者|analysts?)\s*[:：]\s*(.{2,60})", re.IGNORECASE)
 _NAME = re.compile(r"[\u4e00-\u9fff]{2,4}(?:·[\u4e00-\u9fff]{1,8})?|示例分析师[\u4e00-\u9fff]{1,4}")

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from extraction.documents.assembly import TextPiece, assemble, judge, title_tables
+from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head
 from extraction.documents.tables import table_from_rows
 from kg.errors import DocumentError
@@ -199,4 +199,4 @@ def _table(rows: Sequence[Sequence[str]], page: int = 0) -> TextPiece:
     table = table_from_rows(rows)
     if table is None:
         return TextPiece("\n".join(text for row in rows if (text := " ".join(cell for cell in row if cell))), page=page)
-    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html(), page=page)
+    return table_piece(table, page=page)

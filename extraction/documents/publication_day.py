@@ -15,20 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _EARLIEST = date(1990, 1, 1)  # the Shanghai exchange opened in December 1990
-_DAY = re.compile(
-    r"(?<!\d)(?P<y>(?:19|20)\d\d)\s*(?:年|[-./])\s*(?P<m>\d{1,2})\s*(?:月|[-./])\s*(?P<d>\d{1,2})(?!\d)\s*日?"
-)
-_ENGLISH = re.compile(
-    r"(?:(?P<d1>\d{1,2})\s+)?(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+"
-    r"(?:(?P<d2>\d{1,2})(?:st|nd|rd|th)?\s*,\s*)?(?P<y>(?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_LABEL = re.compile(
-    r"(?:发布|报告|出版|撰写|完成|公告|更新)(?:日期|时间|日)\s*[:：|]?\s*$|(?:日期|published(?: on)?|date)\s*[:：]\s*$",
-    re.IGNORECASE,
-)
 _PHRASES = phrases("documents/publication_day")
+_DAY = _PHRASES["day"]
+_ENGLISH = _PHRASES["english"]
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_LABEL = _PHRASES["label"]
 _NOT_PUBLICATION = _PHRASES["not_publication"]
 _COMPACT = re.compile(r"(?<!\d)(?P<y>(?:19|20)\d\d)(?P<m>[01]\d)(?P<d>[0-3]\d)(?!\d)")
 _SHORT_YEAR = re.compile(r"(?<!\d)(?P<y>[0-3]\d)(?P<m>[01]\d)(?P<d>[0-3]\d)(?!\d)")

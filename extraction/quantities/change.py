@@ -6,39 +6,14 @@ import re
 
 from msgspec import Struct
 
-from extraction.text.lexicon import phrases
+from extraction.text.lexicon import phrases, table
 from kg.text.regex_prefilter import Prefiltered, first_letters
 
+_TABLE = table("changes")
 # kind, pattern, example; the last one before the number decides
-KINDS = (
-    ("cagr", "CAGR|[Cc]agr|复合年?均?增长率?|复合(?:年增|增速)|年均?复合|年均增长率?|年[均化]增速", "CAGR=4.5%"),
-    ("wow", "周环比|周度环比|较上周|比上周|环比上周|周同比|[Ww][Oo][Ww]|周(?=涨|跌|升|降|$)", "周环比-1.2%"),
-    ("mom", "月环比|月度环比|较上月|比上月|环比上月|[Mm][Oo][Mm]|(?<!\\d)月(?=涨|跌|升|降|$)", "较上月增长3%"),
-    ("ytd", "年初至今|年初以来|今年以来|较年初|比年初|较(?:去|上)年(?:年?底|年?末)|[Yy][Tt][Dd]", "年初至今上涨18%"),
-    ("qoq", "季环比|较上季度?|比上季度?|[Qq][Oo][Qq]|环比|环(?=增|降|减|升|跌|$)", "环比+8.7%"),
-    (
-        "yoy",
-        ("同比|[Yy][Oo][Yy]|按年|年增|[较比](?:去|上)年(?:同[期季月])?|较20\\d\\d年同期|同(?=增|降|减|$)"
-         "|(?<!\\d)年(?=涨|跌|$)"),
-        "同比+13.3%",
-    ),
-    ("share", "占比|市占率|份额|比重|占(?!位|用|有率?|地|款|线|优|领|压|据着)", "占比28%"),
-    ("change", "较|相比|对比", "较2024年提升10个百分点"),
-)  # fmt: skip
+KINDS = tuple((kind, entry["pattern"], entry["example"]) for kind, entry in _TABLE["kinds"].items())
 
-UP = [
-    "增长", "上升", "提升", "提高", "上涨", "涨", "扩大", "回升", "增加", "上行", "走高", "攀升", "跃升", "激增",
-    "大增", "高增", "微增", "多增", "净增", "增", "升", "上调", "提价", "涨价", "反弹", "走阔", "加快", "改善",
-    "飙升", "暴增", "猛增", "增厚", "上浮", "抬升", "拉升", "增产", "大涨", "微涨", "收涨", "领涨", "累涨", "回暖",
-    "修复", "提速",
-]  # fmt: skip
-DOWN = [
-    "下滑", "下降", "减少", "下跌", "跌", "回落", "收窄", "降低", "降", "减", "下调", "降价", "缩减", "萎缩",
-    "走低", "下行", "下挫", "锐减", "大跌", "大降", "微降", "微跌", "少增", "缩窄", "收缩", "缩水", "减产", "收跌",
-    "领跌", "暴跌", "骤降", "滑落", "走弱", "放缓", "下探", "下浮", "走跌", "折价", "压缩", "削减", "腰斩",
-]  # fmt: skip
-UP_NOUNS = ["增速", "增幅", "涨幅", "增长率", "涨跌幅", "升幅", "增量", "变动", "变化", "溢价率?"]
-DOWN_NOUNS = ["降幅", "跌幅", "减幅"]
+UP, DOWN, UP_NOUNS, DOWN_NOUNS = (_TABLE[name].split() for name in ("up", "down", "up_nouns", "down_nouns"))
 
 _WORDS = "|".join(sorted((*UP, *DOWN), key=len, reverse=True))
 _NOUNS = "|".join((*UP_NOUNS, *DOWN_NOUNS))
@@ -55,9 +30,7 @@ _NOUN_ANYWHERE = re.compile(f"(?P<word>{_NOUNS})")
 _KIND = Prefiltered("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in KINDS))
 _PHRASES = phrases("quantities/change")
 _AFTER = _PHRASES["after"]
-_AFTER_KIND = re.compile(
-    r" ?[（(]?(?P<kind>[Yy][Oo][Yy]|[Qq][Oo][Qq]|[Mm][Oo][Mm]|[Ww][Oo][Ww]|CAGR)(?![A-Za-z]| ?[+\-−\d])"
-)
+_AFTER_KIND = _PHRASES["after_kind"]
 _STEPS = {"月": "mom", "周": "wow"}
 _AFTER_STEP = re.compile(" ?(月|周)环比")
 _LESS_THAN = re.compile("跑输|低于|落后|少于")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from extraction.quantities.change import ChangeKind, Place, follows, read_change
 from extraction.quantities.numerals import WORD, Raw, read_word
 from extraction.quantities.units import NUMBER, SCALE, SCALES, UNIT, fold_unit
-from extraction.text.lexicon import phrases
+from extraction.text.lexicon import phrases, table
 from kg.model import Problem
 from kg.text.regex_prefilter import Prefiltered
 
@@ -32,16 +32,7 @@ _ITEM = rf"(?:{_SIGN})?{NUMBER}(?:{SCALE})?"
 _SHARED = re.compile(rf"{NUMBER}(?:{SCALE})?(?: ?(?:[/、]|和|及|与|以及) ?{_ITEM}){{1,24}}(?P<unit>{UNIT})?")
 _JOINT = re.compile(" ?(?:(?P<to>[-~—–至到])|(?P<with>[/、和及与以]))")
 _PARTS = re.compile(rf"(?P<sign>{_SIGN})?(?P<n>{NUMBER})(?P<scale>{SCALE})?")
-_CURRENCIES = {
-    "US$": "美元",
-    "HK$": "港元",
-    "$": "美元",
-    "¥": "元",
-    "￥": "元",
-    "€": "欧元",
-    "RMB": "元",
-    "USD": "美元",
-}
+_CURRENCIES: dict[str, str] = table("units")["signs"]
 _CURRENCY_ENDS = {name[-1] for name in _CURRENCIES} | {" "}
 _CURRENCY = re.compile(r"(?P<c>US\$|HK\$|\$|¥|￥|€|RMB|USD) ?$")
 
@@ -50,9 +41,7 @@ _SCAN = Prefiltered(rf"(?P<digits>(?<![\d.]){NUMBER})|{WORD}")
 _PHRASES = phrases("quantities/reader")
 _APPROX_BEFORE = _PHRASES["approx_before"]
 _APPROX_AFTER = re.compile("(?:左右|上下|以上|以下|以内|有余|级)")
-_LETTER_BEFORE = re.compile(
-    r"(?:P/?E|P/?B|P/?S|PEG|EPS|CAGR|[Yy]o[Yy]|YOY|QOQ|[Qq]o[Qq]|[Mm]o[Mm]|ROE|ROA|CPI|PPI|GMV|AUM|GDP|Capex|FOB|CIF|RMB|USD)$"
-)
+_LETTER_BEFORE = _PHRASES["letter_before"]
 _HEADING = re.compile(r"\d{1,2}")
 _CLOCK = 25  # 15点 is an hour, 3500点 an index
 _SPANS = {"个月", "天", "小时"}

@@ -27,10 +27,6 @@ def doubted(*lines: str) -> list[bool]:
         (("2024年宁德时代销量100万台。",), [False]),
         # nobody says that it is there; what follows a doubtful figure is as doubtful
         (("2025年7月废铝累计进口117万吨，同比增长5%。",), [True, True]),
-        # what comes on top, or a part of a change, is neither the level nor the change
-        (("渗透率提升带动碳酸锂需求5万吨。",), [True]),
-        (("快充普及带动碳酸锂需求增至5万吨。",), [False]),
-        (("新房成交拉动房地产投资增速2.5%。",), [True]),
         # of both together
         (("2024年螺纹钢、线材产能利用率50%。",), [True]),
         (("2024年宁德时代收入100亿元、净利润10亿元。",), [False, False]),
@@ -44,9 +40,7 @@ def doubted(*lines: str) -> list[bool]:
         (("2025年7月废铝进口20万吨，累计同比下降5%。",), [True, False]),
         (("2025年1-7月废铝累计进口117万吨。",), [False]),
         (("2025年5月全国充电桩累计保有量1400万台。",), [False]),
-        (("2025年1-4月废铝进口70万吨。当月进口80万吨。",), [False, True]),
         # of one of the periods stated before
-        (("2025年1-7月动力电池装机量50GWh。同期储能电池装机量60GWh。",), [False, True]),
         (("2025年7月动力电池装机量50GWh，较去年同期增长3%。",), [False, False]),
         # what is traded has another price
         (("2025年5月交换机出口量250万台；均价69美元/台。",), [True, False]),
@@ -56,23 +50,14 @@ def doubted(*lines: str) -> list[bool]:
         (("2024年新能源乘用车销量180万辆，市场份额达到32%。",), [True, False]),
         (("2024年全球新能源乘用车市占率32%。",), [False]),
         # of another thing in what is named, or of a firm that the clause before describes
-        (("2024年某某芯片在人形机器人中渗透率达20%。",), [True]),
         (("2024年人形机器人渗透率达20%。",), [False]),
-        (("国内碳纤维需求35万吨，某某为唯一的企业，产能3万吨。",), [True, False]),
-        (("# 泡泡玛特", "新品中，某某人为成长最快的新品，2025年上半年收入3.3亿元。"), [True]),
         # no unit: of which currency or which pieces; what it rose by is as sure as its owner
         (("2024年宁德时代营业收入3620亿，同比增长5%。",), [False, True]),
         # what a bracket narrows, a method's name aside
         (("2024年动力电池市场规模（乘用、商用）约310亿元。",), [True]),
         (("截至2024年9月30日，房地产行业PE（TTM）为17.4倍。",), [False]),
-        # prices have a 涨幅
-        (("企业级SSD订单显著增加，2025年Q4预期涨幅8%。",), [True]),
-        # what looks like a firm of the country
-        (("# 黄金珠宝：2024年分化", "中国某某营收202亿元，归母净利润3亿元。"), [True, True]),
         # a financial year need not be the calendar's
         (("英伟达2025财年营业收入100亿美元。",), [True]),
-        # the year is the multiple's
-        (("宁德时代2025E市盈率20倍，股息率2%。",), [True, False]),
         # sales below a firm's heading are the firm's or its trade's
         (("# 比亚迪电池业务观察与行业展望", "2024年动力电池销量100GWh。"), [True]),
         (("# 比亚迪电池业务观察与行业展望", "2024年全国动力电池销量100GWh。"), [False]),
@@ -88,62 +73,41 @@ def doubted(*lines: str) -> list[bool]:
         (("L3自动驾驶：2027年渗透率15%。",), [True]),
         (("自动驾驶：2027年渗透率15%。",), [False]),
         (("锂电化学品：2024年产量15万吨。",), [True]),
-        # a firm's profits are not a product's
-        (("2025Q1海运价格100元/吨，毛利率提升1%。",), [True, False]),
         (("宁德时代：2025H1营收10亿元。比亚迪扩产；2025H1储能收入6亿元。",), [True, False]),
         # a threshold
         (("2024年锂电渗透率超过20%后，增速放缓。",), [True]),
         # what bounds a class, and what a bracket measures
         (("大型锂电公司（2024年底市值≥50亿港元）2024年平均上涨12%。",), [True, True]),
         # a rate below nothing or a fall of it
-        (("宁德时代2025H1净资产收益率-0.7%。",), [True]),
         (("宁德时代2025H1净资产收益率5.3%。",), [False]),
-        # of the exchange stated before, or of none
-        (("LME铜库存10万吨，铝库存20万吨。",), [False, True]),
-        (("LME铜库存10万吨；铝库存20万吨。",), [False, False]),
         # what a firm has that no list holds: stated by its form, or by the firms beside it
-        (("某某精工：2024年储能收入3亿元。",), [True]),
-        (("Xyzab：2024年储能收入3亿元。",), [True]),
-        (("宁德时代：2024年净利润400亿元。", "某某诺尔：2024年储能收入3亿元。"), [True, False]),
         (("需求旺盛：2024年储能收入3亿元。",), [False]),
         (("2024年海缆业务EBITDA 3亿元。",), [True]),
         # the names in a bracket are not who the words behind it tell of
         (("2024年前五大车企（比亚迪+吉利汽车）产能占比65%。",), [True]),
         (("欧洲APT（仲钨酸铵）价格达350美元/吨度。",), [False]),
         (("2024年4月原油（含凝析油）产量985万桶/天。",), [True]),
-        # behind a figure of somebody unknown, or of another thing's whole
-        (
-            ("2024年宁德时代归母净利润116亿元（PE 23倍），某某业归母净利润18亿元（PE 24倍）。",),
-            [False, True, True, False],
-        ),
+        # of another thing's whole
         (("军工：2024年需求占比11%。",), [True]),
         (("宁德时代：获得订单，金额1亿元。",), [True]),
         (("# 数据（6月9日-6月13日）", "宁德时代营业收入100亿元。"), [True]),
         (("# 机器人平台", "2025年8月发布的平台CPU性能提升2.1倍。"), [True]),
-        # whom the sentence before named, not the label
-        (("新能源：装机增长。2025年6月风电新增装机5GW；1-6月累计装机量50GW。",), [False, True]),
         # at home or abroad, seen from another country
-        (("# 日本贸易", "2024年海外机械订单占比40%。"), [True]),
         (("# 机械贸易", "2024年海外机械订单占比40%。"), [False]),
         (("# 逆变器出口", "非洲：2024年出口金额15亿元。"), [True]),
-        (("净利率变化：2024年光伏板块（+0.8pct）改善。",), [True]),
         (("截至2025年6月汽车产量1562万辆。",), [True]),
         (("# 数据（6月9日-6月13日）", "宁德时代基本每股收益0.5元。"), [True]),
-        (("工程机械：2024年售出升降平台10万台，出口量6万台。",), [True]),
         (("工程机械：2024年销量10万台，出口量6万台。",), [False, False]),
         (("2024年光模块出口额164亿元。四川省出口额37亿元。",), [True, False]),
         (("2025年7月人血白蛋白进口234批。",), [True]),
-        (("2025年5月碳酸锂均价6万元/吨。月末碳酸锂价格5万元/吨。",), [True, False]),
         # a change and the level behind it are no range
         (("2024年铝箔开工率环比-0.4%至70.7%。",), []),
         (("2024年铝箔开工率65%至70%。",), [False]),
         (("截至2025年6月20日国内锌锭周产量14万吨。",), [False]),
         (("截至2025年6月20日，美国原油产量1364万桶/日。",), [False]),
         # a class that the clause in front names
-        (("10-20万元轿车市场，2024年新能源汽车渗透率50%。",), [True]),
         (("在汽车市场，2024年新能源汽车渗透率50%。",), [False]),
         # a move of a month under the days of a week
-        (("# 行情（6月9日-6月13日）", "月跌幅最大：锂电池指数下跌5%。"), [True]),
         (("# 行情（6月9日-6月13日）", "跌幅最大：锂电池指数下跌5%。"), [False]),
     ],
 )

@@ -126,13 +126,6 @@ def test_whose_period_a_figure_has(lines, expected):
     assert expected <= dated(*lines)
 
 
-def test_an_index_of_shares_at_home_is_not_abroad():
-    scopes = {
-        fact.qualifier("scope") for fact in facts_of("# 全球市场", "2024年申万电子板块中，半导体设备（+44%）领涨。")
-    }
-    assert scopes == {""}
-
-
 @pytest.mark.parametrize(
     ("lines", "modality"),
     [

@@ -83,14 +83,6 @@ def test_what_drives_or_counts_a_figure_is_no_part_of_what_narrows_it(text, scop
     assert [figure[3] for figure in stated(text)] == [scope]
 
 
-def test_new_energy_counted_in_cars_are_cars():
-    assert stated("2025年4月，新能源零售销量90万辆，同比增长33%。") == [
-        ("新能源汽车", "零售销量", 9e5, ""),
-        ("新能源汽车", "零售销量", 33, ""),
-    ]
-    assert stated("2025年4月，我国新增新能源装机1.2亿千瓦。")[0][0] == "新能源"
-
-
 def test_what_is_added_is_another_figure_than_the_whole():
     assert stated("2024年水泥新增产量10万吨。") == []
     assert stated("2026年全固态电池新增需求3GWh。") == [("全固态电池", "全固态电池新增需求", 3, "")]

@@ -47,10 +47,8 @@ _PHRASES = phrases("measures/owner")
 _GROUP = _PHRASES["group"]
 _OF_GROUP = _PHRASES["of_group"]
 _NAME_TAGS = ("n", "l", "i", "b", "j", "eng", "vn", "s", "a", "g", "zg", "an", "ag")
-_CUT = re.compile(r"(?:[A-Za-z0-9]|[年月]期|[级类型]|其[他它])$")  # 「1年期同业存单」 is not 同业存单 in general
 _JOINERS = frozenset(["和", "与", "及", "、", "/", "以及"])
 _LATIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+/\-]*")
-_MEASURE_TAIL = _PHRASES["measure_tail"]
 _INVALID_NAME = _PHRASES["invalid_name"]
 
 
@@ -86,7 +84,7 @@ def read_owner(annotated: AnnotatedSentence, end: int, *, alone: bool = False, s
     begin = max(begin, since)
     words = _words(annotated, begin, end)
     at = len(words)
-    while at and (words[at - 1].tag == "date" or words[at - 1].text in _SKIPPED or _is_count(words, at - 1)):
+    while at and (words[at - 1].tag == "date" or words[at - 1].text in _SKIPPED):
         at -= 1
     last = at
     sold = bool(last) and text.startswith("市场", words[last - 1].end)  # 「外包市场」: a verb before 市场 can be a name
@@ -99,18 +97,9 @@ def read_owner(annotated: AnnotatedSentence, end: int, *, alone: bool = False, s
     inside = text[: words[at].start].endswith(("在", "于")) if at < last else False
     owner = _owner(annotated, words[at:last], words[last:], readable=readable)
     # A new name must have a clear start; a clause without a name must have no other words before its indicator.
-    known = owner.ref is not None and owner.ref in annotated.refs and not _CUT.search(text, 0, owner.ref.start)
+    known = owner.ref is not None and owner.ref in annotated.refs
     doubt = not (opens or alone or known) or (at == 0 and _cut_by_bracket(text, begin))
-    return replace(owner, inside=inside, doubt=doubt, scope=owner.scope or _place_before(words, at))
-
-
-def _place_before(words: list[_Word], at: int) -> str:
-    """Return the place before the date of a phrase: 欧盟2023年绿地投资."""
-    if not (at and words[at - 1].tag == "date"):
-        return ""
-    while at and words[at - 1].tag == "date":
-        at -= 1
-    return words[at - 1].text if at and (words[at - 1].tag == "region" or words[at - 1].text in PLACES) else ""
+    return replace(owner, inside=inside, doubt=doubt)
 
 
 def _cut_by_bracket(text: str, begin: int) -> bool:
@@ -119,12 +108,6 @@ def _cut_by_bracket(text: str, begin: int) -> bool:
         return False
     opened = max(text.rfind("（", 0, begin), text.rfind("(", 0, begin))
     return opened > 0 and text[opened - 1] not in "，。；：！？、 "
-
-
-def _is_count(words: list[_Word], at: int) -> bool:
-    """Return whether a word only counts companies: 297家公司."""
-    counted = words[at].tag == "x" and words[at].text.endswith("家")
-    return counted or (words[at].text in {"公司", "企业", "上市公司"} and at > 0 and words[at - 1].text.endswith("家"))
 
 
 def _owner(annotated: AnnotatedSentence, name: list[_Word], generic: list[_Word], *, readable: bool) -> Owner:
@@ -208,7 +191,7 @@ def _group_owner(
 
 
 def _is_valid_name(words: str) -> bool:
-    if not _SHORTEST <= len(words) <= _LONGEST or _INVALID_NAME.search(words) or _MEASURE_TAIL.search(words):
+    if not _SHORTEST <= len(words) <= _LONGEST or _INVALID_NAME.search(words):
         return False
     return words not in OWNER_FILLER and words not in GENERIC
 

@@ -69,7 +69,6 @@ _PER = re.compile(" ?[/每]")
 _GREAT, _SUMS = frozenset({"万", "百万", "千万", "亿", "十亿", "百亿", "千亿", "万亿"}), {"currency", "count"}
 _NARROWED = re.compile("^（(?=[^（）]*[一-鿿])[^（）\\d]{1,24}）")  # a restriction in brackets
 _LATIN = re.compile("^（[A-Za-z]{1,12}）")  # （TTM）
-_CONVERTED = re.compile("（(?:折合|约合|合)?(?:人民币)?约?")
 _SHARED = re.compile("占比|的?比重")
 _EXCLUDED = re.compile(r"剔除|扣除(?!非经常)|不含(?!税)|不包括|不考虑|若不计|以外的|之外的")
 # Additions in a period are not the stock itself.
@@ -80,8 +79,6 @@ _NEWLY_ADDED, _STOCKS = (
         *("产量", "需求", "销量", "供给", "供应"),
     ),
 )
-_COUNTED = {("新能源", "辆"): "新能源汽车"}
-_WIDER, _AT_HOME = frozenset({"全球", "海外", "美国", "世界"}), re.compile("申万|SW|沪深|A股")
 _TRADE = re.compile("[进出]口")
 # Of company figures, only these have a place; the others cover all.
 _VOLUMES = ("销量", "出货量", "交付量", "份额", "市占率", "占有率", "装机量", "渗透率")
@@ -142,7 +139,7 @@ class MetricReader:
         resume = listed = 0
         begun: tuple[Measurement, Quantity] | None = None
         rows = RowReader(annotated, indicators, RowSubjects(self.subjects, self._before))
-        for quantity in _numbers_with_digits(annotated):
+        for quantity in filter(_has_digits, annotated.quantities):
             if quantity.start < listed:
                 continue
             quantity = _as_share(annotated, indicators, quantity)  # noqa: PLW2901
@@ -170,7 +167,6 @@ class MetricReader:
                 period = comparison_period(annotated, quantity) or period
             begun = None
             if measured is not None:
-                measured = self._expand_short_name(measured, quantity)
                 claim = self._claim(annotated, measured, quantity, period=period)
                 if claim.confidence <= DOUBTFUL and quantity.unit:  # later figures inherit the doubt
                     measured = replace(measured, confidence=DOUBTFUL)
@@ -210,19 +206,6 @@ class MetricReader:
             return replace(found, confidence=DOUBTFUL) if len(plain) < len(gap) else found
         macro = indicator.entity in self.subjects.macro
         return measure_described(annotated, indicator, previous=previous, before=self._before, macro=macro)
-
-    def _expand_short_name(self, measurement: Measurement, quantity: Quantity) -> Measurement:
-        """Expand a short name that its unit makes specific: 新能源 counted in 辆 means 新能源汽车."""
-        name = _COUNTED.get((measurement.subject.name, quantity.unit))
-        if name is None:
-            return measurement
-        kind = measurement.subject.kind
-        expanded = self.subjects.for_subject(
-            replace(measurement.subject, entity=entity_id(kind, name), name=name),
-            measurement.indicator,
-            measurement.scope,
-        )
-        return replace(expanded, confidence=measurement.confidence, described=measurement.described)
 
     def _fits(self, indicator: EntityMention, quantity: Quantity) -> bool:
         """Return whether an indicator can have this unit; a percentage change or share suits any indicator."""
@@ -308,8 +291,6 @@ class MetricReader:
         if is_company and not measurement.indicator.name.endswith(_VOLUMES):
             return measurement
         if places == [""] or set(places) == {annotated.place}:
-            if annotated.place in _WIDER and _is_share_index(annotated, measurement.indicator, begin):
-                return measurement  # 「全球：…；申万钢铁下跌」
             unsure = bool(self._seen - {annotated.place} - HOME) or (annotated.place not in HOME and self._seen & HOME)
             if annotated.place and unsure and not is_company:  # the heading's place or a later one
                 measurement = replace(measurement, confidence=min(measurement.confidence, DOUBTFUL))
@@ -322,11 +303,6 @@ class MetricReader:
                 else replace(measurement, scope=measurement.scope or places[-1])
             )
         return replace(measurement, confidence=min(measurement.confidence, DOUBTFUL))
-
-
-def _is_share_index(annotated: AnnotatedSentence, indicator: EntityMention, begin: int) -> bool:
-    """Return whether an indicator is a domestic stock index, judging by its clause."""
-    return indicator.name.endswith("指数") and _AT_HOME.search(annotated.text, begin, indicator.end) is not None
 
 
 def qualified_indicator(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention:
@@ -359,20 +335,9 @@ def _match_change(first: Quantity, second: Quantity) -> Quantity:
     return replace(second, change="share") if first.change == "share" and not second.change else second
 
 
-def _numbers_with_digits(annotated: AnnotatedSentence) -> list[Quantity]:
-    """Return the numbers with digits, without units (「总市值(百万元)」) and conversions (「100亿日元（7亿美元）」)."""
-    kept: list[Quantity] = []
-    for quantity in annotated.quantities:
-        if any(map(str.isdigit, quantity.text)) and not (kept and _is_converted(annotated, kept[-1], quantity)):
-            kept.append(quantity)
-    return kept
-
-
-def _is_converted(annotated: AnnotatedSentence, first: Quantity, quantity: Quantity) -> bool:
-    """Return whether a number in brackets repeats the amount before it in another currency."""
-    sums = {_unit_kind(first.unit), _unit_kind(quantity.unit)} == {"currency"} and first.unit != quantity.unit
-    behind = sums and _CONVERTED.fullmatch(annotated.text, first.end, quantity.start)
-    return bool(behind) and annotated.text.startswith("）", quantity.end)
+def _has_digits(quantity: Quantity) -> bool:
+    """Return whether a number is written in digits, and not only a unit: 「总市值(百万元)」."""
+    return any(map(str.isdigit, quantity.text))
 
 
 def _connects(annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity, gap: str) -> bool:

@@ -19,7 +19,6 @@ from extraction.claims.measures.words import (
     CONCENTRATION,
     HYPOTHETICAL,
     INDEX_MOVES,
-    INDUSTRY_SUFFIX,
     INNER_SCOPE,
     LONGEST_SCOPE,
     MACRO_KINDS,
@@ -188,12 +187,9 @@ class SubjectFinder:
         if found.origin == "clause" and previous is not None:
             last = previous.measurement
             others = any(ref.start >= previous.quantity.end for ref in topics)
-            others = others or _is_company_figure_of_product(last, indicator)
-            others = others or _unattributed_between(annotated, previous, indicator)
             return found.mention, DOUBTFUL if others else last.confidence, _carried_scope(last)
         if found.origin == "topic":
-            another = indicator.name in COMPANY_INDICATORS and _may_be_company_figure(annotated, found.mention)
-            return found.mention, DOUBTFUL if another else _TOPIC_CONFIDENCE * found.mention.score, ""
+            return found.mention, _TOPIC_CONFIDENCE * found.mention.score, ""
         if found.origin == "sentence" and before is not None:
             plain = OPENING.fullmatch(without(annotated, 0, indicator.start))  # otherwise of an unknown subject
             confidence = min(INHERITED_CONFIDENCE if plain else DOUBTFUL, before.confidence)
@@ -250,7 +246,6 @@ class SubjectFinder:
             if measurement.indicator.about and indicator.name in COMPANY_INDICATORS - COMPANY_ONLY_INDICATORS
             else measurement.confidence
         )
-        confidence = DOUBTFUL if _is_company_figure_of_product(measurement, indicator) else confidence
         return replace(measurement, indicator=indicator, scope="", confidence=confidence)
 
     def _with_subject(self, annotated: AnnotatedSentence, indicator: EntityMention) -> Measurement | None:
@@ -321,38 +316,12 @@ def _owned(indicator: EntityMention, written: str) -> EntityMention:
     return replace(indicator, entity=entity_id(Kind.INDICATOR, name), name=name, about="", owner="", owner_end=-1)
 
 
-def _unattributed_between(
-    annotated: AnnotatedSentence, previous: PreviousMeasurement, indicator: EntityMention
-) -> bool:
-    """Return whether a figure with an unknown owner stands between: 「某某归母净利润18亿元（PE24倍）」."""
-    end = max((each.start for each in annotated.quantities if each.start < indicator.start), default=0)
-    between = [ref for ref in annotated.between(previous.quantity.end, end) if ref.kind == Kind.INDICATOR]
-    return any(not OPENING.fullmatch(without(annotated, previous.quantity.end, ref.start)) for ref in between)
-
-
-def _may_be_company_figure(annotated: AnnotatedSentence, topic: EntityMention) -> bool:
-    """Return whether a profit after a product or industry may belong to an unknown company."""
-    if topic.kind == Kind.COMPANY:
-        return False
-    return topic.kind != Kind.INDUSTRY or not INDUSTRY_SUFFIX.match(annotated.text, topic.end)
-
-
 def _is_company_only(annotated: AnnotatedSentence, indicator: EntityMention, subjects: Sequence[EntityMention]) -> bool:
     """Return whether a figure can only belong to the labelled company: 「甲公司：绿电装机38GW，股息率6%」."""
     company = annotated.subject
     if company is None or company.kind != Kind.COMPANY or indicator.name not in COMPANY_ONLY_INDICATORS:
         return False
     return {ref.entity for ref in subjects} == {company.entity}
-
-
-def _is_company_figure_of_product(previous: Measurement, indicator: EntityMention) -> bool:
-    """Return whether a company indicator follows a product's price: 「海运费下降15%，毛利率提升」."""
-    thing = previous.subject.kind == Kind.PRODUCT
-    return (
-        thing
-        and indicator.name in COMPANY_INDICATORS
-        and not previous.indicator.name.endswith(tuple(COMPANY_INDICATORS))
-    )
 
 
 def _may_belong_to_company(annotated: AnnotatedSentence, indicator: EntityMention, owner: EntityMention) -> bool:

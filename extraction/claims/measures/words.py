@@ -36,32 +36,7 @@ CHANGES = frozenset(_TABLE["changes"].split())
 SHARES_OF_MARKET = ("市占率", "市场份额", "份额", "占有率", "市场占有率")
 RATES = ("%", "pct", "bp")
 VAGUE = ("占比", "比重", "持股比例")  # shares of an unstated whole
-COMPANY_HEADS = (
-    "市占率",
-    "产量",
-    "销量",
-    "收入",
-    "毛利率",
-    "产能",
-    "销售额",
-    "出货量",
-    "成本",
-    "毛利",
-    "订单",
-    "库存",
-    "营业收入",
-    "利润",
-    "产能利用率",
-    "单价",
-    "销售量",
-    "装机量",
-    "交付量",
-    "GMV",
-    "NBV",
-    "新业务价值",
-    "储量",
-    "EBITDA",
-)
+COMPANY_HEADS = tuple(_TABLE["company_heads"].split())
 # Indicators of companies and industries, not of products.
 COMPANY_INDICATORS = frozenset(_TABLE["of_firms"].split())
 POINT_IN_TIME_INDICATORS = frozenset(_TABLE["at_a_day"].split())
@@ -70,7 +45,6 @@ COMPANY_ONLY_INDICATORS = frozenset(_TABLE["wholly"].split())
 EARNED = ("收入", "利润", "利润总额", "毛利率", "净利率", "费用率", "费用")
 PERIOD_INDICATORS = COMPANY_INDICATORS - POINT_IN_TIME_INDICATORS  # meaningless without a period
 _PHRASES = phrases("measures/words")
-INDUSTRY_SUFFIX = _PHRASES["industry_suffix"]
 CONCENTRATION = re.compile(r"CR\d|前[二三四五六七八九十\d]+")
 OPENING = _PHRASES["opening"]
 NOISE = _PHRASES["noise"]  # a driver or a source, 「补库带动」, 「某机构统计」, is not part of the scope
@@ -84,17 +58,4 @@ INDEX_MOVES = _PHRASES["index_moves"]
 INNER_SCOPE = re.compile("社会|厂内|厂家|港口|贸易商|下游|交易所|期货")
 CODE = re.compile(r"（[A-Z]{0,4}[.:]?[0-9]{3,6}(?:[.:][A-Z]{1,4})?）")
 LONGEST_SCOPE = 10
-UNIT_KINDS = {
-    "%": "percent",
-    "pct": "percent",
-    "bp": "percent",
-    "倍": "ratio",
-    "元": "currency",
-    "美元": "currency",
-    "港元": "currency",
-    "欧元": "currency",
-    "日元": "currency",
-    "英镑": "currency",
-    "韩元": "currency",
-    "新台币": "currency",
-}
+UNIT_KINDS = {unit: kind for kind, units in _TABLE["unit_kinds"].items() for unit in units.split()}

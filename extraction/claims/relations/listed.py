@@ -7,7 +7,6 @@ only in such lists. A trigger gives the type of the list; its separators delimit
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from extraction.claims.relations.pattern import DOUBTFUL
@@ -22,41 +21,14 @@ from kg.relations import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-from extraction.sentence import AnnotatedSentence
+    from extraction.sentence import AnnotatedSentence
 
 _MIN_LENGTH, _MAX_LENGTH = 2, 24  # characters of a name in a list
 _MAX_NAMES = 40  # names in a list
 _CONFIDENCE = 0.8  # of a name introduced by a trigger
 _LIST_WORD = re.compile("业务|主业|主营|经营|产品|品种|剂型|品牌")
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """A trigger that introduces a list, with the relation and kind of the listed names."""
-
-    relation: str
-    kind: Kind
-    trigger: re.Pattern[str]
-
-
-_SUCH_AS = (
-    "(?:主要|分别|重点|大致)?(?:包括|涵盖|涉及|包含|覆盖(?!范围|面|率)|为|是|有(?![序望效力限待所助利关色机])|分为"
-    "|来源于|来自于?|聚焦于?|集中于|集中在|围绕)(?:了|但不限于)?(?:：)?"
-)
-_OPENINGS = (
-    Opening(
-        "operates",
-        Kind.BUSINESS,
-        re.compile(f"(?:主营业务|主要业务|核心业务|主业|业务范围|经营范围|业务板块|业务领域|主要经营|主营|业务){_SUCH_AS}"),
-    ),
-    Opening(
-        "produces",
-        Kind.PRODUCT,
-        re.compile(f"(?:主要|核心|主导|代表性?|主营|拳头|系列)?(?:产品|品种|剂型|品牌)(?:线|体系|系列|种类|类型)?{_SUCH_AS}"),
-    ),
-)  # fmt: skip
 _LIST = re.compile(r"[^，。；：！？]{2,160}")
-JOINT = re.compile(r"、|以及|和|及其|及|与")
+_JOINT = re.compile(r"、|以及|和|及其|及|与")
 _NOT_OWN = re.compile("(?:合作|代理|联名|竞争|竞品|授权|服务|客户)的?$")  # the list is not about the company itself
 _TRAILING_BRACKET = re.compile(r"（[^（）]*）(?:等)?$")
 _NUMBERED = re.compile(r"^(?:（?[0-9一二三四五六七八九十]{1,2}[）.、]|[①-⑳])")
@@ -64,14 +36,8 @@ _PHRASES = phrases("relations/listed")
 _LEAD = _PHRASES["lead"]
 _TAIL = _PHRASES["tail"]
 _NOT_A_NAME = _PHRASES["not_a_name"]
-GENERIC = frozenset(
-    [
-        "业务", "产品", "服务", "主营", "主要", "核心", "相关", "其他", "公司", "各项", "新", "多元化",
-        "传统", "主营业务", "核心业务", "生产", "销售", "研发", "设计", "制造", "经营", "管理", "投资", "海外",
-        "国内", "国际", "子公司", "两大", "三大", "四大", "五大", "多种", "各类", "上述", "该", "此类",
-        "收入", "利润", "主体",
-    ]
-)  # fmt: skip
+# A trigger introduces a list of names of this kind, in this relation to the company.
+_OPENINGS = (("operates", Kind.BUSINESS, _PHRASES["operates"]), ("produces", Kind.PRODUCT, _PHRASES["produces"]))
 
 
 def sure(annotated: AnnotatedSentence) -> Iterator[Claim]:
@@ -89,21 +55,21 @@ def sure(annotated: AnnotatedSentence) -> Iterator[Claim]:
 
 def _list_claims(annotated: AnnotatedSentence) -> Iterator[Claim]:
     text = annotated.text
-    for opening in _OPENINGS:
-        for match in opening.trigger.finditer(text):
+    for relation, kind, trigger in _OPENINGS:
+        for match in trigger.finditer(text):
             if _NOT_OWN.search(text, 0, match.start()):
                 continue
             subject = company_before(annotated, match.start())
             found = _LIST.match(text, match.end())
             if subject is not None and found is not None:
-                for start, end in names(text, *found.span()):
-                    yield _claim(annotated, opening, subject, start, end)
+                for start, end in _names(text, *found.span()):
+                    yield _claim(annotated, relation, kind, subject, (start, end))
 
 
-def names(text: str, start: int, end: int, *, joint: re.Pattern[str] = JOINT) -> Iterator[tuple[int, int]]:
+def _names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Split a list at its separators and yield the span of each name, without lead-ins, endings and generic words."""
     at, parts = start, []
-    joints = [found for found in joint.finditer(text, start, end) if not in_brackets(text, found.start(), start)]
+    joints = [found for found in _JOINT.finditer(text, start, end) if not in_brackets(text, found.start(), start)]
     for found in (*joints, None):
         parts.append((at, found.start() if found else end))
         at = found.end() if found else end
@@ -124,24 +90,25 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
     tail = _TAIL.search(part, begin)
     stop = tail.start() if tail else len(part)
     name = part[begin:stop]
-    if not _MIN_LENGTH <= len(name) <= _MAX_LENGTH or name in GENERIC or _NOT_A_NAME.search(name) or "的" in name[1:]:
+    if not _MIN_LENGTH <= len(name) <= _MAX_LENGTH or _NOT_A_NAME.search(name):
         return None
     return start + begin, start + stop
 
 
-def _claim(annotated: AnnotatedSentence, opening: Opening, subject: EntityMention, start: int, end: int) -> Claim:
-    known = [ref for ref in annotated.refs if (ref.start, ref.end) == (start, end)]
+def _claim(
+    annotated: AnnotatedSentence, relation: str, kind: Kind, subject: EntityMention, span: tuple[int, int]
+) -> Claim:
+    start, end = span
+    known = [ref for ref in annotated.refs if (ref.start, ref.end) == span]
     name = annotated.text[start:end]
     truncated = not known and len(name) == _MIN_LENGTH  # 有源 in 有源与无源器件
-    object_ = (
-        known[0] if known else EntityMention(entity_id(opening.kind, name), opening.kind, name, start, end, score=0.8)
-    )
+    object_ = known[0] if known else EntityMention(entity_id(kind, name), kind, name, start, end, score=0.8)
     return Claim(
-        relation=opening.relation,
+        relation=relation,
         subject=subject,
         object=object_,
         start=min(start, subject.start) if subject.start >= 0 else start,
         end=end,
-        pattern=f"listed.{opening.relation}.named",
+        pattern=f"listed.{relation}.named",
         confidence=DOUBTFUL if truncated else _CONFIDENCE * min(subject.score, object_.score),
     )

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import rjieba
 
+from extraction.claims.measures.measurement import DOUBTFUL
 from extraction.sentence import ANY_LETTER, LETTER, QUANTITY_LETTER, AnnotatedSentence, Claim, Masked, anchor_of, mask
-from extraction.text.lexicon import table
+from extraction.text.lexicon import phrases, table
 from kg.model import Kind, Polarity, Value
 from kg.text.regex_prefilter import needed_letters
 
@@ -43,24 +44,18 @@ LETTER_OF_CODE = {
     "R": LETTER[Kind.REGION],
     "Q": QUANTITY_LETTER,
 }
-DOUBTFUL = 0.2  # below Settings.min_confidence: read but not stored
 _LETTERS = frozenset(LETTER_OF_CODE.values())
 _SLOT = re.compile(r"\{(\w+):([A-Z|]+)\}")
 _BRACKETED = "(?:（[^（）]{0,40}）)?"
 _SHORT_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,8}}?"
 _LONG_GAP = f"[^{ANY_LETTER}，。；：！？]{{0,20}}?"
 _REACH = "[^。；！？]{0,40}?"
-_NAME_CONTINUES = re.compile(
-    r"(?:上游|下游|一体化|复合|零?部件|配件|组件|设备|材料|装备|模组|模块|系统|软件|服务|检测|租赁|回收|制造设备|生产设备|制氢|专用|用|级|类|化)"
-)
-_COMPANY_REMAINDER = re.compile(
-    "[一-鿿]{1,6}?(?:生物|科技|公司|药业|材料|新材|电子|股份|集团|能源|化工|矿业|医药|智能|实业|控股)(?=[，。；、（）和]|$)"
-)
+_PHRASES = phrases("relations/pattern")
+_NAME_CONTINUES = _PHRASES["name_continues"]
+_COMPANY_REMAINDER = _PHRASES["company_remainder"]
 _QUOTES, _NEXT_WORD = ("“", "「"), 6
 _FIELD_RELATIONS = frozenset({"operates", "belongs_to"})
-_GENERIC_NOUN = re.compile(
-    "产品|系列|技术|业务|领域|市场|行业|环节|方面|项目|赛道|方向|板块|概念|产业|工艺|制程|解决方案|公司|企业|厂商|龙头|品牌|型号|订单|客户|产能|产线|市占|份额|公告|股价"
-)
+_GENERIC_NOUN = _PHRASES["generic_noun"]
 _TRUNCATABLE = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 _GAZETTEER_SCORE = 0.9  # score from which a name counts as known from the gazetteer rather than guessed
 _OWN_CLAUSE = frozenset({"invests_in", "acquires", "partners_with", "supplies"})  # dated events

@@ -27,7 +27,7 @@ from extraction.claims.tables.labels import (
 )
 from extraction.dating.policy import column_period
 from extraction.sentence import CONTEXT, Claim
-from extraction.text.lexicon import phrases
+from extraction.text.lexicon import phrases, table
 from kg.model import Kind, Problem
 from kg.period import Precision
 from kg.text.table_rows import placed_rows
@@ -50,16 +50,7 @@ _CHANGE_ROW = _PHRASES["change_row"]
 _TOTAL = _PHRASES["total"]
 _SECTION = re.compile(r"^\s*(?:\d+[、.]|[一二三四五六七八九十]+、)?\s*(?P<name>.{2,12})$")
 _WHOLE_COMPANY = re.compile(r"公司整体|整体|合并|公司合计")
-_PLAIN_UNITS = {
-    "PE": "倍",
-    "PB": "倍",
-    "PS": "倍",
-    "P/E": "倍",
-    "P/B": "倍",
-    "市盈率": "倍",
-    "市净率": "倍",
-    "EV/EBITDA": "倍",
-}
+_PLAIN_UNITS = {name: unit for unit, names in table("measuring")["plain_units"].items() for name in names.split()}
 _PLAIN = re.compile(r"[\d.,%+\-—/ ]*|\d{6}\.[A-Z]{2}")
 _NAME_KINDS = (Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.REGION, Kind.BUSINESS)
 _NAMING = _PHRASES["naming"]
@@ -241,7 +232,7 @@ class TableReader:
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
             confidence=_BASE_CONFIDENCE * (1 + head.measured.subject.score) / 2 if certain else DOUBTFUL,
-            modality=cell_modality(head.period, document.published_on, estimated=head.forecast, current=head.now),
+            modality=cell_modality(head.period, document.published_on, estimated=head.forecast),
         )
         yield RowClaim(claim, as_sentence(document, row))
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
 _UNIT = Prefiltered(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")
-_NOW = re.compile("当前|目前|现状|至今")
 _FORECAST = re.compile(r"\d{2,4}\s*年?\s*[EF](?![A-Za-z])|预测|预计")
 _PHRASES = phrases("tables/labels")
 _YEAR_OF = _PHRASES["year_of"]
@@ -47,9 +46,7 @@ _ABBREVIATIONS = (  # only in heads; ambiguous in sentences
     (re.compile("(?<![A-Za-z])EPS(?![A-Za-z])"), "每股收益"),
     (re.compile("归属于?母公司(?:股东|所有者)?的?净利润?"), "归母净利润"),
 )
-_NUMBERED = re.compile(
-    r"^\s*(?:(?:图表|表格|表|图)\s*\d+|[（(]?[一二三四五六七八九十\d]+[)）、.．](?!\d)|\d(?:\.\d)+(?=\s))\s*[:：]?\s*"
-)
+_NUMBERED = _PHRASES["numbered"]
 _SPAN = re.compile(r"(?:近|过去)?[一二三四六半\d]*个?(?P<span>[日周月年]|季度?)(?:度)?(?=涨|跌|环比|变|换手|成交)")
 _NOISE = _PHRASES["noise"]
 _OF_WHEN = re.compile(r"[（(](?:TTM|MRQ|LF|ttm|mrq|lf)[)）]$")
@@ -78,7 +75,6 @@ class TableLabel(Struct, frozen=True):
     period: Period | None = None
     measured: Measurement | None = None
     forecast: bool = False
-    now: bool = False  # 2025年（当前）: the year to date
     place: str = ""
     topic: str = ""  # the only product or industry it names
     span: str = ""  # 周 of 周涨幅
@@ -143,7 +139,6 @@ class LabelReader:
             period,
             _account_for_words(cut, measured, span) if measured else None,
             _FORECAST.search(label) is not None,
-            _NOW.search(label) is not None,
             places.pop() if len(places) == 1 else "",
             topics.pop() if len(topics) == 1 else "",
             span["span"] if span else "",

@@ -40,22 +40,7 @@ _PHRASES = phrases("tables/relations")
 _STAGE = _PHRASES["stage"]
 _TOPIC_CONFIDENCE = re.compile(r"产业链|产业图谱|产业链条|上下游")
 
-_HEADS: Mapping[str, re.Pattern[str]] = {
-    "customer": re.compile(r"(?:前[五十]大|主要|核心|重点|下游|大)*客户(?:名称|简称|公司)?|销售对象|采购方"),
-    "supplier": re.compile(r"(?:前[五十]大|主要|核心|重点|上游)*供应商(?:名称|简称|公司)?|采购对象|供货方"),
-    "company": re.compile(
-        r"公司|(?:公司|企业|厂商|证券)(?:名称|简称)|企业|厂商|(?:代表|主要|龙头|核心|重点|国内|海外|国外|生产|上市|相关)+"
-        r"(?:性)?(?:公司|企业|厂商|厂家|生产商|制造商)"
-    ),
-    "product": re.compile(
-        r"(?:主要|主营|核心|代表|销售|采购|供应)*产品(?:名称)?|(?:细分)?(?:环节|品类|领域)|(?:采购|销售)内容"
-    ),
-    "rank": re.compile(r"序号|排名|排序|名次|位次"),
-    "revenue_share": re.compile(r".{0,8}占.{0,10}(?:销售|收入|营收).{0,8}(?:比例|比重|比|%)?|(?:销售|收入|营收)占比"),
-    "cost_share": re.compile(r".{0,8}占.{0,10}(?:采购|成本).{0,8}(?:比例|比重|比|%)?|(?:采购|成本)占比"),
-    "share": re.compile(r"占比|比例|比重|占总额(?:的)?比例"),
-    "stage": re.compile(r"产业链(?:环节|位置)?|环节|位置|上中下游"),
-}
+_HEADS = phrases("tables/heads")
 _NAME_HEAD = re.compile(r"(?:公司|单位|企业)?(?:名称|简称)")  # of customers or suppliers, by the title: 前五大客户
 _OF_TITLE = re.compile(r"(?P<side>客户|供应商)")
 

@@ -19,7 +19,7 @@ from extraction.documents.pdf.flow import (
     piece_of,
     units_of,
 )
-from extraction.documents.pdf.regions import RegionFinder, loose_table
+from extraction.documents.pdf.regions import RegionFinder, read_table
 from extraction.documents.pdf.tables import is_numeric
 from kg.model import BlockKind
 
@@ -135,7 +135,7 @@ def _items(page: Page, unit: FlowUnit, column: TextColumn, tables: RuledTables) 
         yield from unit.pieces
         return
     for lines, rows in _split_by_kind(unit.lines):
-        table = loose_table(page, lines, tables) if rows else None
+        table = read_table(page, lines, tables) if rows else None
         if table:
             yield replace(table, page=page.number)
         elif sum(len(line.words) for line in lines) >= _AXIS and all(is_numeric(line.text) for line in lines):

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from extraction.documents.assembly import TextPiece
+from extraction.documents.assembly import TextPiece, table_piece
 from extraction.documents.cleaning import Reason, is_figure_label, is_source_line, is_table_label
 from extraction.documents.pdf.lines import joined
-from extraction.documents.pdf.tables import grid, is_grid
-from extraction.documents.tables import Table, is_note, table_from_rows
-from kg.model import BlockKind
+from extraction.documents.pdf.tables import by_row, grid, is_grid
+from extraction.documents.tables import is_note, table_from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,37 +126,29 @@ class RegionFinder:
         own = () if label is None else (label,)
         content = [page.lines[i] for i in inner]
         rest = [_hidden([page.lines[i] for i in tail], Reason.SOURCE_LINE)]
-        table = self._table(page, title, content, notes) if content and is_table_label(title) else None
+        labelled = content and is_table_label(title)
+        table = read_table(page, content, self.tables, title=title, notes=notes) if labelled else None
         if table:
-            pieces = [TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html())]
+            pieces = [table]
         else:
             shown = [] if label is None else [TextPiece(title, reason=Reason.FIGURE_LABEL)]
             pieces = [*shown, _hidden(content, Reason.FIGURE_TEXT), *(TextPiece(note) for note in notes)]
         return Region((*own, *lines), (*pieces, *rest), "" if sources else title)
 
-    def _table(self, page: Page, title: str, lines: Sequence[PageLine], notes: Sequence[str]) -> Table | None:
-        labelled = title.lstrip().startswith(("表", "Table"))
-        ruled = self.tables.rows(page, lines)
-        rows = ruled if is_grid(ruled, labelled=labelled) else grid(lines)
-        return table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
 
-
-def loose_table(page: Page, lines: Sequence[PageLine], tables: RuledTables) -> TextPiece | None:
-    """Read unlabelled lines that look like table rows."""
+def read_table(
+    page: Page, lines: Sequence[PageLine], tables: RuledTables, *, title: str = "", notes: Sequence[str] = ()
+) -> TextPiece | None:
+    """Read lines as a table: by its rulings, else by its gutters; unlabelled ones must look more like a table."""
+    labelled = title.lstrip().startswith(("表", "Table"))
     ruled = tables.rows(page, lines)
-    rows = ruled if is_grid(ruled, labelled=False) else grid(lines)
-    table = table_from_rows(rows) if is_grid(rows, labelled=False) else None
-    return TextPiece(table.to_text(), BlockKind.TABLE, html=table.to_html()) if table else None
+    rows = ruled if is_grid(ruled, labelled=labelled) else grid(lines)
+    table = table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
+    return table_piece(table) if table else None
 
 
 def _hidden(lines: Sequence[PageLine], reason: Reason) -> TextPiece:
-    rows: list[list[PageLine]] = []
-    for line in lines:
-        if rows and line.beside(rows[-1][0]):
-            rows[-1].append(line)
-        else:
-            rows.append([line])
-    return TextPiece("\n".join(joined(row).text for row in rows), reason=reason)
+    return TextPiece("\n".join(joined(row).text for row in by_row(lines)), reason=reason)
 
 
 def _centre(line: PageLine) -> float:

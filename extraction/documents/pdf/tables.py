@@ -80,7 +80,8 @@ class RuledTables:
 
 def grid(lines: Sequence[PageLine]) -> list[list[str]]:
     """Read lines as a grid: rows by height, columns by the vertical gutters that few words cross."""
-    rows = _rows([replace(line, words=tuple(part for word in line.words for part in _tokens(word))) for line in lines])
+    split = [replace(line, words=tuple(part for word in line.words for part in _tokens(word))) for line in lines]
+    rows = by_row(sorted(split, key=lambda line: line.middle))
     cuts = _gutters([word for row in rows for line in row for word in line.words], len(rows))
     cells = [[_cell(row, low, high) for low, high in pairwise([-1e9, *cuts, 1e9])] for row in rows]
     heights = [min(line.middle for line in row) for row in rows]
@@ -126,9 +127,10 @@ def _inside(lines: Iterable[PageLine], bbox: tuple[float, float, float, float]) 
     return sum(top <= line.middle <= bottom and left - 2 <= line.x0 and line.x1 <= right + 2 for line in lines)
 
 
-def _rows(lines: Sequence[PageLine]) -> list[list[PageLine]]:
+def by_row(lines: Iterable[PageLine]) -> list[list[PageLine]]:
+    """Group consecutive lines at the same height."""
     rows: list[list[PageLine]] = []
-    for line in sorted(lines, key=lambda item: item.middle):
+    for line in lines:
         if rows and line.beside(rows[-1][0]):
             rows[-1].append(line)
         else:
