@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from extraction.claims.relations.pattern import DOUBTFUL
+from extraction.claims.measures.measurement import DOUBTFUL
 from extraction.context.coreference import company_before
 from extraction.sentence import Claim, EntityMention
 from extraction.text.clauses import in_brackets
