@@ -7,7 +7,7 @@ calibration are in `extraction/models/data`; docs/edge-model.md is the model car
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -110,10 +110,8 @@ class EdgeModel:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        self._session, self._second = (
-            onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"]) if network else None
-            for network in (content["edges.onnx"], second)
-        )
+        load = partial(onnxruntime.InferenceSession, sess_options=options, providers=["CPUExecutionProvider"])
+        self._session, self._second = load(content["edges.onnx"]), load(second) if second else None
         with np.load(folder / "edges.npz") as arrays:  # type: ignore[arg-type]
             self._pair = [arrays[name].astype(np.float32) for name in ("w1", "b1", "distance", "w2", "b2")]
             self._kind_weights = arrays["kinds"].astype(np.float32)

@@ -14,7 +14,8 @@ from onnx import numpy_helper
 from extraction.models.edges import EdgeModel
 from extraction.models.scheme import ATTRIBUTES, GROUP_NAMES
 from extraction.training import export, fit
-from extraction.training.network import NEVER, STATE, PairNetwork
+from extraction.training.network import NEVER, PairNetwork
+from extraction.training.pretrained import WIDTH
 from extraction.training.recipe import calibrate, read_both
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _add_candidates(item: fit.Item, model: EdgeModel) -> None:
     if found is None:
         return
     known = {ends for ends, _ in item.pairs}
-    wrong = [ends for ends in (tuple(map(int, row)) for row in found.pairs) if ends not in known | item.doubtful]
+    wrong = [(a, b, c, d) for a, b, c, d in found.pairs.tolist() if (a, b, c, d) not in known | item.doubtful]
     none = {"group": len(GROUP_NAMES)}
     item.pairs = [*item.pairs, *((ends, none) for ends in wrong[:_NEGATIVES])][:_MAX_PAIRS]
     item.states = torch.from_numpy(found.lower[0])
@@ -79,7 +80,7 @@ def _loss(net: PairNetwork, batch: Sequence[fit.Item], device: str) -> torch.Ten
     """Return the loss of a batch: cross-entropy of the group of each pair, and of its other attributes."""
     tokens = max(len(item.ids) for item in batch)
     pairs = max(1, *(len(item.pairs) for item in batch))
-    lower = torch.zeros(len(batch), tokens, STATE)
+    lower = torch.zeros(len(batch), tokens, WIDTH)
     own = torch.zeros(len(batch), tokens, dtype=torch.long)
     ends = torch.zeros(len(batch), pairs, 4, dtype=torch.long)
     hidden = torch.full((len(batch), 1, 1, tokens + 2 * pairs), NEVER)
