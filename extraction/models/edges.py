@@ -41,9 +41,8 @@ if TYPE_CHECKING:
 
 _FILES = ("edges.onnx", "edges.npz", "edges.json")
 PAIRS = "pairs.onnx"  # the second reading, optional
-_NO_NEIGHBOUR = -6.0  # instead of the best score of no pairs
 _MAX_CANDIDATES = 40  # of a unit
-FEATURES = 12  # of a candidate; the second reading adds one
+FEATURES = 6  # of a candidate; the second reading adds one
 RANKED_BY = [2, 5]  # columns of `features_of` whose sum ranks candidates: the weaker link and the margin
 _LONGEST = 300  # tokens of a unit
 _BLANKS = frozenset(" \t\n")
@@ -186,14 +185,13 @@ class EdgeModel:
         features = features_of(spans, attributes)
         best = np.argsort(-features[:, RANKED_BY].sum(axis=1), kind="stable")[:_MAX_CANDIDATES]
         pairs, features, attributes = pairs[best], features[best], attributes[best]
-        scored = RANKED_BY
-        if self._second:
-            attributes = self._second.run(None, {"lower": lower, "own": own, "ends": pairs[None]})[0][0]
-            features = np.hstack([features, margin_of(attributes)[:, None]])
-            scored = [*RANKED_BY, -1]
-        features = np.hstack([features, neighbours_of(pairs, features[:, scored].mean(axis=1))])
         low, high = ATTRIBUTES["group"]
         groups = attributes[:, low : high - 1].argmax(axis=1)
+        if self._second:
+            again = self._second.run(None, {"lower": lower, "own": own, "ends": pairs[None]})[0][0]
+            features = np.hstack([features, margin_of(again)[:, None]])
+            groups = again[:, low : high - 1].argmax(axis=1)
+            attributes = attributes + again
         return Candidates(starts, ends, own, lower, scores[0], pairs, groups, features, attributes)
 
     def kind_of(self, name: str, proposed: Mapping[Kind, float]) -> list[Kind]:
@@ -234,27 +232,6 @@ def features_of(spans: NDArray[np.float64], attributes: NDArray[np.float32]) -> 
     return np.stack(
         [first, last, np.minimum(first, last), np.minimum(subject, 2), np.minimum(object_, 2), margin], axis=1
     )
-
-
-def neighbours_of(pairs: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the (pairs, features) that the other candidates of a unit lend to each: members of a list go together.
-
-    They are the mean score of the unit and the best score of the other pairs with the same subject, the same object,
-    both spans overlapping, subject and object exchanged, and those that go on from either end.
-    """
-    subjects, objects = pairs[:, :2], pairs[:, 2:]
-
-    def same(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        equal: NDArray[np.bool_] = (left[:, None] == right[None]).all(axis=-1)
-        return equal
-
-    low, high = pairs[:, ::2], pairs[:, 1::2]
-    overlap = ((low[None] <= high[:, None]) & (high[None] >= low[:, None])).all(axis=-1)
-    back, onward = same(subjects, objects), same(objects, subjects)
-    others = ~np.eye(len(pairs), dtype=bool)
-    masks = (same(subjects, subjects), same(objects, objects), overlap, back & onward, back ^ onward)
-    best = [np.where(mask & others, scores[None], _NO_NEIGHBOUR).max(axis=1) for mask in masks]
-    return np.stack([np.full(len(pairs), scores.mean()), *best], axis=1)
 
 
 def margin_of(attributes: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from extraction.models.decoding import pairs_of, scope_of
-from extraction.models.edges import features_of, name_features, neighbours_of, token_spans
+from extraction.models.edges import features_of, name_features, token_spans
 from extraction.models.scheme import ATTRIBUTES, LINKS, RELATIONS, ROLES, WIDTH
 from extraction.training.gold import find_name
 from kg.relations import vocabulary
@@ -53,18 +53,6 @@ def test_features_say_by_how_much_a_group_beats_none():
     low, high = ATTRIBUTES["group"]
     attributes[0, low], attributes[0, high - 1] = 2.0, 0.5
     assert features_of(np.array([[9.0, 1.0, 2.0, -1.0]]), attributes).tolist() == [[2.0, -1.0, -1.0, 2.0, 1.0, 1.5]]
-
-
-def test_a_pair_knows_the_best_pair_beside_it():
-    pairs = np.array([[1, 2, 5, 6], [1, 2, 8, 9], [5, 6, 1, 2], [1, 3, 5, 6], [8, 9, 11, 12]])
-    rows = neighbours_of(pairs, np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
-    mean, none = 3.0, -6.0
-    assert rows[0].tolist() == [mean, 2.0, 4.0, 4.0, 3.0, none]  # same subject, same object, overlap, turned, onward
-    assert rows[1].tolist() == [mean, 1.0, none, none, none, 5.0]
-
-
-def test_one_pair_has_no_neighbours():
-    assert neighbours_of(np.array([[1, 2, 5, 6]]), np.array([0.5])).tolist() == [[0.5, *[-6.0] * 5]]
 
 
 def test_pieces_give_their_places():
