@@ -133,7 +133,7 @@ class PairNetwork(nn.Module):
         self.dropout = nn.Dropout(head_dropout)
 
     def forward(
-        self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor, hidden: torch.Tensor | None = None
+        self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor, *, hidden: torch.Tensor | None = None
     ) -> torch.Tensor:
         """Return (texts, pairs, ATTRIBUTES).
 
