@@ -220,10 +220,43 @@ UPDATE document SET head = paged(head, (SELECT b.content FROM body AS b WHERE b.
 # Add the publication time of weekly runs; it is unknown for existing runs.
 VERSION_11 = "ALTER TABLE run ADD COLUMN recorded_at INTEGER;"
 
+# Delete entities that the invariant `used` (kg/store/sqlite/checks.py) rejects: earlier versions stored the ends of
+# claims that were too doubtful to become facts. Documents without mentions come from imported graphs and keep theirs.
+VERSION_12 = """
+CREATE TABLE unused_12 (profile INTEGER PRIMARY KEY, entity INTEGER NOT NULL);
+WITH RECURSIVE used (entity) AS (
+    SELECT subject FROM fact UNION SELECT object FROM fact
+    UNION SELECT entity FROM mention WHERE entity IS NOT NULL
+    UNION SELECT p.entity FROM appearance AS b JOIN json_each(b.profiles) AS a JOIN profile AS p ON p.key = a.value
+        WHERE b.document NOT IN (SELECT document FROM mention)
+    UNION SELECT t.key FROM used JOIN profile AS p ON p.entity = used.entity JOIN entity AS t ON t.id = about(p.record)
+)
+INSERT INTO unused_12 SELECT key, entity FROM profile WHERE entity NOT IN (SELECT entity FROM used);
+CREATE TABLE described_12 (document INTEGER PRIMARY KEY, profiles TEXT NOT NULL);
+INSERT INTO described_12 SELECT document, profiles FROM appearance
+    WHERE EXISTS (SELECT 1 FROM json_each(profiles) WHERE value IN (SELECT profile FROM unused_12));
+INSERT INTO appearing (appearing, rowid, profiles) SELECT 'delete', document, profiles FROM described_12;
+UPDATE appearance SET profiles = (
+    SELECT json_group_array(value) FROM json_each(profiles) WHERE value NOT IN (SELECT profile FROM unused_12)
+) WHERE document IN (SELECT document FROM described_12);
+INSERT INTO appearing (rowid, profiles)
+    SELECT document, profiles FROM appearance WHERE document IN (SELECT document FROM described_12);
+DELETE FROM profile_name WHERE profile IN (SELECT profile FROM unused_12);
+DELETE FROM profile WHERE key IN (SELECT profile FROM unused_12);
+INSERT INTO change
+    SELECT s.revision + 1, coalesce(c.stamp, '') || '+12', '', json_array(
+        json('[]'), (SELECT json_group_array(id) FROM entity WHERE key IN (SELECT entity FROM unused_12))
+    ) FROM state AS s LEFT JOIN change AS c ON c.revision = s.revision WHERE EXISTS (SELECT 1 FROM unused_12);
+UPDATE state SET revision = revision + 1 WHERE EXISTS (SELECT 1 FROM unused_12);
+DELETE FROM entity WHERE key IN (SELECT entity FROM unused_12);
+DROP TABLE unused_12;
+DROP TABLE described_12;
+"""
+
 STEPS = (
     *(VERSION_1, VERSION_2, journal.STEP, VERSION_4),
     *(VERSION_5, VERSION_6, VERSION_7, VERSION_8, VERSION_9),
-    *(VERSION_10, VERSION_11),
+    *(VERSION_10, VERSION_11, VERSION_12),
 )
 
 MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # segments
@@ -276,6 +309,7 @@ def migrate(connection: sqlite3.Connection, path: Path, steps: tuple[str, ...] =
     if applied == 0:
         connection.execute("PRAGMA journal_mode = WAL")  # persistent
     connection.create_function("normal_name", 1, normal_name, deterministic=True)
+    connection.create_function("about", 1, lambda record: codec.entity_in("", record).about, deterministic=True)
     connection.create_function("paged", 2, lambda head, packed: codec.paged(head, zlib.decompress(packed)))
     for number, step in enumerate(steps[applied:], start=applied + 1):
         # PRAGMA statements take no parameters; both numbers are constants of this program.
