@@ -290,7 +290,7 @@ def test_a_killed_worker_costs_one_document_of_the_run(tmp_path: Path):
     root.mkdir()
     for number in range(60):
         text = COPY.format(title=f"报告{number}", day="2025-08-20", source="示例证券甲")
-        (root / f"{number}.md").write_text(text + f"第{number}份。" * 200, encoding="utf-8")
+        (root / f"{number}.md").write_text(text + f"第{number}份。" * 20, encoding="utf-8")
     command = (Path(sys.executable).with_name("liantu"), "ingest", root, "--kb", tmp_path / "kb", "--workers", "2")
     run_ = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     victims = _wait(lambda: len(found := _descendants(run_.pid)) >= 5 and found)

@@ -29,10 +29,10 @@ RECORDED = datetime(2026, 11, 1, tzinfo=UTC)
 _SAMPLED, _SURE = 20, 0.7  # facts of each family; well above every threshold, so that rounding decides nothing
 
 
-def read(folder: Path) -> Store:
+def read(base: Path) -> Store:
     """Ingest the bundled reports into a new base."""
-    store = open_kb(folder / "demo.liantu", create=True).store
-    outcome = ingest(store, Job((REPORTS,), RECORDED, workers=1))
+    store = open_kb(base, create=True).store
+    outcome = ingest(store, Job((REPORTS,), RECORDED))
     assert not outcome.refused
     return store
 
@@ -99,7 +99,7 @@ def _line(fact: Fact) -> str:
 def main() -> None:
     """Write the golden file."""
     with tempfile.TemporaryDirectory() as folder:
-        store = read(Path(folder))
+        store = read(Path(folder) / "demo.liantu")
         golden = {**figures(store.view()), "sample": sample(store.view())}
         store.close()
     GOLDEN.write_text(json.dumps(golden, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.goldens.demo_corpus import GOLDEN, claims, figures, read
+from liantu import open_kb
+from tests.goldens.demo_corpus import GOLDEN, claims, figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from kg.store.port import View
 
@@ -18,10 +20,9 @@ SLACK = 0.01  # processors round the model's probabilities differently, so a fac
 
 
 @pytest.fixture(scope="module")
-def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[View]:
-    store = read(tmp_path_factory.mktemp("demo"))
-    yield store.view()
-    store.close()
+def view(demo_base: Path) -> Iterator[View]:
+    with open_kb(demo_base) as kb:
+        yield kb.store.view()
 
 
 @pytest.fixture(scope="module")
