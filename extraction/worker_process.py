@@ -43,7 +43,10 @@ class WorkerFailed(KgError):
     """Worker processes that end before they are ready."""
 
     def __init__(self, cause: str) -> None:
-        template = "worker processes cannot start: {cause}; free some memory or set --workers to a lower number"
+        template = (
+            "worker processes cannot start: {cause}; free some memory or set --workers to a lower number; "
+            "a Python script has to call ingest under `if __name__ == '__main__':`"
+        )
         super().__init__(template, cause=cause)
 
 
@@ -181,8 +184,9 @@ class Worker(Generic[Item, Result]):
 
     def _start(self) -> None:
         self.connection, other = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_serve, args=(other, self._build, self._limits), daemon=True)
-        self._process.start()
+        process = _CONTEXT.Process(target=_serve, args=(other, self._build, self._limits), daemon=True)
+        process.start()  # fails in a worker that imports the script which started it
+        self._process = process
         other.close()
         self._is_ready = False
 
@@ -200,7 +204,7 @@ class Worker(Generic[Item, Result]):
             return self._lose(f"its worker process ended with {cause} (memory limit {limit} MB)")
         self._failed_starts += 1
         if self._failed_starts == _MAX_FAILED_STARTS:
-            raise WorkerFailed(cause)
+            raise WorkerFailed(cause) from None
         self._restart()
         return Progress()
 

@@ -28,6 +28,7 @@ from extraction.training.answer_pairs import (
     relation_pairs,
     swapped,
 )
+from extraction.training.fit import mixed_precision
 from extraction.training.network import TransformerLayer
 from extraction.training.pretrained import WIDTH as STATE
 from extraction.training.pretrained import layer_weights
@@ -158,7 +159,7 @@ def _fit(
         for group, rate in zip(optimizer.param_groups, (course.encoder, course.head), strict=True):
             group["lr"] = rate * share
         wanted = torch.tensor([items[at][2] for at in batch])
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with mixed_precision("cpu"):
             scores = net(*_padded([items[at] for at in batch], masked=_MASKED))
         weights = 1 + (_ANSWER_WEIGHT - 1) * (wanted >= _RIGHT)
         losses = F.binary_cross_entropy_with_logits(scores.float(), wanted, reduction="none")

@@ -128,6 +128,12 @@ def make_items(examples: Sequence[Example], tokenizer: bytes) -> list[Item]:
     return [Item(example, processor) for example in examples]
 
 
+def mixed_precision(device: str) -> torch.autocast:
+    """Return a context that multiplies matrices in bfloat16 where the processor has it; elsewhere that is slower."""
+    native = device != "cpu" or bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=native)
+
+
 def cache_lower(net: EdgeNetwork, items: Sequence[Item], device: str = "cpu") -> None:
     """Compute and store the output of the frozen layers."""
     order = sorted(items, key=lambda item: len(item.ids))
@@ -136,7 +142,7 @@ def cache_lower(net: EdgeNetwork, items: Sequence[Item], device: str = "cpu") ->
         for at in range(0, len(order), 48):
             batch = order[at : at + 48]
             ids, _, padding = _padded(batch)
-            with torch.autocast(device, dtype=torch.bfloat16):
+            with mixed_precision(device):
                 states = net.lower_states(ids.to(device), padding.to(device))
             for row, item in zip(states, batch, strict=True):
                 item.states = row[: len(item.ids)].to(torch.bfloat16).cpu().clone()
@@ -163,8 +169,8 @@ def _states(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[torch
     if net.training:
         states *= torch.rand(own.shape)[..., None] > _TOKEN_DROPOUT
     padding = padding.to(device)
-    with torch.autocast(device, dtype=torch.bfloat16):
-        last = net.upper_states(states.to(device), own.to(device), padding.to(torch.bfloat16))
+    with mixed_precision(device):
+        last = net.upper_states(states.to(device).float(), own.to(device), padding)
     return last, padding[:, 0, 0] == 0
 
 
@@ -183,7 +189,7 @@ def allowed(real: torch.Tensor) -> torch.Tensor:
 def scores_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the last states and the scores of a batch in float32."""
     last, _ = _states(net, batch, device)
-    with torch.autocast(device, dtype=torch.bfloat16):
+    with mixed_precision(device):
         scores = net.scores(last)
     return last.float(), scores.float()
 
@@ -191,7 +197,7 @@ def scores_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[tor
 def loss_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> torch.Tensor:
     """Return the loss of a batch: spans and links, then attributes of gold pairs and hard negatives."""
     last, real = _states(net, batch, device)
-    with torch.autocast(device, dtype=torch.bfloat16):
+    with mixed_precision(device):
         scores = net.scores(last)
     scores = scores.float()
     wanted = torch.zeros(scores.shape, dtype=torch.bool)
