@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchmarks.quality.score import Options
 
 DAY = date(2020, 6, 30)  # the sentences are undated; their reports cover 2019
+ACTORS = {"company", "institution", "person"}  # what the set's subjects are, but for 应用于
 Triple = tuple[str, str, str]  # subject, the set's relation, object
 Gold = dict[Triple, str]  # triple → object kind, in the set's terms
 # (Liantu's relation, object kind or "" for any) → (the set's relation, whether subject and object are swapped).
@@ -60,7 +61,7 @@ def triples_of(reader: TextReader, text: str) -> set[Triple]:
     found: set[Triple] = set()
     for fact in reading.facts:
         word = WORD.get((fact.relation, kinds[fact.object])) or WORD.get((fact.relation, ""))
-        if word is not None:
+        if word is not None and (fact.relation == "upstream_of" or kinds[fact.subject] in ACTORS):
             ends = spelled(fact, reading)
             found.add((ends[1], word[0], ends[0]) if word[1] else (ends[0], word[0], ends[1]))
     return found
