@@ -81,8 +81,9 @@ class EdgeReader:
         joined = [span] if before or GROUP_OF[relation] != "membership" else self._linker.members(text, span)
         for each in joined:
             ref = self._linker.link(document, line, each, kinds=kinds[name.spelled], before=before)
-            if ref:
-                yield EdgeEnd(ref, line, *each)
+            if ref:  # a firm's name may be longer than what the model read
+                low, high = each
+                yield EdgeEnd(ref, line, min(low, ref.start) if ref.start >= 0 else low, max(high, ref.end))
 
 
 class _Name(Struct, frozen=True):

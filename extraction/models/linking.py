@@ -6,7 +6,7 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from extraction.models.units import TITLE
 from extraction.names.gazetteer import indicator_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from extraction.names.gazetteer import Lexicon
     from extraction.sentence import AnnotatedDocument
     from kg.securities.master import Master
+    from kg.securities.records import Issuer
 
 _LONGEST, _SHORTEST = 30, 2  # characters of a name
 _TRIMMED = " 、，。：；！？“”‘’\"'「」『』*·-—的/"
@@ -103,9 +104,13 @@ class NameLinker:
                 return known
         inside = [ref for ref in names if ref.start >= start and ref.end <= end] if not before else []
         found = self._named(before + text[start:end], start, end, inside, kinds)
-        if found is not None and found.kind == Kind.COMPANY:
-            return self._as_issuer(found, document.document.published_on)
-        return found
+        if found is None:
+            return None
+        day = document.document.published_on
+        if found.kind == Kind.COMPANY:
+            return self._as_issuer(found, day, "" if before else text)
+        owner = self._issuer(found.owner, day) if found.about.startswith("org:") else None
+        return structs.replace(found, about=owner.id) if owner else found
 
     def members(self, text: str, span: Span) -> list[Span]:
         """Return the spans of the names that a label joins with the one at a span, or that the span itself joins.
@@ -149,15 +154,26 @@ class NameLinker:
                     return _as_kind(subject, left), _as_kind(object_, right)
         return None
 
-    def _as_issuer(self, ref: EntityMention, day: date) -> EntityMention:
-        """Return a company as the one issuer with its name: that a model reads a company in it settles 上海医药."""
-        if self._master.word_kind(ref.name) in _SHARED_NAMES:
-            return ref
-        issuers = self._master.by_name(ref.name, day)
+    def _as_issuer(self, ref: EntityMention, day: date, text: str) -> EntityMention:
+        """Return a company as the one issuer with its name: that a model reads a company in it settles 上海医药.
+
+        The name may be cut off or have a character too many: 合盛硅 of 合盛硅业主营, 与中国铝业.
+        """
+        cuts = [(0, 0), (0, 1), (0, 2), (-1, 0), (-2, 0), (1, 0)] if text else []
+        spans = [(ref.start + left, ref.end + right) for left, right in cuts]
+        for name, start, end in [(ref.name, ref.start, ref.end), *((text[max(0, a) : b], a, b) for a, b in spans)]:
+            if issuer := self._issuer(name, day):
+                return EntityMention(issuer.id, Kind.COMPANY, name, start, end, score=ref.score)
+        return ref
+
+    def _issuer(self, name: str, day: date) -> Issuer | None:
+        """Return the only issuer with a name, or the only one of mainland exchanges; None for shared abbreviations."""
+        if self._master.word_kind(name) in _SHARED_NAMES:
+            return None
+        issuers = self._master.by_name(name, day)
         mainland = [issuer for issuer in issuers if issuer.code.endswith(_MAINLAND)]
-        if len(found := issuers if len(issuers) == 1 else mainland) != 1:
-            return ref
-        return EntityMention(found[0].id, Kind.COMPANY, ref.name, ref.start, ref.end, score=ref.score)
+        found = issuers if len(issuers) == 1 else mainland
+        return found[0] if len(found) == 1 else None
 
     def _kinds(self, ref: EntityMention) -> list[Kind]:
         """Return the possible kinds of a name; listed companies and gazetteer names have one."""

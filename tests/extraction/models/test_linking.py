@@ -73,6 +73,29 @@ def test_what_is_read_as_a_company_is_the_issuer_of_that_name(name: str, kind: K
     assert claims(model, f"数据来自{name}某某药品流通。") == [(entity, "belongs_to", "industry:某某药品流通")]
 
 
+@pytest.mark.parametrize(
+    ("text", "read", "entity"),
+    [
+        ("上游：合盛硅业主营某某原料。", "合盛硅", "sec:603260.SH"),
+        ("拖累拓荆科技某某原料。", "荆科技", "sec:688072.SH"),
+        ("关联方包钢股份某某原料。", "方包钢股份", "sec:600010.SH"),
+        ("合盛某某原料。", "合盛", "org:合盛"),  # what follows makes no issuer's name
+    ],
+)
+def test_a_company_whose_name_is_cut_wrongly_is_the_issuer_around_it(text: str, read: str, entity: str):
+    model = Spoken((read, Kind.COMPANY, "produces", "某某原料", Kind.PRODUCT))
+    assert claims(model, text) == [(entity, "produces", "product:某某原料")]
+
+
+def test_a_measure_of_an_issuer_is_anchored_to_the_issuer():
+    model = Spoken(("某某原料", Kind.PRODUCT, "affects", "合盛硅业毛利率", Kind.INDICATOR))
+    linker = NameLinker(shipped_lexicon(), master(), lambda _name, _kinds: [Kind.COMPANY])
+    found = EdgeReader(model, linker, min_confidence=0.2).read(
+        extractor().annotate(report("某某原料影响合盛硅业毛利率。"))
+    )
+    assert [claim.object.about for claim, _ in found] == ["sec:603260.SH"]
+
+
 def test_a_name_has_one_kind_in_a_document():
     model = Spoken(
         ("甲元件", Kind.PRODUCT, "part_of", "乙装置", Kind.PRODUCT),
