@@ -79,6 +79,7 @@ def test_what_is_read_as_a_company_is_the_issuer_of_that_name(name: str, kind: K
         ("上游：合盛硅业主营某某原料。", "合盛硅", "sec:603260.SH"),
         ("拖累拓荆科技某某原料。", "荆科技", "sec:688072.SH"),
         ("关联方包钢股份某某原料。", "方包钢股份", "sec:600010.SH"),
+        ("新华保险H某某原料。", "新华保险H", "sec:601336.SH"),
         ("合盛某某原料。", "合盛", "org:合盛"),  # what follows makes no issuer's name
     ],
 )
