@@ -160,8 +160,8 @@ def _counter(session: QuerySession, links: Iterable[Link]) -> Iterator[Link]:
 def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
     """Return the topic and where the walk begins.
 
-    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格); a price without a link
-    of its own speaks through the product it is about, a product through the indicators about it.
+    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格). Without links of its
+    own, a price speaks through the product it is about, a product through its price, else through what rises with it.
     """
     found = candidates(session, name)
     if not found:
@@ -180,9 +180,10 @@ def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, 
         for other in session.graph.about_of(index)
         if session.graph.kinds[other] == Kind.INDICATOR
     ]
-    around = [other for other in around if session.graph.entity_ids[other].endswith(_MOVES_WITH)]
+    prices = [other for other in around if session.graph.entity_ids[other].endswith(_MOVES_WITH)]
+    gains = [other for other in around if indicator_polarity(session.graph.entity_ids[other]) > 0]
     direction: Direction = "out" if forward else "in"
-    for group in ([*rows, *near], around):
+    for group in ([*rows, *near], prices, gains):
         moving = [index for index in sorted(set(group)) if session.expand([index], ("affects",), direction, limit=1)]
         if moving:
             return found[0], moving

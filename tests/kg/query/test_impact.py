@@ -147,6 +147,13 @@ def test_a_product_speaks_through_its_price():
     assert signs(impact(seen(*solar()), "硅料"))[PRICE, COST] in (1, -1)
 
 
+def test_a_product_without_a_price_speaks_through_what_rises_with_it():
+    session = lens_of(moves(CUT, MARGIN, 0, 1), moves(MARGIN, LONGI, 1, 1), moves(COST, LONGI, 1, -1))
+    assert signs(impact(session, "组件")) == {(MARGIN, LONGI): 1}
+    assert signs(causes(session, "组件")) == {(CUT, MARGIN): 1}
+    assert not signs(impact(session, "电池片"))  # its cost is a burden
+
+
 def test_a_circle_of_causes_ends_and_meets_no_node_twice():
     session = lens_of(
         moves(PRICE, COST, 1, 1), moves(COST, MARGIN, 1, 1), moves(MARGIN, PRICE, 1, 1), moves(PRICE, PRICE, 1, 1)
