@@ -1,6 +1,6 @@
 """How full the answers about everyday topics are: `python -m benchmarks.topics --kb KB [TOPIC …]`.
 
-A row has the stages, companies and links of the chain, and what moves the topic and is moved by it.
+A row has the stages, companies and links of the chain, and the paths that lead to the topic and leave it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main(topics: tuple[str, ...], path: Path) -> None:
                 chain = kb.chain(topic)
                 stages = [stage for layer in chain.layers for stage in layer.stages]
                 firms = {node.entity.id for stage in stages for node in stage.companies}
-                moved = [len(ask(topic).affected) for ask in (kb.causes, kb.impact)]
+                moved = [len(ask(topic).paths) for ask in (kb.causes, kb.impact)]
                 cells = [chain.topic.name, len(stages), len(firms), len(chain.graph.links), *moved]
             except QuestionError as error:
                 cells = [topic, str(error)]

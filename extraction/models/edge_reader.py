@@ -56,13 +56,13 @@ class EdgeReader:
         self, unit: Unit, edge: Edge, kinds: KindsByName, document: AnnotatedDocument
     ) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the claims of an edge: several if a label joins several names."""
-        subjects, objects = (self._ends(name, edge.relation, kinds, document) for name in _names(unit, edge))
+        subjects, objects = (list(self._ends(name, edge.relation, kinds, document)) for name in _names(unit, edge))
         stated = Statement(
             edge.relation, edge.cause, edge.effect, edge.modality, edge.negative, edge.probability, self.version
         )
+        if {each.ref.entity for each in subjects} & {each.ref.entity for each in objects}:
+            return  # of a list that both ends are in, nothing says which is which
         for subject, object_ in product(subjects, objects):
-            if subject.ref.entity == object_.ref.entity:
-                continue
             if (ends := self._linker.allowed(edge.relation, subject.ref, object_.ref)) is None:
                 continue
             left, right = structs.replace(subject, ref=ends[0]), structs.replace(object_, ref=ends[1])

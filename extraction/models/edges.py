@@ -80,15 +80,14 @@ class Edge(Struct, frozen=True):
 class Candidates(Struct, frozen=True):
     """The best pairs of spans of a unit, with what the model says about them.
 
-    `starts` and `ends` are the offsets of tokens, without the begin marker; `own` is (1, tokens), `lower` (1, tokens,
-    width) the states of the lower layers, `scores` (pointers, tokens, tokens), `pairs` (pairs, 4) first and last
-    tokens; `groups`, `features` and `attributes` have a row for each pair.
+    `starts` and `ends` are the offsets of tokens, without the begin marker; `lower` is (1, tokens, width), the states
+    of the lower layers, which older models do not give; `scores` is (pointers, tokens, tokens), `pairs` (pairs, 4)
+    first and last tokens; `groups`, `features` and `attributes` have a row for each pair.
     """
 
     starts: list[int]
     ends: list[int]
-    own: NDArray[np.int64]
-    lower: NDArray[np.float32]
+    lower: NDArray[np.float32] | None
     scores: NDArray[np.float32]
     pairs: NDArray[np.int64]
     groups: NDArray[np.int64]
@@ -177,7 +176,7 @@ class EdgeModel:
         starts, ends = token_spans(pieces)
         own = np.array([[0, *(start >= unit.body for start in starts), 0]], dtype=np.int64)
         words = self._pieces.embedded([BEGIN, *numbers, END])
-        scores, states, lower = self._session.run(None, {"words": words[None], "own": own})
+        scores, states, *lower = self._session.run(None, {"words": words[None], "own": own})
         pairs, spans = pairs_of(scores[0])
         if not len(pairs):
             return None
@@ -188,11 +187,11 @@ class EdgeModel:
         low, high = ATTRIBUTES["group"]
         groups = attributes[:, low : high - 1].argmax(axis=1)
         if self._second:
-            again = self._second.run(None, {"lower": lower, "own": own, "ends": pairs[None]})[0][0]
+            again = self._second.run(None, {"lower": lower[0], "own": own, "ends": pairs[None]})[0][0]
             features = np.hstack([features, margin_of(again)[:, None]])
             groups = again[:, low : high - 1].argmax(axis=1)
             attributes = attributes + again
-        return Candidates(starts, ends, own, lower, scores[0], pairs, groups, features, attributes)
+        return Candidates(starts, ends, lower[0] if lower else None, scores[0], pairs, groups, features, attributes)
 
     def kind_of(self, name: str, proposed: Mapping[Kind, float]) -> list[Kind]:
         """Return the kinds of a name, likeliest first.
@@ -202,7 +201,7 @@ class EdgeModel:
             proposed: the kinds that a document's contexts ask for, with their weights.
         """
         scores = np.sum([self._kind_weights[slot] for slot in name_features(name, len(self._kind_weights))], axis=0)
-        total = sum(proposed.values())
+        total = sum(proposed.values()) or 1.0
         scores = scores + [_CONTEXT * proposed[kind] / total if kind in proposed else 0.0 for kind in _KINDS]
         return [_KINDS[at] for at in np.argsort(-scores, kind="stable")]
 

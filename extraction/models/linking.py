@@ -35,7 +35,9 @@ _NO_NAME = re.compile(
 _MEMBER = re.compile(r"[^、/\s](?:[^、/]*[^、/\s])?")
 _BRACKET = re.compile(r"[（(][^（()）]*[）)]$")
 _INDUSTRY_SUFFIX = re.compile(r"(?:板块|行业|产业链|产业|赛道|概念股|概念|领域)+$")
-_COMPANY_TAIL = re.compile(r"(?:等|公司|集团|股份|控股|科技|等公司|等企业|\s|-[A-Z]+|-?\s*[AH]股?|[（(][\w.:： ]+[）)])*")
+_COMPANY_TAIL = re.compile(
+    r"(?:等|公司|集团|股份|控股|科技|等公司|等企业|\s|-[A-Z]+|-?\s*[AH]股?|[（(][\w.:： ]+[）)])*"
+)
 _OWNER_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS, Kind.THEME, Kind.REGION, Kind.COMPANY})
 _SHARED_NAMES = frozenset({"short", "english"})  # abbreviations of several organisations
 _MAINLAND = (".SH", ".SZ", ".BJ")
@@ -113,22 +115,31 @@ class NameLinker:
         return structs.replace(found, about=owner.id) if owner else found
 
     def members(self, text: str, span: Span) -> list[Span]:
-        """Return the spans of the names that a label joins with the one at a span, or that the span itself joins.
+        """Return the spans of the names that a span joins, or that its label or heading joins with the name there.
 
-        All of them must be in the gazetteer: 「基本金属、贵金属等：」, but not 「PD-1/VEGF双抗：」.
+        All of them must be in the gazetteer: 「基本金属、贵金属等：」, but not 「PD-1/VEGF双抗：」, and the name at the
+        span must be one of them: not 军工 of 「主赛道：航空、导弹、军工电子」.
         """
+        if len(parts := self._parts(text, *span)) > 1 and all(high for _, high, _ in parts):
+            return [(low, high) for low, high, _ in parts]
         colon = text.find("：", span[1])
-        for low, high in (span, (0, colon if colon >= 0 else len(text))):
-            parts = [self._member(text, *match.span()) for match in _MEMBER.finditer(text, low, high)]
-            known = [part for part in takewhile(bool, reversed(parts)) if part]
-            if len(known) > 1 and span[0] in {start for start, _ in known}:
-                return known[::-1]
+        parts = self._parts(text, 0, colon if colon >= 0 else len(text))
+        known = [*takewhile(lambda part: part[1], reversed(parts))][::-1]
+        labelled = len(known) > 1 and (colon >= 0 or len(known) == len(parts))
+        if labelled and any(low == span[0] and high <= span[1] <= whole for low, high, whole in known):
+            return [(low, high) for low, high, _ in known]
         return [span]
 
-    def _member(self, text: str, start: int, end: int) -> Span | None:
-        """Return the span of a gazetteer name without 等 and 板块 behind it, or None."""
-        name = without_trade(text[start:end]).removesuffix("等")
-        return (start, start + len(name)) if self._term(name) else None
+    def _parts(self, text: str, low: int, high: int) -> list[tuple[int, int, int]]:
+        """Return the start of each name of a list, its end without 等 and 板块 behind it, and its whole end.
+
+        The end without them is 0 if the name is not in the gazetteer.
+        """
+        out = []
+        for match in _MEMBER.finditer(text, low, high):
+            name = without_trade(match[0]).removesuffix("等")
+            out.append((match.start(), match.start() + len(name) if self._term(name) else 0, match.end()))
+        return out
 
     def link_name(self, name: str) -> EntityMention | None:
         """Return the entity of a name that is not written as such: the parts of 碳酸锂价格 may be apart."""

@@ -67,11 +67,12 @@ def write(net: EdgeNetwork, base: Base, folder: Path, *, kinds: NDArray[np.float
         b2=net.attributes.bias.detach().numpy().astype(half), kinds=kinds,
     )  # fmt: skip
     (folder / "words.spm").write_bytes(base.tokenizer)
+    (folder / PAIRS).unlink(missing_ok=True)  # of another model
     write_calibration(folder, [[0.0] * (FEATURES + 1)] * len(GROUP_NAMES))
 
 
 def write_pairs(net: PairNetwork, folder: Path) -> None:
-    """Add the second reading to a model's folder."""
+    """Add the second reading to a model's folder, not yet calibrated."""
     net.eval()
     tokens = {1: "tokens"}
     _write_network(
@@ -84,6 +85,7 @@ def write_pairs(net: PairNetwork, folder: Path) -> None:
         {"attributes": {1: "pairs"}},
         folder / PAIRS,
     )
+    write_calibration(folder, [[0.0] * (FEATURES + 2)] * len(GROUP_NAMES))
 
 
 def _write_network(

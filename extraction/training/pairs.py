@@ -17,6 +17,7 @@ from extraction.training import export, fit
 from extraction.training.network import NEVER, PairNetwork
 from extraction.training.pretrained import WIDTH
 from extraction.training.recipe import calibrate, read_both
+from kg.errors import KgError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +40,9 @@ def train(recipe: Recipe, model: str, log: Callable[[str], None]) -> None:
     """
     notes, held_out = read_both(recipe)
     folder = resources.files("extraction") / "models" / "data" if model == "shipped" else Path(model)
-    first = EdgeModel(folder)
+    first = EdgeModel.named(model)
+    if first is None:
+        raise KgError("--model off is no model: name a folder that `liantu train edges` wrote, or shipped")
     words = folder if (folder / "words.spm").is_file() else resources.files("kg") / "text" / "data"
     examples = [example for examples, _ in notes for example in examples]
     items = fit.make_items(examples, (words / "words.spm").read_bytes())
@@ -73,6 +76,10 @@ def _add_candidates(item: fit.Item, model: EdgeModel) -> None:
     wrong = [(a, b, c, d) for a, b, c, d in found.pairs.tolist() if (a, b, c, d) not in known | item.doubtful]
     none = {"group": len(GROUP_NAMES)}
     item.pairs = [*item.pairs, *((ends, none) for ends in wrong[:_NEGATIVES])][:_MAX_PAIRS]
+    if found.lower is None:
+        raise KgError(
+            "--model is of an earlier version, without the states that `liantu train pairs` needs: train it again"
+        )
     item.states = torch.from_numpy(found.lower[0])
 
 

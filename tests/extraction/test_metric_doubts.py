@@ -27,6 +27,11 @@ def doubted(*lines: str) -> list[bool]:
         (("2024年宁德时代销量100万台。",), [False]),
         # nobody says that it is there; what follows a doubtful figure is as doubtful
         (("2025年7月废铝累计进口117万吨，同比增长5%。",), [True, True]),
+        # what comes on top, or a part of a change, is neither the level nor the change
+        (("渗透率提升带动碳酸锂需求5万吨。",), [True]),
+        (("快充普及带动碳酸锂需求增至5万吨。",), [False]),
+        (("新房成交拉动房地产投资增速2.5%。",), [True]),
+        (("净利率变化：2024年光伏板块（+0.8pct）改善。",), [True]),
         # of both together
         (("2024年螺纹钢、线材产能利用率50%。",), [True]),
         (("2024年宁德时代收入100亿元、净利润10亿元。",), [False, False]),
@@ -40,6 +45,7 @@ def doubted(*lines: str) -> list[bool]:
         (("2025年7月废铝进口20万吨，累计同比下降5%。",), [True, False]),
         (("2025年1-7月废铝累计进口117万吨。",), [False]),
         (("2025年5月全国充电桩累计保有量1400万台。",), [False]),
+        (("2025年1-4月废铝进口70万吨。当月进口80万吨。",), [False, True]),
         # of one of the periods stated before
         (("2025年7月动力电池装机量50GWh，较去年同期增长3%。",), [False, False]),
         # what is traded has another price

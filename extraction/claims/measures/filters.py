@@ -47,6 +47,10 @@ _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 
 _REPORT_INDICATORS = ("每股收益", "EPS", "现金流", "现金流净额", "净资产收益率", "ROE")
 _FISCAL = re.compile(r"财年|财季|FY")
+_ONE_MONTH = re.compile("当月|单月|当季|单季")
+_CONTRIBUTION = re.compile("带动|拉动|推动|驱动")
+_REACHES = re.compile("[至达到为从由]")
+_MEASURE = re.compile("营收|收入|利润|利率|费用|净利|毛利|订单|销量|产量")
 _CUMULATIVE = re.compile("累计|累积|总共|合计")
 _STOCK_LEVELS = re.compile("(?<!新增)装机|保有量|用户|门店|存栏|库存|产能|订单|规模")  # stocks at a date
 _FLOWS = (
@@ -219,6 +223,30 @@ def _is_cumulative(figure: Figure) -> bool:
     return _CUMULATIVE.search(text, begin, at) is not None
 
 
+def _is_single_month_of_range(figure: Figure) -> bool:
+    """「当月出口3万吨」 after 1-4月 is not for all four months."""
+    valid = figure.valid
+    return valid is not None and valid.precision is Precision.RANGE and _ONE_MONTH.search(figure.clause) is not None
+
+
+def _is_contribution(figure: Figure) -> bool:
+    """「快充每多一成，带动石墨需求8万吨」 is an increment, 「拉动增速0.3个百分点」 a contribution."""
+    contribution = _CONTRIBUTION.search(figure.clause)
+    if contribution is None or figure.quantity.change in ("yoy", "qoq", "mom", "wow", "cagr"):
+        return False
+    if figure.quantity.change:
+        return contribution[0] == "拉动" and (figure.quantity.unit != "%" or "增速" in figure.clause)
+    return not _REACHES.search(figure.clause, contribution.end())
+
+
+def _is_not_index_move(figure: Figure) -> bool:
+    """「净利率变化：某某板块（+0.8pct）」 is not a move of an index."""
+    if not figure.measurement.indicator.name.endswith("指数") or not figure.quantity.change:
+        return False
+    has_measure = _MEASURE.search(figure.annotated.text, 0, figure.quantity.start) is not None
+    return figure.quantity.unit in ("pct", "bp") or (has_measure and "指数" not in figure.clause)
+
+
 def _is_trade_in_goods(figure: Figure) -> bool:
     """「非洲：出口金额15亿元」 below a product heading is not total trade."""
     subject, name = figure.measurement.subject, figure.measurement.indicator.name
@@ -241,7 +269,9 @@ REASONS = (
     _is_fiscal_year,
     _is_single_year_cagr,
     _is_cumulative,
+    _is_single_month_of_range,
     _has_no_unit,
+    _is_contribution,
     _is_trade_price,
     _share_holder_is_unstated,
     _is_joint_subject,
@@ -254,5 +284,6 @@ REASONS = (
     _whole_is_unstated,
     _measured_thing_is_unstated,
     _is_trade_in_goods,
+    _is_not_index_move,
     _is_change_of_growth_rate,
 )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from kg.errors import QuestionError
-from kg.llm.port import tokens
+from kg.llm.embeddings import EncoderMissing
+from kg.llm.port import ModelError, tokens
 from kg.messages.words import word
 from kg.model import ChunkKind
 from kg.query.ask.answer import ask
 from kg.query.grounding.dual_level import dual_level
+from kg.query.grounding.vectors import OtherModel
 from kg.query.passages import citation_of
 from kg.query.plain import Answer
 from kg.query.session import spoken
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.model import Fact, SummaryLine
-    from kg.query.answers import AskAnswer, Citation
+    from kg.query.answers import AskAnswer, Citation, Passage
     from kg.query.session import QuerySession
 
 ItemKind = Literal["answer", "fact", "theme", "passage"]
@@ -90,20 +93,17 @@ class ContextAnswer(Answer):
 def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) -> ContextAnswer:
     """Gather what answers a question, most useful first, until the budget is used.
 
-    Passages are found by words, and by vectors too where nothing in the graph or the text answers.
-
-    Raises:
-        OtherModel: when vectors are wanted and another encoder made the index.
+    Passages are found by words, and by vectors too where nothing in the graph or the text answers and an encoder works.
     """
     answer = ask(session, question)
-    mode: Literal["fused", "words"] = "words" if answer.lines or answer.passages or not session.vectors else "fused"
     if answer.understood.as_of:
         session = session.earlier(answer.understood.as_of)
+    mode, passages = _passages(session, answer)
     found: dict[ItemKind, list[ContextItem]] = {
         "answer": list(_answers(session, answer)),
         "fact": list(_facts(session, answer)),
         "theme": list(_themes(session, answer)),
-        "passage": list(_passages(session, answer, mode)),
+        "passage": [_passage(session, passage) for passage in passages],
     }
     kept = _within(found, max(budget_tokens - _HEAD_TOKENS - tokens(question), 0), session.lang)
     route = _route(answer, kept, mode)
@@ -159,17 +159,21 @@ def _themes(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
             yield _item("theme", line.text, session.citations(facts, _CITED), facts, session=session)
 
 
-def _passages(session: QuerySession, answer: AskAnswer, mode: Literal["fused", "words"]) -> Iterator[ContextItem]:
+def _passages(session: QuerySession, answer: AskAnswer) -> tuple[Literal["fused", "words"], list[Passage]]:
+    """Return how passages were found, and the passages."""
     found = dual_level(session, answer.question, mode="words", limit=_PASSAGES)
-    if found and mode == "fused":  # without a word in common the nearest passage is about something else
-        found = dual_level(session, answer.question, mode=mode, limit=_PASSAGES)
-    for passage in found:
-        chunk = passage.chunk
-        # Items are one line each: without a mark between its rows a table would run together.
-        text = (
-            chunk.text.replace("\n", word("sentences", session.lang)) if chunk.kind == ChunkKind.TABLE else chunk.text
-        )
-        yield _item("passage", text, [citation_of(passage)], [], session=session)
+    # Without a word in common the nearest passage is about something else.
+    if found and session.vectors and not answer.lines and not answer.passages:
+        with suppress(OtherModel, EncoderMissing, ModelError):
+            return "fused", dual_level(session, answer.question, mode="fused", limit=_PASSAGES)
+    return "words", found
+
+
+def _passage(session: QuerySession, passage: Passage) -> ContextItem:
+    chunk = passage.chunk
+    # Items are one line each: without a mark between its rows a table would run together.
+    text = chunk.text.replace("\n", word("sentences", session.lang)) if chunk.kind == ChunkKind.TABLE else chunk.text
+    return _item("passage", text, [citation_of(passage)], [], session=session)
 
 
 def _item(

@@ -50,10 +50,11 @@ class OtherModel(QuestionError):
     """An index made by another model than the one that is set."""
 
     def __init__(self, folder: Path, made: str, asked: str) -> None:
-        super().__init__(
-            f"{folder}: made with {made}, not with {asked}; set embed_url and embed_model as they were, or run "
+        template = (
+            "{folder}: made with {made}, not with {asked}; set embed_url and embed_model as they were, or run "
             "`liantu index --anew`"
         )
+        super().__init__(template, folder=folder.name, made=made, asked=asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,7 +203,7 @@ def described(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def used(connection: sqlite3.Connection) -> Iterator[str]:
-    """An entity described in a read document is mentioned, in a fact, or referenced by another entity."""
+    """An entity described in a read document is mentioned, in a fact, judged, or referenced by another entity."""
     # Imported graphs may have unused entities; their documents have no mentions.
     rows = connection.execute(
         """SELECT DISTINCT t.id FROM entity AS t
@@ -211,6 +211,7 @@ def used(connection: sqlite3.Connection) -> Iterator[str]:
            JOIN appearance AS b JOIN json_each(b.profiles) AS a ON a.value = p.key
            WHERE t.key NOT IN (SELECT subject FROM fact) AND t.key NOT IN (SELECT object FROM fact)
            AND t.key NOT IN (SELECT entity FROM mention WHERE entity IS NOT NULL)
+           AND t.id NOT IN (SELECT record ->> 1 FROM judgement UNION SELECT record ->> 2 FROM judgement)
            AND b.document IN (SELECT document FROM mention)"""
     )
     unused = {identity for (identity,) in rows}

@@ -221,7 +221,8 @@ UPDATE document SET head = paged(head, (SELECT b.content FROM body AS b WHERE b.
 VERSION_11 = "ALTER TABLE run ADD COLUMN recorded_at INTEGER;"
 
 # Delete entities that the invariant `used` (kg/store/sqlite/checks.py) rejects: earlier versions stored the ends of
-# claims that were too doubtful to become facts. Documents without mentions come from imported graphs and keep theirs.
+# claims that were too doubtful to become facts. Documents without mentions come from imported graphs and keep theirs,
+# and what somebody judged stays.
 VERSION_12 = """
 CREATE TABLE unused_12 (profile INTEGER PRIMARY KEY, entity INTEGER NOT NULL);
 WITH RECURSIVE used (entity) AS (
@@ -229,6 +230,7 @@ WITH RECURSIVE used (entity) AS (
     UNION SELECT entity FROM mention WHERE entity IS NOT NULL
     UNION SELECT p.entity FROM appearance AS b JOIN json_each(b.profiles) AS a JOIN profile AS p ON p.key = a.value
         WHERE b.document NOT IN (SELECT document FROM mention)
+    UNION SELECT t.key FROM judgement AS j JOIN entity AS t ON t.id IN (j.record ->> 1, j.record ->> 2)
     UNION SELECT t.key FROM used JOIN profile AS p ON p.entity = used.entity JOIN entity AS t ON t.id = about(p.record)
 )
 INSERT INTO unused_12 SELECT key, entity FROM profile WHERE entity NOT IN (SELECT entity FROM used);

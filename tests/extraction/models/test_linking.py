@@ -113,6 +113,7 @@ LABELS: dict[str, Sequence[str]] = {
     "光模块/PCB：中际旭创。": ("光模块", "PCB"),
     "光模块、某某新词：中际旭创。": ("光模块",),  # a label of which not all is known stays as it is read
     "光模块需求，PCB：中际旭创。": ("光模块",),
+    "光模块设备、PCB：中际旭创。": ("光模块",),  # the label joins something else
 }
 
 
@@ -122,6 +123,13 @@ def test_an_edge_of_a_label_that_joins_names_holds_for_each(text: str, names: Se
     found = claims(model, text)
     assert {(subject, relation) for subject, relation, _ in found} == {("sec:300308.SZ", "operates")}
     assert sorted(object_.partition(":")[2] for _, _, object_ in found) == sorted(map(str.casefold, names))
+
+
+def test_the_members_of_a_list_are_not_put_under_each_other():
+    model = Spoken(("航空", Kind.INDUSTRY, "belongs_to", "军工", Kind.INDUSTRY))
+    assert claims(model, "主赛道：航空、导弹、军工电子。") == [("industry:航空", "belongs_to", "industry:国防军工")]
+    model = Spoken(("航空、导弹", Kind.INDUSTRY, "belongs_to", "导弹", Kind.INDUSTRY))
+    assert claims(model, "主赛道：航空、导弹") == []
 
 
 def test_a_cause_is_not_repeated_for_the_names_of_a_label():
