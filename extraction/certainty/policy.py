@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PHRASES = phrases("certainty/policy")
 _REACHED = _PHRASES["reached"]
+_DENIED = _PHRASES["denied"]
 _EVENT_DENIED = _PHRASES["event_denied"]
 _EVENT_PLANNED = re.compile(r"(?:(?:提议|建议|计划|拟|有意|筹划|考虑|有权|可以?)[^，。；：]{0,14}|预)$")  # 预中标
 _EVENT_PLAN = re.compile(r"(?:[^，。；：]{0,4})(?:计划|方案|预案)")
@@ -51,10 +52,11 @@ class Certainty(Struct, frozen=True):
 
 
 def certainty_of(claim: Claim, annotated: AnnotatedSentence, document: Document) -> Certainty:
-    """Return the certainty of a claim; what its reader decided stands."""
+    """Return the certainty of a claim; what its reader decided stands, unless the verb itself is denied."""
     reading = read_modality(_without_cues(annotated), claim.start, claim.end)
     modality = claim.modality or _modality(reading, claim, annotated, document.published_on)
-    return Certainty(modality, claim.polarity or _polarity(reading, claim), reading.hedge)
+    polarity = Polarity.NEGATIVE if _is_denied(claim, annotated) else claim.polarity or _polarity(reading, claim)
+    return Certainty(modality, polarity, reading.hedge)
 
 
 def cell_modality(period: Period | None, published_on: date, *, estimated: bool) -> Modality:
@@ -84,6 +86,14 @@ def _without_cues(annotated: AnnotatedSentence) -> str:
         if ref.kind == Kind.COMPANY and ref.start >= 0 and _CUE_IN_NAME.search(text, ref.start, ref.end):
             text = text[: ref.start] + "\0" * (ref.end - ref.start) + text[ref.end :]
     return text
+
+
+def _is_denied(claim: Claim, annotated: AnnotatedSentence) -> bool:
+    """「天齐锂业不生产铜、铝」 denies each of the list; the edge model has seen too few denials to tell."""
+    first, second = sorted((claim.subject, claim.object), key=lambda end: end.start)
+    if first.start < 0 or claim.relation in _FACTORS:
+        return False
+    return _DENIED.search(annotated.text, first.end, second.start) is not None
 
 
 def _polarity(reading: ModalityReading, claim: Claim) -> Polarity:

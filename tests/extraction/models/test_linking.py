@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from extraction.certainty.policy import certainty_of
 from extraction.models.edge_reader import EdgeReader
 from extraction.models.edges import Edge
 from extraction.models.linking import NameLinker
 from extraction.names.gazetteer import shipped_lexicon
 from extraction.pipeline import Extractor
-from kg.model import Kind
+from kg.model import Kind, Polarity
 from kg.securities.master import Master
 from tests.goldens.reports import report
 
@@ -130,6 +131,25 @@ def test_the_members_of_a_list_are_not_put_under_each_other():
     assert claims(model, "主赛道：航空、导弹、军工电子。") == [("industry:航空", "belongs_to", "industry:国防军工")]
     model = Spoken(("航空、导弹", Kind.INDUSTRY, "belongs_to", "导弹", Kind.INDUSTRY))
     assert claims(model, "主赛道：航空、导弹") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "denied"),
+    [
+        ("天齐锂业不生产光模块、PCB。", True),
+        ("天齐锂业不再生产PCB。", True),
+        ("天齐锂业不仅生产PCB。", False),
+        ("天齐锂业不生产光模块，生产PCB。", False),
+        ("天齐锂业为尚未上市的企业提供PCB。", False),
+    ],
+)
+def test_a_relation_whose_verb_is_denied_is_negative(text: str, denied: bool):
+    model = Spoken(("天齐锂业", Kind.COMPANY, "produces", "PCB", Kind.PRODUCT))
+    document = extractor().annotate(report(text))
+    linker = NameLinker(shipped_lexicon(), master(), model.kind_of)
+    ((claim, line),) = EdgeReader(model, linker, min_confidence=0.2).read(document)
+    expected = Polarity.NEGATIVE if denied else Polarity.POSITIVE
+    assert certainty_of(claim, line, document.document).polarity == expected
 
 
 def test_a_cause_is_not_repeated_for_the_names_of_a_label():

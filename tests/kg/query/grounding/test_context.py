@@ -73,6 +73,14 @@ def test_vectors_help_only_where_nothing_answers(tmp_path: Path):
     assert both.context("zzz").route == "none"
 
 
+def test_without_the_encoder_of_the_index_words_find_passages(tmp_path: Path):
+    store = filled(solar())
+    index = VectorIndex(tmp_path / "v")
+    index.update(store, PairEncoder())
+    other = KnowledgeBase(store, vectors=VectorSearch(index, PairEncoder(name="another")))
+    assert other.context("今天天气与行业") == KnowledgeBase(store).context("今天天气与行业")
+
+
 def test_a_table_that_is_found_is_shown_whole(tmp_path: Path):
     rows = "\n".join(f"|第{number}年|{number}万吨|" for number in range(40))
     given = paper(1, "2024-01-01", ("硅料产能见下表。", claim("product:硅料", "upstream_of", "product:硅片")))

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from kg.interop.dumping import dump
+from kg.judgement import Judgement, Verdict
 from kg.model import Community, Entity, Kind, Run, ValueClass
 from kg.store.sqlite.schema import STEPS, VERSION_5, VERSION_6, VERSION_7, VERSION_10, VERSION_11, VERSION_12, migrate
 from kg.store.sqlite.store import SqliteStore
@@ -125,19 +126,22 @@ def test_names_of_a_schema_that_kept_traditional_characters_apart_are_folded_ane
 
 
 def test_entities_that_nothing_names_are_removed_from_a_base_of_an_earlier_schema(tmp_path: Path):
-    """The owner of a used entity stays, and an owner that only unused entities reference goes with them."""
+    """The owner of a used entity stays, as does what was judged; an owner of unused entities alone goes with them."""
     path, clean = tmp_path / "old.liantu", tmp_path / "clean.liantu"
     owner, owned = (
         Entity("region:青海", Kind.REGION, "青海"),
         Entity(LITHIUM, Kind.PRODUCT, "碳酸锂", about="region:青海"),
     )
+    judged = Entity("product:废料", Kind.PRODUCT, "废料")
+    merge = Judgement("", Verdict.MERGE, judged.id, day(9), READ, object=LITHIUM, by="读者", why="同一种")
     unused_owner = Entity("region:影响", Kind.REGION, "影响")
     unused = Entity("business:公司", Kind.BUSINESS, "公司", about="region:影响")
     claim, text = fact(BYD, "uses", LITHIUM), "比亚迪的碳酸锂用量下降。"
     for file, extra in ((path, (unused, unused_owner)), (clean, ())):
         with closing(SqliteStore(file, create=True)) as store, store.writer() as writer:
             writer.write(reading(1, 0))
-            writer.write(reading(9, 6, claim, entities=(owned, owner, *extra), text=text))
+            writer.write(reading(9, 6, claim, entities=(owned, owner, judged, *extra), text=text))
+            writer.judge(merge)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         (revision,) = connection.execute("SELECT revision FROM state").fetchone()
         connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_12)}")
