@@ -132,8 +132,12 @@ class PairNetwork(nn.Module):
         self.attributes = nn.Linear(HIDDEN, ATTRIBUTES)
         self.dropout = nn.Dropout(head_dropout)
 
-    def forward(
-        self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor, *, hidden: torch.Tensor | None = None
+    def forward(self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
+        """Return the logits of texts without padding, as `logits` does."""
+        return self.logits(lower, own, ends, hidden=None)
+
+    def logits(
+        self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor, *, hidden: torch.Tensor | None
     ) -> torch.Tensor:
         """Return (texts, pairs, ATTRIBUTES).
 

@@ -99,7 +99,7 @@ def _loss(net: PairNetwork, batch: Sequence[fit.Item], device: str) -> torch.Ten
             hidden[row, ..., start : start + count] = 0
         if count:
             ends[row, :count] = torch.tensor([ends for ends, _ in item.pairs])
-    logits = net(lower.to(device), own.to(device), ends.to(device), hidden=hidden.to(device))
+    logits = net.logits(lower.to(device), own.to(device), ends.to(device), hidden=hidden.to(device))
     chosen = torch.cat([logits[row, : len(item.pairs)] for row, item in enumerate(batch)])
     goals: list[dict[str, Any]] = [goal for item in batch for _, goal in item.pairs]
     loss = chosen.sum() * 0
