@@ -235,7 +235,8 @@ class NameLinker:
                 if term
                 else next((each for each in self._kind_of(owner, {}) if each in _OWNER_KINDS), Kind.PRODUCT)
             )
-            if owner_kind in _OWNER_KINDS and len(owner) >= _SHORTEST and owner not in self._lexicon.never:
+            is_name = term is not None or (len(owner) >= _SHORTEST and owner not in self._lexicon.never)
+            if owner_kind in _OWNER_KINDS and is_name:
                 known = term.entity if term else entity_id(owner_kind, owner)
                 anchor = EntityMention(known, owner_kind, term.name if term else owner, start, start + len(owner))
                 return indicator_of(anchor, measure, start=start, end=end)

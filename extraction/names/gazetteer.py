@@ -175,7 +175,14 @@ class Lexicon:
         return found
 
     def measure_of(self, name: str) -> tuple[str, str] | None:
-        """Split a factor name into owner and canonical measure name, or return None: 猪肉均价 → 猪肉, 价格."""
+        """Split a factor name into owner and canonical measure name, or return None: 猪肉均价 → 猪肉, 价格.
+
+        A known owner needs no more than 价 for its price: 碳酸锂价; 猪价 is a short form of 生猪价格.
+        """
+        if name in self.short_forms:
+            return self.short_forms[name]
+        if name.endswith("价") and name[:-1] in self.terms:
+            return name[:-1], "价格"
         for cut in range(2, len(name)):
             head = self.heads.get(name[cut:])
             if head is not None:

@@ -98,6 +98,23 @@ def test_a_measure_of_an_issuer_is_anchored_to_the_issuer():
     assert [claim.object.about for claim, _ in found] == ["sec:603260.SH"]
 
 
+@pytest.mark.parametrize(
+    ("name", "entity"),
+    [
+        ("猪价", "indicator:生猪价格"),
+        ("铝价", "indicator:铝价格"),
+        ("碳酸锂价", "indicator:碳酸锂价格"),
+        ("碳酸锂均价", "indicator:碳酸锂价格"),
+        ("人民币中间价", "indicator:人民币中间价"),
+    ],
+)
+def test_a_price_has_one_name(name: str, entity: str):
+    linker = NameLinker(shipped_lexicon(), master(), lambda _name, _kinds: [Kind.INDICATOR])
+    found = linker.link_name(name)
+    assert found is not None
+    assert found.entity == entity
+
+
 def test_a_name_has_one_kind_in_a_document():
     model = Spoken(
         ("甲元件", Kind.PRODUCT, "part_of", "乙装置", Kind.PRODUCT),
