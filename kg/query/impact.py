@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _BURDENS = ("成本", "费用", "费用率", "库存", "亏损", "不良率", "不良贷款率", "负债率", "折旧")
+# What moves against the price of its product: nothing that is said of the product or its price answers for it.
+_AGAINST = (*_BURDENS, "供给", "供应", "产能", "产量", "存栏", "存栏量")
 _GAINS = (
     *("需求", "销量", "收入", "毛利率", "净利率", "利润", "盈利", "盈利能力", "毛利", "价格", "景气度", "市占率"),
     *("估值", "渗透率", "订单", "出货量", "装机量", "净息差", "销售额", "市场规模", "业绩", "价值量", "加工费", "roe"),
@@ -160,8 +162,9 @@ def _counter(session: QuerySession, links: Iterable[Link]) -> Iterator[Link]:
 def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, list[int], list[int]]:
     """Return the topic, the rows that the name means, and those where the walk begins.
 
-    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格). A price without links of
-    its own speaks through the product it is about; a trade or product also through its price, demand and other gains.
+    Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格). A measure without links
+    of its own, unless it moves against the price, speaks through its product and that product's price; a trade or
+    product speaks through its price, demand and other gains too.
     """
     found = candidates(session, name)
     if not found:
@@ -172,7 +175,9 @@ def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, 
     near = [
         about
         for index in rows
-        if (about := session.graph.about_target(index)) is not None and session.graph.kinds[about] == Kind.PRODUCT
+        if (about := session.graph.about_target(index)) is not None
+        and session.graph.kinds[about] == Kind.PRODUCT
+        and not found[0].name.endswith(_AGAINST)
     ]
     around = [
         other
@@ -180,7 +185,7 @@ def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, 
         for other in session.graph.about_of(index)
         if session.graph.kinds[other] == Kind.INDICATOR
     ]
-    prices = [other for other in around if session.graph.entity_ids[other].endswith(_MOVES_WITH)]
+    prices = [other for other in around if near and session.graph.entity_ids[other].endswith(_MOVES_WITH)]
     gains = [other for other in around if indicator_polarity(session.graph.entity_ids[other]) > 0]
     direction: Direction = "out" if forward else "in"
     own = [*rows, *near]
