@@ -27,6 +27,11 @@ settings.register_profile("long", settings.get_profile("short"), max_examples=20
 settings.load_profile("short")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the longest tests first, so that none is left to one process at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(scope="session")
 def neo4j_server() -> Iterator[Server]:
     """Start Neo4j for all tests that ask for it."""

@@ -54,6 +54,7 @@ def _own(folder: Path) -> list[Path]:
     return [path for path in pages if path not in profiles[6:]]
 
 
+@pytest.mark.long
 def test_the_demo_is_legible_and_no_line_passes_behind_a_card(demo, open_file):
     """A line that vanishes behind a card is read as ending there: a wrong picture of who pays whom."""
     pictures, wrong = 0, {}
