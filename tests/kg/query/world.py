@@ -22,7 +22,7 @@ LONGI, TONGWEI, SUNGROW = "sec:601012.SH", "sec:600438.SH", "sec:300274.SZ"
 _COMPANIES = {LONGI: "隆基绿能", TONGWEI: "通威股份", SUNGROW: "阳光电源"}
 _ABOUT = {
     "indicator:硅料价格": "product:硅料",
-    "indicator:硅料库存": "product:硅料",
+    "indicator:硅料社会库存": "product:硅料",
     "indicator:组件毛利率": "product:组件",
     "indicator:电池片成本": "product:电池片",
 }
