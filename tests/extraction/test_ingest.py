@@ -288,7 +288,7 @@ def test_a_killed_worker_costs_one_document_of_the_run(tmp_path: Path):
     """`kill -9` of whatever process extracts: one line and exit code 3, or none if it was between two documents."""
     root = tmp_path / "many"
     root.mkdir()
-    for number in range(60):
+    for number in range(30):
         text = COPY.format(title=f"报告{number}", day="2025-08-20", source="示例证券甲")
         (root / f"{number}.md").write_text(text + f"第{number}份。" * 20, encoding="utf-8")
     command = (Path(sys.executable).with_name("liantu"), "ingest", root, "--kb", tmp_path / "kb", "--workers", "2")
@@ -301,7 +301,7 @@ def test_a_killed_worker_costs_one_document_of_the_run(tmp_path: Path):
     assert "Traceback" not in err
     assert lost <= 2
     assert run_.returncode == (3 if lost else 0)
-    assert f"{60 - lost} 篇新写入" in out
+    assert f"{30 - lost} 篇新写入" in out
 
 
 def test_the_default_confidence_is_that_of_the_settings():
