@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
 from extraction.models.linking import EdgeEnd, Statement, claim_of, normal_spelling, trimmed
-from extraction.models.scheme import GROUP_OF
 from extraction.models.units import units_of
 
 if TYPE_CHECKING:
@@ -55,35 +53,31 @@ class EdgeReader:
     def _claims(
         self, unit: Unit, edge: Edge, kinds: KindsByName, document: AnnotatedDocument
     ) -> Iterator[tuple[Claim, AnnotatedSentence]]:
-        """Yield the claims of an edge: several if a label joins several names."""
-        subjects, objects = (list(self._ends(name, edge.relation, kinds, document)) for name in _names(unit, edge))
+        """Yield the claim of an edge, if both ends are names that its relation allows."""
+        subject, object_ = (self._end(name, kinds, document) for name in _names(unit, edge))
+        if subject is None or object_ is None or subject.ref.entity == object_.ref.entity:
+            return
+        if (ends := self._linker.allowed(edge.relation, subject.ref, object_.ref)) is None:
+            return
         stated = Statement(
             edge.relation, edge.cause, edge.effect, edge.modality, edge.negative, edge.probability, self.version
         )
-        if {each.ref.entity for each in subjects} & {each.ref.entity for each in objects}:
-            return  # of a list that both ends are in, nothing says which is which
-        for subject, object_ in product(subjects, objects):
-            if (ends := self._linker.allowed(edge.relation, subject.ref, object_.ref)) is None:
-                continue
-            left, right = structs.replace(subject, ref=ends[0]), structs.replace(object_, ref=ends[1])
-            # The sentence that contains the later end states the edge.
-            yield claim_of(stated, left, right, document=document, line=max(left.line, right.line))
+        left, right = structs.replace(subject, ref=ends[0]), structs.replace(object_, ref=ends[1])
+        # The sentence that contains the later end states the edge.
+        yield claim_of(stated, left, right, document=document, line=max(left.line, right.line))
 
-    def _ends(self, name: _Name, relation: str, kinds: KindsByName, document: AnnotatedDocument) -> Iterator[EdgeEnd]:
-        """Yield the entity that a name means, or in an edge of membership those of all names that a label joins."""
+    def _end(self, name: _Name, kinds: KindsByName, document: AnnotatedDocument) -> EdgeEnd | None:
         place = name.unit.locate(*name.span)
         if place is None:
-            return
+            return None
         line, start, end = place
-        text = document.text_of(line)
-        span = trimmed(text, start, end)
+        low, high = trimmed(document.text_of(line), start, end)
         before = _scope_text(name.unit, name.scope, document) if name.scope else ""
-        joined = [span] if before or GROUP_OF[relation] != "membership" else self._linker.members(text, span)
-        for each in joined:
-            ref = self._linker.link(document, line, each, kinds=kinds[name.spelled], before=before)
-            if ref:  # a firm's name may be longer than what the model read
-                low, high = each
-                yield EdgeEnd(ref, line, min(low, ref.start) if ref.start >= 0 else low, max(high, ref.end))
+        ref = self._linker.link(document, line, (low, high), kinds=kinds[name.spelled], before=before)
+        if ref is None:
+            return None
+        # A firm's name may be longer than what the model read.
+        return EdgeEnd(ref, line, min(low, ref.start) if ref.start >= 0 else low, max(high, ref.end))
 
 
 class _Name(Struct, frozen=True):

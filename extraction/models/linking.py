@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -32,7 +31,6 @@ _NO_NAME = re.compile(
     r"[，。；：！？▸|、]|^[\d.,%+\-~亿万元倍年月日季度\s]+$|^(?:其|该|此|这|那|它|本|我们|公司|上述|以上|以下|前者|后者)(?:们|公司|行业|产品|类|些|业务)?$"
     r"|^[（()）]+|[（(][^）)]*$|^[^（(]*[）)]"
 )
-_MEMBER = re.compile(r"[^、/\s](?:[^、/]*[^、/\s])?")
 _BRACKET = re.compile(r"[（(][^（()）]*[）)]$")
 _INDUSTRY_SUFFIX = re.compile(r"(?:板块|行业|产业链|产业|赛道|概念股|概念|领域)+$")
 _COMPANY_TAIL = re.compile(
@@ -113,33 +111,6 @@ class NameLinker:
             return self._as_issuer(found, day, "" if before else text)
         owner = self._issuer(found.owner, day) if found.about.startswith("org:") else None
         return structs.replace(found, about=owner.id) if owner else found
-
-    def members(self, text: str, span: Span) -> list[Span]:
-        """Return the spans of the names that a span joins, or that its label or heading joins with the name there.
-
-        All of them must be in the gazetteer: 「基本金属、贵金属等：」, but not 「PD-1/VEGF双抗：」, and the name at the
-        span must be one of them: not 军工 of 「主赛道：航空、导弹、军工电子」.
-        """
-        if len(parts := self._parts(text, *span)) > 1 and all(high for _, high, _ in parts):
-            return [(low, high) for low, high, _ in parts]
-        colon = text.find("：", span[1])
-        parts = self._parts(text, 0, colon if colon >= 0 else len(text))
-        known = [*takewhile(lambda part: part[1], reversed(parts))][::-1]
-        labelled = len(known) > 1 and (colon >= 0 or len(known) == len(parts))
-        if labelled and any(low == span[0] and high <= span[1] <= whole for low, high, whole in known):
-            return [(low, high) for low, high, _ in known]
-        return [span]
-
-    def _parts(self, text: str, low: int, high: int) -> list[tuple[int, int, int]]:
-        """Return the start of each name of a list, its end without 等 and 板块 behind it, and its whole end.
-
-        The end without them is 0 if the name is not in the gazetteer.
-        """
-        out = []
-        for match in _MEMBER.finditer(text, low, high):
-            name = without_trade(match[0]).removesuffix("等")
-            out.append((match.start(), match.start() + len(name) if self._term(name) else 0, match.end()))
-        return out
 
     def link_name(self, name: str) -> EntityMention | None:
         """Return the entity of a name that is not written as such: the parts of 碳酸锂价格 may be apart."""

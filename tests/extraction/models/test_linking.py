@@ -18,7 +18,7 @@ from kg.securities.master import Master
 from tests.goldens.reports import report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from extraction.models.units import Unit
 
@@ -125,31 +125,6 @@ def test_a_name_has_one_kind_in_a_document():
     assert {object_ for _, _, object_ in found} == {"product:乙装置"}
 
 
-LABELS: dict[str, Sequence[str]] = {
-    "光模块、PCB等：中际旭创。": ("光模块", "PCB"),
-    "光模块、PCB板块：中际旭创。": ("光模块", "PCB"),
-    "光模块/PCB：中际旭创。": ("光模块", "PCB"),
-    "光模块、某某新词：中际旭创。": ("光模块",),  # a label of which not all is known stays as it is read
-    "光模块需求，PCB：中际旭创。": ("光模块",),
-    "光模块设备、PCB：中际旭创。": ("光模块",),  # the label joins something else
-}
-
-
-@pytest.mark.parametrize(("text", "names"), LABELS.items())
-def test_an_edge_of_a_label_that_joins_names_holds_for_each(text: str, names: Sequence[str]):
-    model = Spoken(("中际旭创", Kind.COMPANY, "operates", "光模块", Kind.PRODUCT))
-    found = claims(model, text)
-    assert {(subject, relation) for subject, relation, _ in found} == {("sec:300308.SZ", "operates")}
-    assert sorted(object_.partition(":")[2] for _, _, object_ in found) == sorted(map(str.casefold, names))
-
-
-def test_the_members_of_a_list_are_not_put_under_each_other():
-    model = Spoken(("航空", Kind.INDUSTRY, "belongs_to", "军工", Kind.INDUSTRY))
-    assert claims(model, "主赛道：航空、导弹、军工电子。") == [("industry:航空", "belongs_to", "industry:国防军工")]
-    model = Spoken(("航空、导弹", Kind.INDUSTRY, "belongs_to", "导弹", Kind.INDUSTRY))
-    assert claims(model, "主赛道：航空、导弹") == []
-
-
 @pytest.mark.parametrize(
     ("text", "denied"),
     [
@@ -167,8 +142,3 @@ def test_a_relation_whose_verb_is_denied_is_negative(text: str, denied: bool):
     ((claim, line),) = EdgeReader(model, linker, min_confidence=0.2).read(document)
     expected = Polarity.NEGATIVE if denied else Polarity.POSITIVE
     assert certainty_of(claim, line, document.document).polarity == expected
-
-
-def test_a_cause_is_not_repeated_for_the_names_of_a_label():
-    model = Spoken(("光模块", Kind.PRODUCT, "affects", "中际旭创", Kind.COMPANY))
-    assert len(claims(model, "光模块、PCB等：利好中际旭创。")) == 1
