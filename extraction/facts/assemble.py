@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from extraction.certainty.modality import speaker_of
 from extraction.certainty.policy import certainty_of
 from extraction.dating.policy import relation_period
@@ -93,14 +95,20 @@ def merge(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def entities_of(refs: Sequence[EntityMention], names: dict[str, Entity], anchors: Mapping[str, Term]) -> list[Entity]:
-    """Return the entities that are mentioned; `names` holds issuers, `anchors` gazetteer entries, both by id."""
+    """Return the entities that are mentioned; `names` holds issuers, `anchors` gazetteer entries, both by id.
+
+    What a name is about is an entity if it is mentioned too, or is one of `names` or `anchors`: the 原料补库 of
+    原料补库需求 is none.
+    """
+    named = {ref.entity for ref in refs} | names.keys() | anchors.keys()
+    owned = [ref if ref.about in named else structs.replace(ref, about="", owner="") for ref in refs]
     found: dict[str, Entity] = {}
     for _, entity, name, about, kind in sorted(
-        {(not ref.about, ref.entity, ref.name, ref.about, ref.kind) for ref in refs}
+        {(not ref.about, ref.entity, ref.name, ref.about, ref.kind) for ref in owned}
     ):
         if entity not in found:
             found[entity] = names.get(entity) or Entity(entity, kind, name, about=about)
-    for ref in refs:  # add the entities that they are about, up to the widest industry
+    for ref in owned:  # add the entities that they are about, up to the widest industry
         # Mentions may differ in `about`; the entity keeps the first, and the others would be unreferenced.
         about, owner = (ref.about, ref.owner) if found[ref.entity].about == ref.about else ("", "")
         while about and owner and about not in found:

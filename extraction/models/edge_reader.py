@@ -10,15 +10,13 @@ from extraction.models.linking import EdgeEnd, Statement, claim_of, normal_spell
 from extraction.models.units import units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from extraction.models.edges import Edge, EdgeModel, Span
-    from extraction.models.linking import NameLinker
+    from extraction.models.linking import KindsByName, NameLinker
     from extraction.models.units import Unit
     from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
     from kg.model import Kind
-
-    KindsByName = Mapping[str, Mapping[Kind, float]]
 
 _MAX_CLAIMS = 40  # per sentence, as a safeguard against a misbehaving model
 
@@ -31,7 +29,7 @@ class EdgeReader:
         self.version = f"edges@{model.version}"
 
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
-        """Yield the claims of a document; each triple once, where its confidence is highest."""
+        """Yield the claims of a document: each triple, or its reverse, once, where its confidence is highest."""
         read = [
             (unit, edge)
             for unit in units_of(document.document.title, document.lines)
@@ -45,7 +43,7 @@ class EdgeReader:
         for claim, annotated in found:
             key = (claim.subject.entity, claim.relation, claim.object.entity)
             count = per_sentence.get(annotated.sentence.start, 0)
-            if key not in kept and count < _MAX_CLAIMS:
+            if key not in kept and key[::-1] not in kept and count < _MAX_CLAIMS:
                 kept[key] = claim, annotated
                 per_sentence[annotated.sentence.start] = count + 1
         yield from sorted(kept.values(), key=lambda row: (row[1].sentence.start, row[0].start, row[0].end))
@@ -73,7 +71,7 @@ class EdgeReader:
         line, start, end = place
         low, high = trimmed(document.text_of(line), start, end)
         before = _scope_text(name.unit, name.scope, document) if name.scope else ""
-        ref = self._linker.link(document, line, (low, high), kinds=kinds[name.spelled], before=before)
+        ref = self._linker.link(document, line, (low, high), kinds=kinds, before=before)
         if ref is None:
             return None
         # A firm's name may be longer than what the model read.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from extraction.models.units import TITLE
-from extraction.names.gazetteer import indicator_of
+from extraction.names.gazetteer import indicator_of, word_edges
 from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
 from kg.ids import entity_id, normal_name
 from kg.model import Kind, Modality, Polarity
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from kg.securities.master import Master
     from kg.securities.records import Issuer
 
+    KindsByName = Mapping[str, Mapping[Kind, float]]
+
 _LONGEST, _SHORTEST = 30, 2  # characters of a name
 _TRIMMED = " 、，。：；！？“”‘’\"'「」『』*·-—的/"
+_LEADING, _TRAILING = "与以", "和与及"  # words before and after a name
 _OPENING = dict(zip("》）)】〉", "《（(【〈", strict=True))
 _CLOSING = {opening: closing for closing, opening in _OPENING.items()}
 _NO_NAME = re.compile(
@@ -83,7 +86,7 @@ class NameLinker:
         line: int,
         span: Span,
         *,
-        kinds: Mapping[Kind, float],
+        kinds: KindsByName,
         before: str = "",
     ) -> EntityMention | None:
         """Return the entity of a span of a line, or None if that is no name.
@@ -92,7 +95,7 @@ class NameLinker:
             document: with its linked names.
             line: number of the line, or TITLE.
             span: start and end of the name, already trimmed.
-            kinds: those that the model proposes for the name in this document, with their weights.
+            kinds: those that the model proposes for names in this document, with their weights.
             before: a first part of the name that is elsewhere.
         """
         start, end = span
@@ -164,7 +167,7 @@ class NameLinker:
         return [ref.kind, *(kind for kind in self._kind_of(ref.name, {}) if kind != ref.kind)]
 
     def _named(
-        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kinds: Mapping[Kind, float]
+        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kinds: KindsByName
     ) -> EntityMention | None:
         if not _SHORTEST <= len(name) <= _LONGEST or _NO_NAME.search(name) or self._lexicon.is_bare(name):
             return None
@@ -190,32 +193,34 @@ class NameLinker:
         return EntityMention(term.entity, term.kind, term.name, start, end, term.about, 0.9, term.owner)
 
     def _new_entity(
-        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kinds: Mapping[Kind, float]
+        self, name: str, start: int, end: int, inside: Sequence[EntityMention], kinds: KindsByName
     ) -> EntityMention:
         """Return a new entity for an unknown name; an indicator is anchored to its owner."""
-        name = without_trade(normal_spelling(name))
-        head = self._lexicon.measure_of(name)
-        if head is not None:
-            owner, measure = head
-            lead = next((ref for ref in inside if ref.kind in _OWNER_KINDS and ref.start == start), None)
-            if lead is not None and normal_name(lead.name) == normal_name(owner):
-                return indicator_of(lead, measure, start=start, end=end)
-            term = self._lexicon.terms.get(owner)
-            owner_kind = (
-                term.kind
-                if term
-                else next((each for each in self._kind_of(owner, {}) if each in _OWNER_KINDS), Kind.PRODUCT)
-            )
-            is_name = term is not None or (len(owner) >= _SHORTEST and owner not in self._lexicon.never)
-            if owner_kind in _OWNER_KINDS and is_name:
-                known = term.entity if term else entity_id(owner_kind, owner)
-                anchor = EntityMention(known, owner_kind, term.name if term else owner, start, start + len(owner))
-                return indicator_of(anchor, measure, start=start, end=end)
-            return EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end)
-        chosen = self._kind_of(name, kinds)[0]
-        lead = next((ref for ref in inside if ref.start == start and ref.kind == Kind.COMPANY), None)
-        about, owner = (lead.entity, lead.name) if lead and chosen == Kind.INDICATOR else ("", "")
+        spelled = normal_spelling(name)
+        name = without_trade(spelled)
+        lead = next((ref for ref in inside if ref.start == start and ref.kind in _OWNER_KINDS), None)
+        company = lead if lead is not None and lead.kind == Kind.COMPANY else None
+        if (head := self._lexicon.measure_of(name)) is None:
+            chosen = self._kind_of(name, kinds.get(spelled, {}))[0]
+        else:
+            chosen, name = Kind.INDICATOR, "".join(head)
+            if lead is None or normal_name(lead.name) != normal_name(head[0]):
+                lead = None if company else self._owner(head[0], start, kinds)
+            if lead is not None:
+                return indicator_of(lead, head[1], start=start, end=end)
+        about, owner = (company.entity, company.name) if company and chosen == Kind.INDICATOR else ("", "")
         return EntityMention(entity_id(chosen, name), chosen, name, start, end, about=about, owner=owner, score=0.7)
+
+    def _owner(self, name: str, start: int, kinds: KindsByName) -> EntityMention | None:
+        """Return what an indicator measures, or None if that is no name."""
+        if (term := self._lexicon.terms.get(name)) is not None:
+            owner = EntityMention(term.entity, term.kind, term.name, start, start + len(name))
+            return owner if term.kind in _OWNER_KINDS else None
+        if len(name) < _SHORTEST or name in self._lexicon.never:
+            return None
+        likely = self._kind_of(name, kinds.get(name, {}))
+        kind = next((each for each in likely if each in _OWNER_KINDS), Kind.PRODUCT)
+        return EntityMention(entity_id(kind, name), kind, name, start, start + len(name))
 
 
 def claim_of(
@@ -275,14 +280,20 @@ def without_trade(name: str) -> str:
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without marks, spaces and halves of bracket pairs at its ends.
+    """Return the span without marks, spaces, halves of bracket pairs and joining words at its ends.
 
     >>> trimmed("《明克街13号、DDR4/", 0, 7), trimmed("》《异环》", 0, 5), trimmed("DDR4/", 0, 5)
     ((1, 7), (1, 5), (0, 4))
+    >>> trimmed("与辉瑞合作", 0, 3), trimmed("以色列", 0, 3), trimmed("安全性和可靠性", 0, 4)
+    ((1, 3), (0, 3), (0, 3))
     """
     while start < end and (text[start] in _TRIMMED or _is_unpaired(text, start, start, end)):
         start += 1
     while end > start and (text[end - 1] in _TRIMMED or _is_unpaired(text, end - 1, start, end)):
+        end -= 1
+    if end - start > 1 and text[start] in _LEADING and start + 1 in word_edges(text):
+        start += 1
+    if end - start > 1 and text[end - 1] in _TRAILING and end - 1 in word_edges(text):
         end -= 1
     return start, end
 

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from extraction.facts.assemble import entities_of, merge
+from extraction.names.gazetteer import Term
 from extraction.sentence import EntityMention
 from kg.ids import fact_id
 from kg.model import Entity, Evidence, Fact, Kind, Modality, Polarity
@@ -253,10 +254,25 @@ def test_entities_are_each_reported_once_and_sorted():
 
 
 def test_what_a_name_is_about_exists_as_well():
-    refs = [EntityMention("indicator:铜箔价格", Kind.INDICATOR, "铜箔价格", 0, 4, "product:铜箔", 1.0, "铜箔", 2)]
+    refs = [
+        EntityMention("indicator:铜箔价格", Kind.INDICATOR, "铜箔价格", 0, 4, "product:铜箔", 1.0, "铜箔", 2),
+        EntityMention("product:铜箔", Kind.PRODUCT, "铜箔", 9, 11),
+    ]
     found = {entity.id: entity for entity in entities_of(refs, {}, {})}
     assert found["indicator:铜箔价格"].about == "product:铜箔"
-    assert found["product:铜箔"].kind is Kind.PRODUCT
+    listed = {"product:铜箔": Term("铜箔", Kind.PRODUCT, about="industry:锂电池", owner="锂电池")}
+    assert {each.id: each.about for each in entities_of(refs[:1], {}, listed)} == {
+        "indicator:铜箔价格": "product:铜箔",
+        "product:铜箔": "industry:锂电池",
+        "industry:锂电池": "",
+    }
+
+
+def test_what_nobody_names_by_itself_is_no_entity():
+    refs = [
+        EntityMention("indicator:原料补库需求", Kind.INDICATOR, "原料补库需求", 0, 6, "org:原料补库", 1, "原料补库", 4)
+    ]
+    assert [(entity.id, entity.about) for entity in entities_of(refs, {}, {})] == [("indicator:原料补库需求", "")]
 
 
 def test_a_known_issuer_keeps_its_name_and_codes():

@@ -15,7 +15,7 @@ from extraction.names.gazetteer import shipped_lexicon
 from extraction.pipeline import Extractor
 from kg.model import Kind, Polarity
 from kg.securities.master import Master
-from tests.goldens.reports import report
+from tests.goldens.reports import READ, report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,6 +96,28 @@ def test_a_measure_of_an_issuer_is_anchored_to_the_issuer():
         extractor().annotate(report("某某原料影响合盛硅业毛利率。"))
     )
     assert [claim.object.about for claim, _ in found] == ["sec:603260.SH"]
+
+
+def test_a_measure_is_of_what_the_document_names_by_itself():
+    model = Spoken(
+        ("某某原料", Kind.PRODUCT, "affects", "某某新材价格", Kind.INDICATOR),
+        ("某某原料", Kind.PRODUCT, "affects", "某某补库需求", Kind.INDICATOR),
+        ("某某原料", Kind.PRODUCT, "upstream_of", "某某新材", Kind.INDUSTRY),
+    )
+    reader = Extractor(master(), ner=False, edges=model)
+    text = "某某原料影响某某新材价格。", "某某原料影响某某补库需求。", "某某原料用于某某新材。"
+    about = {entity.id: entity.about for entity in reader.extract(report(*text), recorded_at=READ).entities}
+    assert about["indicator:某某新材价格"] == "industry:某某新材"
+    assert about["indicator:某某补库需求"] == ""
+    assert not any("某某补库" in entity and entity.endswith("补库") for entity in about)
+
+
+def test_of_a_triple_and_its_reverse_one_is_kept():
+    model = Spoken(
+        ("甲公司", Kind.COMPANY, "subsidiary_of", "乙公司", Kind.COMPANY),
+        ("乙公司", Kind.COMPANY, "subsidiary_of", "甲公司", Kind.COMPANY),
+    )
+    assert claims(model, "甲公司是乙公司的子公司。") == [("org:甲公司", "subsidiary_of", "org:乙公司")]
 
 
 @pytest.mark.parametrize(
