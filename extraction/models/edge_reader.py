@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from extraction.certainty.direction import cause_direction, effect_direction
 from extraction.models.linking import EdgeEnd, Statement, claim_of, normal_spelling, trimmed
 from extraction.models.units import units_of
-from kg.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from extraction.models.linking import KindsByName, NameLinker
     from extraction.models.units import Unit
     from extraction.sentence import AnnotatedDocument, AnnotatedSentence, Claim
+    from kg.model import Kind
 
 _MAX_CLAIMS = 40  # per sentence, as a safeguard against a misbehaving model
 
@@ -58,8 +57,9 @@ class EdgeReader:
             return
         if (ends := self._linker.allowed(edge.relation, subject.ref, object_.ref)) is None:
             return
-        cause, effect = _directions(edge, subject, object_, document)
-        stated = Statement(edge.relation, cause, effect, edge.modality, edge.negative, edge.probability, self.version)
+        stated = Statement(
+            edge.relation, edge.cause, edge.effect, edge.modality, edge.negative, edge.probability, self.version
+        )
         left, right = structs.replace(subject, ref=ends[0]), structs.replace(object_, ref=ends[1])
         # The sentence that contains the later end states the edge.
         yield claim_of(stated, left, right, document=document, line=max(left.line, right.line))
@@ -106,14 +106,6 @@ def _kinds_by_name(read: Iterable[tuple[Unit, Edge]]) -> KindsByName:
             of_name = kinds.setdefault(name.spelled, {})
             of_name[name.kind] = of_name.get(name.kind, 0.0) + edge.probability
     return kinds
-
-
-def _directions(edge: Edge, cause: EdgeEnd, effect: EdgeEnd, document: AnnotatedDocument) -> tuple[str, str]:
-    """Return the directions that the words beside the names state, else those that the model reads."""
-    stated = cause_direction(document.text_of(cause.line), cause.end) if cause.ref.kind == Kind.INDICATOR else ""
-    is_behind = cause.line == effect.line and cause.start > effect.start  # 镍价反弹；后受美元走强压制
-    moved = "" if is_behind else effect_direction(document.text_of(effect.line), effect.start, effect.end)
-    return stated or edge.cause, moved or edge.effect
 
 
 def _scope_text(unit: Unit, scope: Span, document: AnnotatedDocument) -> str:

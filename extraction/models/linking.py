@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from extraction.models.units import TITLE
-from extraction.names.gazetteer import indicator_of, word_edges
+from extraction.names.gazetteer import indicator_of
 from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
 from kg.ids import entity_id, normal_name
 from kg.model import Kind, Modality, Polarity
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _LONGEST, _SHORTEST = 30, 2  # characters of a name
 _TRIMMED = " 、，。：；！？“”‘’\"'「」『』*·-—的/"
-_LEADING, _TRAILING = "与以", "和与及"  # words before and after a name
 _OPENING = dict(zip("》）)】〉", "《（(【〈", strict=True))
 _CLOSING = {opening: closing for closing, opening in _OPENING.items()}
 _NO_NAME = re.compile(
@@ -199,16 +198,16 @@ class NameLinker:
         spelled = normal_spelling(name)
         name = without_trade(spelled)
         lead = next((ref for ref in inside if ref.start == start and ref.kind in _OWNER_KINDS), None)
-        company = lead if lead is not None and lead.kind == Kind.COMPANY else None
-        if (head := self._lexicon.measure_of(name)) is None:
-            chosen = self._kind_of(name, kinds.get(spelled, {}))[0]
-        else:
-            chosen, name = Kind.INDICATOR, "".join(head)
+        if (head := self._lexicon.measure_of(name)) is not None:
             if lead is None or normal_name(lead.name) != normal_name(head[0]):
-                lead = None if company else self._owner(head[0], start, kinds)
+                lead = self._owner(head[0], start, kinds)
             if lead is not None:
                 return indicator_of(lead, head[1], start=start, end=end)
-        about, owner = (company.entity, company.name) if company and chosen == Kind.INDICATOR else ("", "")
+            name = "".join(head)
+            return EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end)
+        chosen = self._kind_of(name, kinds.get(spelled, {}))[0]
+        is_owned = lead is not None and lead.kind == Kind.COMPANY and chosen == Kind.INDICATOR
+        about, owner = (lead.entity, lead.name) if lead and is_owned else ("", "")
         return EntityMention(entity_id(chosen, name), chosen, name, start, end, about=about, owner=owner, score=0.7)
 
     def _owner(self, name: str, start: int, kinds: KindsByName) -> EntityMention | None:
@@ -280,20 +279,14 @@ def without_trade(name: str) -> str:
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without marks, spaces, halves of bracket pairs and joining words at its ends.
+    """Return the span without marks, spaces and halves of bracket pairs at its ends.
 
     >>> trimmed("《明克街13号、DDR4/", 0, 7), trimmed("》《异环》", 0, 5), trimmed("DDR4/", 0, 5)
     ((1, 7), (1, 5), (0, 4))
-    >>> trimmed("与辉瑞合作", 0, 3), trimmed("以色列", 0, 3), trimmed("安全性和可靠性", 0, 4)
-    ((1, 3), (0, 3), (0, 3))
     """
     while start < end and (text[start] in _TRIMMED or _is_unpaired(text, start, start, end)):
         start += 1
     while end > start and (text[end - 1] in _TRIMMED or _is_unpaired(text, end - 1, start, end)):
-        end -= 1
-    if end - start > 1 and text[start] in _LEADING and start + 1 in word_edges(text):
-        start += 1
-    if end - start > 1 and text[end - 1] in _TRAILING and end - 1 in word_edges(text):
         end -= 1
     return start, end
 

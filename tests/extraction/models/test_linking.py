@@ -121,21 +121,6 @@ def test_of_a_triple_and_its_reverse_one_is_kept():
 
 
 @pytest.mark.parametrize(
-    ("text", "effect"),
-    [
-        ("某某扰动之后，镍价反弹。", "up"),
-        ("某某扰动之后，镍价震荡。", "none"),  # as the model reads it
-        ("镍价反弹，后受某某扰动压制。", "none"),
-    ],
-)
-def test_the_word_beside_an_effect_overrules_the_model(text: str, effect: str):
-    model = Spoken(("某某扰动", Kind.EVENT, "affects", "镍价", Kind.INDICATOR))
-    linker = NameLinker(shipped_lexicon(), master(), model.kind_of)
-    ((claim, _),) = EdgeReader(model, linker, min_confidence=0.2).read(extractor().annotate(report(text)))
-    assert claim.qualifiers == (("cause_direction", "none"), ("effect_direction", effect))
-
-
-@pytest.mark.parametrize(
     ("name", "entity"),
     [
         ("猪价", "indicator:生猪价格"),
