@@ -65,7 +65,7 @@ def test_whose_place_a_figure_has(lines, expected):
         ("（一）细分行业", {"光伏"}),
         ("（一）行业", {"光伏"}),
         ("（一）风电行业（2024年）", {"风电"}),
-        ("某某电子（220 HK）", set()),
+        ("某某电子（8230 HK）", set()),
     ],
 )
 def test_a_heading_of_an_unknown_trade_hides_the_one_above(heading, owners):
