@@ -100,8 +100,13 @@ def entities_of(refs: Sequence[EntityMention], names: dict[str, Entity], anchors
     What a name is about is an entity if it is mentioned too, or is one of `names` or `anchors`: the 原料补库 of
     原料补库需求 is none.
     """
-    named = {ref.entity for ref in refs} | names.keys() | anchors.keys()
-    owned = [ref if ref.about in named else structs.replace(ref, about="", owner="") for ref in refs]
+    mentioned = {ref.entity for ref in refs}
+    owned = [
+        structs.replace(ref, about="", owner="")
+        if ref.about and not any(ref.about in known for known in (mentioned, names, anchors))
+        else ref
+        for ref in refs
+    ]
     found: dict[str, Entity] = {}
     for _, entity, name, about, kind in sorted(
         {(not ref.about, ref.entity, ref.name, ref.about, ref.kind) for ref in owned}

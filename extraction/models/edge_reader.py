@@ -43,7 +43,8 @@ class EdgeReader:
         for claim, annotated in found:
             key = (claim.subject.entity, claim.relation, claim.object.entity)
             count = per_sentence.get(annotated.sentence.start, 0)
-            if key not in kept and key[::-1] not in kept and count < _MAX_CLAIMS:
+            reverse = key[::-1]
+            if key not in kept and reverse not in kept and count < _MAX_CLAIMS:
                 kept[key] = claim, annotated
                 per_sentence[annotated.sentence.start] = count + 1
         yield from sorted(kept.values(), key=lambda row: (row[1].sentence.start, row[0].start, row[0].end))
