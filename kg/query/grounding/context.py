@@ -56,12 +56,14 @@ CONFIDENCE: dict[Route, float] = {
 class ContextItem:
     """One thing that may be cited by its `id`; `text` states it, `citations` say where it stands.
 
+    `about` is what it is filed under: headings, label of a list.
     `modality` and `polarity` are those of the facts it rests on, where they agree.
     """
 
     id: str
     kind: ItemKind
     text: str
+    about: str
     citations: tuple[Citation, ...]
     facts: tuple[str, ...]
     modality: str
@@ -103,7 +105,7 @@ def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) 
         "answer": list(_answers(session, answer)),
         "fact": list(_facts(session, answer)),
         "theme": list(_themes(session, answer)),
-        "passage": [_passage(session, passage) for passage in passages],
+        "passage": [passage_item(session, passage) for passage in passages],
     }
     kept = _within(found, max(budget_tokens - _HEAD_TOKENS - tokens(question), 0), session.lang)
     route = _route(answer, kept, mode)
@@ -169,11 +171,11 @@ def _passages(session: QuerySession, answer: AskAnswer) -> tuple[Literal["fused"
     return "words", found
 
 
-def _passage(session: QuerySession, passage: Passage) -> ContextItem:
-    chunk = passage.chunk
-    # Items are one line each: without a mark between its rows a table would run together.
-    text = chunk.text.replace("\n", word("sentences", session.lang)) if chunk.kind == ChunkKind.TABLE else chunk.text
-    return _item("passage", text, [citation_of(passage)], [], session=session)
+def passage_item(session: QuerySession, passage: Passage) -> ContextItem:
+    """Return a passage as an item, with its lines as they are and the headings above it."""
+    heading = [part for part in passage.chunk.heading if part not in passage.title]
+    item = _item("passage", "", [citation_of(passage)], [], session=session)
+    return replace(item, text=passage.chunk.text.strip(), about=" ▸ ".join(heading))
 
 
 def _item(
@@ -185,6 +187,7 @@ def _item(
         id="",
         kind=kind,
         text=" ".join(text.split()),
+        about="",
         citations=cited,
         facts=tuple(fact.id for fact in facts),
         modality=modalities.pop() if len(modalities) == 1 else "",

@@ -1,0 +1,433 @@
+"""Whether one statement of a source supports one clause of a sentence.
+
+Numbers, names, dates and words must be together in the statement: 归母净利润 beside 营收 of the same statement does not get
+the number of 营收, and a company does not get what the statement says of another one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import rjieba
+
+from kg.model import Modality, Polarity
+from kg.query.ask.lexicon import lexicon
+from kg.query.grounding.quantities import dates_agree
+from kg.query.grounding.words import claim_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kg.query.grounding.quantities import Figure, Stated
+    from kg.query.grounding.statements import Named, Statement
+
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_TURN = re.compile(
+    r"(?:由|从)(.{1,20}?)(?:变更|转变|转|[上下]调|提[高升]|上升|下降|降低|增加|减少|回[升落]|[升降改减])[为至到]?“?(.{1,16})"
+)
+_LEAD_IN = re.compile(r"(?:此前的?|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
+_ITEM = re.compile(r"[、,，]|和|及|与|以及")
+_REACH = 4  # adjoining clauses that one clause may sum up
+_LEAST = 0.5  # share of a clause's words that its source has
+_SHORTEST_WORD = 2
+_OUTWEIGHS = 3  # English letters to one Chinese character
+_HELD = {
+    "rumoured": frozenset(("rumoured", "refuted")),
+    "refuted": frozenset(("rumoured", "refuted")),
+    "conditional": frozenset(("conditional",)),
+    "planned": frozenset(("planned", "forecast", "conditional", "rumoured")),
+    "forecast": frozenset(("planned", "forecast", "conditional", "rumoured")),
+}
+"""What a sentence must say, one of them, where its source is not certain."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A clause of a sentence; `until` is the sentence up to its end, `inherited` what an earlier clause gave it."""
+
+    text: str
+    until: str
+    names: tuple[Named, ...]
+    dates: tuple[Stated, ...]
+    figures: tuple[Figure, ...]
+    words: tuple[str, ...]
+    inherited: frozenset[str]
+
+    @property
+    def chinese(self) -> bool:
+        """Whether it is Chinese."""
+        return bool(_CHINESE.search(self.text))
+
+
+def best_support(
+    claim: Claim, sentence: str, cited: Sequence[tuple[str, Statement]]
+) -> tuple[list[str], tuple[str, Statement] | None]:
+    """Return the least faults that a cited statement leaves, and the statement, if there are none, with its item."""
+    best: list[str] | None = None
+    for cite, statement in sorted(cited, key=lambda each: -_share(claim, each[1].text)):
+        found = _faults(claim, sentence, statement)
+        if not found:
+            return [], (cite, statement)
+        if best is None or len(found) < len(best):
+            best = found
+    return best or ["nothing that can be cited"], None
+
+
+def words_of(clause: str, names: Sequence[Named], dates: Sequence[Stated]) -> tuple[str, ...]:
+    """Return the words of a folded clause that say what it is about, without names, dates, numbers and directions."""
+    words, blanked = claim_words(), list(clause)
+    for span in (*names, *dates):
+        blanked[span.start : span.end] = " " * (span.end - span.start)
+    plain = words.passed.sub(" ", "".join(blanked))
+    for pattern in (*words.certainty.values(), words.rises, words.falls):
+        plain = pattern.sub(" ", plain)
+    found = (word.strip() for part in re.split(r"[^\u3400-\u9fffa-z]+", plain) for word in rjieba.cut(part))
+    empty = lexicon().empty
+    return tuple(dict.fromkeys(word for word in found if len(word) >= _SHORTEST_WORD and word not in empty))
+
+
+def denies(text: str) -> bool:
+    """Whether a folded clause denies something."""
+    words = claim_words()
+    return bool(words.denies.search(words.denied_not.sub(" ", text)))
+
+
+def _faults(claim: Claim, sentence: str, statement: Statement) -> list[str]:
+    """Return why a statement does not support a clause."""
+    measured = [figure for figure in claim.figures if figure.unit or figure.factor != 1]
+    if not measured:
+        return _least(_by_windows(claim, sentence, statement)) or []
+    if wrong := _wrong_figures(claim, statement):
+        return wrong
+    return _least(_by_figures(claim, sentence, statement, measured[-1])) or []
+
+
+def _least(found: Iterator[list[str]]) -> list[str]:
+    """Return the first list without a fault, else the shortest."""
+    best = ["not in the source"] * _REACH
+    for each in found:
+        if not each:
+            return []
+        best = min(best, each, key=len)
+    return list(dict.fromkeys(best))
+
+
+def _by_figures(claim: Claim, sentence: str, statement: Statement, last: Figure) -> Iterator[list[str]]:
+    """Yield the faults for each place where a statement has the last number of a clause."""
+    for other in statement.figures:
+        if _fits(last, other, statement):
+            place = (other.start, other.end)
+            yield [*_with_figures(claim, statement), *_held(claim, sentence, statement, place)]
+
+
+def _by_windows(claim: Claim, sentence: str, statement: Statement) -> Iterator[list[str]]:
+    """Yield the faults for each run of clauses, short ones first, until one is about the same."""
+    size = 0
+    for begin, end in _windows(claim, statement):
+        apart, size = end - begin > size > 0, max(size, end - begin)
+        content = _in_window(claim, statement, (begin, end))
+        until = _last_word(claim, statement, (begin, end))
+        yield [*content, *_contrary(claim, statement, (begin, end)), *_held(claim, sentence, statement, (begin, until))]
+        if not content and apart:
+            return
+
+
+# ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _fits(figure: Figure, other: Figure, statement: Statement) -> bool:
+    return figure.same(other, f"{statement.text} {statement.context}") and figure.agrees(other)
+
+
+def _wrong_figures(claim: Claim, statement: Statement) -> list[str]:
+    out = []
+    for figure in claim.figures:
+        same = [other for other in statement.figures if figure.same(other, f"{statement.text} {statement.context}")]
+        if not same:
+            out.append(f"number {claim.text[figure.start : figure.end].strip()}")
+        elif not any(figure.agrees(other) for other in same):
+            out.append(f"direction of {claim.text[figure.start : figure.end].strip()}")
+    return out
+
+
+def _with_figures(claim: Claim, statement: Statement) -> list[str]:
+    """Return why the numbers of a clause belong to something else in the statement."""
+    out: list[str] = []
+    for figure in claim.figures:
+        if not figure.unit and figure.factor == 1:
+            continue
+        fitting = [other for other in statement.figures if _fits(figure, other, statement)]
+        out += min((_misplaced(claim, statement, other) for other in fitting), key=len)
+    whole = f"{statement.context} {statement.subject} {statement.text}"
+    out += [f"name {name.text}" for name in claim.names if not _named_in(whole, name, statement)]
+    out += [f"date {date.period}" for date in claim.dates if not _has_date(statement, date)]
+    if claim.chinese:
+        out += [f"name {word}" for word in claim.words if word.isascii() and not _has_word(whole, word)]
+    return list(dict.fromkeys([*out, *_turned(claim, statement)]))
+
+
+def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
+    """Return what a clause connects with a number that the statement connects with another number of its unit."""
+    near = _near(statement, figure)
+    rivals = [each for each in statement.figures if each.unit == figure.unit and each is not figure and each.unit]
+    if listed := _other_item(claim, statement, figure, rivals):
+        return listed
+    out = []
+    for word in claim.words:
+        if not _has_word(near, word) and any(_has_word(_own(statement, rival), word) for rival in rivals):
+            out.append(f"{word} of another number")
+    for name in claim.names:
+        if not _named_in(near, name, statement) and any(_named_in(_own(statement, each), name, statement) for each in rivals):
+            out.append(f"name {name.text}")
+    out += _strangers(claim, statement, figure.end)
+    out += _opposite(claim, _own(statement, figure))
+    dated = _dates_near(statement, figure)
+    for date in claim.dates:
+        if dated and not _allows(dated, date):
+            elsewhere = any(_allows(_dates_near(statement, rival), date) for rival in rivals)
+            if elsewhere or "dates" not in claim.inherited:
+                out.append(f"date {date.period}")
+    return out
+
+
+def _near(statement: Statement, figure: Figure) -> str:
+    """Return the text that a number belongs to: context, what comes before the first number, its own stretch."""
+    measured = [each for each in statement.figures if each.unit or each.factor != 1] or [figure]
+    before = [each.end for each in measured if each.unit == figure.unit and each.end <= figure.start]
+    begin, end = statement.clause_at(figure.start)
+    own = statement.text[min(begin, max(before, default=0)) : max(end, figure.end)]
+    return f"{statement.context} {statement.subject} {statement.text[: measured[0].start]} {own}"
+
+
+def _strangers(claim: Claim, statement: Statement, until: int) -> list[str]:
+    """Return a fault where a clause is about a party that only the context names, and the statement about another."""
+    parties = [name for name in claim.names if name.party]
+    if not parties or any(_named_in(statement.text, name, statement) for name in parties):
+        return []
+    own = [
+        other
+        for other in statement.names
+        if other.party and other.start < until and _LEAD_IN.fullmatch(_before(statement, other))
+    ] or list(statement.owner)
+    about = own and not any(name.ids & other.ids or name.text in other.text for name in parties for other in own)
+    house = any(name.text in statement.context.split(" ", 1)[-1] for name in parties) and not own
+    return [f"name {parties[0].text}"] if about and not house else []
+
+
+def _before(statement: Statement, name: Named) -> str:
+    """Return what a clause has before a name, without dates."""
+    begin, _ = statement.clause_at(name.start)
+    dates = [each for each in statement.dates if begin <= each.start < name.start]
+    return statement.text[max((each.end for each in dates), default=begin) : name.start]
+
+
+def _own(statement: Statement, figure: Figure) -> str:
+    """Return the clause of a number, or its stretch since the number before it."""
+    before = max((each.end for each in statement.figures if each.end <= figure.start), default=0)
+    begin, _ = statement.clause_at(figure.start)
+    return statement.text[max(begin, before) if before else begin : figure.end]
+
+
+def _other_item(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
+    """Return the faults of 分别: the first of three names has the first of three numbers."""
+    run = _run(statement, figure)
+    marked = statement.text.rfind("分别", 0, run[0].start) if len(run) > 1 else -1
+    if marked < 0:
+        return []
+    years = [each.years for each in statement.dates if len(each.years) == len(run) and each.end <= marked]
+    position = run.index(figure)
+    if years:
+        wanted = [date.period for date in claim.dates]
+        single = [each for each in wanted if each in years[-1]]
+        return [f"date {single[0]}"] if single and years[-1][position] not in wanted else []
+    items = _items_before(statement.text[: statement.text.find("分别")], len(run))
+    there = [number for number, item in enumerate(items) if _has_item(claim.until, item, number, len(items))]
+    return [f"{items[there[0]]} of another number"] if there and position not in there else []
+
+
+def _run(statement: Statement, figure: Figure) -> list[Figure]:
+    """Return the numbers of one unit that a number is listed with."""
+    run: list[Figure] = []
+    for each in statement.figures:
+        joined = run and each.unit == run[-1].unit and re.fullmatch(r"[、/和及与,，+\- ]{1,3}", statement.text[run[-1].end : each.start])
+        if not joined:
+            if figure in run:
+                return run
+            run = []
+        run.append(each)
+    return run if figure in run else [figure]
+
+
+def _items_before(text: str, count: int) -> list[str]:
+    parts = [part.strip() for part in _ITEM.split(text) if part.strip()]
+    return parts[-count:] if len(parts) >= count else []
+
+
+def _has_item(text: str, item: str, number: int, count: int) -> bool:
+    """Whether a text names an item of a list; the first may follow other words, the last be followed by some."""
+    if item in text:
+        return True
+    if number == 0:
+        return any(item[-size:] in text for size in range(_SHORTEST_WORD, len(item)))
+    return number == count - 1 and any(item[:size] in text for size in range(_SHORTEST_WORD, len(item)))
+
+
+# ── names, dates, words ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _windows(claim: Claim, statement: Statement) -> Iterator[tuple[int, int]]:
+    """Yield runs of clauses, short ones first; a longer one has no party that the sentence does not name."""
+    spans = statement.clauses or ((0, len(statement.text)),)
+    strangers = [
+        name.start for name in statement.names if name.party and not any(name.ids & own.ids for own in claim.names)
+    ]
+    for size in range(1, _REACH + 1):
+        for first in range(len(spans) - size + 1):
+            begin, end = spans[first][0], spans[first + size - 1][1]
+            if size == 1 or not any(begin <= place < end for place in strangers):
+                yield begin, end
+
+
+def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
+    """Return why some clauses of a statement do not support a clause without numbers."""
+    text = statement.text[slice(*window)]
+    around = f"{statement.context} {statement.subject} {_head(statement, window)} {text}"
+    out = [f"name {name.text}" for name in claim.names if not _named_in(around, name, statement)]
+    inside = [each for each in statement.dates if window[0] <= each.start < window[1]]
+    for date in claim.dates:
+        if not (_allows(inside, date, figure=False) if inside and "dates" not in claim.inherited else _has_date(statement, date)):
+            out.append(f"date {date.period}")
+    out += [f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)]
+    if claim.words and _same_language(claim, statement):
+        there = [word for word in claim.words if _has_word(around, word)]
+        other = [word for word in claim.words if word not in there and _has_word(statement.beside, word)]
+        if len(there) < _LEAST * (len(claim.words) + len(other)):
+            out.append("not in the source")
+    return [*out, *_strangers(claim, statement, window[1])]
+
+
+def _bare_in(text: str, claim: Claim, figure: Figure) -> bool:
+    digits = claim.text[figure.start : figure.end].strip()
+    return re.search(rf"(?<![\d.]){re.escape(digits)}(?![\d]|\.\d)", text) is not None
+
+
+def _last_word(claim: Claim, statement: Statement, window: tuple[int, int]) -> int:
+    """Return the end of the last word of a clause in a window; what follows it does not qualify the clause."""
+    text = statement.text[slice(*window)]
+    ends = [text.rfind(word) + len(word) for word in (*claim.words, *(name.text for name in claim.names)) if word in text]
+    return window[0] + max(ends, default=len(text))
+
+
+def _contrary(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
+    return [*_opposite(claim, statement.text[slice(*window)]), *_turned(claim, statement)]
+
+
+def _head(statement: Statement, window: tuple[int, int]) -> str:
+    """Return the party that a statement begins with, as the subject of its later clauses."""
+    first = statement.names[0] if statement.names else None
+    return first.text if first and first.party and first.start <= _SHORTEST_WORD and window[0] else ""
+
+
+def _share(claim: Claim, text: str) -> float:
+    shared = sum(_has_word(text, word) for word in claim.words) + sum(name.text in text for name in claim.names)
+    return shared + sum(claim.text[each.start : each.end] in text for each in claim.figures)
+
+
+def _has_word(text: str, word: str) -> bool:
+    return any(each in text for each in claim_words().same.get(word, (word,))) or word in text
+
+
+def _named_in(text: str, name: Named, statement: Statement) -> bool:
+    """Whether a part of a statement has a name, an alias or a code of what it names."""
+    if _has_word(text, name.text):
+        return True
+    known = (*statement.names, *statement.context_names)
+    return any(other.ids & name.ids and other.text in text for other in known)
+
+
+def _has_date(statement: Statement, date: Stated) -> bool:
+    stated = (*statement.dates, *statement.context_dates)
+    return _allows(stated, date, figure=False) or (not statement.dates and date.period.contains(statement.day))
+
+
+def _allows(stated: Iterable[Stated], date: Stated, *, figure: bool = True) -> bool:
+    return any(dates_agree(date, each, figure=figure) for each in stated)
+
+
+def _dates_near(statement: Statement, figure: Figure) -> list[Stated]:
+    """Return the dates of a number: the last one before it, and those of its clause."""
+    before = [each for each in statement.dates if each.end <= figure.start]
+    begin, end = statement.clause_at(figure.start)
+    return [*before[-1:], *(each for each in statement.dates if begin <= each.start < end and each not in before[-1:])]
+
+
+# ── certainty, denial, direction ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _held(claim: Claim, sentence: str, statement: Statement, place: tuple[int, int]) -> list[str]:
+    """Return how a clause is more certain than its source, or turns a denial around."""
+    patterns = claim_words().certainty
+    said = {name for name, pattern in patterns.items() if pattern.search(claim.until)}
+    said |= {name for name in ("rumoured", "refuted") if patterns[name].search(sentence)}
+    out = []
+    both_deny = denies(claim.text) and denies(statement.text[place[0] : place[1]])
+    for name in sorted(_certainty(statement, place)):
+        if not (both_deny and name == "planned") and not said & _HELD[name]:
+            out.append(f"stated as certain, the source says {name}")
+    begin, _ = statement.clause_at(place[0])
+    _, end = statement.clause_at(max(place[1] - 1, place[0]))
+    denied = denies(statement.text[begin:end]) or statement.polarity == Polarity.NEGATIVE
+    if denied and not denies(claim.text) and not said & {"refuted"}:
+        out.append("affirmed, the source denies it")
+    if denies(claim.text) and not denied and "refuted" not in _certainty(statement, place):
+        out.append("denied, the source affirms it")
+    return out
+
+
+def _certainty(statement: Statement, place: tuple[int, int]) -> set[str]:
+    """Return how a statement qualifies one of its clauses: by words before it, and by what its facts say."""
+    patterns = claim_words().certainty
+    begin, _ = statement.clause_at(place[0])
+    before, own = statement.text[:begin], statement.text[begin : place[1]]
+    settled = [match.end() for match in claim_words().settled.finditer(before)]
+    before = before[settled[-1] :] if settled else before
+    found = {name for name in ("rumoured", "conditional", "forecast") if patterns[name].search(before)}
+    if not claim_words().settled.search(own):
+        found |= {name for name in ("planned", "forecast", "conditional") if patterns[name].search(own)}
+    found |= {name for name in ("rumoured", "refuted") if patterns[name].search(own)}
+    if statement.modality and statement.modality in _HELD and statement.modality != Modality.ASSERTED:
+        found.add(statement.modality)
+    return found
+
+
+def _opposite(claim: Claim, text: str) -> list[str]:
+    """Return a fault where what a clause says rises, falls in its source, one by one if both say as many."""
+    said, stated = _directions(claim.text), _directions(text)
+    if len(said) == len(stated):
+        return ["direction"] if said != stated else []
+    missing = set(said) - set(stated)
+    return ["direction"] if stated and missing and {-each for each in missing} <= set(stated) else []
+
+
+def _directions(text: str) -> list[int]:
+    words = claim_words()
+    found = [(match.start(), 1) for match in words.rises.finditer(text)]
+    found += [(match.start(), -1) for match in words.falls.finditer(text)]
+    return [direction for _, direction in sorted(found)]
+
+
+def _turned(claim: Claim, statement: Statement) -> list[str]:
+    """Return a fault where 由甲变更为乙 has become 由乙变更为甲."""
+    said, stated = _TURN.search(claim.text), [match.groups() for match in _TURN.finditer(statement.text)]
+    if not said or not stated:
+        return []
+    first = said[1].strip("“”")
+    turned = any(first in end and first not in begin for begin, end in stated)
+    return ["from and to"] if turned and not any(first in begin for begin, _ in stated) else []
+
+
+def _same_language(claim: Claim, statement: Statement) -> bool:
+    letters = sum(char.isascii() and char.isalpha() for char in statement.text)
+    return claim.chinese == (_OUTWEIGHS * len(_CHINESE.findall(statement.text)) >= letters)
