@@ -68,7 +68,7 @@ class SentenceCheck:
         day = (cited or everything)[0][1].day if cited or everything else None
         if day is None:
             return Verdict(("nothing that can be cited",))
-        claims = list(self._claims(plain, day))
+        claims = list(self._claims(plain, day, chinese=bool(_CHINESE.search(sentence))))
         if claim_words().absent.search(plain) and not claims:
             return Verdict(tuple(self._absent(plain, everything, day)))
         if not cites:
@@ -86,7 +86,7 @@ class SentenceCheck:
             wrong = ["nothing that can be checked"]
         return Verdict(tuple(dict.fromkeys(wrong)), tuple(dict.fromkeys(sources)))
 
-    def _claims(self, plain: str, day: date) -> Iterator[Claim]:
+    def _claims(self, plain: str, day: date, *, chinese: bool) -> Iterator[Claim]:
         """Yield the clauses that claim something; each takes over what the one before it is about."""
         names: tuple[Named, ...] = ()
         dates: tuple[Stated, ...] = ()
@@ -96,12 +96,12 @@ class SentenceCheck:
             if len(clause) < _SHORTEST or claim_words().absent.search(clause):
                 continue
             figures, own_dates, own_names = figures_of(clause, day), dates_of(clause, day), self._names.within(clause)
-            own_words = words_of(clause, own_names, own_dates)
+            own_words = words_of(clause, (*own_names, *own_dates, *figures))
             if not (figures or own_dates or own_names or own_words):
                 continue
             inherited = frozenset({"names"} if not own_names else ()) | frozenset({"dates"} if not own_dates else ())
             names, dates, words = own_names or names, own_dates or dates, own_words or words
-            yield Claim(clause, plain[: match.end()], names, dates, figures, words, inherited)
+            yield Claim(clause, plain[: match.end()], names, dates, figures, words, inherited, chinese)
 
     def _absent(self, plain: str, everything: Sequence[tuple[str, Statement]], day: date) -> list[str]:
         """Return the figures of a sentence on something absent that neither question nor material has."""

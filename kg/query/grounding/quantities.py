@@ -39,6 +39,7 @@ _BLANKS = re.compile(rf"(?<=[{_CHINESE}“”()\[\]:;]) +| +(?=[{_CHINESE}“”
 _EDGE = re.compile(r"((?:季度|[qh][1-4]|\d年|月))[末底]")  # 25Q2末 is dated like 25Q2
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _YEARLY = re.compile(r"\d{4}|\d\d年|\d\d[QH]|[QH]\d\d|年")
+_LASTING = re.compile(r"(?:连续|持续)$")
 _RELATIVE = re.compile(r"同期|上周|上月|上年|去年|上季|previous|last|earlier|年初")
 _NAME_BEFORE = re.compile(r"[A-Za-z_]$|[A-Za-z]-$|第$")
 _BRACKET = re.compile(r"[(（,，]([^()（）]{1,8})[)）]")
@@ -99,13 +100,15 @@ def _headed(around: str) -> set[tuple[str, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A date expression at `[start, end)`; `years` are those of a span of years, a `bare` one names no year."""
+    """A date expression at `[start, end)`; `years` are those of a span of years, a `bare` one names no year,
+    a `base` is what is compared with."""
 
     start: int
     end: int
     period: Period
     years: tuple[Period, ...]
     bare: bool = False
+    base: bool = False
 
 
 def folded(text: str) -> str:
@@ -138,9 +141,9 @@ def _chinese_date(groups: Sequence[str | None], order: tuple[int, int, int]) -> 
 def dates_of(text: str, day: date) -> tuple[Stated, ...]:
     """Return the dates of a folded sentence; those that only name the base of a comparison are left out."""
     return tuple(
-        Stated(each.start, each.end, each.period, tuple(yearly(each)), not _YEARLY.search(each.text))
+        Stated(each.start, each.end, each.period, tuple(yearly(each)), not _YEARLY.search(each.text), each.role == "comparison")
         for each in find_periods(text, day)
-        if not _RELATIVE.search(each.text)
+        if not _RELATIVE.search(each.text) and not _LASTING.search(text[: each.start])
     )
 
 

@@ -29,7 +29,7 @@ _SHORTEST_NAME, _WHOLE = 2, 3  # a Chinese name of three characters is found ins
 _NO_DAY = date(2000, 1, 1)  # of an item without a citation
 _MOST_STATEMENTS, _LONGEST = 200, 4000
 _SENTENCE_END = re.compile(r"[。!?;|]+|(?<=[a-z\d%)]{2})\.(?=\s|$)")
-_CLAUSE = re.compile(r"(?:[^,，:：→、]|、(?!\S{1,12}[(（][-+])|(?<=\d)[,，](?=\d{3}))+")
+_CLAUSE = re.compile(r"(?:[^,，:：→、]|(?<!\))、)+")
 _PARAGRAPH = re.compile(r"[\n¶]+")
 _COLUMNS = 2
 _RULE = re.compile(r"[-: ]*")
@@ -153,6 +153,8 @@ def _of_item(item: ContextItem, names: KnownNames) -> Iterator[Statement]:
     above = folded(" ".join((*where, item.about)))
     held = item.modality not in ("", Modality.ASSERTED)
     yield from _sentences(item.text, above, day, names, item.modality if held else "", item.polarity)
+    for title in dict.fromkeys((*(each.title for each in item.citations[:1]), *item.about.split(" ▸ "))):
+        yield from _sentences(title, above, day, names, "", "")
     whole = folded(item.text)
     for citation in item.citations:
         if folded(citation.quote) not in whole:

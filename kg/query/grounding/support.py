@@ -27,6 +27,7 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _TURN = re.compile(
     r"(?:由|从)(.{1,20}?)(?:变更|转变|转|[上下]调|提[高升]|上升|下降|降低|增加|减少|回[升落]|[升降改减])[为至到]?“?(.{1,16})"
 )
+_FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
 _LEAD_IN = re.compile(r"(?:此前的?|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
 _ITEM = re.compile(r"[、,，]|和|及|与|以及")
 _REACH = 4  # adjoining clauses that one clause may sum up
@@ -54,11 +55,7 @@ class Claim:
     figures: tuple[Figure, ...]
     words: tuple[str, ...]
     inherited: frozenset[str]
-
-    @property
-    def chinese(self) -> bool:
-        """Whether it is Chinese."""
-        return bool(_CHINESE.search(self.text))
+    chinese: bool
 
 
 def best_support(
@@ -75,17 +72,17 @@ def best_support(
     return best or ["nothing that can be cited"], None
 
 
-def words_of(clause: str, names: Sequence[Named], dates: Sequence[Stated]) -> tuple[str, ...]:
+def words_of(clause: str, known: Sequence[Named | Stated | Figure]) -> tuple[str, ...]:
     """Return the words of a folded clause that say what it is about, without names, dates, numbers and directions."""
     words, blanked = claim_words(), list(clause)
-    for span in (*names, *dates):
+    for span in known:
         blanked[span.start : span.end] = " " * (span.end - span.start)
     plain = words.passed.sub(" ", "".join(blanked))
     for pattern in (*words.certainty.values(), words.rises, words.falls):
         plain = pattern.sub(" ", plain)
     found = (word.strip() for part in re.split(r"[^\u3400-\u9fffa-z]+", plain) for word in rjieba.cut(part))
     empty = lexicon().empty
-    return tuple(dict.fromkeys(word for word in found if len(word) >= _SHORTEST_WORD and word not in empty))
+    return tuple(dict.fromkeys(word for word in found if len(word) > word.isascii() + 1 and word not in empty))
 
 
 def denies(text: str) -> bool:
@@ -106,12 +103,12 @@ def _faults(claim: Claim, sentence: str, statement: Statement) -> list[str]:
 
 def _least(found: Iterator[list[str]]) -> list[str]:
     """Return the first list without a fault, else the shortest."""
-    best = ["not in the source"] * _REACH
+    best: list[str] = []
     for each in found:
         if not each:
             return []
-        best = min(best, each, key=len)
-    return list(dict.fromkeys(best))
+        best = each if not best or len(each) < len(best) else best
+    return list(dict.fromkeys(best)) or ["not in the source"]
 
 
 def _by_figures(claim: Claim, sentence: str, statement: Statement, last: Figure) -> Iterator[list[str]]:
@@ -123,14 +120,23 @@ def _by_figures(claim: Claim, sentence: str, statement: Statement, last: Figure)
 
 
 def _by_windows(claim: Claim, sentence: str, statement: Statement) -> Iterator[list[str]]:
-    """Yield the faults for each run of clauses, short ones first, until one is about the same."""
-    size = 0
-    for begin, end in _windows(claim, statement):
-        apart, size = end - begin > size > 0, max(size, end - begin)
-        content = _in_window(claim, statement, (begin, end))
-        until = _last_word(claim, statement, (begin, end))
-        yield [*content, *_contrary(claim, statement, (begin, end)), *_held(claim, sentence, statement, (begin, until))]
-        if not content and apart:
+    """Yield the faults for each run of clauses, short ones first, until runs of a length are about the same."""
+    spans = statement.clauses or ((0, len(statement.text)),)
+    strangers = [
+        name.start for name in statement.names if name.party and not any(name.ids & own.ids for own in claim.names)
+    ]
+    for size in range(1, min(_REACH, len(spans)) + 1):
+        alike = False
+        for first in range(len(spans) - size + 1):
+            begin, end = spans[first][0], spans[first + size - 1][1]
+            if size > 1 and any(begin <= place < end for place in strangers):
+                continue
+            content = _in_window(claim, statement, (begin, end))
+            until = _last_word(claim, statement, (begin, end))
+            contrary = [*_opposite(claim, statement.text[begin:end]), *_turned(claim, statement)]
+            yield [*content, *contrary, *_held(claim, sentence, statement, (begin, until))]
+            alike = alike or not content
+        if alike:
             return
 
 
@@ -182,9 +188,11 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
         if not _named_in(near, name, statement) and any(_named_in(_own(statement, each), name, statement) for each in rivals):
             out.append(f"name {name.text}")
     out += _strangers(claim, statement, figure.end)
-    out += _opposite(claim, _own(statement, figure))
+    out += _opposite(claim, _own(statement, figure)) if len(set(_directions(claim.text))) == 1 else []
+    out += _other_party(claim, statement, figure)
     dated = _dates_near(statement, figure)
-    for date in claim.dates:
+    several = len(claim.dates) > 1 and len(claim.figures) > 1
+    for date in () if several else claim.dates:
         if dated and not _allows(dated, date):
             elsewhere = any(_allows(_dates_near(statement, rival), date) for rival in rivals)
             if elsewhere or "dates" not in claim.inherited:
@@ -216,6 +224,16 @@ def _strangers(claim: Claim, statement: Statement, until: int) -> list[str]:
     return [f"name {parties[0].text}"] if about and not house else []
 
 
+def _other_party(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
+    """Return a fault where the stretch of a number names parties, and none of the clause."""
+    begin, end = statement.clause_at(figure.start)
+    own = _own(statement, figure)
+    there = [name for name in statement.names if name.party and begin <= name.start < end and name.text in own]
+    parties = [name for name in claim.names if name.party]
+    met = any(name.ids & other.ids or name.text in own for name in parties for other in there)
+    return [f"name {parties[0].text}"] if there and parties and not met else []
+
+
 def _before(statement: Statement, name: Named) -> str:
     """Return what a clause has before a name, without dates."""
     begin, _ = statement.clause_at(name.start)
@@ -224,10 +242,12 @@ def _before(statement: Statement, name: Named) -> str:
 
 
 def _own(statement: Statement, figure: Figure) -> str:
-    """Return the clause of a number, or its stretch since the number before it."""
-    before = max((each.end for each in statement.figures if each.end <= figure.start), default=0)
+    """Return the clause of a number, or its stretch since the number of its unit before it; 从…升至 is one stretch."""
     begin, _ = statement.clause_at(figure.start)
-    return statement.text[max(begin, before) if before else begin : figure.end]
+    before = max((each.end for each in statement.figures if each.unit == figure.unit and each.end <= figure.start), default=0)
+    if _FROM_TO.search(statement.text[max(before, begin) : figure.start]) and before > begin:
+        before = begin
+    return statement.text[max(begin, before) : figure.end]
 
 
 def _other_item(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
@@ -277,19 +297,6 @@ def _has_item(text: str, item: str, number: int, count: int) -> bool:
 # ── names, dates, words ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _windows(claim: Claim, statement: Statement) -> Iterator[tuple[int, int]]:
-    """Yield runs of clauses, short ones first; a longer one has no party that the sentence does not name."""
-    spans = statement.clauses or ((0, len(statement.text)),)
-    strangers = [
-        name.start for name in statement.names if name.party and not any(name.ids & own.ids for own in claim.names)
-    ]
-    for size in range(1, _REACH + 1):
-        for first in range(len(spans) - size + 1):
-            begin, end = spans[first][0], spans[first + size - 1][1]
-            if size == 1 or not any(begin <= place < end for place in strangers):
-                yield begin, end
-
-
 def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
     """Return why some clauses of a statement do not support a clause without numbers."""
     text = statement.text[slice(*window)]
@@ -301,9 +308,10 @@ def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> l
             out.append(f"date {date.period}")
     out += [f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)]
     if claim.words and _same_language(claim, statement):
-        there = [word for word in claim.words if _has_word(around, word)]
-        other = [word for word in claim.words if word not in there and _has_word(statement.beside, word)]
-        if len(there) < _LEAST * (len(claim.words) + len(other)):
+        there = sum(len(word) for word in claim.words if _has_word(around, word))
+        here = any(_has_word(text, word) for word in claim.words)
+        other = sum(len(word) for word in claim.words if not _has_word(around, word) and _has_word(statement.beside, word))
+        if not here or there < _LEAST * (sum(map(len, claim.words)) + other):
             out.append("not in the source")
     return [*out, *_strangers(claim, statement, window[1])]
 
@@ -316,12 +324,8 @@ def _bare_in(text: str, claim: Claim, figure: Figure) -> bool:
 def _last_word(claim: Claim, statement: Statement, window: tuple[int, int]) -> int:
     """Return the end of the last word of a clause in a window; what follows it does not qualify the clause."""
     text = statement.text[slice(*window)]
-    ends = [text.rfind(word) + len(word) for word in (*claim.words, *(name.text for name in claim.names)) if word in text]
+    ends = [text.find(word) + len(word) for word in (*claim.words, *(name.text for name in claim.names)) if word in text]
     return window[0] + max(ends, default=len(text))
-
-
-def _contrary(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
-    return [*_opposite(claim, statement.text[slice(*window)]), *_turned(claim, statement)]
 
 
 def _head(statement: Statement, window: tuple[int, int]) -> str:
@@ -358,7 +362,7 @@ def _allows(stated: Iterable[Stated], date: Stated, *, figure: bool = True) -> b
 
 def _dates_near(statement: Statement, figure: Figure) -> list[Stated]:
     """Return the dates of a number: the last one before it, and those of its clause."""
-    before = [each for each in statement.dates if each.end <= figure.start]
+    before = [each for each in statement.dates if each.end <= figure.start and not each.base]
     begin, end = statement.clause_at(figure.start)
     return [*before[-1:], *(each for each in statement.dates if begin <= each.start < end and each not in before[-1:])]
 
