@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,9 +28,10 @@ _PARTIES = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 _SHORTEST_NAME, _WHOLE = 2, 3  # a Chinese name of three characters is found inside words too
 _NO_DAY = date(2000, 1, 1)  # of an item without a citation
 _MOST_STATEMENTS, _LONGEST = 200, 4000
-_SENTENCE_END = re.compile(r"[。!?;|]+|(?<=[a-z\d%)]{2})\.(?=\s|$)")
+_SENTENCE_END = re.compile(r"[。！？!?；;|]+|(?<=[A-Za-z\d%)]{2})\.(?=\s|$)")
 _CLAUSE = re.compile(r"(?:[^,，:：→、]|(?<!\))、)+")
 _PARAGRAPH = re.compile(r"[\n¶]+")
+ABOVE = " ▸ "
 _COLUMNS = 2
 _RULE = re.compile(r"[-: ]*")
 _LABEL = re.compile(r"^[\s\-•*#>\d.、]{0,8}([^:,;。，；：|]{1,24})[:：]")
@@ -89,7 +90,8 @@ class Statement:
     """One sentence of a cited item; `subject` is what it inherits from its label or the sentence before it, `context`
     its title, headings and house, `beside` the whole item.
 
-    `modality` and `polarity` are those of the item's facts, "" where they do not agree or there are none.
+    `modality` and `polarity` are those of the item's facts, "" where they do not agree or there are none. `quote` is the
+    sentence as written, of the citation number `cited` of the item.
     """
 
     text: str
@@ -100,6 +102,8 @@ class Statement:
     names_in: KnownNames
     modality: str = ""
     polarity: str = ""
+    quote: str = ""
+    cited: int = 0
 
     @cached_property
     def clauses(self) -> tuple[tuple[int, int], ...]:
@@ -148,40 +152,38 @@ def statements(item: ContextItem, names: KnownNames) -> tuple[Statement, ...]:
 
 
 def _of_item(item: ContextItem, names: KnownNames) -> Iterator[Statement]:
-    where = [f"{each.title} {each.publisher} {each.speaker}" for each in item.citations[:1]]
-    day = item.citations[0].published_on if item.citations else _NO_DAY
-    above = folded(" ".join((*where, item.about)))
-    held = item.modality not in ("", Modality.ASSERTED)
-    yield from _sentences(item.text, above, day, names, item.modality if held else "", item.polarity)
-    for title in dict.fromkeys((*(each.title for each in item.citations[:1]), *item.about.split(" ▸ "))):
-        yield from _sentences(title, above, day, names, "", "")
-    whole = folded(item.text)
-    for citation in item.citations:
-        if folded(citation.quote) not in whole:
+    first = item.citations[0] if item.citations else None
+    house = f"{first.publisher} {first.speaker}" if first else ""
+    day = first.published_on if first else _NO_DAY
+    modality = item.modality if item.modality != Modality.ASSERTED else ""
+    titles = (*((first.title,) if first else ()), *filter(None, item.about.split(ABOVE)))
+    plain = Statement("", folded(" ".join((*titles, house))), "", folded(item.text[:_LONGEST]), day, names)
+    for title in dict.fromkeys(titles):
+        yield from _sentences(title, plain)
+    yield from _sentences(item.text, replace(plain, modality=modality, polarity=item.polarity))
+    for number, citation in enumerate(item.citations):
+        if folded(citation.quote) not in plain.beside:
             house = folded(f"{citation.title} {citation.publisher} {citation.speaker} {item.about}")
             denied = item.polarity if item.polarity == Polarity.NEGATIVE else ""
-            yield from _sentences(
-                citation.quote, house, citation.published_on, names, item.modality if held else "", denied
-            )
+            above = replace(plain, context=house, day=citation.published_on, cited=number)
+            yield from _sentences(citation.quote, replace(above, modality=modality, polarity=denied))
 
 
-def _sentences(
-    text: str, above: str, day: date, names: KnownNames, modality: str, polarity: str
-) -> Iterator[Statement]:
-    beside = folded(text[:_LONGEST])
-    for plain in _paragraphs(text[:_LONGEST]):
-        label = _LABEL.match(plain)
-        carried = [label[1]] if label else []
-        first = True
-        for part in _SENTENCE_END.split(plain):
-            sentence = part.strip(" -*•#>")
+def _sentences(text: str, above: Statement) -> Iterator[Statement]:
+    """Yield the statements of a text, each with what the ones before it in its paragraph are about."""
+    for paragraph in _paragraphs(text[:_LONGEST]):
+        label = _LABEL.match(folded(paragraph))
+        named = [label[1]] if label else []
+        carried: list[str] = []
+        for part in _SENTENCE_END.split(paragraph):
+            sentence = folded(part).strip(" -*•#>")
             if not sentence or claim_words().instructs.search(sentence):
                 continue
-            inherited = " ".join(carried[1:] if first and label else carried)
-            statement = Statement(sentence, above, inherited, beside, day, names, modality, polarity)
+            starts = label is not None and not carried and sentence.startswith(label[1])
+            subject = " ".join([] if starts else [*named, *carried])
+            statement = replace(above, text=sentence, subject=subject, quote=part.strip(" -*•#>"))
             yield statement
-            first = False
-            carried = [*([label[1]] if label else ()), *_carried(statement)] or carried
+            carried = _carried(statement) or carried
 
 
 def _carried(statement: Statement) -> list[str]:
@@ -189,7 +191,15 @@ def _carried(statement: Statement) -> list[str]:
     parties = [name.text for name in statement.names if name.party]
     things = [name.text for name in statement.names if not name.party]
     dates = [statement.text[each.start : each.end] for each in statement.dates]
-    return [*parties[:1], *things[:1], *dates[-1:]] or [statement.subject]
+    return [*parties[:1], *things[:1], *dates[-1:]]
+
+
+def without_instructions(text: str) -> str:
+    """Return a text without the sentences that instruct a model."""
+    if not claim_words().instructs.search(text):
+        return text
+    parts = re.split(r"(?<=[。！？!?；;\n])", text)
+    return "".join(part for part in parts if not claim_words().instructs.search(part))
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -199,10 +209,10 @@ def _paragraphs(text: str) -> Iterator[str]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if len(cells) < _COLUMNS:
             heads = []
-            yield folded(line)
+            yield line
         elif len(heads) != len(cells):
             heads = cells
-            yield folded("，".join(cells))
+            yield "，".join(cells)
         elif not _RULE.fullmatch("".join(cells)):
             named = "，".join(f"{head} {cell}" for head, cell in zip(heads[1:], cells[1:], strict=True))
-            yield folded(f"{cells[0]}（{heads[0]}）：{named}")
+            yield f"{cells[0]}（{heads[0]}）：{named}"
