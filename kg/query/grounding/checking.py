@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kg.query.grounding.quantities import dates_of, figures_of, folded
-from kg.query.grounding.statements import KnownNames, statements
+from kg.query.grounding.statements import NO_DAY, KnownNames, statements
 from kg.query.grounding.support import Claim, best_support, denies, words_of
 from kg.query.grounding.words import claim_words
 
@@ -65,9 +65,7 @@ class SentenceCheck:
         plain = folded(sentence)
         cited = [(cite, each) for cite in cites for each in self._items.get(cite, ())]
         everything = [(cite, each) for cite, found in self._items.items() for each in found]
-        day = (cited or everything)[0][1].day if cited or everything else None
-        if day is None:
-            return Verdict(("nothing that can be cited",))
+        day = next((each.day for _, each in (*cited, *everything)), NO_DAY)
         claims = list(self._claims(plain, day, chinese=bool(_CHINESE.search(sentence))))
         if claim_words().absent.search(plain) and not claims:
             return Verdict(tuple(self._absent(plain, everything, day)))

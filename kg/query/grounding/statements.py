@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NAMING = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON, Kind.PRODUCT, Kind.REGION, Kind.INDUSTRY})
 _PARTIES = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON})
 _SHORTEST_NAME, _WHOLE = 2, 3  # a Chinese name of three characters is found inside words too
-_NO_DAY = date(2000, 1, 1)  # of an item without a citation
+NO_DAY = date(2000, 1, 1)  # of an item without a citation
 _MOST_STATEMENTS, _LONGEST = 200, 4000
 _SENTENCE_END = re.compile(r"[。！？!?；;|]+|(?<=[A-Za-z\d%)]{2})\.(?=\s|$)")
 _CLAUSE = re.compile(r"(?:[^,，:：→、]|(?<!\))、)+")
@@ -154,7 +154,7 @@ def statements(item: ContextItem, names: KnownNames) -> tuple[Statement, ...]:
 def _of_item(item: ContextItem, names: KnownNames) -> Iterator[Statement]:
     first = item.citations[0] if item.citations else None
     house = f"{first.publisher} {first.speaker}" if first else ""
-    day = first.published_on if first else _NO_DAY
+    day = first.published_on if first else NO_DAY
     modality = item.modality if item.modality != Modality.ASSERTED else ""
     titles = (*((first.title,) if first else ()), *filter(None, item.about.split(ABOVE)))
     plain = Statement("", folded(" ".join((*titles, house))), "", folded(item.text[:_LONGEST]), day, names)
