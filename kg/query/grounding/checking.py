@@ -97,7 +97,8 @@ class SentenceCheck:
             own_words = words_of(clause, (*own_names, *own_dates, *figures))
             if not (figures or own_dates or own_names or own_words):
                 continue
-            inherited = frozenset({"names"} if not own_names else ()) | frozenset({"dates"} if not own_dates else ())
+            found = {"names": own_names, "dates": own_dates, "words": own_words}
+            inherited = frozenset(name for name, own in found.items() if not own)
             names, dates, words = own_names or names, own_dates or dates, own_words or words
             yield Claim(clause, plain[: match.end()], names, dates, figures, words, inherited, chinese)
 

@@ -32,7 +32,7 @@ _ENGLISH_DATES = (
 )
 _PREPOSED = re.compile(rf"\b(?:in|for|of|by|from|to|on|at) (?={_YEAR}(?:年|[hq][1-4])|\d{{1,2}}-?\d{{0,2}}月)")
 _PERIOD_LETTER = re.compile(r"(?<=\d)(?:[hq][1-4]|e)(?![a-z\d])|(?<![\da-z])[1-4][hq](?=\d\d)|\b[hq][1-4]\b|\bfy(?=\d)")
-_LONE_YEAR = re.compile(r"(?<![\d.A-Za-z/-])((?:19|20)\d\d)(?![\d.年%A-Za-z/亿万千元吨家倍个-]|\s*[-–~至]\s*\d|[前首第一二三四上下])")
+_LONE_YEAR = re.compile(r"(?<![\d.A-Za-z/-])((?:19|20)\d\d)(?!\.\d)(?![\d年%A-Za-z/亿万千元吨家倍个-]|\s*[-–~至]\s*\d|[前首第一二三四上下])")
 _WIDE = str.maketrans("０１２３４５６７８９％．＋－–—−～［］（）：；！？", "0123456789%.+----~[]():;!?")
 _CHINESE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 _BLANKS = re.compile(rf"(?<=[{_CHINESE}“”()\[\]:;]) +| +(?=[{_CHINESE}“”)\]:;%])|(?<=[-+~/]) +(?=\d)|(?<=\d) +(?=[-+~/%])| +(?=/)|(?<=/) +|(?<=[{_CHINESE}]) +(?=[-+]\d)")

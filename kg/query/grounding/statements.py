@@ -88,7 +88,7 @@ def _borders(text: str) -> set[int]:
 @dataclass(frozen=True)
 class Statement:
     """One sentence of a cited item; `subject` is what it inherits from its label or the sentence before it, `context`
-    its title, headings and house, `beside` the whole item.
+    its title and headings, `house` who publishes it, `beside` the whole item.
 
     `modality` and `polarity` are those of the item's facts, "" where they do not agree or there are none. `quote` is the
     sentence as written, of the citation number `cited` of the item.
@@ -96,6 +96,7 @@ class Statement:
 
     text: str
     context: str
+    house: str
     subject: str
     beside: str
     day: date
@@ -157,15 +158,15 @@ def _of_item(item: ContextItem, names: KnownNames) -> Iterator[Statement]:
     day = first.published_on if first else NO_DAY
     modality = item.modality if item.modality != Modality.ASSERTED else ""
     titles = (*((first.title,) if first else ()), *filter(None, item.about.split(ABOVE)))
-    plain = Statement("", folded(" ".join((*titles, house))), "", folded(item.text[:_LONGEST]), day, names)
+    plain = Statement("", folded(" ".join(titles)), folded(house), "", folded(item.text[:_LONGEST]), day, names)
     for title in dict.fromkeys(titles):
         yield from _sentences(title, plain)
     yield from _sentences(item.text, replace(plain, modality=modality, polarity=item.polarity))
     for number, citation in enumerate(item.citations):
         if folded(citation.quote) not in plain.beside:
-            house = folded(f"{citation.title} {citation.publisher} {citation.speaker} {item.about}")
+            title, house = folded(f"{citation.title} {item.about}"), folded(f"{citation.publisher} {citation.speaker}")
             denied = item.polarity if item.polarity == Polarity.NEGATIVE else ""
-            above = replace(plain, context=house, day=citation.published_on, cited=number)
+            above = replace(plain, context=title, house=house, day=citation.published_on, cited=number)
             yield from _sentences(citation.quote, replace(above, modality=modality, polarity=denied))
 
 

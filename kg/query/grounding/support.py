@@ -33,13 +33,14 @@ _ITEM = re.compile(r"[、,，]|和|及|与|以及")
 _REACH = 4  # adjoining clauses that one clause may sum up
 _LEAST = 0.5  # share of a clause's words that its source has
 _SHORTEST_WORD = 2
-_OUTWEIGHS = 3  # English letters to one Chinese character
+_HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured"))
 _HELD = {
     "rumoured": frozenset(("rumoured", "refuted")),
     "refuted": frozenset(("rumoured", "refuted")),
     "conditional": frozenset(("conditional",)),
-    "planned": frozenset(("planned", "forecast", "conditional", "rumoured")),
-    "forecast": frozenset(("planned", "forecast", "conditional", "rumoured")),
+    "planned": _HEDGED,
+    "forecast": _HEDGED,
+    "likely": _HEDGED,
 }
 """What a sentence must say, one of them, where its source is not certain."""
 
@@ -80,9 +81,17 @@ def words_of(clause: str, known: Sequence[Named | Stated | Figure]) -> tuple[str
     plain = words.passed.sub(" ", "".join(blanked))
     for pattern in (*words.certainty.values(), words.rises, words.falls):
         plain = pattern.sub(" ", plain)
-    found = (word.strip() for part in re.split(r"[^\u3400-\u9fffa-z]+", plain) for word in rjieba.cut(part))
     empty = lexicon().empty
-    return tuple(dict.fromkeys(word for word in found if len(word) > word.isascii() + 1 and word not in empty))
+    found: dict[str, None] = {}
+    for part in re.split(r"[^\u3400-\u9fffa-z]+", plain):
+        lone = ""
+        for word in (*rjieba.cut(part), ""):
+            if len(word) == 1 and word not in empty:
+                lone += word  # 沪 and 深 of 沪深300
+                continue
+            found |= dict.fromkeys((lone, word))
+            lone = ""
+    return tuple(word for word in found if len(word) > word.isascii() + 1 and word not in empty)
 
 
 def denies(text: str) -> bool:
@@ -133,8 +142,9 @@ def _by_windows(claim: Claim, sentence: str, statement: Statement) -> Iterator[l
                 continue
             content = _in_window(claim, statement, (begin, end))
             until = _last_word(claim, statement, (begin, end))
-            contrary = [*_opposite(claim, statement.text[begin:end]), *_turned(claim, statement)]
-            yield [*content, *contrary, *_held(claim, sentence, statement, (begin, until))]
+            contrary = [*_opposite(claim, statement.text[begin:end], moves=True), *_turned(claim, statement)]
+            dated = _dated(claim, statement, (begin, end))
+            yield [*content, *dated, *contrary, *_held(claim, sentence, statement, (begin, until))]
             alike = alike or not content
         if alike:
             return
@@ -166,7 +176,8 @@ def _with_figures(claim: Claim, statement: Statement) -> list[str]:
             continue
         fitting = [other for other in statement.figures if _fits(figure, other, statement)]
         out += min((_misplaced(claim, statement, other) for other in fitting), key=len)
-    whole = f"{statement.context} {statement.subject} {statement.text}"
+    whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
+    out += _uncovered(claim, statement, whole)
     out += [f"name {name.text}" for name in claim.names if not _named_in(whole, name, statement)]
     out += [f"date {date.period}" for date in claim.dates if not _has_date(statement, date)]
     if claim.chinese:
@@ -181,12 +192,13 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
     if listed := _other_item(claim, statement, figure, rivals):
         return listed
     out = []
-    for word in claim.words:
+    for word in () if "words" in claim.inherited else claim.words:
         if not _has_word(near, word) and any(_has_word(_own(statement, rival), word) for rival in rivals):
             out.append(f"{word} of another number")
     for name in claim.names:
         if not _named_in(near, name, statement) and any(_named_in(_own(statement, each), name, statement) for each in rivals):
             out.append(f"name {name.text}")
+    out += _of_rival(claim, statement, figure, rivals)
     out += _strangers(claim, statement, figure.end)
     out += _opposite(claim, _own(statement, figure)) if len(set(_directions(claim.text))) == 1 else []
     out += _other_party(claim, statement, figure)
@@ -197,6 +209,8 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
             elsewhere = any(_allows(_dates_near(statement, rival), date) for rival in rivals)
             if elsewhere or "dates" not in claim.inherited:
                 out.append(f"date {date.period}")
+        elif not dated and any(_allows(_dates_near(statement, rival, base=True), date) for rival in rivals):
+            out.append(f"date {date.period}")
     return out
 
 
@@ -217,10 +231,10 @@ def _strangers(claim: Claim, statement: Statement, until: int) -> list[str]:
     own = [
         other
         for other in statement.names
-        if other.party and other.start < until and _LEAD_IN.fullmatch(_before(statement, other))
+        if other.party and not other.text.isascii() and other.start < until and _LEAD_IN.fullmatch(_before(statement, other))
     ] or list(statement.owner)
     about = own and not any(name.ids & other.ids or name.text in other.text for name in parties for other in own)
-    house = any(name.text in statement.context.split(" ", 1)[-1] for name in parties) and not own
+    house = any(name.text in statement.house for name in parties)
     return [f"name {parties[0].text}"] if about and not house else []
 
 
@@ -229,6 +243,7 @@ def _other_party(claim: Claim, statement: Statement, figure: Figure) -> list[str
     begin, end = statement.clause_at(figure.start)
     own = _own(statement, figure)
     there = [name for name in statement.names if name.party and begin <= name.start < end and name.text in own]
+    there = [name for name in there if not name.text.isascii()]
     parties = [name for name in claim.names if name.party]
     met = any(name.ids & other.ids or name.text in own for name in parties for other in there)
     return [f"name {parties[0].text}"] if there and parties and not met else []
@@ -248,6 +263,29 @@ def _own(statement: Statement, figure: Figure) -> str:
     if _FROM_TO.search(statement.text[max(before, begin) : figure.start]) and before > begin:
         before = begin
     return statement.text[max(begin, before) : figure.end]
+
+
+def _of_rival(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
+    """Return a fault where the stretch of another number has all that a clause is about, and that of its own not."""
+    measured = [each for each in statement.figures if each.unit or each.factor != 1]
+    opening, _ = statement.clause_at(measured[0].start)
+    strict = f"{statement.context} {statement.subject} {statement.text[:opening]} {_own(statement, figure)}"
+    words = [word for word in claim.words if _has_word(statement.text, word)] if "words" not in claim.inherited else []
+    names = [name for name in claim.names if _named_in(statement.text, name, statement)]
+    bare = [claim.text[each.start : each.end].strip() for each in claim.figures if not each.unit and each.factor == 1]
+    if not words and not bare and "names" in claim.inherited:
+        return []
+
+    def has_all(text: str) -> bool:
+        return (
+            all(_has_word(text, word) for word in words)
+            and all(_named_in(text, name, statement) for name in names)
+            and all(digits in text for digits in bare)
+        )
+
+    if not (words or names or bare) or has_all(strict):
+        return []
+    return ["number of something else"] if any(has_all(_own(statement, rival)) for rival in rivals) else []
 
 
 def _other_item(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
@@ -300,20 +338,31 @@ def _has_item(text: str, item: str, number: int, count: int) -> bool:
 def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
     """Return why some clauses of a statement do not support a clause without numbers."""
     text = statement.text[slice(*window)]
-    around = f"{statement.context} {statement.subject} {_head(statement, window)} {text}"
-    out = [f"name {name.text}" for name in claim.names if not _named_in(around, name, statement)]
-    inside = [each for each in statement.dates if window[0] <= each.start < window[1]]
-    for date in claim.dates:
-        if not (_allows(inside, date, figure=False) if inside and "dates" not in claim.inherited else _has_date(statement, date)):
-            out.append(f"date {date.period}")
+    owned = f"{statement.subject} {_head(statement, window)} {text}"
+    around = f"{statement.context} {owned}"
+    parties = f"{owned} {statement.house}" if statement.owner else f"{around} {statement.house}"
+    out = [f"name {n.text}" for n in claim.names if not _named_in(parties if n.party else around, n, statement)]
     out += [f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)]
-    if claim.words and _same_language(claim, statement):
-        there = sum(len(word) for word in claim.words if _has_word(around, word))
-        here = any(_has_word(text, word) for word in claim.words)
-        other = sum(len(word) for word in claim.words if not _has_word(around, word) and _has_word(statement.beside, word))
-        if not here or there < _LEAST * (sum(map(len, claim.words)) + other):
-            out.append("not in the source")
-    return [*out, *_strangers(claim, statement, window[1])]
+    if claim.words and not any(_has_word(text, word) for word in claim.words) and _same_language(claim, statement):
+        out.append("not in the source")
+    return [*out, *_uncovered(claim, statement, around), *_strangers(claim, statement, window[1])]
+
+
+def _uncovered(claim: Claim, statement: Statement, around: str) -> list[str]:
+    """Return a fault where too few words of a clause are in its source; those that the item has elsewhere count twice."""
+    if not claim.words or not _same_language(claim, statement):
+        return []
+    there = sum(len(word) for word in claim.words if _has_word(around, word))
+    other = sum(len(word) for word in claim.words if not _has_word(around, word) and _has_word(statement.beside, word))
+    return ["not in the source"] if there < _LEAST * (sum(map(len, claim.words)) + other) else []
+
+
+def _dated(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
+    """Return the dates of a clause that its source does not have; those of the same clauses go first."""
+    inside = [each for each in statement.dates if window[0] <= each.start < window[1]]
+    if inside and "dates" not in claim.inherited:
+        return [f"date {date.period}" for date in claim.dates if not _allows(inside, date, figure=False)]
+    return [f"date {date.period}" for date in claim.dates if not _has_date(statement, date)]
 
 
 def _bare_in(text: str, claim: Claim, figure: Figure) -> bool:
@@ -329,9 +378,9 @@ def _last_word(claim: Claim, statement: Statement, window: tuple[int, int]) -> i
 
 
 def _head(statement: Statement, window: tuple[int, int]) -> str:
-    """Return the party that a statement begins with, as the subject of its later clauses."""
+    """Return the name that a statement begins with, as the subject of its later clauses."""
     first = statement.names[0] if statement.names else None
-    return first.text if first and first.party and first.start <= _SHORTEST_WORD and window[0] else ""
+    return first.text if first and first.start <= _SHORTEST_WORD and window[0] else ""
 
 
 def _share(claim: Claim, text: str) -> float:
@@ -360,11 +409,12 @@ def _allows(stated: Iterable[Stated], date: Stated, *, figure: bool = True) -> b
     return any(dates_agree(date, each, figure=figure) for each in stated)
 
 
-def _dates_near(statement: Statement, figure: Figure) -> list[Stated]:
-    """Return the dates of a number: the last one before it, and those of its clause."""
-    before = [each for each in statement.dates if each.end <= figure.start and not each.base]
+def _dates_near(statement: Statement, figure: Figure, *, base: bool = False) -> list[Stated]:
+    """Return the dates of a number: the last one before it, and those of its clause; with `base` also 较2024年."""
+    dates = [each for each in statement.dates if base or not each.base]
+    before = [each for each in dates if each.end <= figure.start]
     begin, end = statement.clause_at(figure.start)
-    return [*before[-1:], *(each for each in statement.dates if begin <= each.start < end and each not in before[-1:])]
+    return [*before[-1:], *(each for each in dates if begin <= each.start < end and each not in before[-1:])]
 
 
 # ── certainty, denial, direction ────────────────────────────────────────────────────────────────────────────────────
@@ -393,22 +443,40 @@ def _held(claim: Claim, sentence: str, statement: Statement, place: tuple[int, i
 def _certainty(statement: Statement, place: tuple[int, int]) -> set[str]:
     """Return how a statement qualifies one of its clauses: by words before it, and by what its facts say."""
     patterns = claim_words().certainty
-    begin, _ = statement.clause_at(place[0])
-    before, own = statement.text[:begin], statement.text[begin : place[1]]
+    begin, end = statement.clause_at(place[0])
+    before, own = statement.text[:begin], statement.text[_stretch(statement, place[0]) : place[1]]
     settled = [match.end() for match in claim_words().settled.finditer(before)]
     before = before[settled[-1] :] if settled else before
     found = {name for name in ("rumoured", "conditional", "forecast") if patterns[name].search(before)}
     if not claim_words().settled.search(own):
-        found |= {name for name in ("planned", "forecast", "conditional") if patterns[name].search(own)}
-    found |= {name for name in ("rumoured", "refuted") if patterns[name].search(own)}
-    if statement.modality and statement.modality in _HELD and statement.modality != Modality.ASSERTED:
+        found |= {name for name in ("planned", "forecast", "likely", "conditional") if patterns[name].search(own)}
+    whole = statement.text[begin : max(end, place[1])]  # 减产传闻 has the word behind
+    found |= {name for name in ("rumoured", "refuted") if patterns[name].search(whole)}
+    if statement.modality in _HELD:
         found.add(statement.modality)
     return found
 
 
-def _opposite(claim: Claim, text: str) -> list[str]:
-    """Return a fault where what a clause says rises, falls in its source, one by one if both say as many."""
+def _stretch(statement: Statement, place: int) -> int:
+    """Return where what a number belongs to begins in its clause: after the number of its unit that is not listed with it."""
+    begin, _ = statement.clause_at(place)
+    figure = next((each for each in statement.figures if each.start == place), None)
+    if figure is None:
+        return begin
+    first = _run(statement, figure)[0]
+    ends = [each.end for each in statement.figures if each.unit == figure.unit and begin <= each.start and each.end <= first.start]
+    joined = ends and _FROM_TO.search(statement.text[ends[-1] : first.start])
+    return begin if not ends or joined else ends[-1]
+
+
+def _opposite(claim: Claim, text: str, *, moves: bool = False) -> list[str]:
+    """Return a fault where what a clause says rises, falls in its source, one by one if both say as many.
+
+    With `moves` a source in which nothing moves is one too.
+    """
     said, stated = _directions(claim.text), _directions(text)
+    if moves and said and not stated:
+        return ["direction"]
     if len(said) == len(stated):
         return ["direction"] if said != stated else []
     missing = set(said) - set(stated)
@@ -433,5 +501,4 @@ def _turned(claim: Claim, statement: Statement) -> list[str]:
 
 
 def _same_language(claim: Claim, statement: Statement) -> bool:
-    letters = sum(char.isascii() and char.isalpha() for char in statement.text)
-    return claim.chinese == (_OUTWEIGHS * len(_CHINESE.findall(statement.text)) >= letters)
+    return claim.chinese == bool(_CHINESE.search(statement.text))
