@@ -33,6 +33,7 @@ _ITEM = re.compile(r"[、,，]|和|及|与|以及")
 _REACH = 4  # adjoining clauses that one clause may sum up
 _LEAST = 0.5  # share of a clause's words that its source has
 _SHORTEST_WORD = 2
+_BESIDE = 4  # characters between a date and its number
 _HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured"))
 _HELD = {
     "rumoured": frozenset(("rumoured", "refuted")),
@@ -177,7 +178,7 @@ def _with_figures(claim: Claim, statement: Statement) -> list[str]:
         fitting = [other for other in statement.figures if _fits(figure, other, statement)]
         out += min((_misplaced(claim, statement, other) for other in fitting), key=len)
     whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
-    out += _uncovered(claim, statement, whole)
+    out += _uncovered(claim, statement, whole, least=0)
     out += [f"name {name.text}" for name in claim.names if not _named_in(whole, name, statement)]
     out += [f"date {date.period}" for date in claim.dates if not _has_date(statement, date)]
     if claim.chinese:
@@ -204,7 +205,7 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
     out += _other_party(claim, statement, figure)
     dated = _dates_near(statement, figure)
     several = len(claim.dates) > 1 and len(claim.figures) > 1
-    for date in () if several else claim.dates:
+    for date in () if several else (each for each in claim.dates if not each.base):
         if dated and not _allows(dated, date):
             elsewhere = any(_allows(_dates_near(statement, rival), date) for rival in rivals)
             if elsewhere or "dates" not in claim.inherited:
@@ -273,7 +274,8 @@ def _of_rival(claim: Claim, statement: Statement, figure: Figure, rivals: Sequen
     words = [word for word in claim.words if _has_word(statement.text, word)] if "words" not in claim.inherited else []
     names = [name for name in claim.names if _named_in(statement.text, name, statement)]
     bare = [claim.text[each.start : each.end].strip() for each in claim.figures if not each.unit and each.factor == 1]
-    if not words and not bare and "names" in claim.inherited:
+    alike = [each for each in claim.figures if each.unit == figure.unit]
+    if len(alike) > 1 or len(_run(statement, figure)) > 1 or (not words and not bare and "names" in claim.inherited):
         return []
 
     def has_all(text: str) -> bool:
@@ -348,13 +350,17 @@ def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> l
     return [*out, *_uncovered(claim, statement, around), *_strangers(claim, statement, window[1])]
 
 
-def _uncovered(claim: Claim, statement: Statement, around: str) -> list[str]:
-    """Return a fault where too few words of a clause are in its source; those that the item has elsewhere count twice."""
+def _uncovered(claim: Claim, statement: Statement, around: str, *, least: float = _LEAST) -> list[str]:
+    """Return a fault where too few words of a clause are in its source; those that the item has elsewhere count twice.
+
+    With `least` 0 words that the item has nowhere do not count: another wording, beside numbers that agree.
+    """
     if not claim.words or not _same_language(claim, statement):
         return []
     there = sum(len(word) for word in claim.words if _has_word(around, word))
     other = sum(len(word) for word in claim.words if not _has_word(around, word) and _has_word(statement.beside, word))
-    return ["not in the source"] if there < _LEAST * (sum(map(len, claim.words)) + other) else []
+    few = there < least * (sum(map(len, claim.words)) + other) if least else 0 < other >= there
+    return ["not in the source"] if few else []
 
 
 def _dated(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
@@ -414,7 +420,8 @@ def _dates_near(statement: Statement, figure: Figure, *, base: bool = False) -> 
     dates = [each for each in statement.dates if base or not each.base]
     before = [each for each in dates if each.end <= figure.start]
     begin, end = statement.clause_at(figure.start)
-    return [*before[-1:], *(each for each in dates if begin <= each.start < end and each not in before[-1:])]
+    near = [each for each in statement.dates if each.base and 0 <= figure.start - each.end <= _BESIDE]
+    return [*before[-1:], *near, *(each for each in dates if begin <= each.start < end and each not in before[-1:])]
 
 
 # ── certainty, denial, direction ────────────────────────────────────────────────────────────────────────────────────
@@ -427,7 +434,10 @@ def _held(claim: Claim, sentence: str, statement: Statement, place: tuple[int, i
     said |= {name for name in ("rumoured", "refuted") if patterns[name].search(sentence)}
     out = []
     both_deny = denies(claim.text) and denies(statement.text[place[0] : place[1]])
-    for name in sorted(_certainty(statement, place)):
+    found = _certainty(statement, place)
+    if claim.figures and any(date.period.start and date.period.start > statement.day for date in claim.dates):
+        found.add("forecast")  # a number of a time to come
+    for name in sorted(found):
         if not (both_deny and name == "planned") and not said & _HELD[name]:
             out.append(f"stated as certain, the source says {name}")
     begin, _ = statement.clause_at(place[0])
