@@ -66,7 +66,7 @@ class SentenceCheck:
         cited = [(cite, each) for cite in cites for each in self._items.get(cite, ())]
         everything = [(cite, each) for cite, found in self._items.items() for each in found]
         day = next((each.day for _, each in (*cited, *everything)), NO_DAY)
-        claims = list(self._claims(plain, day, chinese=bool(_CHINESE.search(sentence))))
+        claims = list(self._claims(sentence, plain, day))
         if claim_words().absent.search(plain) and not claims:
             return Verdict(tuple(self._absent(plain, everything, day)))
         if not cites:
@@ -84,8 +84,9 @@ class SentenceCheck:
             wrong = ["nothing that can be checked"]
         return Verdict(tuple(dict.fromkeys(wrong)), tuple(dict.fromkeys(sources)))
 
-    def _claims(self, plain: str, day: date, *, chinese: bool) -> Iterator[Claim]:
+    def _claims(self, sentence: str, plain: str, day: date) -> Iterator[Claim]:
         """Yield the clauses that claim something; each takes over what the one before it is about."""
+        chinese = bool(_CHINESE.search(sentence))
         names: tuple[Named, ...] = ()
         dates: tuple[Stated, ...] = ()
         words: tuple[str, ...] = ()
@@ -93,7 +94,8 @@ class SentenceCheck:
             clause = match[0].strip()
             if len(clause) < _SHORTEST or claim_words().absent.search(clause):
                 continue
-            figures, own_dates, own_names = figures_of(clause, day), dates_of(clause, day), self._names.within(clause)
+            figures, own_dates = figures_of(clause, day), dates_of(clause, day)
+            own_names = tuple(name for name in self._names.within(clause) if chinese or _is_capital(name.text, sentence))
             own_words = words_of(clause, (*own_names, *own_dates, *figures))
             if not (figures or own_dates or own_names or own_words):
                 continue
@@ -113,3 +115,9 @@ class SentenceCheck:
         """Whether a clause denies what the question asserts: 不是120亿元."""
         asked = {figure.value for figure in figures_of(self._question, day)}
         return denies(claim.text) and bool(claim.figures) and asked.issuperset(each.value for each in claim.figures)
+
+
+def _is_capital(name: str, sentence: str) -> bool:
+    """Whether an English sentence writes a name with a capital: no margin is the company Margin."""
+    found = re.search(re.escape(name), sentence, re.IGNORECASE)
+    return found is None or found[0][:1].isupper() or found[0][:1].isdigit()

@@ -175,24 +175,23 @@ def _sentences(text: str, above: Statement) -> Iterator[Statement]:
     for paragraph in _paragraphs(text[:_LONGEST]):
         label = _LABEL.match(folded(paragraph))
         named = [label[1]] if label else []
-        carried: list[str] = []
+        carried: dict[str, str] = {}
         for part in _SENTENCE_END.split(paragraph):
             sentence = folded(part).strip(" -*•#>")
             if not sentence or claim_words().instructs.search(sentence):
                 continue
             starts = label is not None and not carried and sentence.startswith(label[1])
-            subject = " ".join([] if starts else [*named, *carried])
+            subject = " ".join([] if starts else [*named, *carried.values()])
             statement = replace(above, text=sentence, subject=subject, quote=part.strip(" -*•#>"))
             yield statement
-            carried = _carried(statement) or carried
+            carried |= _carried(statement)
 
 
-def _carried(statement: Statement) -> list[str]:
+def _carried(statement: Statement) -> dict[str, str]:
     """Return what the next sentence is about where it does not say so: party, thing and date of this one."""
-    parties = [name.text for name in statement.names if name.party]
-    things = [name.text for name in statement.names if not name.party]
-    dates = [statement.text[each.start : each.end] for each in statement.dates]
-    return [*parties[:1], *things[:1], *dates[-1:]]
+    found = {"thing" if not name.party else "party": name.text for name in reversed(statement.names)}
+    dates = [statement.text[each.start : each.end] for each in statement.dates if not each.base]
+    return found | ({"date": dates[-1]} if dates else {})
 
 
 def without_instructions(text: str) -> str:

@@ -7,7 +7,7 @@ the number of 营收, and a company does not get what the statement says of anot
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import rjieba
@@ -27,8 +27,10 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _TURN = re.compile(
     r"(?:由|从)(.{1,20}?)(?:变更|转变|转|[上下]调|提[高升]|上升|下降|降低|增加|减少|回[升落]|[升降改减])[为至到]?“?(.{1,16})"
 )
+_OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
 _FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
 _LEAD_IN = re.compile(r"(?:此前的?|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
+_LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
 _ITEM = re.compile(r"[、,，]|和|及|与|以及")
 _REACH = 4  # adjoining clauses that one clause may sum up
 _LEAST = 0.5  # share of a clause's words that its source has
@@ -200,7 +202,8 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
         if not _named_in(near, name, statement) and any(_named_in(_own(statement, each), name, statement) for each in rivals):
             out.append(f"name {name.text}")
     out += _of_rival(claim, statement, figure, rivals)
-    out += _strangers(claim, statement, figure.end)
+    out += _other_measure(claim, statement, figure)
+    out += _strangers(claim, statement, (statement.clause_at(figure.start)[0], figure.end))
     out += _opposite(claim, _own(statement, figure)) if len(set(_directions(claim.text))) == 1 else []
     out += _other_party(claim, statement, figure)
     dated = _dates_near(statement, figure)
@@ -215,6 +218,18 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
     return out
 
 
+def _other_measure(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
+    """Return a fault where a clause gives a measure the number that its source gives another measure."""
+    own = _own(statement, figure)
+    for spellings in claim_words().measures:
+        said = any(word in spellings for word in claim.words)
+        if said and not any(word in own for word in spellings):
+            others = (each for each in claim_words().measures if each != spellings)
+            if any(word in own for other in others for word in other):
+                return ["number of another measure"]
+    return []
+
+
 def _near(statement: Statement, figure: Figure) -> str:
     """Return the text that a number belongs to: context, what comes before the first number, its own stretch."""
     measured = [each for each in statement.figures if each.unit or each.factor != 1] or [figure]
@@ -224,19 +239,22 @@ def _near(statement: Statement, figure: Figure) -> str:
     return f"{statement.context} {statement.subject} {statement.text[: measured[0].start]} {own}"
 
 
-def _strangers(claim: Claim, statement: Statement, until: int) -> list[str]:
-    """Return a fault where a clause is about a party that only the context names, and the statement about another."""
+def _strangers(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
+    """Return a fault where a part of a statement is about a party, and a clause about another one that is not there."""
     parties = [name for name in claim.names if name.party]
-    if not parties or any(_named_in(statement.text, name, statement) for name in parties):
+    if not parties or any(_named_in(statement.text[slice(*window)], name, statement) for name in parties):
         return []
-    own = [
+    leading = [
         other
         for other in statement.names
-        if other.party and not other.text.isascii() and other.start < until and _LEAD_IN.fullmatch(_before(statement, other))
-    ] or list(statement.owner)
-    about = own and not any(name.ids & other.ids or name.text in other.text for name in parties for other in own)
+        if other.party and not other.text.isascii() and other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
+    ]
+    own = [other for other in leading if window[0] <= other.start]
+    if not own and not any(_named_in(statement.text, name, statement) for name in parties):
+        own = leading or list(statement.owner)
+    met = any(name.ids & other.ids or name.text in other.text for name in parties for other in own)
     house = any(name.text in statement.house for name in parties)
-    return [f"name {parties[0].text}"] if about and not house else []
+    return [f"name {parties[0].text}"] if own and not met and not house else []
 
 
 def _other_party(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
@@ -258,12 +276,24 @@ def _before(statement: Statement, name: Named) -> str:
 
 
 def _own(statement: Statement, figure: Figure) -> str:
-    """Return the clause of a number, or its stretch since the number of its unit before it; 从…升至 is one stretch."""
-    begin, _ = statement.clause_at(figure.start)
-    before = max((each.end for each in statement.figures if each.unit == figure.unit and each.end <= figure.start), default=0)
-    if _FROM_TO.search(statement.text[max(before, begin) : figure.start]) and before > begin:
-        before = begin
-    return statement.text[max(begin, before) : figure.end]
+    """Return what a number belongs to in its clause, and the clause before where that is only 同比增长 or the like."""
+    begin = _stretch(statement, figure.start)
+    text = statement.text[begin : figure.end]
+    basis = claim_words().basis
+    while begin and not any(word not in basis for word in words_of(text, _inside(statement, begin, figure.end))):
+        begin, _ = statement.clause_at(begin - 1) if statement.clause_at(begin)[0] == begin else statement.clause_at(begin)
+        if begin and statement.text[begin - 1] in "(":
+            begin -= 1
+        text = statement.text[begin : figure.end]
+        if any(name.party and begin <= name.start < figure.end for name in statement.names):
+            break
+    return text
+
+
+def _inside(statement: Statement, begin: int, end: int) -> list[Named | Stated | Figure]:
+    """Return names, dates and numbers of a part of a statement, placed in that part."""
+    known = (*statement.names, *statement.dates, *statement.figures)
+    return [replace(each, start=each.start - begin, end=each.end - begin) for each in known if begin <= each.start and each.end <= end]
 
 
 def _of_rival(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
@@ -347,7 +377,7 @@ def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> l
     out += [f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)]
     if claim.words and not any(_has_word(text, word) for word in claim.words) and _same_language(claim, statement):
         out.append("not in the source")
-    return [*out, *_uncovered(claim, statement, around), *_strangers(claim, statement, window[1])]
+    return [*out, *_uncovered(claim, statement, around), *_strangers(claim, statement, window)]
 
 
 def _uncovered(claim: Claim, statement: Statement, around: str, *, least: float = _LEAST) -> list[str]:
@@ -355,11 +385,12 @@ def _uncovered(claim: Claim, statement: Statement, around: str, *, least: float 
 
     With `least` 0 words that the item has nowhere do not count: another wording, beside numbers that agree.
     """
-    if not claim.words or not _same_language(claim, statement):
-        return []
-    there = sum(len(word) for word in claim.words if _has_word(around, word))
-    other = sum(len(word) for word in claim.words if not _has_word(around, word) and _has_word(statement.beside, word))
-    few = there < least * (sum(map(len, claim.words)) + other) if least else 0 < other >= there
+    words, same = [word for word in claim.words if word not in claim_words().basis], claim_words().same
+    if not _same_language(claim, statement):
+        words, least = [word for word in words if word in same], 0
+    there = sum(len(word) for word in words if _has_word(around, word))
+    other = sum(len(word) for word in words if not _has_word(around, word) and _has_word(statement.beside, word))
+    few = there < least * (sum(map(len, words)) + other) if least else 0 < other >= there
     return ["not in the source"] if few else []
 
 
@@ -386,7 +417,12 @@ def _last_word(claim: Claim, statement: Statement, window: tuple[int, int]) -> i
 def _head(statement: Statement, window: tuple[int, int]) -> str:
     """Return the name that a statement begins with, as the subject of its later clauses."""
     first = statement.names[0] if statement.names else None
-    return first.text if first and first.start <= _SHORTEST_WORD and window[0] else ""
+    if first is None or not window[0]:
+        return ""
+    before = list(statement.text[: first.start])
+    for date in statement.dates:
+        before[date.start : date.end] = " " * (min(date.end, len(before)) - date.start) if date.start < len(before) else ""
+    return first.text if _OPENING.fullmatch("".join(before)) else ""
 
 
 def _share(claim: Claim, text: str) -> float:
@@ -400,7 +436,8 @@ def _has_word(text: str, word: str) -> bool:
 
 def _named_in(text: str, name: Named, statement: Statement) -> bool:
     """Whether a part of a statement has a name, an alias or a code of what it names."""
-    if _has_word(text, name.text):
+    latin = _LATIN.match(name.text)
+    if _has_word(text, name.text) or (latin and latin[0].strip() in text):
         return True
     known = (*statement.names, *statement.context_names)
     return any(other.ids & name.ids and other.text in text for other in known)
@@ -457,7 +494,9 @@ def _certainty(statement: Statement, place: tuple[int, int]) -> set[str]:
     before, own = statement.text[:begin], statement.text[_stretch(statement, place[0]) : place[1]]
     settled = [match.end() for match in claim_words().settled.finditer(before)]
     before = before[settled[-1] :] if settled else before
-    found = {name for name in ("rumoured", "conditional", "forecast") if patterns[name].search(before)}
+    measured = any(each.start == place[0] for each in statement.figures)
+    reaching = ("rumoured", "conditional", "forecast") if measured else ("rumoured", "conditional")
+    found = {name for name in reaching if patterns[name].search(before)}
     if not claim_words().settled.search(own):
         found |= {name for name in ("planned", "forecast", "likely", "conditional") if patterns[name].search(own)}
     whole = statement.text[begin : max(end, place[1])]  # 减产传闻 has the word behind

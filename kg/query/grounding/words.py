@@ -40,6 +40,8 @@ class ClaimWords:
     per: Mapping[str, str]
     same: Mapping[str, tuple[str, ...]]
     passed: re.Pattern[str]
+    basis: frozenset[str]
+    measures: tuple[tuple[str, ...], ...]
 
 
 @cache
@@ -48,6 +50,7 @@ def claim_words() -> ClaimWords:
     read = yaml.safe_load(resources.files("kg").joinpath("query", "grounding", "words.yaml").read_text("utf-8"))
     rises, falls = _any(read["rises"].split()), _any(read["falls"].split())
     nouns = {way: _any(words.split()) for way, words in read["nouns"].items()}
+    same = _same(read["same"])
     return ClaimWords(
         rises=re.compile(rises),
         falls=re.compile(falls),
@@ -65,7 +68,9 @@ def claim_words() -> ClaimWords:
         scales=read["scales"],
         units={word: (family, worth) for family, words in read["units"].items() for word, worth in words.items()},
         per=read["per"],
-        same=_same(read["same"]),
+        same=same,
+        basis=frozenset(read["basis"]),
+        measures=tuple(same.get(word, (word,)) for word in read["measures"]),
         passed=re.compile(_any(read["passed"].split())),
     )
 
