@@ -207,7 +207,8 @@ def _figure(text: str, match: re.Match[str], last: Figure | None) -> Figure:
 def _direction(text: str, start: int, end: int, last: Figure | None) -> int:
     """Return which way a number moves by the words right before it, or in English right after it."""
     floor = last.end if last else 0
-    if last and _JOINED.fullmatch(text[floor:start].strip()):
+    between = text[floor:start].strip()
+    if last and (_JOINED.fullmatch(between) or (not last.signed and between in ("、", "/", "和", "及", "与"))):
         return last.direction
     before = text[max(floor, start - 24) : start]
     before = re.split(r"[,，;；。]", before)[-1]

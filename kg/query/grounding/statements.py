@@ -29,7 +29,7 @@ _SHORTEST_NAME, _WHOLE = 2, 3  # a Chinese name of three characters is found ins
 NO_DAY = date(2000, 1, 1)  # of an item without a citation
 _MOST_STATEMENTS, _LONGEST = 200, 4000
 _SENTENCE_END = re.compile(r"[。！？!?；;|]+|(?<=[A-Za-z\d%)]{2})\.(?=\s|$)")
-_CLAUSE = re.compile(r"(?:[^,，:：→、]|(?<!\))、)+")
+_CLAUSE = re.compile(r"但?(?:(?!但)[^,，:：→、]|(?<!\))、)+")
 _PARAGRAPH = re.compile(r"[\n¶]+")
 ABOVE = " ▸ "
 _COLUMNS = 2
@@ -181,8 +181,9 @@ def _sentences(text: str, above: Statement) -> Iterator[Statement]:
             if not sentence or claim_words().instructs.search(sentence):
                 continue
             starts = label is not None and not carried and sentence.startswith(label[1])
-            subject = " ".join([] if starts else [*named, *carried.values()])
-            statement = replace(above, text=sentence, subject=subject, quote=part.strip(" -*•#>"))
+            statement = replace(above, text=sentence, quote=part.strip(" -*•#>"))
+            kept = [value for key, value in carried.items() if key != "thing" or not statement.names]
+            statement = replace(statement, subject=" ".join([] if starts else [*named, *kept]))
             yield statement
             carried |= _carried(statement)
 

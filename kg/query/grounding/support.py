@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import rjieba
@@ -110,7 +111,7 @@ def _faults(claim: Claim, sentence: str, statement: Statement) -> list[str]:
         return _least(_by_windows(claim, sentence, statement)) or []
     if wrong := _wrong_figures(claim, statement):
         return wrong
-    return _least(_by_figures(claim, sentence, statement, measured[-1])) or []
+    return _least(_by_figures(claim, sentence, statement, measured)) or []
 
 
 def _least(found: Iterator[list[str]]) -> list[str]:
@@ -123,12 +124,13 @@ def _least(found: Iterator[list[str]]) -> list[str]:
     return list(dict.fromkeys(best)) or ["not in the source"]
 
 
-def _by_figures(claim: Claim, sentence: str, statement: Statement, last: Figure) -> Iterator[list[str]]:
-    """Yield the faults for each place where a statement has the last number of a clause."""
-    for other in statement.figures:
-        if _fits(last, other, statement):
-            place = (other.start, other.end)
-            yield [*_with_figures(claim, statement), *_held(claim, sentence, statement, place)]
+def _by_figures(claim: Claim, sentence: str, statement: Statement, measured: Sequence[Figure]) -> Iterator[list[str]]:
+    """Yield the faults of a clause whose numbers a statement has, each where it fits best."""
+    out = _with_figures(claim, statement)
+    for figure in measured:
+        places = [(other.start, other.end) for other in statement.figures if _fits(figure, other, statement)]
+        out += min((_held(claim, sentence, statement, place) for place in places), key=len)
+    yield out
 
 
 def _by_windows(claim: Claim, sentence: str, statement: Statement) -> Iterator[list[str]]:
@@ -178,14 +180,22 @@ def _with_figures(claim: Claim, statement: Statement) -> list[str]:
         if not figure.unit and figure.factor == 1:
             continue
         fitting = [other for other in statement.figures if _fits(figure, other, statement)]
-        out += min((_misplaced(claim, statement, other) for other in fitting), key=len)
+        out += min((_misplaced(_of_figure(claim, figure), statement, other) for other in fitting), key=len)
     whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
-    out += _uncovered(claim, statement, whole, least=0)
+    out += [] if "words" in claim.inherited else _uncovered(claim, statement, whole, least=0)
     out += [f"name {name.text}" for name in claim.names if not _named_in(whole, name, statement)]
     out += [f"date {date.period}" for date in claim.dates if not _has_date(statement, date)]
     if claim.chinese:
         out += [f"name {word}" for word in claim.words if word.isascii() and not _has_word(whole, word)]
     return list(dict.fromkeys([*out, *_turned(claim, statement)]))
+
+
+def _of_figure(claim: Claim, figure: Figure) -> Claim:
+    """Return a clause with several numbers and names as the part of it that one number belongs to."""
+    alike = [each for each in claim.figures if each.unit == figure.unit]
+    before = [name for name in claim.names if name.end <= figure.start]
+    several = len(alike) > 1 and len(claim.names) > 1 and before and "names" not in claim.inherited
+    return replace(claim, names=(before[-1],)) if several and "分别" not in claim.text else claim
 
 
 def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
@@ -202,7 +212,7 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
         if not _named_in(near, name, statement) and any(_named_in(_own(statement, each), name, statement) for each in rivals):
             out.append(f"name {name.text}")
     out += _of_rival(claim, statement, figure, rivals)
-    out += _other_measure(claim, statement, figure)
+    out += _other_measure(claim, statement, figure) + _other_basis(claim, statement, figure)
     out += _strangers(claim, statement, (statement.clause_at(figure.start)[0], figure.end))
     out += _opposite(claim, _own(statement, figure)) if len(set(_directions(claim.text))) == 1 else []
     out += _other_party(claim, statement, figure)
@@ -228,6 +238,15 @@ def _other_measure(claim: Claim, statement: Statement, figure: Figure) -> list[s
             if any(word in own for other in others for word in other):
                 return ["number of another measure"]
     return []
+
+
+def _other_basis(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
+    """Return a fault where a clause gives 同比 the number that its source gives 环比."""
+    own = statement.text[_stretch(statement, figure.start) : figure.end]
+    groups = claim_words().basis
+    said = [group for group in groups if any(word in claim.text for word in group)]
+    stated = [group for group in groups if any(word in own for word in group)]
+    return ["number of another basis"] if len(said) == 1 and stated and said[0] not in stated else []
 
 
 def _near(statement: Statement, figure: Figure) -> str:
@@ -263,6 +282,10 @@ def _other_party(claim: Claim, statement: Statement, figure: Figure) -> list[str
     own = _own(statement, figure)
     there = [name for name in statement.names if name.party and begin <= name.start < end and name.text in own]
     there = [name for name in there if not name.text.isascii()]
+    before = [name for name in statement.names if name.party and not name.text.isascii() and name.end <= figure.start]
+    if not there and before and not any(_named_in(statement.text[: figure.start], n, statement) for n in claim.names if n.party):
+        later = any(_named_in(statement.text[figure.start :], name, statement) for name in claim.names if name.party)
+        there = before[-1:] if later else []
     parties = [name for name in claim.names if name.party]
     met = any(name.ids & other.ids or name.text in own for name in parties for other in there)
     return [f"name {parties[0].text}"] if there and parties and not met else []
@@ -279,15 +302,22 @@ def _own(statement: Statement, figure: Figure) -> str:
     """Return what a number belongs to in its clause, and the clause before where that is only 同比增长 or the like."""
     begin = _stretch(statement, figure.start)
     text = statement.text[begin : figure.end]
-    basis = claim_words().basis
-    while begin and not any(word not in basis for word in words_of(text, _inside(statement, begin, figure.end))):
-        begin, _ = statement.clause_at(begin - 1) if statement.clause_at(begin)[0] == begin else statement.clause_at(begin)
-        if begin and statement.text[begin - 1] in "(":
-            begin -= 1
+    while begin and _says_nothing(statement, begin, figure.end):
+        start = statement.clause_at(begin)[0]
+        begin = start if start < begin else statement.clause_at(begin - 1)[0] if start == begin else 0
         text = statement.text[begin : figure.end]
-        if any(name.party and begin <= name.start < figure.end for name in statement.names):
-            break
     return text
+
+
+def _says_nothing(statement: Statement, begin: int, end: int) -> bool:
+    """Whether a part of a statement before a number is only a direction or what it is compared with."""
+    if any(begin <= name.start < end for name in statement.names):
+        return False
+    text = statement.text[begin:end]
+    for group in claim_words().basis:
+        for word in group:
+            text = text.replace(word, " " * len(word))
+    return not words_of(text, _inside(statement, begin, end))
 
 
 def _inside(statement: Statement, begin: int, end: int) -> list[Named | Stated | Figure]:
@@ -327,6 +357,10 @@ def _other_item(claim: Claim, statement: Statement, figure: Figure, rivals: Sequ
     if marked < 0:
         return []
     years = [each.years for each in statement.dates if len(each.years) == len(run) and each.end <= marked]
+    listed = [each for each in statement.dates if each.end <= marked and not each.base][-len(run) :]
+    gaps = [statement.text[one.end : other.start] for one, other in pairwise(listed)]
+    if len(listed) == len(run) and all(_ITEM.fullmatch(gap) for gap in gaps):
+        years.append(tuple(each.period for each in listed))
     position = run.index(figure)
     if years:
         wanted = [date.period for date in claim.dates]
@@ -341,7 +375,7 @@ def _run(statement: Statement, figure: Figure) -> list[Figure]:
     """Return the numbers of one unit that a number is listed with."""
     run: list[Figure] = []
     for each in statement.figures:
-        joined = run and each.unit == run[-1].unit and re.fullmatch(r"[、/和及与,，+\- ]{1,3}", statement.text[run[-1].end : each.start])
+        joined = run and each.unit == run[-1].unit and re.fullmatch(r" ?[、/和及与,，] ?[-+]?", statement.text[run[-1].end : each.start])
         if not joined:
             if figure in run:
                 return run
@@ -385,7 +419,7 @@ def _uncovered(claim: Claim, statement: Statement, around: str, *, least: float 
 
     With `least` 0 words that the item has nowhere do not count: another wording, beside numbers that agree.
     """
-    words, same = [word for word in claim.words if word not in claim_words().basis], claim_words().same
+    words, same = [word for word in claim.words if not any(word in group for group in claim_words().basis)], claim_words().same
     if not _same_language(claim, statement):
         words, least = [word for word in words if word in same], 0
     there = sum(len(word) for word in words if _has_word(around, word))
@@ -411,6 +445,9 @@ def _last_word(claim: Claim, statement: Statement, window: tuple[int, int]) -> i
     """Return the end of the last word of a clause in a window; what follows it does not qualify the clause."""
     text = statement.text[slice(*window)]
     ends = [text.find(word) + len(word) for word in (*claim.words, *(name.text for name in claim.names)) if word in text]
+    words = claim_words()
+    if _directions(claim.text):
+        ends += [match.end() for pattern in (words.rises, words.falls) for match in pattern.finditer(text)]
     return window[0] + max(ends, default=len(text))
 
 
@@ -457,6 +494,8 @@ def _dates_near(statement: Statement, figure: Figure, *, base: bool = False) -> 
     dates = [each for each in statement.dates if base or not each.base]
     before = [each for each in dates if each.end <= figure.start]
     begin, end = statement.clause_at(figure.start)
+    if before and figure.start - before[-1].end <= _BESIDE:
+        return before[-1:]
     near = [each for each in statement.dates if each.base and 0 <= figure.start - each.end <= _BESIDE]
     return [*before[-1:], *near, *(each for each in dates if begin <= each.start < end and each not in before[-1:])]
 
@@ -499,6 +538,8 @@ def _certainty(statement: Statement, place: tuple[int, int]) -> set[str]:
     found = {name for name in reaching if patterns[name].search(before)}
     if not claim_words().settled.search(own):
         found |= {name for name in ("planned", "forecast", "likely", "conditional") if patterns[name].search(own)}
+    if not measured and claim_words().held_after.search(statement.text[begin:end].strip()):
+        found.add("planned")
     whole = statement.text[begin : max(end, place[1])]  # 减产传闻 has the word behind
     found |= {name for name in ("rumoured", "refuted") if patterns[name].search(whole)}
     if statement.modality in _HELD:

@@ -30,6 +30,7 @@ class ClaimWords:
     falls_after: re.Pattern[str]
     certainty: Mapping[str, re.Pattern[str]]
     settled: re.Pattern[str]
+    held_after: re.Pattern[str]
     denies: re.Pattern[str]
     denied_not: re.Pattern[str]
     instructs: re.Pattern[str]
@@ -40,7 +41,7 @@ class ClaimWords:
     per: Mapping[str, str]
     same: Mapping[str, tuple[str, ...]]
     passed: re.Pattern[str]
-    basis: frozenset[str]
+    basis: tuple[frozenset[str], ...]
     measures: tuple[tuple[str, ...], ...]
 
 
@@ -60,6 +61,7 @@ def claim_words() -> ClaimWords:
         falls_after=re.compile(rf"(?:的| )(?:{falls}|{nouns['falls']})"),
         certainty={name: re.compile(pattern, re.IGNORECASE) for name, pattern in read["certainty"].items()},
         settled=re.compile(read["settled"]),
+        held_after=re.compile(read["held_after"]),
         denies=re.compile(_any(read["denies"].split())),
         denied_not=re.compile(read["denied_not"]),
         instructs=re.compile(read["instructs"], re.IGNORECASE),
@@ -69,7 +71,7 @@ def claim_words() -> ClaimWords:
         units={word: (family, worth) for family, words in read["units"].items() for word, worth in words.items()},
         per=read["per"],
         same=same,
-        basis=frozenset(read["basis"]),
+        basis=tuple(frozenset(words) for words in read["basis"]),
         measures=tuple(same.get(word, (word,)) for word in read["measures"]),
         passed=re.compile(_any(read["passed"].split())),
     )
