@@ -147,7 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
         message = answer["choices"][0]["message"]
         deltas: list[tuple[dict[str, Any], str]] = [(message, ""), ({}, answer["choices"][0]["finish_reason"])]
         chunk = answer | {"object": "chat.completion.chunk"}
-        events = [chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": end or None}]} for delta, end in deltas]
+        events = [
+            chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": end or None}]} for delta, end in deltas
+        ]
         lines = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
         self._send(lines.encode(), "text/event-stream")
 

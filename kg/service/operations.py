@@ -296,7 +296,12 @@ class ProseQuestion(SureQuestion):
 
     question: Words
     budget_tokens: Annotated[
-        int, Field(ge=100, le=32_000, description="材料最多多少个词元（按上限估计） · most tokens of material, an upper estimate")
+        int,
+        Field(
+            ge=100,
+            le=32_000,
+            description="材料最多多少个词元（按上限估计） · most tokens of material, an upper estimate",
+        ),
     ] = PROSE_TOKENS
 
 

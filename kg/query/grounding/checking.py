@@ -95,7 +95,9 @@ class SentenceCheck:
             if len(clause) < _SHORTEST or claim_words().absent.search(clause):
                 continue
             figures, own_dates = figures_of(clause, day), dates_of(clause, day)
-            own_names = tuple(name for name in self._names.within(clause) if chinese or _is_capital(name.text, sentence))
+            own_names = tuple(
+                name for name in self._names.within(clause) if chinese or _is_capital(name.text, sentence)
+            )
             own_words = words_of(clause, (*own_names, *own_dates, *figures))
             if not (figures or own_dates or own_names or own_words):
                 continue

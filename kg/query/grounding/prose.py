@@ -32,7 +32,9 @@ _SENTENCE = re.compile(
 )
 _REASONED_TOO_LONG = "the reply reached its length limit before an answer"
 _THINKING = re.compile(r"<(think|thinking|reasoning|thought)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_THOUGHT = re.compile(r"\A.*</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE)  # opened by the template
+_THOUGHT = re.compile(
+    r"\A.*</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE
+)  # opened by the template
 
 
 _FAULTS = {
@@ -118,7 +120,9 @@ def prose(
     notes = [word("prose.cut", lang)] if reply.cut else []
     if lost:
         texts = word("sentences", lang).join(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…" for text in lost)
-        notes.append(word("prose.removed" if len(lost) > 1 else "prose.removed_one", lang, count=len(lost), texts=texts))
+        notes.append(
+            word("prose.removed" if len(lost) > 1 else "prose.removed_one", lang, count=len(lost), texts=texts)
+        )
     body = kept or f"{word('prose.plain', lang)}\n{_plain(answer, lang)}"
     return ProseAnswer(
         question=found.question,

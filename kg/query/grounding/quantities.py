@@ -32,10 +32,14 @@ _ENGLISH_DATES = (
 )
 _PREPOSED = re.compile(rf"\b(?:in|for|of|by|from|to|on|at) (?={_YEAR}(?:年|[hq][1-4])|\d{{1,2}}-?\d{{0,2}}月)")
 _PERIOD_LETTER = re.compile(r"(?<=\d)(?:[hq][1-4]|e)(?![a-z\d])|(?<![\da-z])[1-4][hq](?=\d\d)|\b[hq][1-4]\b|\bfy(?=\d)")
-_LONE_YEAR = re.compile(r"(?<![\d.A-Za-z/-])((?:19|20)\d\d)(?!\.\d)(?![\d年%A-Za-z/亿万千元吨家倍个-]|\s*[-–~至]\s*\d|[前首第一二三四上下])")
+_LONE_YEAR = re.compile(
+    r"(?<![\d.A-Za-z/-])((?:19|20)\d\d)(?!\.\d)(?![\d年%A-Za-z/亿万千元吨家倍个-]|\s*[-–~至]\s*\d|[前首第一二三四上下])"
+)
 _WIDE = str.maketrans("０１２３４５６７８９％．＋－–—−～［］（）：；！？", "0123456789%.+----~[]():;!?")
 _CHINESE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
-_BLANKS = re.compile(rf"(?<=[{_CHINESE}“”()\[\]:;]) +| +(?=[{_CHINESE}“”)\]:;%])|(?<=[-+~/]) +(?=\d)|(?<=\d) +(?=[-+~/%])| +(?=/)|(?<=/) +|(?<=[{_CHINESE}]) +(?=[-+]\d)")
+_BLANKS = re.compile(
+    rf"(?<=[{_CHINESE}“”()\[\]:;]) +| +(?=[{_CHINESE}“”)\]:;%])|(?<=[-+~/]) +(?=\d)|(?<=\d) +(?=[-+~/%])| +(?=/)|(?<=/) +|(?<=[{_CHINESE}]) +(?=[-+]\d)"
+)
 _EDGE = re.compile(r"((?:季度|[qh][1-4]|\d年|月))[末底]")  # 25Q2末 is dated like 25Q2
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _YEARLY = re.compile(r"\d{4}|\d\d年|\d\d[QH]|[QH]\d\d|年")
@@ -141,7 +145,14 @@ def _chinese_date(groups: Sequence[str | None], order: tuple[int, int, int]) -> 
 def dates_of(text: str, day: date) -> tuple[Stated, ...]:
     """Return the dates of a folded sentence; those that only name the base of a comparison are left out."""
     return tuple(
-        Stated(each.start, each.end, each.period, tuple(yearly(each)), not _YEARLY.search(each.text), each.role == "comparison")
+        Stated(
+            each.start,
+            each.end,
+            each.period,
+            tuple(yearly(each)),
+            not _YEARLY.search(each.text),
+            each.role == "comparison",
+        )
         for each in find_periods(text, day)
         if not _RELATIVE.search(each.text) and not _LASTING.search(text[: each.start])
     )
@@ -185,6 +196,21 @@ def figures_of(text: str, day: date) -> tuple[Figure, ...]:
             found[place] = replace(
                 one, value=one.value * worth, precision=one.precision * worth, unit=after.unit, factor=worth
             )
+    for place in range(1, len(found)):  # $65-70
+        one, after = found[place - 1], found[place]
+        if (
+            one.unit
+            and not after.unit
+            and after.factor == 1
+            and _JOINED.fullmatch(plain[one.end : after.start].strip())
+        ):
+            found[place] = replace(
+                after,
+                value=after.value * one.factor,
+                precision=after.precision * one.factor,
+                unit=one.unit,
+                factor=one.factor,
+            )
     return tuple(found)
 
 
@@ -221,4 +247,3 @@ def _direction(text: str, start: int, end: int, last: Figure | None) -> int:
         if pattern.match(after):
             return direction
     return 0
-

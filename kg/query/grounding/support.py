@@ -209,7 +209,9 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
         if not _has_word(near, word) and any(_has_word(_own(statement, rival), word) for rival in rivals):
             out.append(f"{word} of another number")
     for name in claim.names:
-        if not _named_in(near, name, statement) and any(_named_in(_own(statement, each), name, statement) for each in rivals):
+        if not _named_in(near, name, statement) and any(
+            _named_in(_own(statement, each), name, statement) for each in rivals
+        ):
             out.append(f"name {name.text}")
     out += _of_rival(claim, statement, figure, rivals)
     out += _other_measure(claim, statement, figure) + _other_basis(claim, statement, figure)
@@ -266,7 +268,10 @@ def _strangers(claim: Claim, statement: Statement, window: tuple[int, int]) -> l
     leading = [
         other
         for other in statement.names
-        if other.party and not other.text.isascii() and other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
+        if other.party
+        and not other.text.isascii()
+        and other.start < window[1]
+        and _LEAD_IN.fullmatch(_before(statement, other))
     ]
     own = [other for other in leading if window[0] <= other.start]
     if not own and not any(_named_in(statement.text, name, statement) for name in parties):
@@ -283,7 +288,11 @@ def _other_party(claim: Claim, statement: Statement, figure: Figure) -> list[str
     there = [name for name in statement.names if name.party and begin <= name.start < end and name.text in own]
     there = [name for name in there if not name.text.isascii()]
     before = [name for name in statement.names if name.party and not name.text.isascii() and name.end <= figure.start]
-    if not there and before and not any(_named_in(statement.text[: figure.start], n, statement) for n in claim.names if n.party):
+    if (
+        not there
+        and before
+        and not any(_named_in(statement.text[: figure.start], n, statement) for n in claim.names if n.party)
+    ):
         later = any(_named_in(statement.text[figure.start :], name, statement) for name in claim.names if name.party)
         there = before[-1:] if later else []
     parties = [name for name in claim.names if name.party]
@@ -323,7 +332,11 @@ def _says_nothing(statement: Statement, begin: int, end: int) -> bool:
 def _inside(statement: Statement, begin: int, end: int) -> list[Named | Stated | Figure]:
     """Return names, dates and numbers of a part of a statement, placed in that part."""
     known = (*statement.names, *statement.dates, *statement.figures)
-    return [replace(each, start=each.start - begin, end=each.end - begin) for each in known if begin <= each.start and each.end <= end]
+    return [
+        replace(each, start=each.start - begin, end=each.end - begin)
+        for each in known
+        if begin <= each.start and each.end <= end
+    ]
 
 
 def _of_rival(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
@@ -375,7 +388,11 @@ def _run(statement: Statement, figure: Figure) -> list[Figure]:
     """Return the numbers of one unit that a number is listed with."""
     run: list[Figure] = []
     for each in statement.figures:
-        joined = run and each.unit == run[-1].unit and re.fullmatch(r" ?[、/和及与,，] ?[-+]?", statement.text[run[-1].end : each.start])
+        joined = (
+            run
+            and each.unit == run[-1].unit
+            and re.fullmatch(r" ?[、/和及与,，] ?[-+]?", statement.text[run[-1].end : each.start])
+        )
         if not joined:
             if figure in run:
                 return run
@@ -407,8 +424,11 @@ def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> l
     owned = f"{statement.subject} {_head(statement, window)} {text}"
     around = f"{statement.context} {owned}"
     parties = f"{owned} {statement.house}" if statement.owner else f"{around} {statement.house}"
-    out = [f"name {n.text}" for n in claim.names if not _named_in(parties if n.party else around, n, statement)]
-    out += [f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)]
+    wanted = [name for name in claim.names if name.party or "names" not in claim.inherited]
+    out = [f"name {n.text}" for n in wanted if not _named_in(parties if n.party else around, n, statement)]
+    out += [
+        f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)
+    ]
     if claim.words and not any(_has_word(text, word) for word in claim.words) and _same_language(claim, statement):
         out.append("not in the source")
     return [*out, *_uncovered(claim, statement, around), *_strangers(claim, statement, window)]
@@ -419,11 +439,16 @@ def _uncovered(claim: Claim, statement: Statement, around: str, *, least: float 
 
     With `least` 0 words that the item has nowhere do not count: another wording, beside numbers that agree.
     """
-    words, same = [word for word in claim.words if not any(word in group for group in claim_words().basis)], claim_words().same
-    if not _same_language(claim, statement):
-        words, least = [word for word in words if word in same], 0
+    words, same = (
+        [word for word in claim.words if not any(word in group for group in claim_words().basis)],
+        claim_words().same,
+    )
+    foreign = not _same_language(claim, statement)
+    words = [word for word in words if word in same] if foreign else words
     there = sum(len(word) for word in words if _has_word(around, word))
     other = sum(len(word) for word in words if not _has_word(around, word) and _has_word(statement.beside, word))
+    if foreign:
+        return ["not in the source"] if other and not there else []
     few = there < least * (sum(map(len, words)) + other) if least else 0 < other >= there
     return ["not in the source"] if few else []
 
@@ -444,7 +469,9 @@ def _bare_in(text: str, claim: Claim, figure: Figure) -> bool:
 def _last_word(claim: Claim, statement: Statement, window: tuple[int, int]) -> int:
     """Return the end of the last word of a clause in a window; what follows it does not qualify the clause."""
     text = statement.text[slice(*window)]
-    ends = [text.find(word) + len(word) for word in (*claim.words, *(name.text for name in claim.names)) if word in text]
+    ends = [
+        text.find(word) + len(word) for word in (*claim.words, *(name.text for name in claim.names)) if word in text
+    ]
     words = claim_words()
     if _directions(claim.text):
         ends += [match.end() for pattern in (words.rises, words.falls) for match in pattern.finditer(text)]
@@ -458,7 +485,9 @@ def _head(statement: Statement, window: tuple[int, int]) -> str:
         return ""
     before = list(statement.text[: first.start])
     for date in statement.dates:
-        before[date.start : date.end] = " " * (min(date.end, len(before)) - date.start) if date.start < len(before) else ""
+        before[date.start : date.end] = (
+            " " * (min(date.end, len(before)) - date.start) if date.start < len(before) else ""
+        )
     return first.text if _OPENING.fullmatch("".join(before)) else ""
 
 
@@ -521,7 +550,7 @@ def _held(claim: Claim, sentence: str, statement: Statement, place: tuple[int, i
     denied = denies(statement.text[begin:end]) or statement.polarity == Polarity.NEGATIVE
     if denied and not denies(claim.text) and not said & {"refuted"}:
         out.append("affirmed, the source denies it")
-    if denies(claim.text) and not denied and "refuted" not in _certainty(statement, place):
+    if denies(claim.text) and not denied and not found & {"rumoured", "refuted"}:
         out.append("denied, the source affirms it")
     return out
 
@@ -554,7 +583,11 @@ def _stretch(statement: Statement, place: int) -> int:
     if figure is None:
         return begin
     first = _run(statement, figure)[0]
-    ends = [each.end for each in statement.figures if each.unit == figure.unit and begin <= each.start and each.end <= first.start]
+    ends = [
+        each.end
+        for each in statement.figures
+        if each.unit == figure.unit and begin <= each.start and each.end <= first.start
+    ]
     joined = ends and _FROM_TO.search(statement.text[ends[-1] : first.start])
     return begin if not ends or joined else ends[-1]
 

@@ -86,9 +86,7 @@ def test_each_fault_is_one_line_and_is_not_kept(
 
 
 @pytest.mark.parametrize("status", [429, 500])
-def test_a_busy_model_is_asked_again_and_then_given_up(
-    scripted: tuple[TestClient, list[Scripted | str]], status: int
-):
+def test_a_busy_model_is_asked_again_and_then_given_up(scripted: tuple[TestClient, list[Scripted | str]], status: int):
     client, replies = scripted
     replies[:] = [Scripted(status=status)]
     found = prose(client)
