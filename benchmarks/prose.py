@@ -2,8 +2,8 @@
 
     python -m benchmarks.prose --kb kb.liantu [--reports FOLDER] [--set FILE] [--misses]
 
-`benchmarks/sentences.txt` has sentences over the bundled reports (`liantu ingest notebooks/demo/reports --kb kb.liantu`),
-true ones and false ones of thirteen kinds; a file of the same form may be given for other documents.
+`benchmarks/sentences.txt` has sentences over the bundled reports, true ones and false ones of twelve kinds, for a base
+made by `liantu ingest notebooks/demo/reports --kb kb.liantu`. A file of the same form may be given for other documents.
 """
 
 from __future__ import annotations
@@ -95,11 +95,11 @@ def main() -> None:
             total[case.kind] += 1
             right[case.kind] += bool(found) == bool(case.kind)
             if options.misses and bool(found) != bool(case.kind):
-                print(f"{case.kind or 'true'}: {case.sentence} {found}")  # noqa: T201 -- a command
+                print(f"{case.kind or 'true'}: {case.sentence} {found}")
     false = [kind for kind in total if kind]
     refused, wrong = sum(right[kind] for kind in false), sum(total[kind] for kind in false)
-    print(f"true sentences kept {right['']}/{total['']}, false ones refused {refused}/{wrong}")  # noqa: T201
-    print(", ".join(f"{kind} {right[kind]}/{total[kind]}" for kind in sorted(false)))  # noqa: T201
+    print(f"true sentences kept {right['']}/{total['']}, false ones refused {refused}/{wrong}")
+    print(", ".join(f"{kind} {right[kind]}/{total[kind]}" for kind in sorted(false)))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kg.query.grounding.claims import Claim, denies, words_of
 from kg.query.grounding.quantities import dates_of, figures_of, folded
 from kg.query.grounding.statements import NO_DAY, KnownNames, statements
-from kg.query.grounding.support import Claim, best_support, denies, words_of
+from kg.query.grounding.support import best_support
 from kg.query.grounding.words import claim_words
 
 if TYPE_CHECKING:

@@ -171,7 +171,7 @@ def _citations(verdict: Verdict, items: dict[str, ContextItem]) -> tuple[Citatio
 
 
 def _shown(sentence: ProseSentence, lang: Lang) -> str:
-    """Return a kept sentence with its handles and its sources: 通威股份生产硅料。[A1]（示例证券甲，2024-02-01，第 3 页）."""
+    """Return a kept sentence with handles and sources: 通威股份生产硅料。[A1]（示例证券甲，2024-02-01，第 3 页）."""
     text = sentence.text
     sources = dict.fromkeys(
         word(

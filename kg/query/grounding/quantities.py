@@ -1,4 +1,4 @@
-"""Read figures and dates of a sentence in either language, in one unit per family, so that two sentences can be compared.
+"""Read figures and dates of a sentence in either language, in one unit per family, for comparing two sentences.
 
 Figures that a reader of documents would pass over (model numbers, ranks) are read too: a sentence may repeat them only
 as its source writes them.
@@ -16,7 +16,7 @@ from kg.period import Precision
 from kg.query.grounding.words import claim_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from datetime import date
 
     from kg.period import Period
@@ -38,7 +38,8 @@ _LONE_YEAR = re.compile(
 _WIDE = str.maketrans("０１２３４５６７８９％．＋－–—−～［］（）：；！？", "0123456789%.+----~[]():;!?")
 _CHINESE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
 _BLANKS = re.compile(
-    rf"(?<=[{_CHINESE}“”()\[\]:;]) +| +(?=[{_CHINESE}“”)\]:;%])|(?<=[-+~/]) +(?=\d)|(?<=\d) +(?=[-+~/%])| +(?=/)|(?<=/) +|(?<=[{_CHINESE}]) +(?=[-+]\d)"
+    rf"(?<=[{_CHINESE}“”()\[\]:;]) +| +(?=[{_CHINESE}“”)\]:;%])"
+    rf"|(?<=[-+~/]) +(?=\d)|(?<=\d) +(?=[-+~/%])| +(?=/)|(?<=/) +|(?<=[{_CHINESE}]) +(?=[-+]\d)"
 )
 _EDGE = re.compile(r"((?:季度|[qh][1-4]|\d年|月))[末底]")  # 25Q2末 is dated like 25Q2
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -104,8 +105,10 @@ def _headed(around: str) -> set[tuple[str, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A date expression at `[start, end)`; `years` are those of a span of years, a `bare` one names no year,
-    a `base` is what is compared with."""
+    """A date expression at `[start, end)`.
+
+    `years` are those of a span of years, a `bare` one names no year, a `base` is what is compared with.
+    """
 
     start: int
     end: int

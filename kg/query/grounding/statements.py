@@ -87,11 +87,11 @@ def _borders(text: str) -> set[int]:
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence of a cited item; `subject` is what it inherits from its label or the sentence before it, `context`
-    its title and headings, `house` who publishes it, `beside` the whole item.
+    """One sentence of a cited item.
 
-    `modality` and `polarity` are those of the item's facts, "" where they do not agree or there are none. `quote` is the
-    sentence as written, of the citation number `cited` of the item.
+    `subject` is what it inherits from its label or the sentence before it, `context` its title and headings, `house`
+    who publishes it, `beside` the whole item. `modality` and `polarity` are those of the item's facts, "" where they
+    do not agree or there are none. `quote` is the sentence as written, of the citation number `cited` of the item.
     """
 
     text: str
@@ -115,6 +115,11 @@ class Statement:
     def names(self) -> tuple[Named, ...]:
         """The names in it."""
         return self.names_in.within(self.text)
+
+    @cached_property
+    def parties(self) -> tuple[Named, ...]:
+        """Those who act in it, where they have Chinese names; Latin ones are words too often."""
+        return tuple(name for name in self.names if name.party and not name.text.isascii())
 
     @cached_property
     def context_names(self) -> tuple[Named, ...]:

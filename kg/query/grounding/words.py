@@ -15,7 +15,11 @@ from kg.query.ask.lexicon import lexicon
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_FILLER = r"(?:了|约|近|为|达|超过|超|逾|至|到|约为|分别|再|幅度|大幅|小幅|进一步|整体|均|共|合计|不|by|to|of|at|about|around|some|nearly|roughly|was|is|up|down|[ :(=])"
+_FILLERS = (
+    "了 约 近 为 达 超过 超 逾 至 到 约为 分别 再 幅度 大幅 小幅 进一步 整体 均 共 合计 不 "
+    "by to of at about around some nearly roughly was is up down"
+)
+_FILLER = rf"(?:{'|'.join(_FILLERS.split())}|[ :(=])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,8 @@ def _number(read: Mapping[str, Any]) -> re.Pattern[str]:
     units = [word for words in read["units"].values() for word in words]
     signs = [word for word in units if word.endswith("$") or word in ("€", "usd", "cny", "rmb", "hkd", "eur")]
     return re.compile(
-        rf"(?P<before>(?:{_any(signs)}) ?)?(?<![\d.])(?P<n>\d+(?:\.\d+)?)[余多]?(?P<scale> ?(?:{_any(read['scales'])}))?"
+        rf"(?P<before>(?:{_any(signs)}) ?)?(?<![\d.])(?P<n>\d+(?:\.\d+)?)[余多]?"
+        rf"(?P<scale> ?(?:{_any(read['scales'])}))?"
         rf"(?P<unit> ?(?:{_any(units)}))?(?:(?<=\S)(?:/| per | a )(?P<per>{_any(read['per'])}))?"
     )
 
