@@ -195,7 +195,7 @@ def _print_prose(question: str, **options: Any) -> None:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2))
         return
     click.echo(answer.text)
-    shown = {}
+    shown: dict[str, None] = {}
     for sentence in answer.sentences:
         cites = "".join(f"[{cite}]" for cite in sentence.cites)
         for citation in sentence.citations:

@@ -63,7 +63,9 @@ def with_figures(claim: Claim, statement: Statement) -> list[str]:
         if not figure.unit and figure.factor == 1:
             continue
         fitting = [other for other in statement.figures if fits(figure, other, statement)]
-        out += min((_misplaced(_of_figure(claim, figure), statement, other) for other in fitting), key=len)
+        out += min(
+            (_misplaced(_of_figure(claim, figure), statement, other) for other in fitting), key=lambda each: len(each)
+        )
     whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
     out += [] if "words" in claim.inherited else uncovered(claim, statement, whole, least=0)
     out += [f"name {name.text}" for name in claim.names if not named_in(whole, name, statement)]
@@ -184,7 +186,7 @@ def _says_nothing(statement: Statement, begin: int, end: int) -> bool:
 
 def _inside(statement: Statement, begin: int, end: int) -> list[Named | Stated | Figure]:
     """Return names, dates and numbers of a part of a statement, placed in that part."""
-    known = (*statement.names, *statement.dates, *statement.figures)
+    known: tuple[Named | Stated | Figure, ...] = (*statement.names, *statement.dates, *statement.figures)
     return [
         replace(each, start=each.start - begin, end=each.end - begin)
         for each in known

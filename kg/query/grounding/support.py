@@ -21,6 +21,7 @@ from kg.query.grounding.claims import (
     uncovered,
 )
 from kg.query.grounding.placing import fits, with_figures, wrong_figures
+from kg.query.grounding.statements import NO_DAY
 from kg.query.grounding.words import claim_words
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _by_figures(claim: Claim, sentence: str, statement: Statement, measured: Seq
     out = with_figures(claim, statement)
     for figure in measured:
         places = [(other.start, other.end) for other in statement.figures if fits(figure, other, statement)]
-        out += min((_held(claim, sentence, statement, place) for place in places), key=len)
+        out += min((_held(claim, sentence, statement, place) for place in places), key=lambda each: len(each))
     yield out
 
 
@@ -175,7 +176,7 @@ def _held(claim: Claim, sentence: str, statement: Statement, place: tuple[int, i
     said |= {name for name in ("rumoured", "refuted") if patterns[name].search(sentence)}
     both_deny = denies(claim.text) and denies(statement.text[place[0] : place[1]])
     found = _certainty(statement, place)
-    if claim.figures and any(date.period.start and date.period.start > statement.day for date in claim.dates):
+    if claim.figures and any(date.period.start and date.period.start > statement.day > NO_DAY for date in claim.dates):
         found.add("forecast")  # a number of a time to come
     held = [name for name in sorted(found) if not (both_deny and name == "planned") and not said & _HELD[name]]
     out = [f"stated as certain, the source says {name}" for name in held]
