@@ -32,7 +32,7 @@ _TITLE = re.compile(r'^title: "(.*?)"$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Case:
+class SentenceCase:
     """A sentence, the words that find its passage in a report, and what is false about it ("" if nothing is)."""
 
     report: str
@@ -42,7 +42,7 @@ class Case:
     sentence: str
 
 
-def cases(file: Path = SENTENCES) -> Iterator[Case]:
+def cases(file: Path = SENTENCES) -> Iterator[SentenceCase]:
     """Read a file of sentences."""
     report, words, question = "", "", ""
     for line in file.read_text(encoding="utf-8").splitlines():
@@ -50,13 +50,15 @@ def cases(file: Path = SENTENCES) -> Iterator[Case]:
         if mark == "@":
             report, words, question = ([part.strip() for part in rest.split("|")] + [""])[:3]
         elif mark == "+":
-            yield Case(report, words, question, "", rest.strip())
+            yield SentenceCase(report, words, question, "", rest.strip())
         elif mark == "-":
             kind, _, sentence = rest.partition("|")
-            yield Case(report, words, question, kind.strip(), sentence.strip())
+            yield SentenceCase(report, words, question, kind.strip(), sentence.strip())
 
 
-def judged(session: QuerySession, file: Path = SENTENCES, reports: Path = REPORTS) -> Iterator[tuple[Case, list[str]]]:
+def judged(
+    session: QuerySession, file: Path = SENTENCES, reports: Path = REPORTS
+) -> Iterator[tuple[SentenceCase, list[str]]]:
     """Yield each sentence with the faults that the check finds, cited to the passage that it is about."""
     names = KnownNames(session.view)
     passages = list(_passages(session))

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kg.query.grounding.claims import Claim, denies, words_of
+from kg.query.grounding.claims import ClauseClaim, denies, words_of
 from kg.query.grounding.quantities import dates_of, figures_of, folded
 from kg.query.grounding.statements import NO_DAY, KnownNames, statements
 from kg.query.grounding.support import best_support
@@ -21,22 +21,23 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kg.query.grounding.context import ContextItem
-    from kg.query.grounding.quantities import Stated
-    from kg.query.grounding.statements import Named, Statement
+    from kg.query.grounding.quantities import DateSpan
+    from kg.query.grounding.statements import NameSpan, SourceStatement
 
-__all__ = ["KnownNames", "SentenceCheck", "Verdict", "faults"]
+__all__ = ["KnownNames", "SentenceCheck", "SentenceVerdict", "faults"]
 
 _CLAUSE = re.compile(r"(?:[^,，;；:：。]|(?<=\d)[,，](?=\d{3}))+")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
+_CAPITAL = re.compile(r"\b[A-Za-z]*[A-Z][A-Za-z]*[A-Z][A-Za-z]*\b")
 _SHORTEST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SentenceVerdict:
     """Why a sentence is not supported (nothing if it is), and by which (item id, statement) its clauses are."""
 
     faults: tuple[str, ...]
-    sources: tuple[tuple[str, Statement], ...] = ()
+    sources: tuple[tuple[str, SourceStatement], ...] = ()
 
 
 def faults(sentence: str, cited: Sequence[ContextItem], names: KnownNames, *, question: str = "") -> list[str]:
@@ -57,11 +58,11 @@ class SentenceCheck:
 
     def __init__(self, items: Iterable[ContextItem], names: KnownNames, *, question: str = "") -> None:
         self._names, self._question = names, folded(question)
-        self._items: dict[str, tuple[Statement, ...]] = {}
+        self._items: dict[str, tuple[SourceStatement, ...]] = {}
         for item in items:
             self._items[item.id] = (*self._items.get(item.id, ()), *statements(item, names))
 
-    def verdict(self, sentence: str, cites: Sequence[str]) -> Verdict:
+    def verdict(self, sentence: str, cites: Sequence[str]) -> SentenceVerdict:
         """Judge a sentence by the items it cites; one that says that something is absent needs none."""
         plain = folded(sentence)
         cited = [(cite, each) for cite in cites for each in self._items.get(cite, ())]
@@ -69,11 +70,11 @@ class SentenceCheck:
         day = next((each.day for _, each in (*cited, *everything)), NO_DAY)
         claims = list(self._claims(sentence, plain, day))
         if claim_words().absent.search(plain) and not claims:
-            return Verdict(tuple(self._absent(plain, everything, day)))
+            return SentenceVerdict(tuple(self._absent(plain, everything, day)))
         if not cites:
-            return Verdict(("no citation",))
+            return SentenceVerdict(("no citation",))
         wrong: list[str] = []
-        sources: list[tuple[str, Statement]] = []
+        sources: list[tuple[str, SourceStatement]] = []
         for claim in claims:
             found, source = best_support(claim, plain, cited)
             if found and self._corrects(claim, day):
@@ -81,15 +82,17 @@ class SentenceCheck:
             wrong += found
             sources += [source] if source else []
         checkable = any(claim.figures or claim.names or (claim.chinese and claim.words) for claim in claims)
+        latin = {word.lower() for word in _CAPITAL.findall(sentence)}  # TSMC and GaN in a Chinese source
+        checkable = checkable or any(word in statement.text for _, statement in sources for word in latin)
         if not wrong and not (checkable and sources):
             wrong = ["nothing that can be checked"]
-        return Verdict(tuple(dict.fromkeys(wrong)), tuple(dict.fromkeys(sources)))
+        return SentenceVerdict(tuple(dict.fromkeys(wrong)), tuple(dict.fromkeys(sources)))
 
-    def _claims(self, sentence: str, plain: str, day: date) -> Iterator[Claim]:
+    def _claims(self, sentence: str, plain: str, day: date) -> Iterator[ClauseClaim]:
         """Yield the clauses that claim something; each takes over what the one before it is about."""
         chinese = bool(_CHINESE.search(sentence))
-        names: tuple[Named, ...] = ()
-        dates: tuple[Stated, ...] = ()
+        names: tuple[NameSpan, ...] = ()
+        dates: tuple[DateSpan, ...] = ()
         words: tuple[str, ...] = ()
         for match in _CLAUSE.finditer(plain):
             clause = match[0].strip()
@@ -105,16 +108,16 @@ class SentenceCheck:
             found = {"names": own_names, "dates": own_dates, "words": own_words}
             inherited = frozenset(name for name, own in found.items() if not own)
             names, dates, words = own_names or names, own_dates or dates, own_words or words
-            yield Claim(clause, plain[: match.end()], names, dates, figures, words, inherited, chinese)
+            yield ClauseClaim(clause, plain[: match.end()], names, dates, figures, words, inherited, chinese)
 
-    def _absent(self, plain: str, everything: Sequence[tuple[str, Statement]], day: date) -> list[str]:
+    def _absent(self, plain: str, everything: Sequence[tuple[str, SourceStatement]], day: date) -> list[str]:
         """Return the figures of a sentence on something absent that neither question nor material has."""
         known = {figure.value for figure in figures_of(self._question, day)}
         known |= {figure.value for _, each in everything for figure in each.figures}
         own = [each for each in figures_of(plain, day) if each.value not in known]
         return [f"number {plain[each.start : each.end]}" for each in own]
 
-    def _corrects(self, claim: Claim, day: date) -> bool:
+    def _corrects(self, claim: ClauseClaim, day: date) -> bool:
         """Whether a clause denies what the question asserts: 不是120亿元."""
         asked = {figure.value for figure in figures_of(self._question, day)}
         return denies(claim.text) and bool(claim.figures) and asked.issuperset(each.value for each in claim.figures)

@@ -18,8 +18,8 @@ from kg.query.grounding.words import claim_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kg.query.grounding.quantities import Figure, Stated
-    from kg.query.grounding.statements import Named, Statement
+    from kg.query.grounding.quantities import Amount, DateSpan
+    from kg.query.grounding.statements import NameSpan, SourceStatement
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _TURN = re.compile(
@@ -28,25 +28,26 @@ _TURN = re.compile(
 _FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
 _LEAD_IN = re.compile(r"(?:此前的?|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
 _LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
-_LEAST = 0.5  # share of a clause's words that its source has
+_LEAST = 0.4  # share of a clause's words that its source has
+_CLOSE = ".{0,4}"
 _BESIDE = 4  # characters between a date and its number
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClauseClaim:
     """A clause of a sentence; `until` is the sentence up to its end, `inherited` what an earlier clause gave it."""
 
     text: str
     until: str
-    names: tuple[Named, ...]
-    dates: tuple[Stated, ...]
-    figures: tuple[Figure, ...]
+    names: tuple[NameSpan, ...]
+    dates: tuple[DateSpan, ...]
+    figures: tuple[Amount, ...]
     words: tuple[str, ...]
     inherited: frozenset[str]
     chinese: bool
 
 
-def words_of(clause: str, known: Sequence[Named | Stated | Figure]) -> tuple[str, ...]:
+def words_of(clause: str, known: Sequence[NameSpan | DateSpan | Amount]) -> tuple[str, ...]:
     """Return the words of a folded clause that say what it is about, without names, dates, numbers and directions."""
     words, blanked = claim_words(), list(clause)
     for span in known:
@@ -81,7 +82,7 @@ def directions(text: str) -> list[int]:
     return [direction for _, direction in sorted(found)]
 
 
-def opposite(claim: Claim, text: str, *, moves: bool = False) -> list[str]:
+def opposite(claim: ClauseClaim, text: str, *, moves: bool = False) -> list[str]:
     """Return a fault where what a clause says rises, falls in its source, one by one if both say as many.
 
     With `moves` a source in which nothing moves is one too.
@@ -95,7 +96,7 @@ def opposite(claim: Claim, text: str, *, moves: bool = False) -> list[str]:
     return ["direction"] if stated and missing and {-each for each in missing} <= set(stated) else []
 
 
-def turned(claim: Claim, statement: Statement) -> list[str]:
+def turned(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     """Return a fault where 由甲变更为乙 has become 由乙变更为甲."""
     said, stated = _TURN.search(claim.text), [match.groups() for match in _TURN.finditer(statement.text)]
     if not said or not stated:
@@ -105,7 +106,7 @@ def turned(claim: Claim, statement: Statement) -> list[str]:
     return ["from and to"] if turned and not any(first in begin for begin, _ in stated) else []
 
 
-def same_language(claim: Claim, statement: Statement) -> bool:
+def same_language(claim: ClauseClaim, statement: SourceStatement) -> bool:
     """Whether a clause and its source are both Chinese or both not."""
     return claim.chinese == bool(_CHINESE.search(statement.text))
 
@@ -115,7 +116,12 @@ def has_word(text: str, word: str) -> bool:
     return any(each in text for each in claim_words().same.get(word, (word,))) or word in text
 
 
-def named_in(text: str, name: Named, statement: Statement) -> bool:
+def _spread(text: str, word: str) -> bool:
+    """Whether a text has the characters of a Chinese word close together: 创新 of 再创新高 in 再创阶段性新高."""
+    return not word.isascii() and re.search(_CLOSE.join(map(re.escape, word)), text) is not None
+
+
+def named_in(text: str, name: NameSpan, statement: SourceStatement) -> bool:
     """Whether a part of a statement has a name, an alias or a code of what it names."""
     latin = _LATIN.match(name.text)
     if has_word(text, name.text) or (latin and latin[0].strip() in text):
@@ -124,18 +130,18 @@ def named_in(text: str, name: Named, statement: Statement) -> bool:
     return any(other.ids & name.ids and other.text in text for other in known)
 
 
-def has_date(statement: Statement, date: Stated) -> bool:
+def has_date(statement: SourceStatement, date: DateSpan) -> bool:
     """Whether a statement, its context or its day has a date."""
     stated = (*statement.dates, *statement.context_dates)
     return allows(stated, date, figure=False) or (not statement.dates and date.period.contains(statement.day))
 
 
-def allows(stated: Iterable[Stated], date: Stated, *, figure: bool = True) -> bool:
+def allows(stated: Iterable[DateSpan], date: DateSpan, *, figure: bool = True) -> bool:
     """Whether one of these dates is that of a clause."""
     return any(dates_agree(date, each, figure=figure) for each in stated)
 
 
-def dates_near(statement: Statement, figure: Figure, *, base: bool = False) -> list[Stated]:
+def dates_near(statement: SourceStatement, figure: Amount, *, base: bool = False) -> list[DateSpan]:
     """Return the dates of a number: the last one before it, and those of its clause; with `base` also 较2024年."""
     dates = [each for each in statement.dates if base or not each.base]
     before = [each for each in dates if each.end <= figure.start]
@@ -146,7 +152,7 @@ def dates_near(statement: Statement, figure: Figure, *, base: bool = False) -> l
     return [*before[-1:], *near, *(each for each in dates if begin <= each.start < end and each not in before[-1:])]
 
 
-def uncovered(claim: Claim, statement: Statement, around: str, *, least: float = _LEAST) -> list[str]:
+def uncovered(claim: ClauseClaim, statement: SourceStatement, around: str, *, least: float = _LEAST) -> list[str]:
     """Return a fault where too few words of a clause are in its source; those that the item has elsewhere count twice.
 
     With `least` 0 words that the item has nowhere do not count: another wording, beside numbers that agree.
@@ -157,15 +163,16 @@ def uncovered(claim: Claim, statement: Statement, around: str, *, least: float =
     )
     foreign = not same_language(claim, statement)
     words = [word for word in words if word in same] if foreign else words
-    there = sum(len(word) for word in words if has_word(around, word))
-    other = sum(len(word) for word in words if not has_word(around, word) and has_word(statement.beside, word))
+    missing = [word for word in words if not (has_word(around, word) or _spread(around, word))]
+    there = sum(map(len, words)) - sum(map(len, missing))
+    other = sum(len(word) for word in missing if has_word(statement.beside, word))
     if foreign:
         return ["not in the source"] if other and not there else []
     few = there < least * (sum(map(len, words)) + other) if least else 0 < other >= there
     return ["not in the source"] if few else []
 
 
-def strangers(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
+def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     """Return a fault where a part of a statement is about a party, and a clause about another one that is not there."""
     parties = [name for name in claim.names if name.party]
     if not parties or any(named_in(statement.text[slice(*window)], name, statement) for name in parties):
@@ -183,14 +190,14 @@ def strangers(claim: Claim, statement: Statement, window: tuple[int, int]) -> li
     return [f"name {parties[0].text}"] if own and not met and not house else []
 
 
-def _before(statement: Statement, name: Named) -> str:
+def _before(statement: SourceStatement, name: NameSpan) -> str:
     """Return what a clause has before a name, without dates."""
     begin, _ = statement.clause_at(name.start)
     dates = [each for each in statement.dates if begin <= each.start < name.start]
     return statement.text[max((each.end for each in dates), default=begin) : name.start]
 
 
-def stretch(statement: Statement, place: int) -> int:
+def stretch(statement: SourceStatement, place: int) -> int:
     """Return where in its clause a number's own words begin: after a number of its unit that is not listed with it."""
     begin, _ = statement.clause_at(place)
     figure = next((each for each in statement.figures if each.start == place), None)
@@ -206,9 +213,9 @@ def stretch(statement: Statement, place: int) -> int:
     return begin if not ends or joined else ends[-1]
 
 
-def run_of(statement: Statement, figure: Figure) -> list[Figure]:
+def run_of(statement: SourceStatement, figure: Amount) -> list[Amount]:
     """Return the numbers of one unit that a number is listed with."""
-    run: list[Figure] = []
+    run: list[Amount] = []
     for each in statement.figures:
         joined = (
             run

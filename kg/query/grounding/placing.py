@@ -31,20 +31,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kg.period import Period
-    from kg.query.grounding.claims import Claim
-    from kg.query.grounding.quantities import Figure, Stated
-    from kg.query.grounding.statements import Named, Statement
+    from kg.query.grounding.claims import ClauseClaim
+    from kg.query.grounding.quantities import Amount, DateSpan
+    from kg.query.grounding.statements import NameSpan, SourceStatement
 
 _ITEM = re.compile(r"[、,，]|和|及|与|以及")
 _SHORTEST_WORD = 2
 
 
-def fits(figure: Figure, other: Figure, statement: Statement) -> bool:
+def _length(faults: list[str]) -> int:
+    return len(faults)
+
+
+def fits(figure: Amount, other: Amount, statement: SourceStatement) -> bool:
     """Whether a number of a statement is that of a clause."""
     return figure.same(other, f"{statement.text} {statement.context}") and figure.agrees(other)
 
 
-def wrong_figures(claim: Claim, statement: Statement) -> list[str]:
+def wrong_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     """Return the numbers of a clause that a statement does not have, or has moving the other way."""
     out = []
     for figure in claim.figures:
@@ -56,16 +60,14 @@ def wrong_figures(claim: Claim, statement: Statement) -> list[str]:
     return out
 
 
-def with_figures(claim: Claim, statement: Statement) -> list[str]:
+def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     """Return why the numbers of a clause belong to something else in the statement."""
     out: list[str] = []
     for figure in claim.figures:
         if not figure.unit and figure.factor == 1:
             continue
         fitting = [other for other in statement.figures if fits(figure, other, statement)]
-        out += min(
-            (_misplaced(_of_figure(claim, figure), statement, other) for other in fitting), key=lambda each: len(each)
-        )
+        out += min((_misplaced(_of_figure(claim, figure), statement, other) for other in fitting), key=_length)
     whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
     out += [] if "words" in claim.inherited else uncovered(claim, statement, whole, least=0)
     out += [f"name {name.text}" for name in claim.names if not named_in(whole, name, statement)]
@@ -75,7 +77,7 @@ def with_figures(claim: Claim, statement: Statement) -> list[str]:
     return list(dict.fromkeys([*out, *turned(claim, statement)]))
 
 
-def _of_figure(claim: Claim, figure: Figure) -> Claim:
+def _of_figure(claim: ClauseClaim, figure: Amount) -> ClauseClaim:
     """Return a clause with several numbers and names as the part of it that one number belongs to."""
     alike = [each for each in claim.figures if each.unit == figure.unit]
     before = [name for name in claim.names if name.end <= figure.start]
@@ -83,7 +85,7 @@ def _of_figure(claim: Claim, figure: Figure) -> Claim:
     return replace(claim, names=(before[-1],)) if several and "分别" not in claim.text else claim
 
 
-def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
+def _misplaced(claim: ClauseClaim, statement: SourceStatement, figure: Amount) -> list[str]:
     """Return what a clause connects with a number that the statement connects with another number of its unit."""
     rivals = [each for each in statement.figures if each.unit == figure.unit and each is not figure and each.unit]
     if listed := _other_item(claim, statement, figure):
@@ -93,7 +95,7 @@ def _misplaced(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
     return out + (opposite(claim, _own(statement, figure)) if len(set(directions(claim.text))) == 1 else [])
 
 
-def _other_words(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
+def _other_words(claim: ClauseClaim, statement: SourceStatement, figure: Amount, rivals: Sequence[Amount]) -> list[str]:
     """Return the words and names of a clause that belong to another number, and not to this one."""
     near, others = _near(statement, figure), [_own(statement, rival) for rival in rivals]
     words = [word for word in ("" if "words" in claim.inherited else claim.words) if not has_word(near, word)]
@@ -104,7 +106,7 @@ def _other_words(claim: Claim, statement: Statement, figure: Figure, rivals: Seq
     ]
 
 
-def _other_dates(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
+def _other_dates(claim: ClauseClaim, statement: SourceStatement, figure: Amount, rivals: Sequence[Amount]) -> list[str]:
     """Return the dates of a clause that are those of another number."""
     if len(claim.dates) > 1 and len(claim.figures) > 1:
         return []
@@ -118,7 +120,7 @@ def _other_dates(claim: Claim, statement: Statement, figure: Figure, rivals: Seq
     return out
 
 
-def _other_measure(claim: Claim, statement: Statement, figure: Figure, _: Sequence[Figure]) -> list[str]:
+def _other_measure(claim: ClauseClaim, statement: SourceStatement, figure: Amount, _: Sequence[Amount]) -> list[str]:
     """Return a fault where a clause gives a measure the number that its source gives another measure."""
     own = _own(statement, figure)
     for spellings in claim_words().measures:
@@ -130,7 +132,7 @@ def _other_measure(claim: Claim, statement: Statement, figure: Figure, _: Sequen
     return []
 
 
-def _other_basis(claim: Claim, statement: Statement, figure: Figure, _: Sequence[Figure]) -> list[str]:
+def _other_basis(claim: ClauseClaim, statement: SourceStatement, figure: Amount, _: Sequence[Amount]) -> list[str]:
     """Return a fault where a clause gives 同比 the number that its source gives 环比."""
     own = statement.text[stretch(statement, figure.start) : figure.end]
     groups = claim_words().basis
@@ -139,7 +141,7 @@ def _other_basis(claim: Claim, statement: Statement, figure: Figure, _: Sequence
     return ["number of another basis"] if len(said) == 1 and stated and said[0] not in stated else []
 
 
-def _near(statement: Statement, figure: Figure) -> str:
+def _near(statement: SourceStatement, figure: Amount) -> str:
     """Return the text that a number belongs to: context, what comes before the first number, its own stretch."""
     measured = [each for each in statement.figures if each.unit or each.factor != 1] or [figure]
     before = [each.end for each in measured if each.unit == figure.unit and each.end <= figure.start]
@@ -148,7 +150,7 @@ def _near(statement: Statement, figure: Figure) -> str:
     return f"{statement.context} {statement.subject} {statement.text[: measured[0].start]} {own}"
 
 
-def _other_party(claim: Claim, statement: Statement, figure: Figure, _: Sequence[Figure]) -> list[str]:
+def _other_party(claim: ClauseClaim, statement: SourceStatement, figure: Amount, _: Sequence[Amount]) -> list[str]:
     """Return a fault where the number is that of a party, and the clause of another one."""
     begin, end = statement.clause_at(figure.start)
     own = _own(statement, figure)
@@ -162,7 +164,7 @@ def _other_party(claim: Claim, statement: Statement, figure: Figure, _: Sequence
     return [f"name {parties[0].text}"] if there and parties and not met else []
 
 
-def _own(statement: Statement, figure: Figure) -> str:
+def _own(statement: SourceStatement, figure: Amount) -> str:
     """Return what a number belongs to in its clause, and the clause before where that is only 同比增长 or the like."""
     begin = stretch(statement, figure.start)
     text = statement.text[begin : figure.end]
@@ -173,7 +175,7 @@ def _own(statement: Statement, figure: Figure) -> str:
     return text
 
 
-def _says_nothing(statement: Statement, begin: int, end: int) -> bool:
+def _says_nothing(statement: SourceStatement, begin: int, end: int) -> bool:
     """Whether a part of a statement before a number is only a direction or what it is compared with."""
     if any(begin <= name.start < end for name in statement.names):
         return False
@@ -184,9 +186,9 @@ def _says_nothing(statement: Statement, begin: int, end: int) -> bool:
     return not words_of(text, _inside(statement, begin, end))
 
 
-def _inside(statement: Statement, begin: int, end: int) -> list[Named | Stated | Figure]:
+def _inside(statement: SourceStatement, begin: int, end: int) -> list[NameSpan | DateSpan | Amount]:
     """Return names, dates and numbers of a part of a statement, placed in that part."""
-    known: tuple[Named | Stated | Figure, ...] = (*statement.names, *statement.dates, *statement.figures)
+    known: tuple[NameSpan | DateSpan | Amount, ...] = (*statement.names, *statement.dates, *statement.figures)
     return [
         replace(each, start=each.start - begin, end=each.end - begin)
         for each in known
@@ -194,7 +196,7 @@ def _inside(statement: Statement, begin: int, end: int) -> list[Named | Stated |
     ]
 
 
-def _of_rival(claim: Claim, statement: Statement, figure: Figure, rivals: Sequence[Figure]) -> list[str]:
+def _of_rival(claim: ClauseClaim, statement: SourceStatement, figure: Amount, rivals: Sequence[Amount]) -> list[str]:
     """Return a fault where the stretch of another number has all that a clause is about, and that of its own not."""
     measured = [each for each in statement.figures if each.unit or each.factor != 1]
     opening, _ = statement.clause_at(measured[0].start)
@@ -218,7 +220,7 @@ def _of_rival(claim: Claim, statement: Statement, figure: Figure, rivals: Sequen
     return ["number of something else"] if any(has_all(_own(statement, rival)) for rival in rivals) else []
 
 
-def _other_item(claim: Claim, statement: Statement, figure: Figure) -> list[str]:
+def _other_item(claim: ClauseClaim, statement: SourceStatement, figure: Amount) -> list[str]:
     """Return the faults of 分别: the first of three names has the first of three numbers."""
     run = run_of(statement, figure)
     marked = statement.text.rfind("分别", 0, run[0].start) if len(run) > 1 else -1
@@ -234,7 +236,7 @@ def _other_item(claim: Claim, statement: Statement, figure: Figure) -> list[str]
     return [f"{items[there[0]]} of another number"] if there and position not in there else []
 
 
-def _listed_dates(statement: Statement, end: int, count: int) -> Sequence[Period]:
+def _listed_dates(statement: SourceStatement, end: int, count: int) -> Sequence[Period]:
     """Return the periods that a list of numbers goes through: 2024-2026年, or 一季度、二季度."""
     dates = [each for each in statement.dates if each.end <= end and not each.base]
     spans = [each.years for each in dates if len(each.years) == count]
@@ -258,7 +260,7 @@ def _has_item(text: str, item: str, number: int, count: int) -> bool:
     return number == count - 1 and any(item[:size] in text for size in range(_SHORTEST_WORD, len(item)))
 
 
-_CHECKS: tuple[Callable[[Claim, Statement, Figure, Sequence[Figure]], list[str]], ...] = (
+_CHECKS: tuple[Callable[[ClauseClaim, SourceStatement, Amount, Sequence[Amount]], list[str]], ...] = (
     _other_words,
     _of_rival,
     _other_measure,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kg.errors import QuestionError
 from kg.llm.port import EmptyReply, Request
 from kg.messages.words import word
-from kg.query.grounding.checking import SentenceCheck, Verdict
+from kg.query.grounding.checking import SentenceCheck, SentenceVerdict
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
@@ -151,13 +151,13 @@ def _checked(found: ContextAnswer, names: KnownNames, reply: str, *, cut: bool) 
         if not text.strip("。.；;#：:") or unfinished:
             continue
         unknown = tuple(f"no item {cite}" for cite in cites if cite not in items)
-        verdict = Verdict(unknown) if unknown else check.verdict(text, cites)
+        verdict = SentenceVerdict(unknown) if unknown else check.verdict(text, cites)
         wrong = verdict.faults
         yield ProseSentence("\n" * broken + text, cites, not wrong, wrong, _citations(verdict, items))
         broken = False
 
 
-def _citations(verdict: Verdict, items: dict[str, ContextItem]) -> tuple[Citation, ...]:
+def _citations(verdict: SentenceVerdict, items: dict[str, ContextItem]) -> tuple[Citation, ...]:
     """Return where the sources of a sentence that is supported say it."""
     out = []
     for cite, statement in () if verdict.faults else verdict.sources:

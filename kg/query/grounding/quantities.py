@@ -53,7 +53,7 @@ _JOINED = re.compile(r"(?:至|到|~|-|to)")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Amount:
     """A number at `[start, end)`: its absolute `value` in the unit of its family, and how exactly it is written.
 
     `direction` is +1 or −1 where a sign or a word of rise or fall belongs to it, else 0; `signed` if it is a sign.
@@ -68,7 +68,7 @@ class Figure:
     signed: bool = False
     factor: float = 1.0
 
-    def same(self, other: Figure, around: str = "") -> bool:
+    def same(self, other: Amount, around: str = "") -> bool:
         """Whether a source with `other` supports this number: equal, or rounded from it to the digits written here.
 
         A bare number, as in a table, takes its unit from `around`, the text that it is in.
@@ -82,7 +82,7 @@ class Figure:
         allowed = 0.5001 * self.precision if digits > 1 else 0.0
         return abs(self.value - other.value) <= max(allowed, 1e-9 * max(self.value, 1.0))
 
-    def agrees(self, other: Figure) -> bool:
+    def agrees(self, other: Amount) -> bool:
         """Whether it moves as in the source: a fall is neither left out where a sign says it, nor invented."""
         if self.direction and other.direction:
             return self.direction == other.direction
@@ -104,7 +104,7 @@ def _headed(around: str) -> set[tuple[str, float]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class DateSpan:
     """A date expression at `[start, end)`.
 
     `years` are those of a span of years, a `bare` one names no year, a `base` is what is compared with.
@@ -145,10 +145,10 @@ def _chinese_date(groups: Sequence[str | None], order: tuple[int, int, int]) -> 
 
 
 @lru_cache(maxsize=4096)
-def dates_of(text: str, day: date) -> tuple[Stated, ...]:
+def dates_of(text: str, day: date) -> tuple[DateSpan, ...]:
     """Return the dates of a folded sentence; those that only name the base of a comparison are left out."""
     return tuple(
-        Stated(
+        DateSpan(
             each.start,
             each.end,
             each.period,
@@ -161,7 +161,7 @@ def dates_of(text: str, day: date) -> tuple[Stated, ...]:
     )
 
 
-def dates_agree(claimed: Stated, source: Stated, *, figure: bool) -> bool:
+def dates_agree(claimed: DateSpan, source: DateSpan, *, figure: bool) -> bool:
     """Whether a date of a source allows one of a sentence: the same, one of its years, or for a day its month or year.
 
     The date of a figure is as fine as that of its source: a year does not get the number of a quarter.
@@ -183,13 +183,13 @@ def _season(period: Period) -> tuple[int, int, int, int] | None:
 
 
 @lru_cache(maxsize=4096)
-def figures_of(text: str, day: date) -> tuple[Figure, ...]:
+def figures_of(text: str, day: date) -> tuple[Amount, ...]:
     """Return the numbers of a folded sentence that are no dates, in order."""
     blanked = list(text)
     for stated in dates_of(text, day):
         blanked[stated.start : stated.end] = "□" * (stated.end - stated.start)
     plain = "".join(blanked)
-    found: list[Figure] = []
+    found: list[Amount] = []
     for match in claim_words().number.finditer(plain):
         found.append(_figure(plain, match, found[-1] if found else None))
     for place in range(len(found) - 2, -1, -1):  # 41.1、49.1 and 52.3个基点 share unit and scale
@@ -217,11 +217,11 @@ def figures_of(text: str, day: date) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def _figure(text: str, match: re.Match[str], last: Figure | None) -> Figure:
+def _figure(text: str, match: re.Match[str], last: Amount | None) -> Amount:
     words = claim_words()
     start, end, digits = match.start("n"), match.end(), match["n"]
     if _NAME_BEFORE.search(text[max(start - 2, 0) : start]) and not match["before"]:
-        return Figure(start, match.end("n"), float(digits), 0.0, "")
+        return Amount(start, match.end("n"), float(digits), 0.0, "")
     family, worth = words.units.get((match["unit"] or match["before"] or "").strip(), ("", 1.0))
     factor = words.scales.get((match["scale"] or "").strip(), 1.0) * worth
     per = words.per.get((match["per"] or "").strip(), "")
@@ -230,10 +230,10 @@ def _figure(text: str, match: re.Match[str], last: Figure | None) -> Figure:
     signed = sign in ("+", "-") and not (sign == "-" and re.search(r"[\da-z%]-$", text[:start]))
     precision = 10.0 ** -len(digits.partition(".")[2]) * factor
     direction = {"+": 1, "-": -1}[sign] if signed else _direction(text, match.start(), end, last)
-    return Figure(start, end, float(digits) * factor, precision, unit, direction, signed, factor)
+    return Amount(start, end, float(digits) * factor, precision, unit, direction, signed, factor)
 
 
-def _direction(text: str, start: int, end: int, last: Figure | None) -> int:
+def _direction(text: str, start: int, end: int, last: Amount | None) -> int:
     """Return which way a number moves by the words right before it, or in English right after it."""
     floor = last.end if last else 0
     between = text[floor:start].strip()

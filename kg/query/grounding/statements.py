@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kg.query.grounding.context import ContextItem
-    from kg.query.grounding.quantities import Figure, Stated
+    from kg.query.grounding.quantities import Amount, DateSpan
     from kg.store.port import View
 
 _NAMING = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON, Kind.PRODUCT, Kind.REGION, Kind.INDUSTRY})
@@ -38,7 +38,7 @@ _LABEL = re.compile(r"^[\s\-•*#>\d.、]{0,8}([^:,;。，；：|]{1,24})[:：]"
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameSpan:
     """A name at `[start, end)`; a `party` is somebody who acts, other names are things, regions and industries."""
 
     start: int
@@ -60,7 +60,7 @@ class KnownNames:
         kind = daachorse.MATCH_KIND_LEFTMOST_LONGEST
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(list(self._ids), kind) if self._ids else None
 
-    def within(self, text: str) -> tuple[Named, ...]:
+    def within(self, text: str) -> tuple[NameSpan, ...]:
         """Return the names of a folded text at word borders, the longest at each place."""
         if self._automaton is None:
             return ()
@@ -73,7 +73,7 @@ class KnownNames:
             ids = self._ids[name]
             party = any(kind_of(each) in _PARTIES for each in ids)
             if {start, end} <= borders or (party and len(name) >= _WHOLE and not name.isascii()):
-                found.append(Named(start, end, name, ids, party))
+                found.append(NameSpan(start, end, name, ids, party))
         return tuple(found)
 
 
@@ -86,7 +86,7 @@ def _borders(text: str) -> set[int]:
 
 
 @dataclass(frozen=True)
-class Statement:
+class SourceStatement:
     """One sentence of a cited item.
 
     `subject` is what it inherits from its label or the sentence before it, `context` its title and headings, `house`
@@ -112,37 +112,37 @@ class Statement:
         return tuple(match.span() for match in _CLAUSE.finditer(self.text))
 
     @cached_property
-    def names(self) -> tuple[Named, ...]:
+    def names(self) -> tuple[NameSpan, ...]:
         """The names in it."""
         return self.names_in.within(self.text)
 
     @cached_property
-    def parties(self) -> tuple[Named, ...]:
+    def parties(self) -> tuple[NameSpan, ...]:
         """Those who act in it, where they have Chinese names; Latin ones are words too often."""
         return tuple(name for name in self.names if name.party and not name.text.isascii())
 
     @cached_property
-    def context_names(self) -> tuple[Named, ...]:
+    def context_names(self) -> tuple[NameSpan, ...]:
         """The names in its context."""
         return (*self.names_in.within(self.context), *self.names_in.within(self.subject))
 
     @cached_property
-    def dates(self) -> tuple[Stated, ...]:
+    def dates(self) -> tuple[DateSpan, ...]:
         """The dates in it."""
         return dates_of(self.text, self.day)
 
     @cached_property
-    def context_dates(self) -> tuple[Stated, ...]:
+    def context_dates(self) -> tuple[DateSpan, ...]:
         """The dates in its context."""
         return (*dates_of(self.context, self.day), *(() if self.dates else dates_of(self.subject, self.day)))
 
     @cached_property
-    def owner(self) -> tuple[Named, ...]:
+    def owner(self) -> tuple[NameSpan, ...]:
         """The parties that it is about where it does not name one: of its label, else of the sentence before."""
         return tuple(name for name in self.names_in.within(self.subject) if name.party)
 
     @cached_property
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[Amount, ...]:
         """The numbers in it."""
         return figures_of(self.text, self.day)
 
@@ -151,19 +151,19 @@ class Statement:
         return next((span for span in self.clauses if span[0] <= place < span[1]), (0, len(self.text)))
 
 
-def statements(item: ContextItem, names: KnownNames) -> tuple[Statement, ...]:
+def statements(item: ContextItem, names: KnownNames) -> tuple[SourceStatement, ...]:
     """Return the statements of an item: its sentences, and those of its quotes that it does not repeat."""
     found = dict.fromkeys(_of_item(item, names))
     return tuple(found)[:_MOST_STATEMENTS]
 
 
-def _of_item(item: ContextItem, names: KnownNames) -> Iterator[Statement]:
+def _of_item(item: ContextItem, names: KnownNames) -> Iterator[SourceStatement]:
     first = item.citations[0] if item.citations else None
     house = f"{first.publisher} {first.speaker}" if first else ""
     day = first.published_on if first else NO_DAY
     modality = item.modality if item.modality != Modality.ASSERTED else ""
     titles = (*((first.title,) if first else ()), *filter(None, item.about.split(ABOVE)))
-    plain = Statement("", folded(" ".join(titles)), folded(house), "", folded(item.text[:_LONGEST]), day, names)
+    plain = SourceStatement("", folded(" ".join(titles)), folded(house), "", folded(item.text[:_LONGEST]), day, names)
     for title in dict.fromkeys(titles):
         yield from _sentences(title, plain)
     yield from _sentences(item.text, replace(plain, modality=modality, polarity=item.polarity))
@@ -175,7 +175,7 @@ def _of_item(item: ContextItem, names: KnownNames) -> Iterator[Statement]:
             yield from _sentences(citation.quote, replace(above, modality=modality, polarity=denied))
 
 
-def _sentences(text: str, above: Statement) -> Iterator[Statement]:
+def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
     """Yield the statements of a text, each with what the ones before it in its paragraph are about."""
     for paragraph in _paragraphs(text[:_LONGEST]):
         label = _LABEL.match(folded(paragraph))
@@ -193,7 +193,7 @@ def _sentences(text: str, above: Statement) -> Iterator[Statement]:
             carried |= _carried(statement)
 
 
-def _carried(statement: Statement) -> dict[str, str]:
+def _carried(statement: SourceStatement) -> dict[str, str]:
     """Return what the next sentence is about where it does not say so: party, thing and date of this one."""
     found = {"thing" if not name.party else "party": name.text for name in reversed(statement.names)}
     dates = [statement.text[each.start : each.end] for each in statement.dates if not each.base]

@@ -27,9 +27,9 @@ from kg.query.grounding.words import claim_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kg.query.grounding.claims import Claim
-    from kg.query.grounding.quantities import Figure
-    from kg.query.grounding.statements import Statement
+    from kg.query.grounding.claims import ClauseClaim
+    from kg.query.grounding.quantities import Amount
+    from kg.query.grounding.statements import SourceStatement
 
 _OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
 _REACH = 4  # adjoining clauses that one clause may sum up
@@ -46,8 +46,8 @@ _HELD = {
 
 
 def best_support(
-    claim: Claim, sentence: str, cited: Sequence[tuple[str, Statement]]
-) -> tuple[list[str], tuple[str, Statement] | None]:
+    claim: ClauseClaim, sentence: str, cited: Sequence[tuple[str, SourceStatement]]
+) -> tuple[list[str], tuple[str, SourceStatement] | None]:
     """Return the least faults that a cited statement leaves, and the statement, if there are none, with its item."""
     best: list[str] | None = None
     for cite, statement in sorted(cited, key=lambda each: -_share(claim, each[1].text)):
@@ -59,7 +59,7 @@ def best_support(
     return best or ["nothing that can be cited"], None
 
 
-def _faults(claim: Claim, sentence: str, statement: Statement) -> list[str]:
+def _faults(claim: ClauseClaim, sentence: str, statement: SourceStatement) -> list[str]:
     """Return why a statement does not support a clause."""
     measured = [figure for figure in claim.figures if figure.unit or figure.factor != 1]
     if not measured:
@@ -79,16 +79,22 @@ def _least(found: Iterator[list[str]]) -> list[str]:
     return list(dict.fromkeys(best)) or ["not in the source"]
 
 
-def _by_figures(claim: Claim, sentence: str, statement: Statement, measured: Sequence[Figure]) -> Iterator[list[str]]:
+def _length(faults: list[str]) -> int:
+    return len(faults)
+
+
+def _by_figures(
+    claim: ClauseClaim, sentence: str, statement: SourceStatement, measured: Sequence[Amount]
+) -> Iterator[list[str]]:
     """Yield the faults of a clause whose numbers a statement has, each where it fits best."""
     out = with_figures(claim, statement)
     for figure in measured:
         places = [(other.start, other.end) for other in statement.figures if fits(figure, other, statement)]
-        out += min((_held(claim, sentence, statement, place) for place in places), key=lambda each: len(each))
+        out += min((_held(claim, sentence, statement, place) for place in places), key=_length)
     yield out
 
 
-def _by_windows(claim: Claim, sentence: str, statement: Statement) -> Iterator[list[str]]:
+def _by_windows(claim: ClauseClaim, sentence: str, statement: SourceStatement) -> Iterator[list[str]]:
     """Yield the faults for each run of clauses, short ones first, until runs of a length are about the same."""
     spans = statement.clauses or ((0, len(statement.text)),)
     strangers = [
@@ -110,7 +116,7 @@ def _by_windows(claim: Claim, sentence: str, statement: Statement) -> Iterator[l
             return
 
 
-def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
+def _in_window(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     """Return why some clauses of a statement do not support a clause without numbers."""
     text = statement.text[slice(*window)]
     owned = f"{statement.subject} {_head(statement, window)} {text}"
@@ -126,7 +132,7 @@ def _in_window(claim: Claim, statement: Statement, window: tuple[int, int]) -> l
     return [*out, *uncovered(claim, statement, around), *strangers(claim, statement, window)]
 
 
-def _dated(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[str]:
+def _dated(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
     """Return the dates of a clause that its source does not have; those of the same clauses go first."""
     inside = [each for each in statement.dates if window[0] <= each.start < window[1]]
     if inside and "dates" not in claim.inherited:
@@ -134,12 +140,12 @@ def _dated(claim: Claim, statement: Statement, window: tuple[int, int]) -> list[
     return [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
 
 
-def _bare_in(text: str, claim: Claim, figure: Figure) -> bool:
+def _bare_in(text: str, claim: ClauseClaim, figure: Amount) -> bool:
     digits = claim.text[figure.start : figure.end].strip()
     return re.search(rf"(?<![\d.]){re.escape(digits)}(?![\d]|\.\d)", text) is not None
 
 
-def _last_word(claim: Claim, statement: Statement, window: tuple[int, int]) -> int:
+def _last_word(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> int:
     """Return the end of the last word of a clause in a window; what follows it does not qualify the clause."""
     text = statement.text[slice(*window)]
     ends = [
@@ -151,7 +157,7 @@ def _last_word(claim: Claim, statement: Statement, window: tuple[int, int]) -> i
     return window[0] + max(ends, default=len(text))
 
 
-def _head(statement: Statement, window: tuple[int, int]) -> str:
+def _head(statement: SourceStatement, window: tuple[int, int]) -> str:
     """Return the name that a statement begins with, as the subject of its later clauses."""
     first = statement.names[0] if statement.names else None
     if first is None or not window[0]:
@@ -164,12 +170,12 @@ def _head(statement: Statement, window: tuple[int, int]) -> str:
     return first.text if _OPENING.fullmatch("".join(before)) else ""
 
 
-def _share(claim: Claim, text: str) -> float:
+def _share(claim: ClauseClaim, text: str) -> float:
     shared = sum(has_word(text, word) for word in claim.words) + sum(name.text in text for name in claim.names)
     return shared + sum(claim.text[each.start : each.end] in text for each in claim.figures)
 
 
-def _held(claim: Claim, sentence: str, statement: Statement, place: tuple[int, int]) -> list[str]:
+def _held(claim: ClauseClaim, sentence: str, statement: SourceStatement, place: tuple[int, int]) -> list[str]:
     """Return how a clause is more certain than its source, or turns a denial around."""
     patterns = claim_words().certainty
     said = {name for name, pattern in patterns.items() if pattern.search(claim.until)}
@@ -190,7 +196,7 @@ def _held(claim: Claim, sentence: str, statement: Statement, place: tuple[int, i
     return out
 
 
-def _certainty(statement: Statement, place: tuple[int, int]) -> set[str]:
+def _certainty(statement: SourceStatement, place: tuple[int, int]) -> set[str]:
     """Return how a statement qualifies one of its clauses: by words before it, and by what its facts say."""
     patterns = claim_words().certainty
     begin, end = statement.clause_at(place[0])
