@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kg.query.grounding.context import ContextItem
     from kg.query.grounding.quantities import DateSpan
-    from kg.query.grounding.statements import NameSpan, SourceStatement
+    from kg.query.grounding.statements import FoundName, SourceStatement
 
 __all__ = ["KnownNames", "SentenceCheck", "SentenceVerdict", "faults"]
 
@@ -91,7 +91,7 @@ class SentenceCheck:
     def _claims(self, sentence: str, plain: str, day: date) -> Iterator[ClauseClaim]:
         """Yield the clauses that claim something; each takes over what the one before it is about."""
         chinese = bool(_CHINESE.search(sentence))
-        names: tuple[NameSpan, ...] = ()
+        names: tuple[FoundName, ...] = ()
         dates: tuple[DateSpan, ...] = ()
         words: tuple[str, ...] = ()
         for match in _CLAUSE.finditer(plain):

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kg.query.grounding.quantities import Amount, DateSpan
-    from kg.query.grounding.statements import NameSpan, SourceStatement
+    from kg.query.grounding.statements import FoundName, SourceStatement
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 _TURN = re.compile(
     r"(?:由|从)(.{1,20}?)(?:变更|转变|转|[上下]调|提[高升]|上升|下降|降低|增加|减少|回[升落]|[升降改减])[为至到]?“?(.{1,16})"
 )
 _FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
-_LEAD_IN = re.compile(r"(?:此前的?|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
+_LEAD_IN = re.compile(r"(?:此前|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
 _LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
 _LEAST = 0.4  # share of a clause's words that its source has
 _CLOSE = ".{0,4}"
@@ -39,7 +39,7 @@ class ClauseClaim:
 
     text: str
     until: str
-    names: tuple[NameSpan, ...]
+    names: tuple[FoundName, ...]
     dates: tuple[DateSpan, ...]
     figures: tuple[Amount, ...]
     words: tuple[str, ...]
@@ -47,7 +47,7 @@ class ClauseClaim:
     chinese: bool
 
 
-def words_of(clause: str, known: Sequence[NameSpan | DateSpan | Amount]) -> tuple[str, ...]:
+def words_of(clause: str, known: Sequence[FoundName | DateSpan | Amount]) -> tuple[str, ...]:
     """Return the words of a folded clause that say what it is about, without names, dates, numbers and directions."""
     words, blanked = claim_words(), list(clause)
     for span in known:
@@ -121,7 +121,7 @@ def _spread(text: str, word: str) -> bool:
     return not word.isascii() and re.search(_CLOSE.join(map(re.escape, word)), text) is not None
 
 
-def named_in(text: str, name: NameSpan, statement: SourceStatement) -> bool:
+def named_in(text: str, name: FoundName, statement: SourceStatement) -> bool:
     """Whether a part of a statement has a name, an alias or a code of what it names."""
     latin = _LATIN.match(name.text)
     if has_word(text, name.text) or (latin and latin[0].strip() in text):
@@ -190,7 +190,7 @@ def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int,
     return [f"name {parties[0].text}"] if own and not met and not house else []
 
 
-def _before(statement: SourceStatement, name: NameSpan) -> str:
+def _before(statement: SourceStatement, name: FoundName) -> str:
     """Return what a clause has before a name, without dates."""
     begin, _ = statement.clause_at(name.start)
     dates = [each for each in statement.dates if begin <= each.start < name.start]

@@ -33,14 +33,10 @@ if TYPE_CHECKING:
     from kg.period import Period
     from kg.query.grounding.claims import ClauseClaim
     from kg.query.grounding.quantities import Amount, DateSpan
-    from kg.query.grounding.statements import NameSpan, SourceStatement
+    from kg.query.grounding.statements import FoundName, SourceStatement
 
 _ITEM = re.compile(r"[、,，]|和|及|与|以及")
 _SHORTEST_WORD = 2
-
-
-def _length(faults: list[str]) -> int:
-    return len(faults)
 
 
 def fits(figure: Amount, other: Amount, statement: SourceStatement) -> bool:
@@ -67,7 +63,9 @@ def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
         if not figure.unit and figure.factor == 1:
             continue
         fitting = [other for other in statement.figures if fits(figure, other, statement)]
-        out += min((_misplaced(_of_figure(claim, figure), statement, other) for other in fitting), key=_length)
+        wrong = [_misplaced(_of_figure(claim, figure), statement, other) for other in fitting]
+        least: list[str] = min(wrong, key=len, default=[])
+        out += least
     whole = f"{statement.context} {statement.house} {statement.subject} {statement.text}"
     out += [] if "words" in claim.inherited else uncovered(claim, statement, whole, least=0)
     out += [f"name {name.text}" for name in claim.names if not named_in(whole, name, statement)]
@@ -186,9 +184,9 @@ def _says_nothing(statement: SourceStatement, begin: int, end: int) -> bool:
     return not words_of(text, _inside(statement, begin, end))
 
 
-def _inside(statement: SourceStatement, begin: int, end: int) -> list[NameSpan | DateSpan | Amount]:
+def _inside(statement: SourceStatement, begin: int, end: int) -> list[FoundName | DateSpan | Amount]:
     """Return names, dates and numbers of a part of a statement, placed in that part."""
-    known: tuple[NameSpan | DateSpan | Amount, ...] = (*statement.names, *statement.dates, *statement.figures)
+    known: tuple[FoundName | DateSpan | Amount, ...] = (*statement.names, *statement.dates, *statement.figures)
     return [
         replace(each, start=each.start - begin, end=each.end - begin)
         for each in known

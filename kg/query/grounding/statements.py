@@ -38,7 +38,7 @@ _LABEL = re.compile(r"^[\s\-•*#>\d.、]{0,8}([^:,;。，；：|]{1,24})[:：]"
 
 
 @dataclass(frozen=True, slots=True)
-class NameSpan:
+class FoundName:
     """A name at `[start, end)`; a `party` is somebody who acts, other names are things, regions and industries."""
 
     start: int
@@ -60,7 +60,7 @@ class KnownNames:
         kind = daachorse.MATCH_KIND_LEFTMOST_LONGEST
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(list(self._ids), kind) if self._ids else None
 
-    def within(self, text: str) -> tuple[NameSpan, ...]:
+    def within(self, text: str) -> tuple[FoundName, ...]:
         """Return the names of a folded text at word borders, the longest at each place."""
         if self._automaton is None:
             return ()
@@ -73,7 +73,7 @@ class KnownNames:
             ids = self._ids[name]
             party = any(kind_of(each) in _PARTIES for each in ids)
             if {start, end} <= borders or (party and len(name) >= _WHOLE and not name.isascii()):
-                found.append(NameSpan(start, end, name, ids, party))
+                found.append(FoundName(start, end, name, ids, party))
         return tuple(found)
 
 
@@ -112,17 +112,17 @@ class SourceStatement:
         return tuple(match.span() for match in _CLAUSE.finditer(self.text))
 
     @cached_property
-    def names(self) -> tuple[NameSpan, ...]:
+    def names(self) -> tuple[FoundName, ...]:
         """The names in it."""
         return self.names_in.within(self.text)
 
     @cached_property
-    def parties(self) -> tuple[NameSpan, ...]:
+    def parties(self) -> tuple[FoundName, ...]:
         """Those who act in it, where they have Chinese names; Latin ones are words too often."""
         return tuple(name for name in self.names if name.party and not name.text.isascii())
 
     @cached_property
-    def context_names(self) -> tuple[NameSpan, ...]:
+    def context_names(self) -> tuple[FoundName, ...]:
         """The names in its context."""
         return (*self.names_in.within(self.context), *self.names_in.within(self.subject))
 
@@ -137,7 +137,7 @@ class SourceStatement:
         return (*dates_of(self.context, self.day), *(() if self.dates else dates_of(self.subject, self.day)))
 
     @cached_property
-    def owner(self) -> tuple[NameSpan, ...]:
+    def owner(self) -> tuple[FoundName, ...]:
         """The parties that it is about where it does not name one: of its label, else of the sentence before."""
         return tuple(name for name in self.names_in.within(self.subject) if name.party)
 

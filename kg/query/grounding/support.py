@@ -79,10 +79,6 @@ def _least(found: Iterator[list[str]]) -> list[str]:
     return list(dict.fromkeys(best)) or ["not in the source"]
 
 
-def _length(faults: list[str]) -> int:
-    return len(faults)
-
-
 def _by_figures(
     claim: ClauseClaim, sentence: str, statement: SourceStatement, measured: Sequence[Amount]
 ) -> Iterator[list[str]]:
@@ -90,7 +86,9 @@ def _by_figures(
     out = with_figures(claim, statement)
     for figure in measured:
         places = [(other.start, other.end) for other in statement.figures if fits(figure, other, statement)]
-        out += min((_held(claim, sentence, statement, place) for place in places), key=_length)
+        held = [_held(claim, sentence, statement, place) for place in places]
+        least: list[str] = min(held, key=len, default=[])
+        out += least
     yield out
 
 
