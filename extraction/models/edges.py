@@ -109,7 +109,8 @@ class EdgeModel:
         self._pieces = WordPieces(folder) if (folder / WORDS[0]).is_file() else WordPieces.shipped()
         second = (folder / PAIRS).read_bytes() if (folder / PAIRS).is_file() else b""
         self.version = sha256(b"".join([*content.values(), second])).hexdigest()[:12]
-        self._session, self._second = session(content["edges.onnx"]), session(second) if second else None
+        self._session = session(content["edges.onnx"])
+        self._second: Any = session(second) if second else None
         with np.load(folder / "edges.npz") as arrays:  # type: ignore[arg-type]
             self._pair = [arrays[name].astype(np.float32) for name in ("w1", "b1", "distance", "w2", "b2")]
             self._kind_weights = arrays["kinds"].astype(np.float32)

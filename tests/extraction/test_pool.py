@@ -99,6 +99,7 @@ def _busy(stop: Any) -> None:
         sum(range(10_000))
 
 
+@pytest.mark.extended
 def test_a_busy_machine_loses_no_item():
     """Four times as many busy processes as processors: wall time passes, processor time does not."""
     stop = get_context("spawn").Event()
