@@ -10,7 +10,7 @@ from extraction.documents.assembly import TextPiece, table_piece
 from extraction.documents.cleaning import Reason, is_figure_label, is_source_line, is_table_label
 from extraction.documents.pdf.lines import joined
 from extraction.documents.pdf.tables import by_row, grid, is_grid
-from extraction.documents.tables import is_note, table_from_rows
+from extraction.documents.table import is_note, table_from_grid, table_from_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,8 +142,11 @@ def read_table(
     """Read lines as a table: by its rulings, else by its gutters; unlabelled ones must look more like a table."""
     labelled = title.lstrip().startswith(("表", "Table"))
     ruled = tables.rows(page, lines)
-    rows = ruled if is_grid(ruled, labelled=labelled) else grid(lines)
-    table = table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
+    if is_grid([[cell.text if cell else "" for cell in row] for row in ruled], labelled=labelled):
+        table = table_from_grid(ruled, title=title, notes=notes)
+    else:
+        rows = grid(lines)
+        table = table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
     return table_piece(table) if table else None
 
 

@@ -19,6 +19,7 @@ from pdfminer.psexceptions import PSException
 from pdfplumber.utils.exceptions import PdfminerException
 
 from extraction.documents.pdf.lines import TextRun
+from extraction.documents.table import Cell, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +50,7 @@ class RuledTables:
         self._data = data
         self._opened: Any = None
 
-    def rows(self, page: Page, lines: Sequence[PageLine]) -> list[list[str | None]]:
+    def rows(self, page: Page, lines: Sequence[PageLine]) -> list[list[Cell | None]]:
         """Return the rows of the ruled table that contains nearly all of these lines, or an empty list."""
         top, bottom = min(line.top for line in lines) - 3, max(line.bottom for line in lines) + 3
         try:
@@ -61,11 +62,12 @@ class RuledTables:
             if best is None or _inside(lines, best.bbox) < _COVERED * len(lines):
                 return []
             rows: list[list[str | None]] = best.extract()
+            places = [row.cells for row in best.rows]
         except _FAULTS:
             return []
         cells = [cell for row in rows for cell in row]
         missing = sum(cell is None for cell in cells)
-        return rows if missing <= _MAX_MISSING * len(cells) else []
+        return _spans(rows, places) if missing <= _MAX_MISSING * len(cells) else []
 
     def release(self, page: Page) -> None:
         """Free the memory of a page."""
@@ -76,6 +78,22 @@ class RuledTables:
         """Close the document."""
         if self._opened:
             self._opened.close()
+
+
+def _spans(rows: Sequence[Sequence[str | None]], places: Sequence[Sequence[Any]]) -> list[list[Cell | None]]:
+    """Return ruled cells at all places that they cover; `places` holds their boxes, None where there is no own one."""
+    boxes = [box for row in places for box in row if box]
+    lefts, tops = sorted({box[0] for box in boxes}), sorted({box[1] for box in boxes})
+    found: list[list[Cell | None]] = [[None] * len(row) for row in rows]
+    for number, row in enumerate(rows):
+        for column, (text, box) in enumerate(zip(row, places[number], strict=False)):
+            if box is None:
+                continue
+            wide = sum(box[0] <= left < box[2] - 1 for left in lefts)
+            high = sum(box[1] <= top < box[3] - 1 for top in tops)
+            right, bottom = min(column + max(wide, 1), len(row)), min(number + max(high, 1), len(rows))
+            spread(found, Cell(text or ""), (number, column, bottom, right))
+    return found
 
 
 def grid(lines: Sequence[PageLine]) -> list[list[str]]:
@@ -89,7 +107,7 @@ def grid(lines: Sequence[PageLine]) -> list[list[str]]:
     return _stack_twins(_merge_wrapped(cells, heights, median(line.size for line in lines)))
 
 
-def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
+def is_grid(rows: Sequence[Sequence[str]], *, labelled: bool) -> bool:
     """Return whether rows are a table rather than the scattered numbers of a chart.
 
     Args:
@@ -107,7 +125,7 @@ def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
     words = sum(not is_numeric(cell) for cell in below)
     if width > 2 and len(rows) > 2 and dense >= _DENSE and words >= _WORDED * len(below):  # noqa: PLR2004 - three columns
         return True
-    heads = sum(bool(row[0]) and not is_numeric(row[0] or "") for row in rows)
+    heads = sum(bool(row[0]) and not is_numeric(row[0]) for row in rows)
     return dense >= _COVERED and len(rows) > 2 and heads >= _FILLED * len(rows)  # noqa: PLR2004 - a header and two rows
 
 
