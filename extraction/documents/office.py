@@ -133,16 +133,7 @@ def _document(source: SourceFile, named: str | None, pieces: list[TextPiece], *,
 def _of_word(document: Any) -> Iterator[TextPiece]:
     for block in document.iter_inner_content():
         if hasattr(block, "rows"):
-            known: dict[Any, Cell] = {}
-            yield _table(
-                [
-                    [
-                        known.setdefault(cell._tc, Cell(cell_text(cell.text, first=not at)))
-                        for at, cell in enumerate(row.cells)
-                    ]  # noqa: SLF001 -- a merged cell's identity
-                    for row in block.rows
-                ]
-            )
+            yield _table(_word_grid(block))
             continue
         style = (block.style.name or "") if block.style is not None else ""
         text = " ".join(block.text.split())
@@ -154,6 +145,20 @@ def _of_word(document: Any) -> Iterator[TextPiece]:
             yield TextPiece(text, BlockKind.ITEM, 1)
         else:
             yield TextPiece(text)
+
+
+def _word_grid(table: Any) -> list[list[Cell | None]]:
+    """Return the cells of a table; python-docx repeats the element of a merged cell at each place that it covers."""
+    known: dict[Any, Cell] = {}
+    grid: list[list[Cell | None]] = []
+    for row in table.rows:
+        grid.append([])
+        for at, cell in enumerate(row.cells):
+            element = cell._tc  # noqa: SLF001 -- the identity of a merged cell
+            if element not in known:
+                known[element] = Cell(cell_text(cell.text, first=not at))
+            grid[-1].append(known[element])
+    return grid
 
 
 def _of_slides(presentation: Any) -> Iterator[TextPiece]:

@@ -83,7 +83,7 @@ def table_from_rows(
 
 
 def spread(grid: list[list[Cell | None]], cell: Cell, box: tuple[int, int, int, int]) -> None:
-    """Put a cell at all places of a grid that it spans: `box` is top, left, bottom and right, the last two exclusive."""
+    """Put a cell at all places that it spans; `box` is its top, left, bottom and right, the last two exclusive."""
     top, left, bottom, right = box
     for row in grid[top:bottom]:
         row += [None] * (right - len(row))
@@ -137,7 +137,7 @@ def skeleton_of(text: str) -> str:
 
 
 def cell_text(lines: str, *, first: bool) -> str:
-    """Return a cell's lines as one: several names of a cell are listed, a broken label in the first column is joined.
+    r"""Return a cell's lines as one: several names are listed, a broken label in the first column is joined.
 
     >>> cell_text("恩捷股份\n星源材质", first=False), cell_text("归母\n净利润", first=True)
     ('恩捷股份、星源材质', '归母 净利润')
