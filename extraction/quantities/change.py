@@ -37,7 +37,10 @@ _LESS_THAN = re.compile("跑输|低于|落后|少于")
 _LEVEL = _PHRASES["level"]
 _FROM = re.compile("(?:从|由|自)[^，。；]{0,8}$")
 _TO = re.compile("[^，。；]{0,8}(?:至|到|→)(?:约|近|了)?$")
-_LOSS = re.compile("(?:利润|净利)[^，。；]{0,4}(?<!净)亏损(?:额|了|约|近|为|达)?$")
+# 亏损70.4亿元 is a negative profit; 减亏 and 扭亏 are no losses
+_LOSS = re.compile(
+    f"(?:亏损(?:金额|总额|额|规模)?|(?<![扭减转止盈])亏)(?:{_ABOUT}|[了为达至到]|达到|介于|在|人民币|：| ){{0,4}}$"
+)
 _MONTHLY = re.compile("[周月季]|Q[1-4]|[1-4]Q|[12]H|H[12]|半年")
 _BREAK = re.compile("[，,；;。！？!?|]")
 _WINDOW = 30  # characters before a number in which direction words apply
