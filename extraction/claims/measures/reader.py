@@ -32,8 +32,9 @@ from extraction.claims.measures.words import (
     MEASURE_HEADS,
     RATES,
     STEP,
-    UNIT_KINDS,
     VAGUE,
+    home_currency,
+    unit_kind,
 )
 from extraction.context.places import ABROAD, HOME, narrowed, places_in
 from extraction.dating.policy import (
@@ -218,7 +219,7 @@ class MetricReader:
         if indicator.name.endswith("指数") and quantity.unit == "个":
             return False  # 「在30个行业中」
         units = self._units_of(indicator)
-        return not units or _unit_kind(quantity.unit) in units
+        return not units or unit_kind(quantity.unit) in units
 
     def _units_of(self, indicator: EntityMention) -> tuple[str, ...]:
         return self._units.get(indicator.entity) or self._units_of_name(indicator.name)
@@ -230,7 +231,7 @@ class MetricReader:
         self, annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity, gap: str
     ) -> bool:
         """Return whether a number is the price of one piece: 「面板价格从74美元跌至32美元」."""
-        priced = "price" in self._units_of(indicator) and _unit_kind(quantity.unit) == "currency"
+        priced = "price" in self._units_of(indicator) and unit_kind(quantity.unit) == "currency"
         priced = priced and not _PER.match(annotated.text, quantity.end)
         return priced and not (quantity.change or quantity.scale) and _REACHED.fullmatch(gap) is not None
 
@@ -353,8 +354,3 @@ def _is_moved_range(annotated: AnnotatedSentence, quantity: Quantity) -> bool:
     before = annotated.text[max(0, quantity.start - 4) : quantity.start]
     stepped = STEP.search(before) is not None or quantity.text.startswith(("+", "-"))  # 「环比-0.4%至70.7%」
     return quantity.high is not None and "至" in quantity.text and stepped
-
-
-def _unit_kind(unit: str) -> str:
-    kind = UNIT_KINDS.get(unit.partition("/")[0], "count")
-    return "price" if "/" in unit and kind == "currency" else kind  # 万片/月 is a count

@@ -58,4 +58,16 @@ INDEX_MOVES = _PHRASES["index_moves"]
 INNER_SCOPE = re.compile("社会|厂内|厂家|港口|贸易商|下游|交易所|期货")
 CODE = re.compile(r"（[A-Z]{0,4}[.:]?[0-9]{3,6}(?:[.:][A-Z]{1,4})?）")
 LONGEST_SCOPE = 10
+_MAINLAND = (".SH", ".SZ", ".BJ")
 UNIT_KINDS = {unit: kind for kind, units in _TABLE["unit_kinds"].items() for unit in units.split()}
+
+
+def unit_kind(unit: str) -> str:
+    """Return the kind of a unit: percent, ratio, currency, price or count."""
+    kind = UNIT_KINDS.get(unit.partition("/")[0], "count")
+    return "price" if "/" in unit and kind == "currency" else kind  # 万片/月 is a count
+
+
+def home_currency(entity: str) -> str:
+    """Return the currency of amounts without one: 元 for an issuer that is listed on the mainland, else ""."""
+    return "元" if entity.startswith("sec:") and entity.endswith(_MAINLAND) else ""
