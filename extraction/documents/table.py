@@ -241,12 +241,33 @@ def _row_texts(row: Sequence[Cell]) -> list[str]:
 def _join_header_rows(cells: list[list[str]]) -> list[list[str]]:
     """Join a two-row header (EPS over 2023, 2024) into one row, so that each column has its full name."""
     top, second = cells[0], cells[1]
-    if len(cells) < 3 or second[0] or not any(second):  # noqa: PLR2004 - two header rows and a data row
+    if len(cells) < 3 or second[0] not in {"", top[0]} or not any(second):  # noqa: PLR2004 - two header rows, a data row
         return cells
-    if not any(re.search(r"\d", cell) for cell in second):  # a wrapped header cell
-        return [[upper + lower for upper, lower in zip(top, second, strict=True)], *cells[2:]]
+    if not any(re.search(r"\d", cell) for cell in second) and not second[0]:  # a wrapped header cell
+        if not (spread_out := _spread_out(top, second)):
+            return [[upper + lower for upper, lower in zip(top, second, strict=True)], *cells[2:]]
+        return [_joined(spread_out, second), *cells[2:]]
     if all(top[1:]):
-        return cells
-    # A spanning header stays with the column below it: guessing its extent would name columns wrongly.
-    heads = [" ".join(part for part in (upper, lower) if part) for upper, lower in zip(top, second, strict=True)]
-    return [heads, *cells[2:]]
+        repeated = len(set(top[1:])) < len(top[1:]) and all(_is_head(Cell(cell)) for cell in second)
+        return [_joined(top, second), *cells[2:]] if repeated else cells
+    # Where its extent is not clear, a spanning header stays with the column below it: a guess would name columns wrongly.
+    return [_joined(_spread_out(top, second) or top, second), *cells[2:]]
+
+
+def _joined(top: Sequence[str], second: Sequence[str]) -> list[str]:
+    return [" ".join(dict.fromkeys(filter(None, pair))) for pair in zip(top, second, strict=True)]
+
+
+def _spread_out(top: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Repeat header cells over the blanks behind them if the row below shows their extent: 2024A | | 2025E | over PE | PB.
+
+    It does if each of two groups or more has the same names below it; else the list is empty.
+    """
+    starts = [at for at, cell in enumerate(top) if at and cell]
+    groups = [tuple(second[start:stop]) for start, stop in pairwise([*starts, len(top)])]
+    if len(groups) < 2 or len(set(groups)) > 1 or len(groups[0]) < 2 or not all(groups[0]):  # noqa: PLR2004 - groups
+        return []
+    out = list(top)
+    for at in range(starts[0], len(out)):
+        out[at] = out[at] or out[at - 1]
+    return out

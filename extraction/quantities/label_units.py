@@ -40,6 +40,7 @@ _STATED = re.compile(r"(?:金额|货币|计量|数量|价格)?单位(?:均?[:：
 _TAIL = re.compile(r"\s*[/／，,：:_\s|-]\s*(?P<unit>[^/／，,：:_|（）()]{1,14}(?:/[^/／，,：:_|（）()\s]{1,6})?)$")
 _PIECES = re.compile(r"\s+|[，,](?=\s*(?:资料|数据)?来源)|[）)]")
 _PER = frozenset(table("units")["per"].split())
+_UNCLEAR = re.compile(r"[（(][^（）()]*[)）]$")
 _COMMAS = re.compile("[，,]")
 _APART = re.compile(r"[,，、;；/／]")
 _DATE = re.compile(
@@ -150,7 +151,7 @@ def unit_of(label: str) -> LabelUnit:
         and _may_follow(label, tail, unit)
     ):
         return LabelUnit(label[: tail.start()], unit)
-    return LabelUnit(label, None, unclear)
+    return LabelUnit(_UNCLEAR.sub("", label) if unclear else label, None, unclear)
 
 
 def _after_word(label: str, stated: re.Match[str]) -> LabelUnit:

@@ -47,7 +47,7 @@ _ABBREVIATIONS = (  # only in heads; ambiguous in sentences
 )
 _NUMBERED = _PHRASES["numbered"]
 _SPAN = re.compile(r"(?:近|过去)?[一二三四六半\d]*个?(?P<span>[日周月年]|季度?)(?:度)?(?=涨|跌|环比|变|换手|成交)")
-_NOISE = _PHRASES["noise"]
+_NOISE, _GENERIC = _PHRASES["noise"], _PHRASES["generic"]
 _OF_WHEN = re.compile(r"[（(](?:TTM|MRQ|LF|ttm|mrq|lf)[)）]$")
 _CHANGED = _PHRASES["changed"]
 _JOINED = re.compile(r"[和与及、/+＋&\d%]|以及")
@@ -308,7 +308,7 @@ def _remaining_words(annotated: AnnotatedSentence, measured: Measurement | None,
 
 def _strip_label(label: str) -> str:
     """Return a label without its number, notes and unit, with abbreviations expanded."""
-    text = _OF_WHEN.sub("", _NUMBERED.sub("", unit_of(without_notes(label)).rest))
+    text = _GENERIC.sub("", _OF_WHEN.sub("", _NUMBERED.sub("", unit_of(without_notes(label)).rest)))
     for short, spelled in _ABBREVIATIONS:
         text = short.sub(spelled, text)
     return text
