@@ -16,6 +16,7 @@ from msgspec import structs
 from extraction.text.clauses import bracket_around, in_brackets
 from extraction.text.lexicon import phrases
 from kg.dating.reader import Dated, find_periods, read_dates, yearly
+from kg.dating.reference import stated_year_end
 from kg.kinds import kind_of
 from kg.model import Kind
 from kg.period import Precision, year
@@ -45,6 +46,8 @@ STARTS_RANGE = phrases("dating/policy")["starts_range"]
 SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
 _NOW = re.compile("目前|当前|现阶段|如今")
 _DATE_TO_NUMBER = re.compile("的?(?:约|近)?")
+_COMPARED_WITH = re.compile("(?:较|相较于?|比|相比|对比|于|超|超过|同比|是|为)$")
+_SAME_LEVEL = re.compile("的?(?:为|是|仅为?|达|达到|实现|盈利|亏损|：)?(?:约|近)?")
 _WRITTEN = re.compile(r"[\dQH]+[^同]*$")
 _CLOSING_SPAN, _MONTHS, _YEARS = timedelta(days=8), timedelta(days=45), timedelta(days=366)
 
@@ -76,9 +79,32 @@ def read_periods(
     return as_of(shift_to_reported_week(dates, published_on, week), published_on, week), impossible
 
 
-def stated_dates(text: str, published_on: date) -> list[Dated]:
+def stated_dates(text: str, published_on: date, *, fiscal_year_end: int = 12) -> list[Dated]:
     """Return the date expressions of a heading, title or label, without bases of comparison."""
-    return [each for each in find_periods(text, published_on) if each.role == "stated"]
+    found = find_periods(text, published_on, fiscal_year_end=fiscal_year_end)
+    return [each for each in found if each.role == "stated"]
+
+
+class FiscalYears:
+    """The ends of fiscal years that a document states, by the company that each sentence about them names."""
+
+    def __init__(self, base: EntityMention | None) -> None:
+        self._base = base
+        self._ends: dict[str, int] = {}
+
+    def add(self, text: str, names: Sequence[EntityMention]) -> None:
+        """Take in a sentence; one that names no company is about the company of the report."""
+        month = stated_year_end(text)
+        companies = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
+        if month is None or len(companies) > 1:
+            return
+        self._ends.setdefault(companies.pop() if companies else self._base.entity if self._base else "", month)
+
+    def of(self, names: Sequence[EntityMention], subject: EntityMention | None) -> int | None:
+        """Return the month in which the fiscal year of a sentence ends, None if none is stated for its company."""
+        companies = {ref.entity for ref in names if ref.kind == Kind.COMPANY} or {subject.entity if subject else ""}
+        found = {self._ends.get(company) for company in companies}
+        return found.pop() if len(found) == 1 else None
 
 
 def heading_period(text: str, published_on: date) -> Period | None:
@@ -331,12 +357,21 @@ def comparison_period(annotated: AnnotatedSentence, quantity: Quantity) -> Perio
     if quantity.change or annotated.text.startswith("亏损", quantity.end):
         return None
     for dated in annotated.periods:
+        if _is_last_years(annotated.text, dated, quantity):
+            return dated.period
         is_base = dated.role == "comparison" and dated.period.precision is not Precision.RANGE
         # 去年同期 and 上月 refer to the figure before them.
         is_base = is_base and _WRITTEN.match(dated.text) is not None
         if is_base and _DATE_TO_NUMBER.fullmatch(annotated.text, dated.end, quantity.start):
             return dated.period
     return None
+
+
+def _is_last_years(text: str, dated: Dated, quantity: Quantity) -> bool:
+    """Return whether a level is that of 去年同期: 「净利润-70亿元，去年同期为136亿元」, not 「较去年同期-5%」."""
+    if "同期" not in dated.text or quantity.unit == "倍" or _COMPARED_WITH.search(text, 0, dated.start):
+        return False
+    return _SAME_LEVEL.fullmatch(text, dated.end, quantity.start) is not None
 
 
 def _sums_months(period: Period) -> bool:

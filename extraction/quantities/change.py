@@ -116,6 +116,8 @@ def _signed(left: str, place: Place, kind: str) -> ChangeKind:
         return ChangeKind(kind)
     if place.sign == "+" or place.unit in DIFFERENCES:
         return ChangeKind("change")
+    if place.sign == "负" and not _NOUN_ANYWHERE.search(left):
+        return ChangeKind(kind)  # 毛利率负3.2%
     if place.unit == "%" and (_NOUN_ANYWHERE.search(left) or not _LEVEL.search(left)):
         return ChangeKind("change")
     return ChangeKind(kind)

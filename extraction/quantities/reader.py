@@ -345,10 +345,17 @@ _BOUNDS = [
 ]
 
 
+_MIRRORED = {"≥": "≤", "≤": "≥", ">": "<", "<": ">"}  # 亏损不低于70亿元 is at most -70亿元
+
+
 def bound_of(text: str, quantity: Quantity) -> str:
     """Return what a number bounds: ≥ for 不低于500亿元, < for 近三成, "" for a figure that is stated or only rounded."""
     before = text[max(0, quantity.start - 5) : quantity.start]
-    found = (sign for sign, ahead, behind in _BOUNDS if ahead.search(before) or behind.match(text, quantity.end))
+    found = (
+        _MIRRORED[sign] if quantity.number < 0 else sign
+        for sign, ahead, behind in _BOUNDS
+        if ahead.search(before) or behind.match(text, quantity.end)
+    )
     return next(found, "")
 
 

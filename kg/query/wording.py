@@ -252,7 +252,7 @@ def _moves(entity_id: str, direction: str, lang: Lang) -> str:
 def _reports(session: QuerySession, fact: Fact, first: str, second: str) -> str:
     owner = first if first not in second else ""
     owned = behind(owner, second, session.lang) if owner else second
-    return f"{owned}{scoped(fact, 'scope', session.lang)} {value_text(fact.value, session.lang)}"
+    return f"{owned}{scoped(fact, 'scope', session.lang)} {value_text(fact.value, session.lang, bound=fact.qualifier('bound') or '')}"
 
 
 def _rates(session: QuerySession, fact: Fact, first: str, second: str) -> str:
@@ -287,7 +287,7 @@ _BODIES: Mapping[str, Callable[[QuerySession, Fact, str, str], str]] = {
 }
 
 
-def value_text(value: Value | None, lang: Lang = "zh") -> str:
+def value_text(value: Value | None, lang: Lang = "zh", *, bound: str = "") -> str:
     """Format a value in a language, in Chinese as it is written: 9.45亿元、同比 -12.3%、65–70美元/桶.
 
     >>> from kg.model import Value
@@ -306,7 +306,7 @@ def value_text(value: Value | None, lang: Lang = "zh") -> str:
         number = f"{number}–{_digits(value.high / factor)}"
     sign = "+" if value.number > 0 and value.change not in _LEVELS else ""
     change = word(f"change.{value.change}", lang) if value.change else ""
-    return f"{change} {sign}{number}{scale}{_unit(value, lang)}".strip()
+    return f"{change} {bound}{sign}{number}{scale}{_unit(value, lang)}".strip()
 
 
 def _unit(value: Value, lang: Lang) -> str:

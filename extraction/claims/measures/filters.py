@@ -15,9 +15,11 @@ from extraction.claims.measures.words import (
     EARNED,
     PERIOD_INDICATORS,
     SHARES_OF_MARKET,
+    home_currency,
 )
 from extraction.context.places import places_in
 from extraction.context.surroundings import is_cut, is_part
+from extraction.quantities.units import ONLY_OF
 from extraction.text.clauses import bracket_around, clause_start
 from extraction.text.lexicon import phrases
 from kg.model import Kind
@@ -46,7 +48,7 @@ _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 
 
 _REPORT_INDICATORS = ("每股收益", "EPS", "现金流", "现金流净额", "净资产收益率", "ROE")
-_FISCAL = re.compile(r"财年|财季|FY")
+_FISCAL = re.compile(r"财政?年|财务年|财季|FY")
 _ONE_MONTH = re.compile("当月|单月|当季|单季")
 _CONTRIBUTION = re.compile("带动|拉动|推动|驱动")
 _REACHES = re.compile("[至达到为从由]")
@@ -172,6 +174,14 @@ def _share_holder_is_unstated(figure: Figure) -> bool:
     return above or _BARE_SHARE.match(figure.clause) is not None
 
 
+def _counts_something_else(figure: Figure) -> bool:
+    """「生猪出栏量42亿羽」 counts poultry."""
+    things, indicator = ONLY_OF.get(figure.quantity.unit), figure.measurement.indicator
+    return things is not None and not things.search(
+        f"{indicator.owner or figure.measurement.subject.name}{indicator.name}"
+    )
+
+
 def _has_no_unit(figure: Figure) -> bool:
     """「营收52亿」 lacks a currency, 「出货量3亿」 a counted unit."""
     return not figure.quantity.unit
@@ -201,7 +211,9 @@ def _is_cutoff_date(figure: Figure) -> bool:
 
 
 def _is_fiscal_year(figure: Figure) -> bool:
-    """A fiscal year may differ from the calendar year: Q1 of 2026 may lie in 2025."""
+    """A fiscal year may differ from the calendar year, except on the mainland: Q1 of 2026 may lie in 2025."""
+    if figure.annotated.fiscal or home_currency(figure.measurement.subject.entity):
+        return False
     return figure.dated is not None and _FISCAL.search(figure.dated.text) is not None
 
 
@@ -271,6 +283,7 @@ REASONS = (
     _is_cumulative,
     _is_single_month_of_range,
     _has_no_unit,
+    _counts_something_else,
     _is_contribution,
     _is_trade_price,
     _share_holder_is_unstated,

@@ -31,9 +31,11 @@ from extraction.claims.measures.words import (
     LONGEST_SCOPE,
     MEASURE_HEADS,
     RATES,
+    RESULTS,
     STEP,
     VAGUE,
     home_currency,
+    is_loss,
     unit_kind,
 )
 from extraction.context.places import ABROAD, HOME, narrowed, places_in
@@ -48,7 +50,7 @@ from extraction.dating.policy import (
     years_of,
 )
 from extraction.names.gazetteer import COMPOUND_KINDS
-from extraction.quantities.reader import basis_of
+from extraction.quantities.reader import basis_of, bound_of
 from extraction.sentence import Claim, nearest
 from extraction.text.clauses import clause_start, statement_start
 from extraction.text.lexicon import phrases
@@ -66,6 +68,8 @@ if TYPE_CHECKING:
 _ADJUSTED = {"净利润": "扣非归母净利润", "归母净利润": "扣非归母净利润", "ROE": "扣非ROE"}
 _PHRASES = phrases("measures/reader")
 _REACHED = _PHRASES["reached"]
+_LOST = re.compile("亏[^，。；]{0,6}$")
+_SPELLED, _PART = re.compile("[一二两三四五六七八九]"), re.compile("(?<!百)分之|半(?!$)|^一半|过半")
 _PER = re.compile(" ?[/每]")
 _GREAT, _SUMS = frozenset({"万", "百万", "千万", "亿", "十亿", "百亿", "千亿", "万亿"}), {"currency", "count"}
 _NARROWED = re.compile("^（(?=[^（）]*[一-鿿])[^（）\\d]{1,24}）")  # a restriction in brackets
@@ -140,10 +144,10 @@ class MetricReader:
         resume = listed = 0
         begun: tuple[Measurement, Quantity] | None = None
         rows = RowReader(annotated, indicators, RowSubjects(self.subjects, self._before))
-        for quantity in filter(_has_digits, annotated.quantities):
+        for quantity in filter(_is_figure, annotated.quantities):
             if quantity.start < listed:
                 continue
-            quantity = _as_share(annotated, indicators, quantity)  # noqa: PLW2901
+            quantity = _as_loss(annotated, indicators, _as_share(annotated, indicators, quantity))  # noqa: PLW2901
             if row := rows.at(quantity.start):
                 for measurement, item, period in rows.read(row, previous=previous):
                     if self._fits(measurement.indicator, item):
@@ -192,12 +196,16 @@ class MetricReader:
             return self._continuation.share(annotated, indicators, share_match, previous=previous, before=before)
         indicator = nearest(indicators, quantity.start)
         if previous and (indicator is None or previous.quantity.end > indicator.end):
+            if quantity.change and _LOST.search(annotated.text, 0, previous.quantity.start):
+                return None  # 「亏损70亿元，同比扩大20%」: the loss grows, not the profit
             return self._continuation.from_previous(annotated, previous, quantity)
         if indicator is None:
             return self._continuation.from_previous_sentence(annotated, self._before, quantity)
         if indicator.name.endswith(VAGUE):
             return None
         gap = without(annotated, max(indicator.end, resume), quantity.start)
+        if ("亏" in gap or is_loss(annotated.text, indicator)) and (quantity.change or quantity.number > 0):
+            return None  # 「亏损收窄50%」, 「亏损收窄至20亿元」
         plain = _NARROWED.sub("", gap)
         fits = self._fits(indicator, quantity) or self._is_unit_price(annotated, indicator, quantity, plain)
         if not (fits and _connects(annotated, indicator, quantity, plain)):
@@ -246,6 +254,8 @@ class MetricReader:
     ) -> Claim:
         measurement = self._with_place(annotated, measurement)
         subject = measurement.subject
+        if not quantity.unit and set(self._units_of(measurement.indicator)) == {"currency"}:
+            quantity = replace(quantity, unit=home_currency(subject.entity))
         start = subject.start if subject.start >= 0 else measurement.indicator.start
         indicator = qualified_indicator(annotated, measurement.indicator)
         value = Value(
@@ -270,7 +280,7 @@ class MetricReader:
             end=quantity.end,
             pattern="metric",
             value=value,
-            qualifiers=(("scope", measurement.scope),) if measurement.scope else (),
+            qualifiers=_qualifiers(annotated, quantity, measurement.scope),
             valid=valid,
             confidence=min(measurement.confidence, DOUBTFUL) if doubtful else measurement.confidence,
         )
@@ -306,6 +316,12 @@ class MetricReader:
         return replace(measurement, confidence=min(measurement.confidence, DOUBTFUL))
 
 
+def _qualifiers(annotated: AnnotatedSentence, quantity: Quantity, scope: str) -> tuple[tuple[str, str], ...]:
+    """Return what restricts a figure: that it is a bound (≥500亿元), and its scope."""
+    stated = (("bound", bound_of(annotated.text, quantity)), ("scope", scope))
+    return tuple((name, value) for name, value in stated if value)
+
+
 def qualified_indicator(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention:
     """Return the indicator including a qualifier that changes it: 扣非后归母净利润, 新增装机容量."""
     text = annotated.text
@@ -336,9 +352,30 @@ def _match_change(first: Quantity, second: Quantity) -> Quantity:
     return replace(second, change="share") if first.change == "share" and not second.change else second
 
 
-def _has_digits(quantity: Quantity) -> bool:
-    """Return whether a number is written in digits, and not only a unit: 「总市值(百万元)」."""
-    return any(map(str.isdigit, quantity.text))
+def _is_figure(quantity: Quantity) -> bool:
+    """Return whether a number is a figure: in digits, or an amount or percentage in characters (三成, 百分之五).
+
+    A unit is none (总市值(百万元)), nor is a count or a part in characters (三家, 三分之一, 一半).
+    """
+    if any(map(str.isdigit, quantity.text)):
+        return True
+    spelled = _SPELLED.search(quantity.text) is not None and unit_kind(quantity.unit) in {"currency", "percent"}
+    return spelled and not _PART.search(quantity.text)
+
+
+def _as_loss(annotated: AnnotatedSentence, indicators: Sequence[EntityMention], quantity: Quantity) -> Quantity:
+    """Make an amount negative that stands alone in brackets behind a result: 「归母净利润（70.4亿元）。」.
+
+    Where the statement goes on (「净利润（507亿元）创新高」) the brackets hold an aside.
+    """
+    text, indicator = annotated.text, nearest(indicators, quantity.start)
+    alone = text[quantity.start - 1 : quantity.start] == "（" and text[quantity.end : quantity.end + 1] == "）"
+    if not alone or quantity.number < 0 or quantity.change or unit_kind(quantity.unit) != "currency":
+        return quantity
+    ends = text[quantity.end + 1 : quantity.end + 2] in {"", *"，。；"}
+    if indicator is None or indicator.end != quantity.start - 1 or not indicator.name.endswith(RESULTS) or not ends:
+        return quantity
+    return replace(quantity, number=-quantity.number)
 
 
 def _connects(annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity, gap: str) -> bool:

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from extraction.claims.measures.measurement import DOUBTFUL, Measurement
 from extraction.claims.measures.reader import qualified_indicator
-from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
+from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE, home_currency
 from extraction.claims.tables.cells import without_notes
 from extraction.dating.policy import reported_week, shift_to_reported_week, stated_dates
 from extraction.quantities.label_units import Unit, unit_of
@@ -23,6 +23,7 @@ from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
 from extraction.text.lexicon import phrases
 from extraction.text.sentences import Sentence, normalise
 from kg.dating.reader import Dated
+from kg.dating.reference import stated_year_end
 from kg.ids import entity_id
 from kg.model import BlockKind, Kind
 from kg.period import year
@@ -52,6 +53,7 @@ _OF_WHEN = re.compile(r"[（(](?:TTM|MRQ|LF|ttm|mrq|lf)[)）]$")
 _CHANGED = _PHRASES["changed"]
 _JOINED = re.compile(r"[和与及、/+＋&\d%]|以及")
 _PLACE = re.compile("|".join(sorted(map(re.escape, PLACES - {"市场", "行业", "全行业"}), key=len, reverse=True)))
+_FISCAL = re.compile("财政?年|财务年|FY")
 _BARE = frozenset({*VAGUE, "增速", "增长率", "规模", "数量", "金额", "总量", "均价", "需求", "变动", "增幅", "指数"})
 _OPENING_TEXT = 1200  # where a weekly report states its dates
 _LONGEST_CAPTION = 60
@@ -100,11 +102,16 @@ class LabelReader:
         found = dict(zip(labels, zip(lines, refs, strict=True), strict=True))
         opening = [document.text[:_OPENING_TEXT]]
         week = cache(partial(reported_week, opening, document.published_on))
+        year_end = stated_year_end(document.text)
+        known = year_end is not None or (company is not None and bool(home_currency(company.entity)))
 
         @cache
         def read_label(label: str) -> TableLabel:
             line, names = found[label]
-            dated = shift_to_reported_week(stated_dates(line.text, document.published_on), document.published_on, week)
+            dates = stated_dates(line.text, document.published_on, fiscal_year_end=year_end or 12)
+            if not known:  # FY2025 of a firm whose fiscal year is not stated
+                dates = [each for each in dates if not _FISCAL.search(each.text)]
+            dated = shift_to_reported_week(dates, document.published_on, week)
             return self._label(label, line, names, dated, company)
 
         return read_label
