@@ -86,7 +86,7 @@ def spread(grid: list[list[Cell | None]], cell: Cell, box: tuple[int, int, int, 
     """Put a cell at all places that it spans; `box` is its top, left, bottom and right, the last two exclusive."""
     top, left, bottom, right = box
     for row in grid[top:bottom]:
-        row += [None] * (right - len(row))
+        row.extend([None] * (right - len(row)))
         row[left:right] = [cell] * (right - left)
 
 
@@ -250,7 +250,7 @@ def _join_header_rows(cells: list[list[str]]) -> list[list[str]]:
     if all(top[1:]):
         repeated = len(set(top[1:])) < len(top[1:]) and all(_is_head(Cell(cell)) for cell in second)
         return [_joined(top, second), *cells[2:]] if repeated else cells
-    # Where its extent is not clear, a spanning header stays with the column below it: a guess would name columns wrongly.
+    # A spanning header of unclear extent stays with the column below it: a guess would name columns wrongly.
     return [_joined(_spread_out(top, second) or top, second), *cells[2:]]
 
 
@@ -259,7 +259,7 @@ def _joined(top: Sequence[str], second: Sequence[str]) -> list[str]:
 
 
 def _spread_out(top: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Repeat header cells over the blanks behind them if the row below shows their extent: 2024A | | 2025E | over PE | PB.
+    """Repeat header cells over the blanks behind them if the row below shows how far: 2024A | | 2025E | over PE | PB.
 
     It does if each of two groups or more has the same names below it; else the list is empty.
     """

@@ -153,7 +153,7 @@ def _single(text: str, match: re.Match[str]) -> Raw | None:
 
 
 def _lead(text: str, start: int) -> tuple[int, str, str]:
-    """Return where a number starts with its sign and currency, the sign, and the currency: -US$1.2bn, 人民币6603亿元."""
+    """Return where a number starts with its sign and currency (-US$1.2bn), the sign, and the currency."""
     sign = _sign_before(text, start)
     first = start - len(sign)
     money, at = _currency(text, first)
@@ -349,7 +349,7 @@ _MIRRORED = {"≥": "≤", "≤": "≥", ">": "<", "<": ">"}  # 亏损不低于7
 
 
 def bound_of(text: str, quantity: Quantity) -> str:
-    """Return what a number bounds: ≥ for 不低于500亿元, < for 近三成, "" for a figure that is stated or only rounded."""
+    """Return what a number bounds: ≥ for 不低于500亿元, < for 近三成, "" for a stated or rounded figure."""
     before = text[max(0, quantity.start - 5) : quantity.start]
     found = (
         _MIRRORED[sign] if quantity.number < 0 else sign

@@ -78,7 +78,8 @@ _LATIN_MONEY = [word for word in CURRENCIES if word.isalpha() and word.isascii()
 _PER_WORDS = "|".join(sorted((_guarded(word) for word in _TABLE["per"].split()), key=len, reverse=True))
 _UNIT = (
     f"(?:{_alternatives(RATIOS)}|(?:{_alternatives(MONEY)})(?:/ ?(?:{_PER_WORDS}))?"
-    f"|(?:{_alternatives(GOODS)})(?:/ ?(?:{_PER_WORDS}))?| ?(?:{'|'.join(_LATIN_MONEY)})(?![A-Za-z])| ?(?:percent|GWh|GW|MW|TWh|kWh|tons?)(?![A-Za-z]))"
+    f"|(?:{_alternatives(GOODS)})(?:/ ?(?:{_PER_WORDS}))?"
+    f"| ?(?:{'|'.join(_LATIN_MONEY)}|percent|GWh|GW|MW|TWh|kWh|tons?)(?![A-Za-z]))"
 )
 UNIT = f"(?={first_letters(_UNIT)}){_UNIT}"  # the lookahead rejects most text quickly
 _FOLDED = {**{word: CURRENCIES[word] for word in _LATIN_MONEY}, **GOODS, **MONEY, **RATIOS, "tons": "吨", "ton": "吨"}

@@ -52,11 +52,13 @@ _BULLETS = re.compile(r"^(?: *(?:[-*+•·●▪◆■□➢►>] ))+ *")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)(?!,\d)")
 # marks of notes behind a number or word: 3620¹亿元, 营业收入[1], but not ×10⁸ and 平方米²
 _NOTE_MARKS = re.compile(
-    rf"(?<=[{_HAN}\d%)）])(?<![^\d.]10)(?<![米里寸尺]) ?(?:[⁰¹²³⁴-⁹]|\[(?:\^\w{{1,4}}|\d{{1,2}})\]|(?<=\d)[①-⑳](?=[百千万亿元%]))+"
+    rf"(?<=[{_HAN}\d%)）])(?<![^\d.]10)(?<![米里寸尺]) ?"
+    r"(?:[⁰¹²³⁴-⁹]|\[(?:\^\w{1,4}|\d{1,2})\]|(?<=\d)[①-⑳](?=[百千万亿元%]))+"
 )
 # one dash before an amount, behind a word and not behind a unit (5亿元—8亿元), is a minus sign
 _MINUS_DASH = re.compile(
-    rf"(?<=[{_HAN}：])(?<![年月日号时点分秒元吨辆台套只头件个家片颗万亿千百十倍度天周季])[–—―](?= ?\d[\d.,]*+ ?(?:[%％百千万亿元倍]|pct|个百分点))"
+    rf"(?<=[{_HAN}：])(?<![年月日号时点分秒元吨辆台套只头件个家片颗万亿千百十倍度天周季])[–—―]"
+    r"(?= ?\d[\d.,]*+ ?(?:[%％百千万亿元倍]|pct|个百分点))"
 )
 _RANGE_DASH = re.compile(r"(?<=[\d%])( ?)[–—](?= ?\d)")
 _WIDE_OF = str.maketrans(",;:!?()", "，；：！？（）")

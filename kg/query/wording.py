@@ -252,7 +252,8 @@ def _moves(entity_id: str, direction: str, lang: Lang) -> str:
 def _reports(session: QuerySession, fact: Fact, first: str, second: str) -> str:
     owner = first if first not in second else ""
     owned = behind(owner, second, session.lang) if owner else second
-    return f"{owned}{scoped(fact, 'scope', session.lang)} {value_text(fact.value, session.lang, bound=fact.qualifier('bound') or '')}"
+    value = value_text(fact.value, session.lang, bound=fact.qualifier("bound") or "")
+    return f"{owned}{scoped(fact, 'scope', session.lang)} {value}"
 
 
 def _rates(session: QuerySession, fact: Fact, first: str, second: str) -> str:
@@ -295,8 +296,8 @@ def value_text(value: Value | None, lang: Lang = "zh", *, bound: str = "") -> st
     ('258.188亿元', '25.8188bn CNY')
     >>> value_text(Value(12.5, "元/股"), "en")
     '12.5 CNY/share'
-    >>> value_text(Value(-3.0, "pct", change="qoq"), "en")
-    'qoq -3pp'
+    >>> value_text(Value(-3.0, "pct", change="qoq"), "en"), value_text(Value(5e10, "元", "亿"), bound="≥")
+    ('qoq -3pp', '≥500亿元')
     """
     if value is None:
         return ""

@@ -196,16 +196,15 @@ class MetricReader:
             return self._continuation.share(annotated, indicators, share_match, previous=previous, before=before)
         indicator = nearest(indicators, quantity.start)
         if previous and (indicator is None or previous.quantity.end > indicator.end):
-            if quantity.change and _LOST.search(annotated.text, 0, previous.quantity.start):
-                return None  # 「亏损70亿元，同比扩大20%」: the loss grows, not the profit
-            return self._continuation.from_previous(annotated, previous, quantity)
+            # 「亏损70亿元，同比扩大20%」: the loss grows, not the profit
+            lost = quantity.change and _LOST.search(annotated.text, 0, previous.quantity.start)
+            return None if lost else self._continuation.from_previous(annotated, previous, quantity)
         if indicator is None:
             return self._continuation.from_previous_sentence(annotated, self._before, quantity)
-        if indicator.name.endswith(VAGUE):
-            return None
         gap = without(annotated, max(indicator.end, resume), quantity.start)
-        if ("亏" in gap or is_loss(annotated.text, indicator)) and (quantity.change or quantity.number > 0):
-            return None  # 「亏损收窄50%」, 「亏损收窄至20亿元」
+        lost = "亏" in gap or is_loss(annotated.text, indicator)  # 「亏损收窄50%」, 「亏损收窄至20亿元」
+        if indicator.name.endswith(VAGUE) or (lost and (quantity.change or quantity.number > 0)):
+            return None
         plain = _NARROWED.sub("", gap)
         fits = self._fits(indicator, quantity) or self._is_unit_price(annotated, indicator, quantity, plain)
         if not (fits and _connects(annotated, indicator, quantity, plain)):

@@ -22,7 +22,6 @@ from extraction.claims.measures.words import (
     HYPOTHETICAL,
     INDEX_MOVES,
     INNER_SCOPE,
-    is_loss,
     LONGEST_SCOPE,
     LOSSES,
     MACRO_KINDS,
@@ -39,6 +38,7 @@ from extraction.claims.measures.words import (
     SUBJECT_KINDS,
     TAILS,
     VERBAL,
+    is_loss,
 )
 from extraction.context.coreference import antecedent
 from extraction.context.places import places_in
@@ -308,7 +308,7 @@ class SubjectFinder:
 
 
 def _is_part_of_result(annotated: AnnotatedSentence, ref: EntityMention, others: Sequence[EntityMention]) -> bool:
-    """Return whether a loss is that of a result named before it (净利润亏损70亿元), or of nobody (亏损面, 未弥补亏损)."""
+    """Return whether a loss is of a result named before it (净利润亏损70亿元), or of nobody (未弥补亏损)."""
     if not is_loss(annotated.text, ref):
         return False
     results = (each for each in others if each.end <= ref.start and each.name.endswith(RESULTS))

@@ -45,8 +45,8 @@ def without_notes(text: str) -> str:
 def read_amount(text: str) -> Amount | None:
     """Return the number of a cell; brackets make it negative, and all of its words must be understood.
 
-    >>> read_amount("(70)"), read_amount("4,009*"), read_amount("（12.3%）"), read_amount("N/A")
-    (Amount(number=-70.0, unit=None), Amount(number=4009.0, unit=None), Amount(number=-12.3, unit=Unit(unit='%', factor=1.0, scale='')), None)
+    >>> [read_amount(text) and read_amount(text).number for text in ("(70)", "4,009*", "（12.3%）", "-5.1%", "N/A")]
+    [-70.0, 4009.0, -12.3, -5.1, None]
     """
     found = _AMOUNT.fullmatch(without_notes(text).translate(_DASHES))
     if found is None or bool(found["open"]) != bool(found["close"]) or (found["in"].strip() and found["out"].strip()):

@@ -311,7 +311,7 @@ class TableReader:
         return found if found.unit else "has no unit in its cell, row, column or title"
 
     def _inherits(self, measured: Measurement, corner: TableLabel | None, title: TableLabel) -> bool:
-        """Return whether the unit of the corner or title suits a row: 百万元 suits no margin, multiple or share's profit."""
+        """Return whether the unit of the corner or title suits a row: 百万元 suits no margin, multiple or EPS."""
         name = measured.indicator.name
         if name.startswith("每股") or name.endswith(_PER_SHARE):
             return False

@@ -231,7 +231,7 @@ def captions_of(document: Document, block: Block, title: str) -> list[str]:
 
 
 def caption_label(captions: Sequence[TableLabel]) -> TableLabel:
-    """Return the caption with the nearest unit stated above a table; a unit that is not understood hides those above."""
+    """Return the caption with the nearest unit above a table; one that is not understood hides those above it."""
     if not captions:
         return TableLabel("")
     named = next((label for label in captions if label.text), captions[0])
