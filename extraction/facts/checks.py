@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_STAKE = 100.0
 _LEAST_REVENUE = 1e6
-_REVENUES = frozenset(entity_id(Kind.INDICATOR, name) for name in ("营业收入", "营业总收入"))
+_REVENUES = frozenset(entity_id(Kind.INDICATOR, name) for name in ("营业收入", "营业总收入", "收入"))
 _MONEY = frozenset({"元", "美元", "港元", "欧元", "日元", "英镑", "新台币"})
 _MIN_YEAR, _MAX_YEARS_AHEAD = 1949, 40
 
