@@ -61,13 +61,18 @@ class RuledTables:
             best = max(found, key=lambda table: _inside(lines, table.bbox), default=None)
             if best is None or _inside(lines, best.bbox) < _COVERED * len(lines):
                 return []
-            rows: list[list[str | None]] = best.extract()
-            places = [row.cells for row in best.rows]
+            return _spans(best)
         except _FAULTS:
             return []
-        cells = [cell for row in rows for cell in row]
-        missing = sum(cell is None for cell in cells)
-        return _spans(rows, places) if missing <= _MAX_MISSING * len(cells) else []
+
+    def whole(self, page: Page) -> list[tuple[tuple[float, float, float, float], list[list[Cell | None]]]]:
+        """Return the ruled tables of a page: the box of each (left, top, right, bottom), and its rows."""
+        try:
+            self._opened = self._opened or pdfplumber.open(io.BytesIO(self._data))
+            found = self._opened.pages[page.number].filter(_is_upright).find_tables()
+            return [(table.bbox, _spans(table)) for table in found]
+        except _FAULTS:
+            return []
 
     def release(self, page: Page) -> None:
         """Free the memory of a page."""
@@ -80,8 +85,10 @@ class RuledTables:
             self._opened.close()
 
 
-def _spans(rows: Sequence[Sequence[str | None]], places: Sequence[Sequence[Any]]) -> list[list[Cell | None]]:
-    """Return ruled cells at all places that they cover; `places` holds their boxes, None where there is no own one."""
+def _spans(table: Any) -> list[list[Cell | None]]:
+    """Return the cells of a ruled table at all places that they cover; empty if too many places have none."""
+    rows: list[list[str | None]] = table.extract()
+    places = [row.cells for row in table.rows]  # boxes, None where a place has none of its own
     boxes = [box for row in places for box in row if box]
     lefts, tops = sorted({box[0] for box in boxes}), sorted({box[1] for box in boxes})
     found: list[list[Cell | None]] = [[None] * len(row) for row in rows]
@@ -93,7 +100,8 @@ def _spans(rows: Sequence[Sequence[str | None]], places: Sequence[Sequence[Any]]
             high = sum(box[1] <= top < box[3] - 1 for top in tops)
             right, bottom = min(column + max(wide, 1), len(row)), min(number + max(high, 1), len(rows))
             spread(found, Cell(text or ""), (number, column, bottom, right))
-    return found
+    cells = [cell for row in found for cell in row]
+    return found if sum(cell is None for cell in cells) <= _MAX_MISSING * len(cells) else []
 
 
 def grid(lines: Sequence[PageLine]) -> list[list[str]]:
@@ -140,9 +148,14 @@ def _is_upright(item: dict[str, Any]) -> bool:
     return not matrix or abs(matrix[1]) < 0.1 * abs(matrix[0])
 
 
-def _inside(lines: Iterable[PageLine], bbox: tuple[float, float, float, float]) -> int:
+def within(line: PageLine, bbox: tuple[float, float, float, float]) -> bool:
+    """Return whether a line is inside a box: left, top, right, bottom."""
     left, top, right, bottom = bbox
-    return sum(top <= line.middle <= bottom and left - 2 <= line.x0 and line.x1 <= right + 2 for line in lines)
+    return top <= line.middle <= bottom and left - 2 <= line.x0 and line.x1 <= right + 2
+
+
+def _inside(lines: Iterable[PageLine], bbox: tuple[float, float, float, float]) -> int:
+    return sum(within(line, bbox) for line in lines)
 
 
 def by_row(lines: Iterable[PageLine]) -> list[list[PageLine]]:
