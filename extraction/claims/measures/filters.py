@@ -35,7 +35,10 @@ _PHRASES = phrases("measures/filters")
 _COMPARISON = _PHRASES["comparison"]
 _EARLIER_TIME = _PHRASES["earlier_time"]
 _GUESSED_SCORE = 0.8  # linker score of a name missing from all lists
-_CONDITION_END = re.compile("(?:以上|以下|左右)?(?:之?后|以后|时(?!间))(?!续|期|市)")
+_CONDITION_END = re.compile(
+    "(?:以上|以下|左右)?(?:(?:之?后|以后|时(?!间))(?!续|期|市)|的(?:企业|公司|个股|厂商|品牌|标的|基金|产品|品种)(?:有|共|占|数量|达|为))"
+)
+_DAY = re.compile(r"20\d\d年\d{1,2}月\d{1,2}日")
 _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _AMOUNTS = _PHRASES["amounts"]
 _BUSINESS = re.compile(r"(?:的)?业务")
@@ -182,6 +185,19 @@ def _counts_something_else(figure: Figure) -> bool:
     )
 
 
+def _is_running_head(figure: Figure) -> bool:
+    """「某某证券2021年5月12日公司2020年收入…」: a broker and a day are the running head of a flattened page."""
+    subject, text = figure.measurement.subject, figure.annotated.text
+    return subject.name.endswith("证券") and subject.end > 0 and _DAY.match(text, subject.end) is not None
+
+
+def _is_of_a_sample(figure: Figure) -> bool:
+    """「样本医院销售额3.84亿元」 are sales of a drug in these hospitals."""
+    measurement, text = figure.measurement, figure.annotated.text
+    sold = measurement.indicator.name.endswith(("销售额", "销售规模", "销售金额", "用药金额"))
+    return sold and measurement.subject.start > 0 and text.endswith("样本", 0, measurement.subject.start)
+
+
 def _has_no_unit(figure: Figure) -> bool:
     """「营收52亿」 lacks a currency, 「出货量3亿」 a counted unit."""
     return not figure.quantity.unit
@@ -284,6 +300,8 @@ REASONS = (
     _is_single_month_of_range,
     _has_no_unit,
     _counts_something_else,
+    _is_running_head,
+    _is_of_a_sample,
     _is_contribution,
     _is_trade_price,
     _share_holder_is_unstated,
