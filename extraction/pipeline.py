@@ -177,9 +177,7 @@ class Extractor:
         period: Period | None = None
         before: TextLine | None = None
         estimated = False
-        fiscal = FiscalYears(base)
-        for line, names in zip(lines, refs, strict=True):
-            fiscal.add(line.sentence.text, names)
+        fiscal = FiscalYears(base, ((line.sentence.text, names) for line, names in zip(lines, refs, strict=True)))
         opening = [line.sentence.text for line in lines[:_OPENING_LINES]]
         week = cache(partial(reported_week, opening, document.published_on))
         out: dict[int, AnnotatedSentence] = {}

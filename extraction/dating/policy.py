@@ -88,17 +88,15 @@ def stated_dates(text: str, published_on: date, *, fiscal_year_end: int = 12) ->
 class FiscalYears:
     """The ends of fiscal years that a document states, by the company that each sentence about them names."""
 
-    def __init__(self, base: EntityMention | None) -> None:
-        self._base = base
+    def __init__(self, base: EntityMention | None, lines: Iterable[tuple[str, Sequence[EntityMention]]]) -> None:
+        """Read the lines of a document; one that names no company is about the company of the report, `base`."""
         self._ends: dict[str, int] = {}
-
-    def add(self, text: str, names: Sequence[EntityMention]) -> None:
-        """Take in a sentence; one that names no company is about the company of the report."""
-        month = stated_year_end(text)
-        companies = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
-        if month is None or len(companies) > 1:
-            return
-        self._ends.setdefault(companies.pop() if companies else self._base.entity if self._base else "", month)
+        own = base.entity if base else ""
+        for text, names in lines:
+            month = stated_year_end(text)
+            companies = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
+            if month is not None and len(companies) <= 1:
+                self._ends.setdefault(companies.pop() if companies else own, month)
 
     def of(self, names: Sequence[EntityMention], subject: EntityMention | None) -> int | None:
         """Return the month in which the fiscal year of a sentence ends, None if none is stated for its company."""

@@ -49,7 +49,7 @@ _DATE = re.compile(
 _LONGEST_LABEL = 120
 
 
-class Unit(Struct, frozen=True):
+class AmountUnit(Struct, frozen=True):
     """A unit of bare numbers: 百万元 is 元 with factor 1e6; `unit` is "" where only a scale is stated."""
 
     unit: str
@@ -65,16 +65,16 @@ class LabelUnit(Struct, frozen=True):
     """The unit of a label, the label without it, and what looks like a unit and is not understood."""
 
     rest: str
-    unit: Unit | None = None
+    unit: AmountUnit | None = None
     unclear: str = ""
 
 
 @lru_cache(maxsize=1024)
-def read_unit(text: str) -> Unit | None:
+def read_unit(text: str) -> AmountUnit | None:
     """Return the unit that a text is as a whole, or None.
 
     >>> read_unit("人民币百万元"), read_unit("HK$'000"), read_unit("万元/吨").unit
-    (Unit(unit='元', factor=1000000.0, scale='百万'), Unit(unit='港元', factor=1000.0, scale='千'), '元/吨')
+    (AmountUnit(unit='元', factor=1000000.0, scale='百万'), AmountUnit(unit='港元', factor=1000.0, scale='千'), '元/吨')
     >>> read_unit("百万元，美元"), read_unit("A股"), read_unit("m")
     (None, None, None)
     """
@@ -99,7 +99,7 @@ def read_unit(text: str) -> Unit | None:
     return _combined(found["scale"], found["money"], found["unit"], short=short)
 
 
-def _combined(scales: list[str], monies: list[str], units: list[str], *, short: bool) -> Unit | None:
+def _combined(scales: list[str], monies: list[str], units: list[str], *, short: bool) -> AmountUnit | None:
     """Return the unit of one scale, one currency and one other unit at most; `short` scales (m, b) need a currency."""
     money = _one([unit for unit in monies if unit != "元"] or monies[:1])
     if len(scales) > 1 or len(units) > 1 or money is None or (short and not money) or not (scales or units or money):
@@ -111,7 +111,7 @@ def _combined(scales: list[str], monies: list[str], units: list[str], *, short: 
             return None
         unit = f"{money}/{per}"
     scale = (SCALES.get(scales[0]) or MONEY_SCALES[scales[0]]) if scales else None
-    return Unit(unit, scale.factor, scale.name) if scale else Unit(unit)
+    return AmountUnit(unit, scale.factor, scale.name) if scale else AmountUnit(unit)
 
 
 def _one(found: list[str]) -> str | None:
@@ -124,7 +124,7 @@ def unit_of(label: str) -> LabelUnit:
     """Find the unit of a label: after 单位, in brackets, or behind a slash, a comma or a blank at its end.
 
     >>> unit_of("营业收入（人民币亿元）").rest, unit_of("归母净利润/亿元").unit
-    ('营业收入', Unit(unit='元', factor=100000000.0, scale='亿'))
+    ('营业收入', AmountUnit(unit='元', factor=100000000.0, scale='亿'))
     >>> unit_of("财务摘要（亿元及百万美元）").unclear
     '亿元及百万美元'
     """
@@ -143,7 +143,7 @@ def unit_of(label: str) -> LabelUnit:
     if stated := _STATED.search(label):
         return _after_word(label, stated)
     if label.endswith(("%", "％")):
-        return LabelUnit(label[:-1].rstrip(" /／"), Unit("%"), unclear)
+        return LabelUnit(label[:-1].rstrip(" /／"), AmountUnit("%"), unclear)
     if (
         not unclear
         and (tail := _TAIL.search(label))
@@ -164,7 +164,7 @@ def _after_word(label: str, stated: re.Match[str]) -> LabelUnit:
     return LabelUnit(label[: stated.start()].strip("（( "), None, text)
 
 
-def _may_follow(label: str, tail: re.Match[str], unit: Unit) -> bool:
+def _may_follow(label: str, tail: re.Match[str], unit: AmountUnit) -> bool:
     """Return whether a unit at a label's end is its unit: in 价格 元/吨, 吨 is not."""
     slash = label[tail.start() : tail.start("unit")].strip() in {"/", "／"}
     return not (slash and unit.unit in _PER and not unit.scale) and not (

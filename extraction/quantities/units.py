@@ -73,7 +73,7 @@ def _scale_pattern() -> str:
 
 
 SCALE = _scale_pattern()
-CURRENCIES = {word: row["unit"] for row in _TABLE["currencies"] for word in row["words"].split()}
+CURRENCIES: dict[str, str] = {word: row["unit"] for row in _TABLE["currencies"] for word in row["words"].split()}
 _LATIN_MONEY = [word for word in CURRENCIES if word.isalpha() and word.isascii()]
 _PER_WORDS = "|".join(sorted((_guarded(word) for word in _TABLE["per"].split()), key=len, reverse=True))
 _UNIT = (
@@ -82,8 +82,15 @@ _UNIT = (
     f"| ?(?:{'|'.join(_LATIN_MONEY)}|percent|GWh|GW|MW|TWh|kWh|tons?)(?![A-Za-z]))"
 )
 UNIT = f"(?={first_letters(_UNIT)}){_UNIT}"  # the lookahead rejects most text quickly
-_FOLDED = {**{word: CURRENCIES[word] for word in _LATIN_MONEY}, **GOODS, **MONEY, **RATIOS, "tons": "吨", "ton": "吨"}
-_FOLDED_PER = _spellings(_TABLE["per_folded"])
+_FOLDED: dict[str, str] = {
+    **{word: CURRENCIES[word] for word in _LATIN_MONEY},
+    **GOODS,
+    **MONEY,
+    **RATIOS,
+    "tons": "吨",
+    "ton": "吨",
+}
+_FOLDED_PER: dict[str, str] = _spellings(_TABLE["per_folded"])
 
 
 @lru_cache(maxsize=1024)

@@ -197,8 +197,8 @@ class MetricReader:
         indicator = nearest(indicators, quantity.start)
         if previous and (indicator is None or previous.quantity.end > indicator.end):
             # 「亏损70亿元，同比扩大20%」: the loss grows, not the profit
-            lost = quantity.change and _LOST.search(annotated.text, 0, previous.quantity.start)
-            return None if lost else self._continuation.from_previous(annotated, previous, quantity)
+            enlarged = quantity.change and _LOST.search(annotated.text, 0, previous.quantity.start)
+            return None if enlarged else self._continuation.from_previous(annotated, previous, quantity)
         if indicator is None:
             return self._continuation.from_previous_sentence(annotated, self._before, quantity)
         gap = without(annotated, max(indicator.end, resume), quantity.start)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from extraction.quantities.label_units import Unit, read_unit
+from extraction.quantities.label_units import AmountUnit, read_unit
 from extraction.text.lexicon import phrases
 from kg.text.table_rows import PlacedRow
 
@@ -30,7 +30,7 @@ class Amount(Struct, frozen=True):
     """The number of a cell, signed, with the unit that the cell itself states."""
 
     number: float
-    unit: Unit | None = None
+    unit: AmountUnit | None = None
 
 
 def without_notes(text: str) -> str:

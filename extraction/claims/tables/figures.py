@@ -34,7 +34,7 @@ from extraction.claims.tables.labels import (
     spread_indicators,
 )
 from extraction.dating.policy import column_period
-from extraction.quantities.label_units import Unit, read_unit
+from extraction.quantities.label_units import AmountUnit, read_unit
 from extraction.sentence import CONTEXT, Claim
 from extraction.text.lexicon import phrases, table
 from kg.model import Kind, Problem
@@ -112,7 +112,7 @@ class TableReader:
             return
         rows = [rows[0], *filled_down(rows[1:])]
         captions = captions_of(document, block, title)
-        company = self._labels.company_above(document, block, captions, company)
+        company = self._labels.company_above(document, block, captions, company=company)
         labels = [*captions, *rows[0].cells, *(cell for row in rows[1:] for cell in row.cells[:_LABEL_COLUMNS])]
         read = self._labels.read(labels, document, company)
         heads = spread_indicators([read(text) for text in rows[0].cells])
@@ -291,23 +291,25 @@ class TableReader:
         )
         yield RowClaim(claim, as_sentence(layout.document, row), start)
 
-    def _unit(self, amount: Amount, measured: Measurement, labels: Sequence[TableLabel], change: str) -> Unit | str:
+    def _unit(
+        self, amount: Amount, measured: Measurement, labels: Sequence[TableLabel], change: str
+    ) -> AmountUnit | str:
         """Return the unit of a number, of its cell, row, column or table, or why there is none."""
         stated = next((label for label in labels if label.unit or label.unclear), None)
         around = stated.unit if stated else None
         if amount.unit is not None and (amount.unit.unit or amount.unit == around):
             return amount.unit
         if change:
-            return Unit("%")
+            return AmountUnit("%")
         if stated is not None and stated.unclear and not around:
             return f"has a unit that is not understood: {stated.unclear}"
         if amount.unit is not None and around is not None and around.factor != 1:
             return "has one scale in its cell and another one above"
-        found = around or amount.unit or Unit(self._default_unit(measured.indicator))
+        found = around or amount.unit or AmountUnit(self._default_unit(measured.indicator))
         if amount.unit is not None:  # 3620亿 under 元
-            found = Unit(found.unit, amount.unit.factor, amount.unit.scale)
+            found = AmountUnit(found.unit, amount.unit.factor, amount.unit.scale)
         if not found.unit and found.scale and set(self._units_of(measured.indicator)) == {"currency"}:
-            found = Unit(home_currency(measured.subject.entity), found.factor, found.scale)
+            found = AmountUnit(home_currency(measured.subject.entity), found.factor, found.scale)
         return found if found.unit else "has no unit in its cell, row, column or title"
 
     def _inherits(self, measured: Measurement, corner: TableLabel | None, title: TableLabel) -> bool:

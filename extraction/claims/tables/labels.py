@@ -18,7 +18,7 @@ from extraction.claims.measures.reader import qualified_indicator
 from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE, home_currency
 from extraction.claims.tables.cells import without_notes
 from extraction.dating.policy import reported_week, shift_to_reported_week, stated_dates
-from extraction.quantities.label_units import Unit, unit_of
+from extraction.quantities.label_units import AmountUnit, unit_of
 from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
 from extraction.text.lexicon import phrases
 from extraction.text.sentences import Sentence, normalise
@@ -75,7 +75,7 @@ class TableLabel(Struct, frozen=True):
     """The parsed content of a head, row label or caption."""
 
     text: str
-    unit: Unit | None = None
+    unit: AmountUnit | None = None
     unclear: str = ""  # what looks like a unit and is not understood
     period: Period | None = None
     measured: Measurement | None = None
@@ -117,7 +117,7 @@ class LabelReader:
         return read_label
 
     def company_above(
-        self, document: Document, block: Block, captions: Sequence[str], company: EntityMention | None
+        self, document: Document, block: Block, captions: Sequence[str], *, company: EntityMention | None
     ) -> EntityMention | None:
         """Return the company of a table: the only one of its caption, else of the nearest heading with one.
 
