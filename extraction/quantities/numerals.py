@@ -42,9 +42,14 @@ _DOUBLES = {
 }  # fmt: skip
 
 
+_ONES = frozenset("一二三四五六七八九")
+
+
 def _tenths(match: re.Match[str]) -> Raw:
-    more = match["tenths_more"]
-    number = 10 * chinese_number(match["tenths"]) + (5 if more == "半" else 0)
+    more = match["tenths_more"] or ""
+    number = 10 * chinese_number(match["tenths"]) + (
+        5 if more == "半" else chinese_number(more) if more in _ONES else 0
+    )
     return Raw(*match.span(), number, "%", approx=more == "多")
 
 
@@ -91,7 +96,7 @@ WORDS = (
     NumeralForm("percent", rf"百分之(?P<percent>{_WHOLE})(?![{_CHINESE}点])", "百分之十五点七", _percent),
     NumeralForm(
         "tenths",
-        rf"{_NO_ORDINAL}(?P<tenths>[一二两三四五六七八九])成(?P<tenths_more>半|多)?{_NOT_TENTHS}",
+        rf"{_NO_ORDINAL}(?P<tenths>[一二两三四五六七八九])成(?P<tenths_more>半|多|[一二三四五六七八九](?![{_CHINESE}家个成]))?{_NOT_TENTHS}",
         "三成",
         _tenths,
     ),

@@ -345,11 +345,14 @@ _BOUNDS = [
 ]
 
 
+_AND_MORE = re.compile("[余多](?=[万亿千百元])")  # 1700多亿元
 _MIRRORED = {"≥": "≤", "≤": "≥", ">": "<", "<": ">"}  # 亏损不低于70亿元 is at most -70亿元
 
 
 def bound_of(text: str, quantity: Quantity) -> str:
     """Return what a number bounds: ≥ for 不低于500亿元, < for 近三成, "" for a stated or rounded figure."""
+    if _AND_MORE.search(quantity.text):
+        return "<" if quantity.number < 0 else ">"
     before = text[max(0, quantity.start - 5) : quantity.start]
     found = (
         _MIRRORED[sign] if quantity.number < 0 else sign

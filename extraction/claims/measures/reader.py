@@ -68,6 +68,8 @@ if TYPE_CHECKING:
 _ADJUSTED = {"净利润": "扣非归母净利润", "归母净利润": "扣非归母净利润", "ROE": "扣非ROE"}
 _PHRASES = phrases("measures/reader")
 _REACHED = _PHRASES["reached"]
+_STATES = re.compile("(?:为|是|：|约|约为|实现|录得)?")  # between a result and its bracket
+_GROWTH_IN_BRACKETS = re.compile("(?:同比|环比)（$")
 _LOST = re.compile("亏[^，。；]{0,6}$")
 _SPELLED, _PART = re.compile("[一二两三四五六七八九]"), re.compile("(?<!百)分之|半(?!$)|^一半|过半")
 _PER = re.compile(" ?[/每]")
@@ -203,6 +205,7 @@ class MetricReader:
             return self._continuation.from_previous_sentence(annotated, self._before, quantity)
         gap = without(annotated, max(indicator.end, resume), quantity.start)
         lost = "亏" in gap or is_loss(annotated.text, indicator)  # 「亏损收窄50%」, 「亏损收窄至20亿元」
+        lost = lost or _GROWTH_IN_BRACKETS.search(annotated.text, 0, quantity.start) is not None  # a fall, or an aside
         if indicator.name.endswith(VAGUE) or (lost and (quantity.change or quantity.number > 0)):
             return None
         plain = _NARROWED.sub("", gap)
@@ -372,7 +375,9 @@ def _as_loss(annotated: AnnotatedSentence, indicators: Sequence[EntityMention], 
     if not alone or quantity.number < 0 or quantity.change or unit_kind(quantity.unit) != "currency":
         return quantity
     ends = text[quantity.end + 1 : quantity.end + 2] in {"", *"，。；"}
-    if indicator is None or indicator.end != quantity.start - 1 or not indicator.name.endswith(RESULTS) or not ends:
+    if indicator is None or not indicator.name.endswith(RESULTS) or not ends:
+        return quantity
+    if _STATES.fullmatch(text, indicator.end, quantity.start - 1) is None:
         return quantity
     return replace(quantity, number=-quantity.number)
 
