@@ -221,7 +221,8 @@ class Extractor:
                 estimated=estimated and not any(dated.role == "stated" for dated in periods),
                 date_problems=tuple(impossible),
             )
-            period, estimated, before = carry_period(text, periods, period), is_estimate(periods, estimated), line
+            period = carry_period(text, periods, period, fiscal=year_end is not None)
+            estimated, before = is_estimate(periods, estimated), line
         return out
 
     def _block_surroundings(

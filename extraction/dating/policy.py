@@ -44,6 +44,7 @@ REPORTING_PERIODS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR
 CLOSING_INDICATORS = ("股价", "收盘价", "市值", "总市值")  # without a period, as of the publication day
 STARTS_RANGE = phrases("dating/policy")["starts_range"]
 SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
+_FISCAL = re.compile("财政?年|财务年|财季|FY")
 _NOW = re.compile("目前|当前|现阶段|如今")
 _DATE_TO_NUMBER = re.compile("的?(?:约|近)?")
 _COMPARED_WITH = re.compile("(?:较|相较于?|比|相比|对比|于|超|超过|同比|是|为)$")
@@ -108,13 +109,13 @@ class FiscalYears:
 def heading_period(text: str, published_on: date) -> Period | None:
     """Return the last period that a heading states, if it has begun; （6.9-6.13） is a range of days."""
     spelled = _HEADING_DAYS.sub(r"（\1月\2日-\3月\4日）", text)
-    stated = [each.period for each in stated_dates(spelled, published_on)]
+    stated = [each.period for each in stated_dates(spelled, published_on) if not _FISCAL.search(each.text)]
     return stated[-1] if stated and stated[-1].start and stated[-1].start <= published_on else None
 
 
 def title_period(text: str, published_on: date) -> Period | None:
     """Return the one period that a title states; a longer one precedes a day: 「中报（截至7月11日）」."""
-    stated = [each.period for each in stated_dates(text, published_on)]
+    stated = [each.period for each in stated_dates(text, published_on) if not _FISCAL.search(each.text)]
     longer = [each for each in stated if each.precision is not Precision.DAY] or stated
     return longer[0] if len(longer) == 1 else None
 
@@ -219,14 +220,17 @@ def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:
     return replace(period, start=period.start if year_to_date else period.start - (period.end - end), end=end)
 
 
-def carry_period(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
+def carry_period(text: str, periods: Sequence[Dated], before: Period | None, *, fiscal: bool = False) -> Period | None:
     """Return the period that the next sentence inherits: the last stated one, except in brackets and before totals.
 
-    After 「6月出口87吨，上半年合计出口4651吨」, the next item is about June.
+    After 「6月出口87吨，上半年合计出口4651吨」, the next item is about June. A fiscal year whose end is not
+    known (`fiscal`) dates nothing that does not name it.
     """
     stated = [dated for dated in periods if dated.role == "stated" and not _BASE.match(text, dated.end)]
     stated = [dated for dated in stated if not in_brackets(text, dated.start)]
     single = [dated for at, dated in enumerate(stated) if not (at and _SUMMED.match(text, dated.end))]
+    if single and not fiscal and _FISCAL.search(single[-1].text):
+        return None
     return single[-1].period if single else before
 
 

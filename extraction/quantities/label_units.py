@@ -41,6 +41,7 @@ _TAIL = re.compile(r"\s*[/／，,：:_\s|-]\s*(?P<unit>[^/／，,：:_|（）()]
 _PIECES = re.compile(r"\s+|[，,](?=\s*(?:资料|数据)?来源)|[）)]")
 _PER = frozenset(table("units")["per"].split())
 _UNCLEAR = re.compile(r"[（(][^（）()]*[)）]$")
+_AROUND_SLASH = re.compile(r"\s*/\s*")
 _COMMAS = re.compile("[，,]")
 _APART = re.compile(r"[,，、;；/／]")
 _DATE = re.compile(
@@ -78,6 +79,7 @@ def read_unit(text: str) -> AmountUnit | None:
     >>> read_unit("百万元，美元"), read_unit("A股"), read_unit("m")
     (None, None, None)
     """
+    text = _AROUND_SLASH.sub("/", text)
     found: dict[str, list[str]] = {"scale": [], "money": [], "unit": []}
     at = segment = 0
     short, paid = False, set()

@@ -140,6 +140,8 @@ def _single(text: str, match: re.Match[str]) -> Raw | None:
     if money and not scale and not match["unit"] and (short := _MONEY_SCALE.match(text, end)):
         scale, end = short["scale"], short.end()  # US$130.4b
     unit = _in_currency(fold_unit(match["unit"] or ""), money)
+    if money and unit not in MONEY:
+        start, sign = match.start() - len(_sign_before(text, match.start())), _sign_before(text, match.start())
     if unit is None or (not unit and (not scale or _name(scale) in _NEEDS_UNIT)):
         return None
     number = _value(match["n"])

@@ -165,3 +165,8 @@ def test_two_quarters_listed_are_paired():
         ("宁德时代", "营业收入", 923e8, "元", "", "2024Q3"),
         ("宁德时代", "营业收入", 1030e8, "元", "", "2024Q4"),
     }
+
+
+def test_a_financial_year_of_unknown_end_dates_nothing_behind_it():
+    reading = read(report("英伟达2026财年Q1营收441亿美元。净利润188亿美元，同比+26%。"))
+    assert not [fact for fact in reading.facts if fact.evidence[0].confidence > 0.4]

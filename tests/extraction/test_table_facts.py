@@ -306,3 +306,26 @@ def test_a_revenue_of_a_listed_firm_below_a_million_is_refused():
     reading = markdown("| 项目（元） | 2023A | 2024A |\n|---|---|---|\n| 营业收入 | 4009 | 3620 |")
     assert figures(reading) == {}
     assert {problem.kind for problem in reading.problems} == {"scale"}
+
+
+def test_a_financial_year_in_a_header_is_sure_on_the_mainland_only():
+    rows = (
+        "| 公司 | PE（FY25E） | 股价 |\n|---|---|---|\n| 宁德时代 | 17.5 | 251.5 CNY |\n| 阿里巴巴 | 14.2 | 120 HKD |"
+    )
+    assert {name for name, indicator, _ in figures(markdown(rows, title="可比公司")) if indicator == "PE"} == {
+        "宁德时代"
+    }
+
+
+def test_the_growth_of_a_quarter_is_not_measured_against_a_year():
+    rows = (
+        "| 公司 | 2024年营业收入 | 2024年同比 | 2025Q1营业收入 | 2025Q1营收同比 |\n|---|---|---|---|---|\n"
+        "| 宁德时代 | 3620亿元 | -9.7% | 847亿元 | +6.2% |"
+    )
+    assert markdown(rows, title="可比公司").problems == ()
+
+
+@pytest.mark.parametrize("label", ["美元 / 桶", "美元/桶", "美元／桶"])
+def test_blanks_around_the_slash_of_a_price(label):
+    rows = f"| 指标 | 2024Q1 | 2025Q1 |\n|---|---|---|\n| 布伦特原油价格（{label}） | 82.9 | 74.9 |"
+    assert 74.9 in figures(markdown(rows, title="原油")).values()

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from kg.text.table_rows import PlacedRow
 
+_REPORTED = frozenset({Precision.YEAR, Precision.HALF, Precision.QUARTER})
 _SUMMED_KINDS = frozenset({"%", "倍", "pct", "bp", "‰"})  # kinds of units that are never added up
-Key = tuple[str, str, tuple[tuple[str, str], ...], date | None]
+Key = tuple[str, str, tuple[tuple[str, str], ...], date | None, date | None]
 
 
 def consistent(found: Sequence[RowClaim | Problem], rows: Sequence[PlacedRow]) -> Iterator[RowClaim | Problem]:
@@ -44,14 +45,10 @@ def _cause(each: RowClaim, levels: dict[Key, float], broken: set[int]) -> str:
     if not value.change:
         summed = each.cell in broken and value.unit not in _SUMMED_KINDS and "/" not in value.unit
         return "the parts of its column do not add up to the total" if summed else ""
-    if value.change != "yoy" or value.unit != "%" or valid is None or valid.start is None:
+    if value.change != "yoy" or value.unit != "%" or valid is None or valid.precision not in _REPORTED:
         return ""
-    this = _key(each, valid.start)
-    before = _key(each, valid.start.replace(year=valid.start.year - 1, day=min(valid.start.day, 28)))
-    if (
-        valid.precision not in {Precision.YEAR, Precision.HALF, Precision.QUARTER}
-        or not {this, before} <= levels.keys()
-    ):
+    this, before = _key(each, valid.start, valid.end), _key(each, _earlier(valid.start), _earlier(valid.end))
+    if not {this, before} <= levels.keys():
         return ""
     return "its two values give another growth" if contradicts(levels[before], levels[this], value.number) else ""
 
@@ -61,9 +58,15 @@ def _levels(found: Sequence[RowClaim | Problem]) -> dict[Key, float]:
     levels: dict[Key, float] = {}
     for each in found:
         if isinstance(each, RowClaim) and each.claim.value and not each.claim.value.change and each.claim.valid:
-            levels.setdefault(_key(each, each.claim.valid.start), each.claim.value.number)
+            valid = each.claim.valid
+            levels.setdefault(_key(each, valid.start, valid.end), each.claim.value.number)
     return levels
 
 
-def _key(each: RowClaim, start: date | None) -> Key:
-    return each.claim.subject.entity, each.claim.object.entity, each.claim.qualifiers, start
+def _key(each: RowClaim, start: date | None, end: date | None) -> Key:
+    return each.claim.subject.entity, each.claim.object.entity, each.claim.qualifiers, start, end
+
+
+def _earlier(day: date | None) -> date | None:
+    """Return the day a year earlier; bounds of years, halves and quarters are firsts of a month."""
+    return day.replace(year=day.year - 1) if day else None

@@ -190,7 +190,7 @@ class TableReader:
                 if last is None or label.period is None or last.measured is None or _is_other(head, last):
                     continue
                 change = _change_kind(head.change, label.period) if head.change else ""
-                figure = structs.replace(last, period=label.period, forecast=label.forecast)
+                figure = structs.replace(last, period=label.period, forecast=label.forecast, fiscal=label.fiscal)
                 inherited = [layout.caption] if self._inherits(last.measured, None, layout.caption) else []
                 if change is not None:
                     yield from self._cell(layout, row, (start, text), figure, [head, *inherited], change)
@@ -228,7 +228,9 @@ class TableReader:
         assert head.measured is not None
         measured = _measurement_for_row(head.measured, subject, title, self._subjects)
         if dated is not None:
-            return structs.replace(head, measured=measured, period=dated.period, forecast=dated.forecast)
+            return structs.replace(
+                head, measured=measured, period=dated.period, forecast=dated.forecast, fiscal=dated.fiscal
+            )
         period = column_period(
             title.periods, head.period, span=head.span, indicator=measured.indicator.name, forecast=title.forecast
         )
@@ -275,7 +277,8 @@ class TableReader:
         value = replace(unit.value(amount.number), change=change)
         if not self._fits(head.measured.indicator, value):
             return
-        certain = head.period is not None and head.measured.confidence > DOUBTFUL
+        unsure = head.fiscal and not home_currency(head.measured.subject.entity)
+        certain = head.period is not None and head.measured.confidence > DOUBTFUL and not unsure
         claim = Claim(
             relation="reports",
             subject=structs.replace(head.measured.subject, start=CONTEXT, end=CONTEXT),
@@ -310,7 +313,8 @@ class TableReader:
             found = AmountUnit(found.unit, amount.unit.factor, amount.unit.scale)
         if not found.unit and found.scale and set(self._units_of(measured.indicator)) == {"currency"}:
             found = AmountUnit(home_currency(measured.subject.entity), found.factor, found.scale)
-        return found if found.unit else "has no unit in its cell, row, column or title"
+        counted = found.scale and not {"currency", "price"} & set(self._units_of(measured.indicator))  # DAU（百万）
+        return found if found.unit or counted else "has no unit in its cell, row, column or title"
 
     def _inherits(self, measured: Measurement, corner: TableLabel | None, title: TableLabel) -> bool:
         """Return whether the unit of the corner or title suits a row: 百万元 suits no margin, multiple or EPS."""

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from extraction.claims.measures.measurement import DOUBTFUL, Measurement
 from extraction.claims.measures.reader import qualified_indicator
-from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE, home_currency
+from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
 from extraction.claims.tables.cells import without_notes
 from extraction.dating.policy import reported_week, shift_to_reported_week, stated_dates
 from extraction.quantities.label_units import AmountUnit, unit_of
@@ -85,6 +85,7 @@ class TableLabel(Struct, frozen=True):
     span: str = ""  # 周 of 周涨幅
     bare: bool = False  # only a period
     change: str = ""  # 同比 or 环比, of its own or the previous indicator
+    fiscal: bool = False  # dated by a fiscal year whose end is not stated: FY2025
     periods: tuple[Period, ...] = ()  # all periods it names
 
 
@@ -103,16 +104,15 @@ class LabelReader:
         opening = [document.text[:_OPENING_TEXT]]
         week = cache(partial(reported_week, opening, document.published_on))
         year_end = stated_year_end(document.text)
-        known = year_end is not None or (company is not None and bool(home_currency(company.entity)))
 
         @cache
         def read_label(label: str) -> TableLabel:
             line, names = found[label]
             dates = stated_dates(line.text, document.published_on, fiscal_year_end=year_end or 12)
-            if not known:  # FY2025 of a firm whose fiscal year is not stated
-                dates = [each for each in dates if not _FISCAL.search(each.text)]
             dated = shift_to_reported_week(dates, document.published_on, week)
-            return self._label(label, line, names, dated, company)
+            read = self._label(label, line, names, dated, company)
+            fiscal = year_end is None and any(_FISCAL.search(each.text) for each in dates)
+            return structs.replace(read, fiscal=fiscal) if fiscal else read
 
         return read_label
 

@@ -89,6 +89,8 @@ def _spans(table: Any) -> list[list[Cell | None]]:
     """Return the cells of a ruled table at all places that they cover; empty if too many places have none."""
     rows: list[list[str | None]] = table.extract()
     places = [row.cells for row in table.rows]  # boxes, None where a place has none of its own
+    if sum(text is None for row in rows for text in row) > _MAX_MISSING * sum(map(len, rows)):
+        return []  # scattered rules, not cells
     boxes = [box for row in places for box in row if box]
     lefts, tops = sorted({box[0] for box in boxes}), sorted({box[1] for box in boxes})
     found: list[list[Cell | None]] = [[None] * len(row) for row in rows]
@@ -100,8 +102,7 @@ def _spans(table: Any) -> list[list[Cell | None]]:
             high = sum(box[1] <= top < box[3] - 1 for top in tops)
             right, bottom = min(column + max(wide, 1), len(row)), min(number + max(high, 1), len(rows))
             spread(found, Cell(text or ""), (number, column, bottom, right))
-    cells = [cell for row in found for cell in row]
-    return found if sum(cell is None for cell in cells) <= _MAX_MISSING * len(cells) else []
+    return found
 
 
 def grid(lines: Sequence[PageLine]) -> list[list[str]]:
