@@ -85,8 +85,8 @@ class TableLabel(Struct, frozen=True):
     span: str = ""  # 周 of 周涨幅
     bare: bool = False  # only a period
     change: str = ""  # 同比 or 环比, of its own or the previous indicator
-    fiscal: bool = False  # dated by a fiscal year whose end is not stated: FY2025
     periods: tuple[Period, ...] = ()  # all periods it names
+    fiscal: bool = False  # dated by a fiscal year whose end is not stated: FY2025
 
 
 class LabelReader:
