@@ -22,7 +22,14 @@ from extraction.context.surroundings import (
     read_title,
     region_of,
 )
-from extraction.dating.policy import carry_period, is_estimate, read_periods, reported_week, title_period
+from extraction.dating.policy import (
+    FiscalYears,
+    carry_period,
+    is_estimate,
+    read_periods,
+    reported_week,
+    title_period,
+)
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
 from extraction.facts.chunking import chunk_document
@@ -39,7 +46,6 @@ from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
-from kg.dating.reference import fiscal_year_end
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
@@ -171,7 +177,7 @@ class Extractor:
         period: Period | None = None
         before: TextLine | None = None
         estimated = False
-        year_end = fiscal_year_end(document.text)
+        fiscal = FiscalYears(base, ((line.sentence.text, names) for line, names in zip(lines, refs, strict=True)))
         opening = [line.sentence.text for line in lines[:_OPENING_LINES]]
         week = cache(partial(reported_week, opening, document.published_on))
         out: dict[int, AnnotatedSentence] = {}
@@ -193,7 +199,10 @@ class Extractor:
                 around = self._block_surroundings(line, names, around, document.published_on)
                 period = around.period(headings.period)
             named, subject = discourse.resolve(text, names, around)
-            periods, impossible = read_periods(text, document.published_on, period, fiscal_year_end=year_end, week=week)
+            year_end = fiscal.of(named, subject)
+            periods, impossible = read_periods(
+                text, document.published_on, period, fiscal_year_end=year_end or 12, week=week
+            )
             out[number] = AnnotatedSentence(
                 sentence=line.sentence,
                 refs=tuple(named),
@@ -208,10 +217,12 @@ class Extractor:
                 heading=headings.texts,
                 risk=headings.risk,
                 outlook=headings.outlook,
+                fiscal=year_end is not None,
                 estimated=estimated and not any(dated.role == "stated" for dated in periods),
                 date_problems=tuple(impossible),
             )
-            period, estimated, before = carry_period(text, periods, period), is_estimate(periods, estimated), line
+            period = carry_period(text, periods, period, fiscal=year_end is not None)
+            estimated, before = is_estimate(periods, estimated), line
         return out
 
     def _block_surroundings(

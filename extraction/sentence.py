@@ -79,7 +79,7 @@ class AnnotatedSentence(Struct, frozen=True):
     `subject` is the default subject of a sentence that names none: the lead-in's, heading's or report's subject.
     `place` is the default place of its figures: the label's, title's or heading's. `company_scope`: a heading is about
     one company; `starts_block`: the sentence opens its paragraph or item; `estimated`: it inherits a period that was
-    marked as estimated (2025E).
+    marked as estimated (2025E); `fiscal`: the document states when the fiscal year of its company ends.
     """
 
     sentence: Sentence
@@ -96,6 +96,7 @@ class AnnotatedSentence(Struct, frozen=True):
     risk: bool = False
     outlook: bool = False
     estimated: bool = False
+    fiscal: bool = False
     date_problems: tuple[Problem, ...] = ()
 
     @property

@@ -11,7 +11,7 @@ from extraction.documents.cleaning import is_figure_label, line_reason
 from extraction.documents.encoding import decode
 from extraction.documents.metadata import build, from_head
 from extraction.documents.publication_day import find_days
-from extraction.documents.tables import table_from_text
+from extraction.documents.table import table_from_text
 from kg.model import BlockKind, Document
 
 if TYPE_CHECKING:

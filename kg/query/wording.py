@@ -252,7 +252,8 @@ def _moves(entity_id: str, direction: str, lang: Lang) -> str:
 def _reports(session: QuerySession, fact: Fact, first: str, second: str) -> str:
     owner = first if first not in second else ""
     owned = behind(owner, second, session.lang) if owner else second
-    return f"{owned}{scoped(fact, 'scope', session.lang)} {value_text(fact.value, session.lang)}"
+    value = value_text(fact.value, session.lang, bound=fact.qualifier("bound") or "")
+    return f"{owned}{scoped(fact, 'scope', session.lang)} {value}"
 
 
 def _rates(session: QuerySession, fact: Fact, first: str, second: str) -> str:
@@ -287,7 +288,7 @@ _BODIES: Mapping[str, Callable[[QuerySession, Fact, str, str], str]] = {
 }
 
 
-def value_text(value: Value | None, lang: Lang = "zh") -> str:
+def value_text(value: Value | None, lang: Lang = "zh", *, bound: str = "") -> str:
     """Format a value in a language, in Chinese as it is written: 9.45亿元、同比 -12.3%、65–70美元/桶.
 
     >>> from kg.model import Value
@@ -295,8 +296,8 @@ def value_text(value: Value | None, lang: Lang = "zh") -> str:
     ('258.188亿元', '25.8188bn CNY')
     >>> value_text(Value(12.5, "元/股"), "en")
     '12.5 CNY/share'
-    >>> value_text(Value(-3.0, "pct", change="qoq"), "en")
-    'qoq -3pp'
+    >>> value_text(Value(-3.0, "pct", change="qoq"), "en"), value_text(Value(5e10, "元", "亿"), bound="≥")
+    ('qoq -3pp', '≥500亿元')
     """
     if value is None:
         return ""
@@ -306,7 +307,7 @@ def value_text(value: Value | None, lang: Lang = "zh") -> str:
         number = f"{number}–{_digits(value.high / factor)}"
     sign = "+" if value.number > 0 and value.change not in _LEVELS else ""
     change = word(f"change.{value.change}", lang) if value.change else ""
-    return f"{change} {sign}{number}{scale}{_unit(value, lang)}".strip()
+    return f"{change} {bound}{sign}{number}{scale}{_unit(value, lang)}".strip()
 
 
 def _unit(value: Value, lang: Lang) -> str:
