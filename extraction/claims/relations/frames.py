@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from extraction.sentence import AnnotatedDocument, EntityMention, Masked
+    from kg.model import Block
 
 FRAME = "firms."  # the patterns of this reader's claims begin so
 _KINDS = {"C": Kind.COMPANY, "O": Kind.INSTITUTION, "H": Kind.PERSON}
@@ -37,9 +38,12 @@ _ASIDE = "(?:（[^（）]{0,24}）)?"
 _GAPS = {"~": f"[^{_LETTERS}，。；：！？]{{0,12}}?", "…": f"[^{_LETTERS}，。；：！？]{{0,30}}?", "⋯": "[^，。；：！？]{0,20}?"}
 _OPENER = re.compile(f"(?:^[^，。；：]{{0,6}}?|[，；：。])([{_LETTERS}])")
 _PHRASES = phrases("relations/frames")
-_GENERIC_SUBJECT, _TENDER = _PHRASES["generic_subject"], _PHRASES["tender"]
-_IN_CLAUSE, _IN_CONTEXT, _IN_TEXT = 1.0, 0.85, 0.55  # factors by where an absent company is named
-_DOUBT = 0.6  # the share of a frame's confidence that does not depend on how surely the names are linked
+_GENERIC_SUBJECT, _TENDER, _GENERIC_LABEL = (_PHRASES[name] for name in ("generic_subject", "tender", "generic_label"))
+_LABEL = re.compile(r"[^，。；：]{1,26}：")
+_LABELLED = frozenset({BlockKind.HEADING, BlockKind.ITEM})
+_ITEMS, _SHORT = 10, 24  # items are below headings; characters of an item that is a label without a colon
+_IN_CLAUSE, _IN_CONTEXT, _IN_TEXT = 1.0, 0.9, 0.6  # factors by where an absent company is named
+_DOUBT = 0.7  # the share of a frame's confidence that does not depend on how surely the names are linked
 _REACH = 4  # sentences after which the last subject no longer applies
 
 
@@ -96,8 +100,9 @@ class Topic(Struct, frozen=True):
 
 
 class _Scope(Struct):
-    """The last subject and the last buyer in a tender, of the section so far."""
+    """The companies that headings and labels name above a sentence, its last subject, and the buyer of a tender."""
 
+    above: dict[int, EntityMention | None] = {}
     subject: EntityMention | None = None
     age: int = 0
     same_statement: bool = False
@@ -106,11 +111,32 @@ class _Scope(Struct):
     def topic(self, annotated: AnnotatedSentence) -> Topic | None:
         """Return the company of the label or heading, else the subject of the sentences before."""
         implied = annotated.subject
-        if implied is not None:
-            return Topic(implied, _IN_CONTEXT) if implied.kind is Kind.COMPANY else None
-        if self.subject is None or self.age > _REACH:
+        if implied is not None and implied.kind is Kind.COMPANY:
+            return Topic(implied, _IN_CONTEXT)
+        label = _LABEL.match(annotated.text)
+        if label is not None and not _GENERIC_LABEL.search(label[0]):
+            return None  # the label names something else
+        above = next((each for _, each in sorted(self.above.items(), reverse=True) if each is not None), None)
+        if above is not None:
+            return Topic(above, _IN_CONTEXT)
+        if implied is not None or self.subject is None or self.age > _REACH:
             return None
         return Topic(self.subject, _IN_CONTEXT if self.same_statement else _IN_TEXT)
+
+    def enter(self, annotated: AnnotatedSentence, block: Block) -> None:
+        """Remember the company that a heading, or the label of an item, is about."""
+        depth = block.level if block.kind is BlockKind.HEADING else _ITEMS + block.level
+        self.above = {level: each for level, each in self.above.items() if level < depth}
+        text = annotated.text
+        if block.kind is BlockKind.HEADING:
+            firms = [ref for ref in annotated.refs if ref.kind is Kind.COMPANY and ref.start >= 0]
+        else:
+            label = _LABEL.match(text)
+            short = label is None and len(text) <= _SHORT
+            end = len(text) if short else label.end() if label else 0
+            firms = [ref for ref in annotated.between(0, end) if ref.kind is Kind.COMPANY]
+        if len({ref.entity for ref in firms}) == 1:
+            self.above[depth] = _as_context(firms[0])
 
 
 class FrameReader:
@@ -120,20 +146,18 @@ class FrameReader:
         """Yield the relations of each sentence, heading and table row."""
         scope = _Scope()
         for number, line in enumerate(document.lines):
-            heading = line.block.kind is BlockKind.HEADING
-            if heading or (line.first and line.block.kind is BlockKind.TABLE):
-                scope = _Scope()
-            annotated = document.sentence(number)
-            if line.block.kind is BlockKind.TABLE:
-                annotated = structs.replace(annotated, subject=None)
-                scope.subject = None
-            annotated = firms_of(annotated)
-            found = list(read(annotated, scope))
-            yield from ((claim, annotated) for claim in _once(found))
-            _advance(scope, annotated, first=line.first, heading=heading)
+            kind = line.block.kind
+            annotated = firms_of(document.sentence(number))
+            if kind is BlockKind.HEADING or (line.first and kind is BlockKind.TABLE):
+                scope = _Scope(above=scope.above)
+            if line.first and kind in _LABELLED:
+                scope.enter(annotated, line.block)
+            around = _Scope() if kind in (BlockKind.TABLE, BlockKind.HEADING) else scope
+            yield from ((claim, annotated) for claim in _once(list(read(annotated, around))))
+            _advance(scope, annotated, heading=kind is BlockKind.HEADING)
 
 
-def _advance(scope: _Scope, annotated: AnnotatedSentence, *, first: bool, heading: bool) -> None:
+def _advance(scope: _Scope, annotated: AnnotatedSentence, *, heading: bool) -> None:
     """Remember the subject that a sentence opens with and the buyer of a tender."""
     masked = mask(annotated, kinds=_MASKED)
     opener = _OPENER.match(masked.text)
@@ -147,8 +171,6 @@ def _advance(scope: _Scope, annotated: AnnotatedSentence, *, first: bool, headin
         buyers = [at for at in masked.groups if at < tender.start()]
         group = masked.groups[buyers[-1]] if buyers else ()
         scope.tender = _as_context(group[0]) if len(group) == 1 else scope.tender
-    elif first and not heading and opener:
-        scope.tender = None
 
 
 def read(annotated: AnnotatedSentence, scope: _Scope | None = None) -> Iterator[Claim]:
