@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from extraction.text.clauses import clause_end, clause_start, statement_end, statement_start
+from extraction.text.clauses import clause_end, clause_start, in_brackets
 from extraction.text.lexicon import phrases, table
 from kg.model import Kind, Value
 
 if TYPE_CHECKING:
-    from extraction.quantities.reader import Quantity
     from extraction.sentence import AnnotatedSentence, EntityMention, Masked
 
 _PHRASES = phrases("relations/frames")
 _REJECTED = {"supplies": _PHRASES["no_supply"], "acquires": _PHRASES["no_acquisition"]}
+_RANK = re.compile("(?P<rank>第[一二三四五]大|最大)[^，。；]{0,6}?(?:客户|供应商)")
 _ENDED, _JOINT = _PHRASES["ended"], re.compile("、|和|及|与|以及|/")
 _STAKES = frozenset({"holds_stake_in", "acquires", "subsidiary_of"})
 
@@ -44,12 +44,17 @@ def shares() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
 
 
 def details_of(
-    relation: str, annotated: AnnotatedSentence, masked: Masked, span: tuple[int, int]
+    relation: str, annotated: AnnotatedSentence, masked: Masked, span: tuple[int, int], *, single: bool
 ) -> Details | None:
-    """Return what is said of a relation that a frame found at a span of the masked text; None if it is none."""
+    """Return what is said of a relation that a frame found at a span of the masked text; None if it is none.
+
+    A share belongs to one pair: it is read only where the relation has a `single` company at each end.
+    """
     text = annotated.text
     start, end = masked.origin(span[0]), masked.origin(span[1])
     low, high = clause_start(text, start), clause_end(text, end)
+    if in_brackets(text, start):
+        low, high = text.rfind("（", 0, start) + 1, min(high, text.find("）", start) % (len(text) + 1))
     clause = masked.text[clause_start(masked.text, span[0]) : clause_end(masked.text, span[1])]
     rejected = _REJECTED.get(relation)
     if rejected is not None and rejected.search(clause):  # masked: 股份 in a company's name rejects nothing
@@ -58,8 +63,10 @@ def details_of(
         return Details(value=_stake(annotated, low, high))
     if relation != "supplies":
         return Details()
-    found = dict(_share(text, start, end))
-    if goods := _goods(annotated, low, high, after=start):
+    found = _share(text[low : clause_end(text, high + 1)]) if single else {}
+    if single and (rank := _RANK.search(clause)):
+        found["rank"] = rank["rank"]
+    if goods := _goods(annotated, low, high):
         found["product"] = goods
     stage = next((name for name, words in stages() if words.search(clause)), "")
     ended = _ENDED.search(text, low, high) is not None
@@ -68,17 +75,15 @@ def details_of(
     return Details(tuple(sorted(found.items())), None, ended)
 
 
-def _share(text: str, start: int, end: int) -> dict[str, str]:
-    """Return the share of revenue or cost that the statement gives, with who discloses it."""
-    low, high = statement_start(text, start), statement_end(text, end)
+def _share(text: str) -> dict[str, str]:
+    """Return the share of revenue or cost that a clause and the next one give, with who discloses it."""
     for qualifier, side, words in shares():
-        match = words.search(text, low, high)
-        if match is not None:
+        if (match := words.search(text)) is not None:
             return {qualifier: f"{float(match['share']):g}", "disclosed_by": side}
     return {}
 
 
-def _goods(annotated: AnnotatedSentence, low: int, high: int, *, after: int) -> str:
+def _goods(annotated: AnnotatedSentence, low: int, high: int) -> str:
     """Return the products of the clause: the last one in it, with those joined to it."""
     named = [ref for ref in annotated.refs if ref.kind is Kind.PRODUCT and low <= ref.start and ref.end <= high]
     if not named:
@@ -92,8 +97,9 @@ def _goods(annotated: AnnotatedSentence, low: int, high: int, *, after: int) -> 
 
 
 def _stake(annotated: AnnotatedSentence, low: int, high: int) -> Value | None:
-    """Return the share that the clause gives, if it is the only one."""
-    found: list[Quantity] = [each for each in annotated.quantities if low <= each.start < high and each.unit == "%"]
-    if len(found) != 1 or not 0 < found[0].number <= 100:  # noqa: PLR2004 - percent
-        return None
-    return Value(found[0].number, found[0].unit, found[0].scale, change="share", high=found[0].high)
+    """Return the share that the clause gives, else the sum, if it is the only one."""
+    for unit, change in (("%", "share"), ("元", "")):
+        found = [each for each in annotated.quantities if low <= each.start < high and each.unit == unit]
+        if len(found) == 1 and found[0].number > 0:
+            return Value(found[0].number, unit, found[0].scale, change=change, high=found[0].high)
+    return None

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 _FIRMS = frozenset({Kind.COMPANY, Kind.INSTITUTION})
 _PHRASES = phrases("relations/firm_names")
 _NO_FIRM, _FORMED = _PHRASES["no_firm"], _PHRASES["formed"]
-_NAME = re.compile(r"[A-Z][A-Za-z0-9&.\-]{1,20}(?: [A-Z][A-Za-z0-9]{1,16}){0,2}|[一-鿿]{2,8}|[A-Z]{1,6}[一-鿿]{2,4}")
+_NAME = re.compile(r"[A-Z][A-Za-zÀ-ÿ0-9&.\-]{1,20}(?: (?:de |of |and )?[A-Z][A-Za-zÀ-ÿ0-9]{1,16}){0,3}|[一-鿿]{2,8}|[A-Z]{1,6}[一-鿿]{2,4}")
 _RIGHT = re.compile(r"(?:[（(][^（）()]{0,24}[）)])?[、/]\s?(?P<name>[A-Za-z0-9&.\- 一-鿿]{2,24}?)(?=[、/等和及，。；：（(）)]|以及|与|$)")
 _LEFT = re.compile(r"(?<=[、，。；：向为给含括是有及和与（])(?P<name>[A-Za-z0-9&.\-一-鿿]{2,12})[、/]$")
+_LATIN, _SCHOOL = re.compile("^[A-Z]+"), re.compile("大学|学院|研究")
 _PRONOUN = re.compile(r"(?<=[向为给对从与由])其(?=[供提采订交配代生独合组加签])")
 _FORMED_SCORE, _BARE_SCORE = 0.85, 0.7
 
@@ -64,7 +65,8 @@ def _adopt(found: list[EntityMention], text: str, start: int, end: int) -> bool:
     if any(ref.kind in _FIRMS for ref in over) or not _NAME.fullmatch(name) or _NO_FIRM.search(name):
         return False
     formed = name[0].isascii() or _FORMED.search(name) is not None
-    if not formed and (over or not is_proper(name)):
+    proper = name.isascii() or is_proper(_LATIN.sub("", name))
+    if (not formed and over) or not proper or _SCHOOL.match(text, end):
         return False
     if any(not (start <= ref.start and ref.end <= end) or (ref.start, ref.end) == (start, end) for ref in over):
         return False

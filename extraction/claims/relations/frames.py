@@ -35,8 +35,8 @@ _MASKED = frozenset(_KINDS.values())
 _LETTERS = "".join(LETTER[kind] for kind in _KINDS.values())
 _SLOT = re.compile(r"\{(?P<role>[so])(?P<how>[?!])?(?::(?P<kinds>[COH]+))?\}")
 _ASIDE = "(?:（[^（）]{0,24}）)?"
-_GAPS = {"~": f"[^{_LETTERS}，。；：！？]{{0,12}}?", "…": f"[^{_LETTERS}，。；：！？]{{0,30}}?", "⋯": "[^，。；：！？]{0,20}?"}
-_OPENER = re.compile(f"(?:^[^，。；：]{{0,6}}?|[，；：。])([{_LETTERS}])")
+_GAPS = {"~": f"[^{_LETTERS}，。；：！？（）|]{{0,12}}?", "…": f"[^{_LETTERS}，。；：！？（）|]{{0,30}}?", "⋯": "[^，。；：！？|]{0,20}?"}
+_OPENER = re.compile(f"(?:^[^，。；：]{{0,6}}?|[，；：。|] ?(?:其)?(?:全资|控股)?(?:子公司)?)([{_LETTERS}])")
 _PHRASES = phrases("relations/frames")
 _GENERIC_SUBJECT, _TENDER, _GENERIC_LABEL = (_PHRASES[name] for name in ("generic_subject", "tender", "generic_label"))
 _LABEL = re.compile(r"[^，。；：]{1,26}：")
@@ -212,7 +212,10 @@ def _claims(
             ends[role], factor = other
         else:
             return
-    details = details_of(frame.relation, annotated, masked, match.span())
+    if {"s", "o"} <= match.re.groupindex.keys() and "（" in masked.text[max(0, match.start("s")) : match.start("o")]:
+        ends["s"] = ends["s"][-1:]  # 「甲、乙（丙供应商）」 is about 乙
+    single = len(ends["s"]) == len(ends["o"]) == 1
+    details = details_of(frame.relation, annotated, masked, match.span(), single=single)
     if details is None:
         return
     for subject, object_ in product(ends["s"], ends["o"]):
@@ -253,6 +256,11 @@ def _absent(
     text, start = masked.text, match.start()
     if frame.name == "supplies.bids":
         return ((tender,), _IN_CONTEXT) if tender is not None else None
+    opened = text.rfind("（", 0, start)
+    if opened > text.rfind("）", 0, start):  # 「甲（…）、乙（配套C）」 is about 乙 alone
+        before = [members for at, members in masked.groups.items() if at < opened]
+        named = [ref for ref in (before[-1] if before else ()) if ref.end <= masked.origin(opened)]
+        return ((named[-1],), _IN_CLAUSE) if named else None
     own = text[clause_start(text, start) : start]
     if _GENERIC_SUBJECT.search(own):
         return None
