@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from extraction.sentence import anchor_of
 from extraction.text.clauses import clause_end, clause_start, in_brackets
 from extraction.text.lexicon import phrases, table
 from kg.model import Kind, Value
@@ -66,7 +67,7 @@ def details_of(
     found = _share(text[low : clause_end(text, high + 1)]) if single else {}
     if single and (rank := _RANK.search(clause)):
         found["rank"] = rank["rank"]
-    if goods := _goods(annotated, low, high):
+    if goods := _goods(annotated, low, clause_end(text, high + 1) if found else high):
         found["product"] = goods
     stage = next((name for name, words in stages() if words.search(clause)), "")
     ended = _ENDED.search(text, low, high) is not None
@@ -85,7 +86,8 @@ def _share(text: str) -> dict[str, str]:
 
 def _goods(annotated: AnnotatedSentence, low: int, high: int) -> str:
     """Return the products of the clause: the last one in it, with those joined to it."""
-    named = [ref for ref in annotated.refs if ref.kind is Kind.PRODUCT and low <= ref.start and ref.end <= high]
+    seen = [anchor_of(ref) for ref in annotated.between(low, high)]  # 隔膜 of 隔膜收入
+    named = [ref for ref in seen if ref is not None and ref.kind is Kind.PRODUCT]
     if not named:
         return ""
     kept: list[EntityMention] = [named[-1]]
