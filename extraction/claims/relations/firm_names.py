@@ -1,6 +1,6 @@
 """Find companies by their place in a sentence: beside listed ones in an enumeration, in a slot, as an item's label.
 
-Unlisted and foreign firms, and 其, are named where only a company can stand: 「客户包括宁德时代、清陶」, 「收购博奥镁铝35%股权」.
+Unlisted firms, and 其, are found where only a company can stand: 「客户包括宁德时代、清陶」, 「收购博奥镁铝35%股权」.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 _FIRMS = frozenset({Kind.COMPANY, Kind.INSTITUTION})
 _PHRASES = phrases("relations/firm_names")
 _NO_FIRM, _FORMED = _PHRASES["no_firm"], _PHRASES["formed"]
-_NAME = re.compile(r"[A-Z][A-Za-zÀ-ÿ0-9&.\-]{1,20}(?: (?:de |of |and )?[A-Z][A-Za-zÀ-ÿ0-9]{1,16}){0,3}|[一-鿿]{2,8}|[A-Z]{1,6}[一-鿿]{2,4}")
-_RIGHT = re.compile(r"(?:[（(][^（）()]{0,24}[）)])?[、/]\s?(?P<name>[A-Za-z0-9&.\- 一-鿿]{2,24}?)(?=[、/等和及，。；：（(）)]|以及|与|$)")
-_LEFT = re.compile(r"(?<=[、，。；：向为给含括是有及和与（])(?P<name>[A-Za-z0-9&.\-一-鿿]{2,12})[、/]$")
+_NAME, _RIGHT, _LEFT = (_PHRASES[name] for name in ("name", "right", "left"))
 _LATIN, _SCHOOL = re.compile("^[A-Z]+"), re.compile("大学|学院|研究")
 _PRONOUN = re.compile(r"(?<=[向为给对从与由])其(?=[供提采订交配代生独合组加签])")
 _FORMED_SCORE, _BARE_SCORE = 0.85, 0.7

@@ -1,6 +1,6 @@
 """Read relations between companies: clause frames over sentences in which only companies are masked.
 
-「福晶科技曾向阿斯麦少量供货」 becomes 「C曾向C少量供货」; a frame of lexicon/company_frames.yaml gives each company its role.
+「福晶科技曾向阿斯麦少量供货」 becomes 「C曾向C少量供货」; a frame of lexicon/company_frames.yaml gives each its role.
 Half of the sentences leave one company out: the subject of the clause, the label or heading, or the sentence before
 takes its role, the less surely the farther it is. A frame decides who sells and who buys: no other reader reverses it.
 """
@@ -35,7 +35,11 @@ _MASKED = frozenset(_KINDS.values())
 _LETTERS = "".join(LETTER[kind] for kind in _KINDS.values())
 _SLOT = re.compile(r"\{(?P<role>[so])(?P<how>[?!])?(?::(?P<kinds>[COH]+))?\}")
 _ASIDE = "(?:（[^（）]{0,24}）)?"
-_GAPS = {"~": f"[^{_LETTERS}，。；：！？（）|]{{0,12}}?", "…": f"[^{_LETTERS}，。；：！？（）|]{{0,30}}?", "⋯": "[^，。；：！？|]{0,20}?"}
+_GAPS = {
+    "~": f"[^{_LETTERS}，。；：！？（）|]{{0,12}}?",
+    "…": f"[^{_LETTERS}，。；：！？（）|]{{0,30}}?",
+    "⋯": "[^，。；：！？|]{0,20}?",
+}
 _OPENER = re.compile(f"(?:^[^，。；：]{{0,6}}?|[，；：。|] ?(?:其)?(?:全资|控股)?(?:子公司)?)([{_LETTERS}])")
 _PHRASES = phrases("relations/frames")
 _GENERIC_SUBJECT, _TENDER, _GENERIC_LABEL = (_PHRASES[name] for name in ("generic_subject", "tender", "generic_label"))
@@ -265,7 +269,7 @@ def _absent(
     if _GENERIC_SUBJECT.search(own):
         return None
     statement = max(text.rfind(mark, 0, start) for mark in "。；") + 1
-    openers = [found for found in _OPENER.finditer(text, statement, start)]
+    openers = list(_OPENER.finditer(text, statement, start))
     if openers:
         between = text[openers[-1].end() : start]
         members = masked.groups[openers[-1].start(1)]
