@@ -135,7 +135,7 @@ _FIRST_LETTER = 0xE000
 LETTER = {kind: chr(_FIRST_LETTER + index) for index, kind in enumerate(Kind)}
 QUANTITY_LETTER = chr(_FIRST_LETTER + len(LETTER))
 ANY_LETTER = f"{chr(_FIRST_LETTER)}-{QUANTITY_LETTER}"
-_JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?(?:、|/|, ?)?(?:以及|和|及|与|或|and )?| and ")
+_JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?(?:、|/|, )?(?:以及|和|及|与|或|and )?| and ")
 # Negations are removed so that patterns match the plain verb; `Masked.denials` records them.
 _PHRASES = phrases("pipeline/sentence")
 _DENIAL = _PHRASES["denial"]

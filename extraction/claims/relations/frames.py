@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 from extraction.claims.relations.details import Details, details_of
 from extraction.claims.relations.firm_names import firms_of
+from extraction.names.company_forms import is_proper
 from extraction.sentence import CONTEXT, LETTER, AnnotatedSentence, Claim, mask
 from extraction.text.clauses import clause_start
 from extraction.text.lexicon import phrases, table
@@ -42,7 +43,8 @@ _GAPS = {
 }
 _OPENER = re.compile(f"(?:^[^，。；：]{{0,6}}?|[，；：。|] ?(?:其)?(?:全资|控股)?(?:子公司)?)([{_LETTERS}])")
 _PHRASES = phrases("relations/frames")
-_GENERIC_SUBJECT, _TENDER, _GENERIC_LABEL = (_PHRASES[name] for name in ("generic_subject", "tender", "generic_label"))
+_GENERIC_SUBJECT, _GENERIC_LABEL, _TENDER = (_PHRASES[name] for name in ("generic_subject", "generic_label", "tender"))
+_NO_SUBJECT, _UNKNOWN, _OBJECT_BEFORE = (_PHRASES[name] for name in ("no_subject", "unknown_name", "object_before"))
 _LABEL = re.compile(r"[^，。；：]{1,26}：")
 _LABELLED = frozenset({BlockKind.HEADING, BlockKind.ITEM})
 _ITEMS, _SHORT = 10, 24  # items are below headings; characters of an item that is a label without a colon
@@ -64,11 +66,14 @@ class Frame:
     pairs: bool = False
     among: bool = False  # the companies of one enumeration stand in the relation to each other
     qualifiers: tuple[tuple[str, str], ...] = ()
+    maybe: str = field(init=False, default="")  # the role that may be absent
     regex: re.Pattern[str] = field(init=False, repr=False)
     words: tuple[frozenset[str], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "regex", re.compile(_compile(self.template)))
+        maybe = re.search(r"\{([so])\?", self.template)
+        object.__setattr__(self, "maybe", maybe[1] if maybe else "")
         needed = needed_letters(self.regex.pattern)
         object.__setattr__(self, "words", tuple(each for each in needed if each.isdisjoint(_LETTERS)))
 
@@ -101,6 +106,14 @@ class Topic(Struct, frozen=True):
 
     mention: EntityMention
     factor: float
+
+
+class _Around(Struct, frozen=True):
+    """The sentence of a match, with what may take an absent role: its topic, and the buyer of a tender."""
+
+    annotated: AnnotatedSentence
+    topic: Topic | None
+    tender: EntityMention | None
 
 
 class _Scope(Struct):
@@ -180,7 +193,7 @@ def _advance(scope: _Scope, annotated: AnnotatedSentence, *, heading: bool) -> N
 def read(annotated: AnnotatedSentence, scope: _Scope | None = None) -> Iterator[Claim]:
     """Yield the relations of one sentence, ordered by frame, then by position."""
     scope = scope or _Scope()
-    topic = scope.topic(annotated)
+    around = _Around(annotated, scope.topic(annotated), scope.tender)
     firms = [ref for ref in annotated.refs if ref.kind in _MASKED and ref.start >= 0]
     if not firms:
         return
@@ -191,35 +204,29 @@ def read(annotated: AnnotatedSentence, scope: _Scope | None = None) -> Iterator[
             continue
         masked = views.setdefault(frame.pairs, mask(annotated, pairs=frame.pairs, kinds=_MASKED))
         for match in frame.regex.finditer(masked.text):
-            yield from _claims(frame, annotated, masked, match, topic=topic, tender=scope.tender)
+            yield from _claims(frame, masked, match, around)
 
 
-def _claims(
-    frame: Frame,
-    annotated: AnnotatedSentence,
-    masked: Masked,
-    match: re.Match[str],
-    *,
-    topic: Topic | None,
-    tender: EntityMention | None,
-) -> Iterator[Claim]:
+def _claims(frame: Frame, masked: Masked, match: re.Match[str], around: _Around) -> Iterator[Claim]:
     """Yield the claims of a match: each subject with each object."""
     ends: dict[str, tuple[EntityMention, ...]] = {}
     factor = _IN_CLAUSE
     for role in ("s", "o"):
         at = match.start(role) if role in match.re.groupindex else CONTEXT
+        if at >= 0 and role == frame.maybe and _OBJECT_BEFORE.search(masked.text, 0, at):
+            at = CONTEXT  # 「通过收购乙切入丙供应链」 is not about 乙
         if at >= 0:
             ends[role] = masked.groups[at]
         elif frame.among:
             ends[role] = ends["s"]
-        elif (other := _absent(frame, masked, match, topic, tender)) is not None:
+        elif (other := _absent(frame, masked, match, around)) is not None:
             ends[role], factor = other
         else:
             return
     if {"s", "o"} <= match.re.groupindex.keys() and "（" in masked.text[max(0, match.start("s")) : match.start("o")]:
         ends["s"] = ends["s"][-1:]  # 「甲、乙（丙供应商）」 is about 乙
     single = len(ends["s"]) == len(ends["o"]) == 1
-    details = details_of(frame.relation, annotated, masked, match.span(), single=single)
+    details = details_of(frame.relation, around.annotated, masked, match.span(), single=single)
     if details is None:
         return
     for subject, object_ in product(ends["s"], ends["o"]):
@@ -254,28 +261,40 @@ def _claim(
 
 
 def _absent(
-    frame: Frame, masked: Masked, match: re.Match[str], topic: Topic | None, tender: EntityMention | None
+    frame: Frame, masked: Masked, match: re.Match[str], around: _Around
 ) -> tuple[tuple[EntityMention, ...], float] | None:
-    """Return the companies that take an absent role and how surely, or None if a generic subject does."""
+    """Return the companies that take an absent role and how surely, or None if something else does."""
     text, start = masked.text, match.start()
     if frame.name == "supplies.bids":
-        return ((tender,), _IN_CONTEXT) if tender is not None else None
+        return ((around.tender,), _IN_CONTEXT) if around.tender is not None else None
     opened = text.rfind("（", 0, start)
     if opened > text.rfind("）", 0, start):  # 「甲（…）、乙（配套C）」 is about 乙 alone
         before = [members for at, members in masked.groups.items() if at < opened]
         named = [ref for ref in (before[-1] if before else ()) if ref.end <= masked.origin(opened)]
         return ((named[-1],), _IN_CLAUSE) if named else None
-    own = text[clause_start(text, start) : start]
-    if _GENERIC_SUBJECT.search(own):
+    if _has_own_subject(masked, start, around.annotated):
         return None
     statement = max(text.rfind(mark, 0, start) for mark in "。；") + 1
     openers = list(_OPENER.finditer(text, statement, start))
     if openers:
         between = text[openers[-1].end() : start]
         members = masked.groups[openers[-1].start(1)]
-        blocked = _GENERIC_SUBJECT.search(between.rpartition("，")[2])
-        return None if blocked else (members, 0.95 if "，" in between else _IN_CLAUSE)
-    return ((topic.mention,), topic.factor) if topic is not None else None
+        found = (members, 0.95 if "，" in between else _IN_CLAUSE)
+    elif around.topic is not None:
+        found = ((around.topic.mention,), around.topic.factor)
+    else:
+        return None
+    return None if any(_NO_SUBJECT.search(ref.name) for ref in found[0]) else found
+
+
+def _has_own_subject(masked: Masked, start: int, annotated: AnnotatedSentence) -> bool:
+    """Whether the clause of a match names a subject before it: makers in general, or a name that is unknown."""
+    low = clause_start(masked.text, start)
+    own = masked.text[low:start]
+    if _GENERIC_SUBJECT.search(own):
+        return True
+    known = annotated.between(masked.origin(low), masked.origin(start))
+    return not known and _UNKNOWN.fullmatch(own) is not None and is_proper(own)
 
 
 def _once(claims: Sequence[Claim]) -> list[Claim]:
