@@ -30,6 +30,7 @@ _NAME, _RIGHT, _LEFT = (_PHRASES[name] for name in ("name", "right", "left"))
 _LATIN, _SCHOOL = re.compile("^[A-Z]+"), re.compile("大学|学院|研究")
 _PRONOUN = re.compile(r"(?<=[向为给对从与由])其(?=[供提采订交配代生独合组加签])")
 _FORMED_SCORE, _BARE_SCORE = 0.85, 0.7
+_GUESSED = 0.8  # score of names that the recogniser guesses
 
 
 @cache
@@ -55,8 +56,11 @@ def _in_slots(text: str) -> Iterator[tuple[int, int]]:
             yield match.span("name")
 
 
-def _adopt(found: list[EntityMention], text: str, start: int, end: int) -> bool:
-    """Add text[start:end] as a company, if it has the form of a name and is not known to be another thing."""
+def _adopt(found: list[EntityMention], text: str, start: int, end: int, *, listed: bool = False) -> bool:
+    """Add text[start:end] as a company, if it has the form of a name and is not known to be another thing.
+
+    What is `listed` beside a company may contain another name: 富士电机.
+    """
     name = text[start:end].strip()
     end = start + len(name)
     over = [ref for ref in found if ref.start < end and start < ref.end]
@@ -64,9 +68,11 @@ def _adopt(found: list[EntityMention], text: str, start: int, end: int) -> bool:
         return False
     formed = name[0].isascii() or _FORMED.search(name) is not None
     proper = name.isascii() or is_proper(_LATIN.sub("", name))
-    if (not formed and over) or not proper or _SCHOOL.match(text, end):
+    if (not formed and over and not listed) or not proper or _SCHOOL.match(text, end):
         return False
-    if any(not (start <= ref.start and ref.end <= end) or (ref.start, ref.end) == (start, end) for ref in over):
+    guessed = listed and all(ref.score <= _GUESSED for ref in over)
+    whole = any((ref.start, ref.end) == (start, end) for ref in over)
+    if any(ref.start < start or end < ref.end for ref in over) or (whole and not guessed):
         return False
     found[:] = [ref for ref in found if ref not in over]
     score = _FORMED_SCORE if formed else _BARE_SCORE
@@ -80,12 +86,12 @@ def _beside(found: list[EntityMention], text: str) -> None:
     for ref in known:
         at = ref.end
         while (match := _RIGHT.match(text, at)) is not None:
-            if not _adopt(found, text, *match.span("name")):
+            if not _adopt(found, text, *match.span("name"), listed=True):
                 break
             at = match.end()
         at = ref.start
         while (match := _LEFT.search(text, max(0, at - 14), at)) is not None:
-            if not _adopt(found, text, *match.span("name")):
+            if not _adopt(found, text, *match.span("name"), listed=True):
                 break
             at = match.start("name")
 

@@ -177,7 +177,7 @@ class FrameReader:
 def _advance(scope: _Scope, annotated: AnnotatedSentence, *, heading: bool) -> None:
     """Remember the subject that a sentence opens with and the buyer of a tender."""
     masked = mask(annotated, kinds=_MASKED)
-    opener = _OPENER.match(masked.text)
+    opener = _OPENER.search(masked.text)
     members = masked.groups[opener.start(1)] if opener else ()
     if len(members) == 1 and members[0].kind is Kind.COMPANY and not heading:
         scope.subject, scope.age = _as_context(members[0]), 0
