@@ -23,19 +23,19 @@ def extractor():
     return Extractor.default(edge_model="off")
 
 
-def _read(extractor, text, title="行业周报"):
+def extracted(extractor, text, title="行业周报"):
     document = read_record({"title": title, "date": "2025-09-28", "text": text}, _SOURCE)
     return extractor.extract(document, recorded_at=datetime(2025, 12, 1, tzinfo=UTC))
 
 
-def _pairs(reading, relation):
+def pairs_of(reading, relation):
     names = {entity.id: {entity.name, *(alias.name for alias in entity.aliases)} for entity in reading.entities}
     return [(names[fact.subject], names[fact.object], fact) for fact in reading.facts if fact.relation == relation]
 
 
 @pytest.mark.parametrize("frame", company_frames(), ids=lambda frame: frame.name)
 def test_a_frame_reads_its_example(extractor, frame):
-    found = _pairs(_read(extractor, frame.example), frame.relation)
+    found = pairs_of(extracted(extractor, frame.example), frame.relation)
     for pair in frame.reads:
         subject, object_ = pair.split(">")
         both = vocabulary()[frame.relation].symmetric
@@ -43,8 +43,8 @@ def test_a_frame_reads_its_example(extractor, frame):
         assert any(one in left and other in right for left, right, _ in found for one, other in ways), (pair, found)
 
 
-def _supplies(extractor, text):
-    found = _pairs(_read(extractor, text), "supplies")
+def supplies_in(extractor, text):
+    found = pairs_of(extracted(extractor, text), "supplies")
     return {(min(left, key=len), min(right, key=len)): fact for left, right, fact in found}
 
 
@@ -69,7 +69,7 @@ def test_a_share_is_read_from_its_example(entry):
 
 
 def test_every_item_of_a_list_is_a_fact_and_unlisted_ones_are_named(extractor):
-    found = _supplies(extractor, "先导智能的主要客户包括宁德时代、清陶能源、Northvolt和比亚迪。")
+    found = supplies_in(extractor, "先导智能的主要客户包括宁德时代、清陶能源、Northvolt和比亚迪。")
     assert {buyer for _, buyer in found} == {"宁德时代", "清陶能源", "Northvolt", "比亚迪"}
 
 
@@ -82,7 +82,7 @@ def test_every_item_of_a_list_is_a_fact_and_unlisted_ones_are_named(extractor):
     ],
 )
 def test_an_absent_company_is_found_above_the_sentence_the_less_surely_the_farther(extractor, text, sure):
-    found = _supplies(extractor, text)
+    found = supplies_in(extractor, text)
     assert set(found) == {("中际旭创", "谷歌"), ("中际旭创", "Meta")}
     assert all((fact.confidence >= 0.65) == sure for fact in found.values())
 
@@ -98,19 +98,19 @@ def test_an_absent_company_is_found_above_the_sentence_the_less_surely_the_farth
     ],
 )
 def test_what_no_company_delivers_is_no_supply(extractor, text):
-    assert _supplies(extractor, text) == {}
+    assert supplies_in(extractor, text) == {}
 
 
 def test_a_note_in_brackets_is_about_the_company_before_it(extractor):
-    found = _supplies(extractor, "移远通信（通信模组供应比亚迪）、德赛西威（域控制器份额领先）。")
+    found = supplies_in(extractor, "移远通信（通信模组供应比亚迪）、德赛西威（域控制器份额领先）。")
     assert set(found) == {("移远通信", "比亚迪")}
 
 
 def test_an_ended_supply_is_a_denial_that_says_so(extractor):
-    fact = _supplies(extractor, "苹果终止了与欧菲光的采购关系。")["欧菲光", "苹果"]
+    fact = supplies_in(extractor, "苹果终止了与欧菲光的采购关系。")["欧菲光", "苹果"]
     assert (fact.polarity, fact.qualifier("stage")) == (Polarity.NEGATIVE, "ended")
 
 
 def test_a_buyer_is_never_the_maker_of_what_it_buys(extractor):
-    reading = _read(extractor, "天齐锂业向宁德时代供应碳酸锂，天齐锂业生产碳酸锂。")
-    assert [seller for seller, _, _ in _pairs(reading, "produces")] == [{"天齐锂业"}]
+    reading = extracted(extractor, "天齐锂业向宁德时代供应碳酸锂，天齐锂业生产碳酸锂。")
+    assert [seller for seller, _, _ in pairs_of(reading, "produces")] == [{"天齐锂业"}]

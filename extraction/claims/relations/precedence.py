@@ -30,7 +30,10 @@ _ROLES = (FRAME, "table.customers", "table.suppliers", "table.buyers")  # patter
 _MOST = 0.95
 _BEHIND = 24  # characters behind a frame in which its goods are named
 _FAR = frozenset("，。；：（）|")  # marks between a company and what its clause does not give it
-_MOVERS = phrases("relations/precedence")["movers"]
+_PHRASES = phrases("relations/precedence")
+_MOVERS, _NO_FIRM, _REGULATOR = (_PHRASES[name] for name in ("movers", "no_firm", "regulator"))
+_TRADES = frozenset({"supplies", "competes_with"})
+_BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
 
 
 class _Read(Struct):
@@ -67,7 +70,8 @@ def settled(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     """
     read = _read(rows)
     agreed: dict[int, float] = {}
-    kept = [row for row in rows if row[0].pattern.startswith(FRAME) or not _is_settled(row, read, agreed)]
+    named = [row for row in rows if not _has_no_firm(row[0])]
+    kept = [row for row in named if row[0].pattern.startswith(FRAME) or not _is_settled(row, read, agreed)]
     return [
         (structs.replace(claim, confidence=agreed[id(claim)]) if id(claim) in agreed else claim, sentence)
         for claim, sentence in kept
@@ -90,6 +94,15 @@ def _read(rows: Iterable[ClaimRow]) -> _Document:
         elif claim.reader == PATTERNS and claim.relation in _MAKES and claim.object.start >= 0:
             here.makes[pair[0]].add(pair[1])
     return found
+
+
+def _has_no_firm(claim: Claim) -> bool:
+    """Whether an end of a relation between companies is a kind of firm (科技企业), or a regulator that trades."""
+    if claim.relation not in _BETWEEN_FIRMS:
+        return False
+    names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith("org:")]
+    trades = claim.relation in _TRADES
+    return any(_NO_FIRM.search(name) or (trades and _REGULATOR.search(name)) for name in names)
 
 
 def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, float]) -> bool:
