@@ -17,14 +17,14 @@ def sentence_of(text):
     return AnnotatedSentence(split(text, 0, len(text))[0], (), (), ())
 
 
-def mentioned(sentence, name, kind=Kind.COMPANY):
+def mentioned(sentence, name):
+    kind = Kind.COMPANY if name.endswith(("公司", "商", "局")) else Kind.PRODUCT
     start = sentence.text.find(name)
     return EntityMention(f"{kind}:{name}", kind, name, start, start + len(name) if start >= 0 else -1)
 
 
 def row_of(sentence, subject, relation, object_, *, reader="", pattern=""):
-    kind = Kind.COMPANY if object_.endswith(("公司", "商", "局")) else Kind.PRODUCT
-    ends = mentioned(sentence, subject), mentioned(sentence, object_, kind)
+    ends = mentioned(sentence, subject), mentioned(sentence, object_)
     span = min(each.start for each in ends), max(each.end for each in ends)
     extra = {"reader": reader} if reader else {}
     return Claim(relation, *ends, *span, pattern=pattern or relation, confidence=0.8, **extra), sentence

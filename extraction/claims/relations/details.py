@@ -45,7 +45,7 @@ def shares() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
 
 
 def details_of(
-    relation: str, annotated: AnnotatedSentence, masked: Masked, span: tuple[int, int], *, single: bool
+    relation: str, annotated: AnnotatedSentence, masked: Masked, *, span: tuple[int, int], single: bool
 ) -> Details | None:
     """Return what is said of a relation that a frame found at a span of the masked text; None if it is none.
 

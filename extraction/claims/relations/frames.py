@@ -226,7 +226,7 @@ def _claims(frame: Frame, masked: Masked, match: re.Match[str], around: _Around)
     if {"s", "o"} <= match.re.groupindex.keys() and "（" in masked.text[max(0, match.start("s")) : match.start("o")]:
         ends["s"] = ends["s"][-1:]  # 「甲、乙（丙供应商）」 is about 乙
     single = len(ends["s"]) == len(ends["o"]) == 1
-    details = details_of(frame.relation, around.annotated, masked, match.span(), single=single)
+    details = details_of(frame.relation, around.annotated, masked, span=match.span(), single=single)
     if details is None:
         return
     for subject, object_ in product(ends["s"], ends["o"]):
