@@ -102,10 +102,11 @@ def _compile(template: str) -> str:
 
 
 class Topic(Struct, frozen=True):
-    """A company that may take the role of an absent one, and how surely."""
+    """A company that may take the role of an absent one, and how surely; `before`: a sentence before names it."""
 
     mention: EntityMention
     factor: float
+    before: bool = False
 
 
 class _Around(Struct, frozen=True):
@@ -138,7 +139,7 @@ class _Scope(Struct):
             return Topic(above, _IN_CONTEXT)
         if implied is not None or self.subject is None or self.age > _REACH:
             return None
-        return Topic(self.subject, _IN_CONTEXT if self.same_statement else _IN_TEXT)
+        return Topic(self.subject, _IN_CONTEXT if self.same_statement else _IN_TEXT, before=True)
 
     def enter(self, annotated: AnnotatedSentence, block: Block) -> None:
         """Remember the company that a heading, or the label of an item, is about."""
@@ -280,7 +281,9 @@ def _absent(
         between = text[openers[-1].end() : start]
         members = masked.groups[openers[-1].start(1)]
         found = (members, 0.95 if "，" in between else _IN_CLAUSE)
-    elif around.topic is not None:
+    elif around.topic is not None and not (
+        around.topic.before and frame.maybe == "o"
+    ):  # 供应商 of goods, not of a buyer
         found = ((around.topic.mention,), around.topic.factor)
     else:
         return None
