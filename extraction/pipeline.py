@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
+from extraction.claims.relations.frames import FrameReader
+from extraction.claims.relations.precedence import settled
 from extraction.context.coreference import Discourse
 from extraction.context.headings import Headings, read_heading
 from extraction.context.surroundings import (
@@ -83,7 +85,7 @@ class Extractor:
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
-        self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon)]
+        self._readers: list[ClaimReader] = [FrameReader(), PatternReader(), FigureReader(self._lexicon)]
         linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
         if edges is not None:
             self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
@@ -121,10 +123,9 @@ class Extractor:
         """
         document = replace(document, signature=signature(_kept_text(document)))
         annotated = self.annotate(document)
-        local = [row for reader in self._readers for row in reader.read(annotated)]
-        claims, refused = self._model_reader.combine(annotated, local, replies)
         cells, unclear = self._tables.read(annotated)
-        claims += cells
+        local = settled([*(row for reader in self._readers for row in reader.read(annotated)), *cells])
+        claims, refused = self._model_reader.combine(annotated, local, replies)
         claims = [row for row in claims if row[0].confidence >= self._min_confidence]
         replied_at = max((reply.at for reply in replies), default=recorded_at)
         times = {True: max(replied_at, recorded_at), False: recorded_at}

@@ -150,6 +150,14 @@ def claim_text(session: QuerySession, fact: Fact) -> str:
     return f"{body}{denied}{certainty}{valid}"
 
 
+def group_text(session: QuerySession, relation: str, *, incoming: bool) -> str:
+    """Return the heading of the links that leave an entity (客户), or that come in (供应商)."""
+    if relation in _GROUPED:
+        return word(f"group.{relation}.{'in' if incoming else 'out'}", session.lang)
+    words = session.words[relation]
+    return (words.inverse if incoming else words.wording)[session.lang]
+
+
 def flow(parts: Iterable[str], lang: Lang) -> str:
     """Return sentences as one line."""
     return word("sentences", lang).join(parts)
@@ -277,9 +285,20 @@ def _related(session: QuerySession, fact: Fact, first: str, second: str) -> str:
     body = f"{first} {wording.replace('…', f' {second} ')}" if "…" in wording else f"{first} {wording} {second}"
     share = noted(value_text(fact.value, lang), lang) if fact.value else ""
     product = f"{word('colon', lang)}{fact.qualifier('product')}" if fact.qualifier("product") else ""
-    return f"{body}{share}{product}"
+    return f"{body}{share}{product}{_terms(fact, lang)}"
 
 
+def _terms(fact: Fact, lang: Lang) -> str:
+    """Return the share and the stage of a supply."""
+    part = fact.qualifier("revenue_share"), fact.qualifier("cost_share")
+    terms = [word(f"share.{of}", lang, share=each) for of, each in zip(("revenue", "cost"), part, strict=True) if each]
+    stage = fact.qualifier("stage")
+    terms += [word(f"stage.{stage}", lang)] if stage in _STAGES else []
+    return noted(word("comma", lang).join(terms), lang) if terms else ""
+
+
+_GROUPED = frozenset({"supplies", "competes_with", "holds_stake_in", "subsidiary_of"})
+_STAGES = frozenset({"sample", "qualified", "volume", "ended"})
 _BODIES: Mapping[str, Callable[[QuerySession, Fact, str, str], str]] = {
     "affects": _affects,
     "reports": _reports,
