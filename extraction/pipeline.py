@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from extraction.context.surroundings import (
     region_of,
 )
 from extraction.dating.policy import carry_period, is_estimate, read_periods, reported_week, title_period
+from extraction.documents.metadata import stated_title
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
 from extraction.facts.chunking import chunk_document
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from kg.model import Document, Fact
     from kg.period import Period
 
+_JSON_LINE = re.compile(r":\d+$")
 _OPENING_LINES = 20  # where a weekly report names its dates
 
 
@@ -149,11 +152,10 @@ class Extractor:
         lines = lines_of(document)
         names = self._linker.link(document, [line.sentence for line in lines])
         by_line = self._annotate(document, lines, names, company)
-        titles = split(document.title, 0, len(document.title))
-        title_names = (
-            self._linker.read(document.title, document.published_on, titles[:1])[1] if len(titles) == 1 else [[]]
-        )
-        title = titles[0].text if len(titles) == 1 else normalise(document.title)
+        stated = stated_title(document)
+        titles = split(stated, 0, len(stated))
+        title_names = self._linker.read(stated, document.published_on, titles[:1])[1] if len(titles) == 1 else [[]]
+        title = titles[0].text if len(titles) == 1 else normalise(stated)
         return AnnotatedDocument(
             document, lines, names, tuple(by_line.values()), by_line, title, title_names[0], company
         )
@@ -235,8 +237,9 @@ class Extractor:
     def _document_subject(self, document: Document) -> EntityMention | None:
         """Return the one company that the report is about: by its codes, else by its title."""
         ids = {issuer.id for code in document.codes if (issuer := self._master.by_code(code))}
-        if len(ids) != 1:  # with several codes, the title decides
-            found = self._resolver.resolve(document.title, document.published_on)
+        if len(ids) != 1:  # with several codes, the title decides; the name of a file of many records names none
+            title = stated_title(document) if _JSON_LINE.search(document.path) else document.title
+            found = self._resolver.resolve(title, document.published_on)
             titled = {hit.entity_id for hit in found if hit.status == "linked" and hit.entity_id}
             ids = titled & ids if ids else titled
         if len(ids) != 1:

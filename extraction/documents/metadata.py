@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from datetime import date
 from itertools import pairwise, takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extraction.documents.encoding import normalise
@@ -17,8 +19,6 @@ from kg.securities.codes import find_codes, parse_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date
-    from pathlib import Path
 
     from extraction.documents.assembly import Body
 
@@ -183,6 +183,17 @@ def build(source: SourceFile, body: Body, layers: Sequence[Metadata], *, content
         removed=body.removed,
         legibility=body.legibility,
     )
+
+
+def stated_title(document: Document) -> str:
+    """Return the title that the document states, "" if its title is only the name of its file or of the input stream.
+
+    >>> note = Document("doc:1", "export", date(2025, 4, 28), "…", path="out/export.jsonl:3")
+    >>> stated_title(note), stated_title(Document("doc:1", "电池周报", date(2025, 4, 28), "…", path="out/export.md"))
+    ('', '电池周报')
+    """
+    stem = Path(document.path).stem
+    return "" if document.title in (stem, from_title(stem, date.max).title) else document.title
 
 
 def codes_of_title(title: str) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class EdgeReader:
         """Yield the claims of a document: each triple, or its reverse, once, where its confidence is highest."""
         read = [
             (unit, edge)
-            for unit in units_of(document.document.title, document.lines)
+            for unit in units_of(document.title, document.lines)
             for edge in self._model.read(unit, min_confidence=self._min_confidence)
         ]
         kinds = _kinds_by_name(read)

@@ -7,7 +7,7 @@ abbreviated by it (迈瑞医疗 ← 深圳迈瑞生物医疗电子股份有限�
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import rjieba
@@ -50,6 +50,7 @@ class DerivedNames:
 
     def __init__(self, issuers: Iterable[Issuer]) -> None:
         self._issuers = list(issuers)
+        self._marked = lru_cache(maxsize=4096)(self._find_marked)
 
     def registered(self, text: str, day: date) -> Derived | None:
         """Return the issuers of a registered name (…股份有限公司, …有限公司), or None if it has another form.
@@ -75,14 +76,14 @@ class DerivedNames:
         >>> [issuer.code for issuer in derived.marked("*ST", "高鸿", date(2025, 6, 1))]
         ['000851.SZ']
         """
-        if not any("一" <= char <= "鿿" for char in core):
-            return ()
+        return self._marked(mark, core, day)
+
+    def _find_marked(self, mark: str, core: str, day: date) -> tuple[Issuer, ...]:
         found: dict[str, Issuer] = {}
         word = len(tuple(rjieba.cut(core, hmm=False))) == 1  # ST公司 and 退市风险 are no names
-        for key, issuer, name in self._mainland:
-            if key[0] not in core and core[0] not in key:
-                continue
-            if not name.is_future(day) and _is_cut(mark, core.casefold(), key, issuer, day=day, word=word):
+        anchored = word or not mark.endswith("ST")
+        for key, issuer, name in self._by_start.get(core[0], ()) if anchored else self._mainland:
+            if not name.is_future(day) and _is_cut(mark, core, key, issuer, day=day, word=word):
                 found.setdefault(issuer.id, issuer)
         return tuple(found.values())
 
@@ -151,6 +152,13 @@ class DerivedNames:
         found: dict[str, set[str]] = {}
         for key, entries in self._by_key.items():
             found.setdefault(key[:_SHORTEST], set()).update(issuer.id for issuer, _ in entries)
+        return found
+
+    @cached_property
+    def _by_start(self) -> Mapping[str, list[tuple[str, Issuer, Name]]]:
+        found: dict[str, list[tuple[str, Issuer, Name]]] = {}
+        for entry in self._mainland:
+            found.setdefault(entry[0][0], []).append(entry)
         return found
 
     @cached_property
