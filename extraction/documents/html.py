@@ -12,6 +12,7 @@ from extraction.documents.assembly import TextPiece, assemble, judge, table_piec
 from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
+from extraction.documents.publication_day import read_day
 from extraction.documents.tables import table_from_rows
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
@@ -274,7 +275,8 @@ def _metadata(tree: LexborHTMLParser, source: SourceFile) -> Metadata:
         found = next((node for selector in selectors if (node := tree.css_first(selector))), None)
         values[name] = (found.attributes.get("content") or "") if found else ""
     stamp = tree.css_first("time[datetime]")
-    values["date"] = values["date"] or ((stamp.attributes.get("datetime") or "") if stamp else "")
+    stamped = (stamp.attributes.get("datetime") or "") if stamp else ""
+    values["date"] = values["date"] or (stamped if read_day(stamped) else "")  # it may be a duration
     title = tree.css_first("title")
     values["title"] = values["title"] or (re.split(r"\s[|–—_-]\s", title.text().strip())[0] if title else "")
     return from_mapping(values, source.today)
