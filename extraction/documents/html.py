@@ -193,6 +193,17 @@ def parse(markup: str, source: str, unseen: list[str] | None = None) -> LexborHT
     return tree
 
 
+def visible_text(markup: str, source: str) -> str:
+    """Return the visible text of a page, a line for each block.
+
+    Raises:
+        DocumentError: as `parse` does.
+    """
+    tree = parse(markup, source)
+    tree.strip_tags(HIDDEN)
+    return "\n".join(piece.text for piece in _pieces(tree))
+
+
 def strip_tags(markup: str, source: str) -> str:
     """Return the visible text; scripts and styles are removed with their content.
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
@@ -173,7 +174,7 @@ REAL = Path(os.environ.get("LIANTU_DATA", "../shared/data")) / "broker_pdf"
 def test_real_reports_keep_most_of_their_text():
     from extraction.documents.open_file import read_file, walk  # noqa: PLC0415 - only where the data are
 
-    for path in walk([REAL]):
+    for path in walk([REAL], Counter()):
         (document,) = read_file(path, today=date(2026, 1, 1))
         assert isinstance(document, Document)
         assert document.publisher.endswith("证券")
