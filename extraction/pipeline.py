@@ -37,6 +37,7 @@ from extraction.models.linking import NameLinker
 from extraction.models.units import lines_of
 from extraction.names.linker import Linker
 from extraction.names.ner import load_ner
+from extraction.names.persons import claim_within_firms, entities_of_persons, firms_of_persons, within_firm
 from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
@@ -122,7 +123,12 @@ class Extractor:
         claims, refused = self._model_reader.combine(annotated, local, replies)
         cells, unclear = self._tables.read(annotated)
         claims += cells
-        claims = [row for row in claims if row[0].confidence >= self._min_confidence]
+        firms = firms_of_persons(annotated.sentences, claims)
+        claims = [
+            (claim_within_firms(claim, firms), sentence)
+            for claim, sentence in claims
+            if claim.confidence >= self._min_confidence
+        ]
         replied_at = max((reply.at for reply in replies), default=recorded_at)
         times = {True: max(replied_at, recorded_at), False: recorded_at}
         read = [
@@ -133,13 +139,13 @@ class Extractor:
         good, problems = self._checked(facts, document, {end.entity: end.kind for end in _ends(claims)})
         used = {end for fact in good for end in (fact.subject, fact.object)}
         ends = [end for end in _ends(claims) if end.entity in used]
-        refs = [ref for sentence in annotated.sentences for ref in sentence.refs] + ends
-        named = self._issuers(refs, document) | self._spelling_variants(annotated, used)
+        refs = [within_firm(ref, firms) for sentence in annotated.sentences for ref in sentence.refs] + ends
+        named = self._issuers(refs, document) | self._spelling_variants(annotated, used) | entities_of_persons(refs)
         entities = entities_of(refs, named, self._lexicon.anchors)
         return Reading(
             replace(document, legibility=()),
             tuple(with_classes(chunk_document(document), good)),
-            _mentions(annotated, claims, used),
+            _mentions(annotated, claims, used, firms),
             tuple(entities),
             good,
             (*problems, *unclear, *refused, *_impossible_dates(annotated.sentences), *_scanned(document)),
@@ -333,14 +339,17 @@ def _ends(claims: Iterable[tuple[Claim, AnnotatedSentence]]) -> list[EntityMenti
 
 
 def _mentions(
-    annotated: AnnotatedDocument, claims: Sequence[tuple[Claim, AnnotatedSentence]], used: set[str]
+    annotated: AnnotatedDocument,
+    claims: Sequence[tuple[Claim, AnnotatedSentence]],
+    used: set[str],
+    firms: Mapping[str, EntityMention],
 ) -> tuple[Mention, ...]:
     """Return the mentions of a document: names found by the linker, and ends of facts found only by a reader."""
     text = annotated.document.text
     places = {
         (*sentence.sentence.span(ref.start, ref.end), ref.entity): ref
         for sentence in annotated.sentences
-        for ref in sentence.refs
+        for ref in (within_firm(each, firms) for each in sentence.refs)
     }
     for claim, _ in claims:
         for start, end, ref in claim.named:
