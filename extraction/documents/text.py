@@ -22,7 +22,7 @@ from kg.model import BlockKind, Document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
-    from email.message import EmailMessage
+    from email.message import EmailMessage, MIMEPart
 
     from extraction.documents.metadata import SourceFile
 
@@ -56,7 +56,7 @@ def read_mail(source: SourceFile) -> Iterator[Document | DocumentError]:
     Raises:
         DocumentError: no readable text, or no day of sending.
     """
-    message: EmailMessage = email.message_from_bytes(source.data, policy=email.policy.default)  # type: ignore[assignment]
+    message: EmailMessage = email.message_from_bytes(source.data, policy=email.policy.default)
     part = message.get_body(preferencelist=("plain", "html"))
     if part is None:
         raise DocumentError(source.name, "no readable text", "check that the file contains a report")
@@ -72,7 +72,7 @@ def read_mail(source: SourceFile) -> Iterator[Document | DocumentError]:
         yield DocumentError(source.name, f"attachments not read: {names}", "save them and read them as files")
 
 
-def _decoded(part: EmailMessage, source: SourceFile) -> str:
+def _decoded(part: MIMEPart, source: SourceFile) -> str:
     """Decode a part as its header states, or by its bytes where that fails."""
     data = part.get_payload(decode=True)
     assert isinstance(data, bytes)  # a part that is no multipart

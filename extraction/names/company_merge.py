@@ -29,10 +29,10 @@ _MIN_LIKENESS = 0.8  # minimum likeness for a longer name to be a variant of the
 
 def with_firms(
     text: str,
-    day: date,
     resolutions: Sequence[Resolution],
     firms: Iterable[tuple[int, int, Firm]],
     *,
+    day: date,
     resolver: Resolver,
 ) -> list[Resolution]:
     """Return the resolutions extended with unlisted companies, in text order without overlap.
@@ -44,9 +44,9 @@ def with_firms(
 
     Args:
         text: the document.
-        day: publication day; names are looked up as used on it.
         resolutions: the resolver's results, in text order without overlap.
         firms: names found by form with document offsets, in the same order.
+        day: publication day; names are looked up as used on it.
         resolver: source of the issuers' names.
     """
     found: list[Resolution] = []

@@ -65,7 +65,7 @@ class Linker:
             if sentence.text[firm.start : firm.end] not in self._lexicon.never
         ]
         found = self._resolver.resolve(text, day, subject_codes=codes)
-        resolutions = with_firms(text, day, found, firms, resolver=self._resolver)
+        resolutions = with_firms(text, found, firms, day=day, resolver=self._resolver)
         linked: list[list[EntityMention]] = []
         at = 0
         for sentence, named in zip(sentences, spans, strict=True):

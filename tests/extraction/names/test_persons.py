@@ -8,12 +8,12 @@ import pytest
 
 from extraction.names.ner import load_ner
 from extraction.pipeline import Extractor
-from kg.model import Block, BlockKind, Document
+from kg.model import Block, BlockKind, Document, Reading
 
 EXTRACTOR = Extractor.default(edge_model="off")
 
 
-def _read(text: str, number: int = 1):
+def _read(text: str, number: int = 1) -> Reading:
     document = Document(
         f"doc:{number}", "快讯", date(2025, 6, 1), text, blocks=(Block(0, len(text), BlockKind.PARAGRAPH),)
     )
