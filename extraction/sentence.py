@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from extraction.text.clauses import IDENTIFYING
 from extraction.text.lexicon import phrases
 from kg.kinds import kind_of
 from kg.model import Kind
@@ -141,7 +142,9 @@ _JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?(?:、|/|, )?(?:以及|�
 _PHRASES = phrases("pipeline/sentence")
 _DENIAL = _PHRASES["denial"]
 _DENIED = re.compile(f"(?={_DENIAL.pattern})")
-_TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
+_TAIL = re.compile(
+    rf"(?:{IDENTIFYING.pattern}|（[A-Za-z0-9.:\-/ ]{{2,16}}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?"
+)
 
 
 def mask(annotated: AnnotatedSentence, *, pairs: bool = False, kinds: frozenset[Kind] | None = None) -> Masked:
