@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
 from extraction.context.coreference import Discourse
 from extraction.context.headings import Headings, read_heading
@@ -77,7 +78,7 @@ class Extractor:
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
-        self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon)]
+        self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon), EffectReader()]
         linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
         if edges is not None:
             self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
