@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from extraction.certainty.signs import settled
 from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
 from extraction.context.coreference import Discourse
@@ -120,7 +121,7 @@ class Extractor:
         claims, refused = self._model_reader.combine(annotated, local, replies)
         cells, unclear = self._tables.read(annotated)
         claims += cells
-        claims = [row for row in claims if row[0].confidence >= self._min_confidence]
+        claims = [row for row in settled(claims) if row[0].confidence >= self._min_confidence]
         replied_at = max((reply.at for reply in replies), default=recorded_at)
         times = {True: max(replied_at, recorded_at), False: recorded_at}
         read = [

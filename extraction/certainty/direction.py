@@ -49,6 +49,15 @@ def move_of(text: str, start: int, end: int, name: str = "") -> Move | None:
     return None
 
 
+def denied_after(text: str, start: int, end: int) -> bool:
+    """Whether the event text[start:end] does not come: 「减产得不到执行」, 「取消关税」, 「降息不及预期」."""
+    words = _words()
+    return bool(
+        words.called_off.match(text, end, end + _REACH)
+        or words.called_off_before.search(text, max(0, start - _BEFORE), start)
+    )
+
+
 class _Words(Struct, frozen=True):
     rise_or_fall: re.Pattern[str]
     before: re.Pattern[str]
@@ -56,6 +65,8 @@ class _Words(Struct, frozen=True):
     scarcity: re.Pattern[str]
     unclear: re.Pattern[str]
     verbs: re.Pattern[str]
+    called_off: re.Pattern[str]
+    called_off_before: re.Pattern[str]
 
     def after(self, text: str, end: int, name: str) -> Move | None:
         """Return the move that the words after a name state, up to the next mark or verb of effect."""
@@ -96,4 +107,6 @@ def _words() -> _Words:
         scarcity=joined("scarcity"),
         unclear=joined("unclear"),
         verbs=joined("verbs"),
+        called_off=joined("called_off"),
+        called_off_before=joined("called_off_before", "$"),
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from extraction.certainty.direction import move_of
+from extraction.certainty.direction import denied_after, move_of
 from extraction.claims.effects.words import OWNED, OWNED_MEASURES, PHRASES, STEPS
 from extraction.names.gazetteer import indicator_of
 from extraction.text.lexicon import table
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 _PRICED = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _DIRECTION = {1: "up", -1: "down", 0: "none"}
-_EASED = re.compile(r"(?:豁免|取消|暂停|放松|落空|退出|解除|缓和|不及预期)")
 _PRICE = "价格"
 _BESIDE = 2  # characters between a thing and what happens to it: 多晶硅企业减产
 
@@ -93,8 +91,7 @@ def _happening(text: str, ref: EntityMention, before: EntityMention | None) -> I
         or STEPS.match(text, ref.end)
     )
     if is_cause:
-        eased = _EASED.match(text, ref.end) or _EASED.search(text, max(0, ref.start - 3), ref.start)
-        yield Factor(ref, ref.start, ref.end + (len(eased[0]) if eased else 0), -1 if eased else 0)
+        yield Factor(ref, ref.start, ref.end, -1 if denied_after(text, ref.start, ref.end) else 0)
 
 
 @cache

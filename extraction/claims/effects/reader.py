@@ -192,12 +192,18 @@ class _Walk:
         firms = [ref for ref in self._subject if ref.kind == Kind.COMPANY]
         if (parties or measured) and not any(ref.kind == Kind.COMPANY for ref in parties) and self._makers_named():
             parties, self._before = [*parties, *firms], ""
-        self._give(parties or ([] if measured else self._owner() or firms), sign)
+        about_owner = not measured or "公司" in rest or self._labelled()
+        self._give(parties or (self._owner() if about_owner else []) or ([] if measured else firms), sign)
         self._subject = parties or self._subject
 
     def _makers_named(self) -> bool:
         """Whether the clause before says what its companies make or buy: 「甲公司采购铜管，铜价上涨推高空调成本」."""
         return bool(PHRASES["maker_words"].search(self._before)) and not re.search("供应|提供", self._before)
+
+    def _labelled(self) -> bool:
+        """Whether the sentence opens with its company: 「福斯特：EVA粒子涨价推高胶膜成本」 is about 福斯特."""
+        label = self._text.find("：")
+        return any(ref.entity == owner.entity and ref.end <= label for owner in self._owner() for ref in self._parties)
 
     def _owner(self) -> list[EntityMention]:
         """Return the company that the paragraph is about."""
@@ -205,7 +211,7 @@ class _Walk:
         return [subject] if subject is not None and subject.kind == Kind.COMPANY else []
 
     def _indicators(self, start: int, end: int) -> bool:
-        """Read what an effect raises or cuts by name: 「推高电池成本」, 「带动铜价上涨」; return whether it has an owner."""
+        """Read what an effect raises or cuts by name: 「推高电池成本」; return whether it is of something."""
         before = len(self._found)
         for ref in self._annotated.refs:
             if not (start <= ref.start < end) or not is_measure(ref) or ref.entity == self._factor.ref.entity:
@@ -250,6 +256,7 @@ def _claim(factor: Factor, party: EntityMention, sign: int, *, level: str, span:
         qualifiers=(("cause_direction", factor.direction), ("effect_direction", _DIRECTIONS[sign])),
         confidence=_CONFIDENCE[level] * min(1.0, party.score + 0.1),
         polarity=Polarity.POSITIVE,
+        signed=True,
         reader=EFFECTS,
     )
 

@@ -1,0 +1,76 @@
+"""Check the directions of causes that a model reads against the words of the sentence, and keep one claim of its ends.
+
+A direction that no word states is none, and a cause or effect without a direction leaves the sign 0: nothing follows
+from it either way. What just happens (减产, 降息) needs no direction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from extraction.certainty.direction import denied_after, move_of
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from extraction.sentence import AnnotatedSentence, Claim, EntityMention
+
+    Read = tuple[Claim, AnnotatedSentence]
+
+_SIGN = {"up": 1, "down": -1, "none": 0}
+_DIRECTION = {sign: name for name, sign in _SIGN.items()}
+_HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
+
+
+def settled(claims: Iterable[Read]) -> list[Read]:
+    """Return the claims with checked directions; of two that contradict in one sentence, the surer."""
+    checked = [(_checked(claim, annotated.text), annotated) for claim, annotated in claims]
+    best: dict[tuple[object, ...], Claim] = {}
+    for claim, annotated in checked:
+        key = _place(claim, annotated)
+        known = best.get(key)
+        if known is None or _rank(claim) > _rank(known):
+            best[key] = claim
+    return [(claim, annotated) for claim, annotated in checked if _agree(claim, best[_place(claim, annotated)])]
+
+
+def _place(claim: Claim, annotated: AnnotatedSentence) -> tuple[object, ...]:
+    ends = sorted((claim.subject.entity, claim.object.entity))
+    return (annotated.sentence.start, annotated.sentence.end, claim.relation, *ends)
+
+
+def _rank(claim: Claim) -> tuple[bool, bool, float]:
+    return claim.signed, claim.sign != 0, claim.confidence
+
+
+def _agree(claim: Claim, best: Claim) -> bool:
+    return claim is best or (claim.polarity in {best.polarity, None} and claim.sign == best.sign and not best.signed)
+
+
+def _checked(claim: Claim, text: str) -> Claim:
+    if claim.relation != "affects" or claim.signed:
+        return claim
+    stated = dict(claim.qualifiers)
+    cause = _direction(claim.subject, stated.get("cause_direction", "none"), text)
+    effect = _direction(claim.object, stated.get("effect_direction", "none"), text)
+    sign = _factor(claim.subject, cause) * _factor(claim.object, effect)
+    moves = {**stated, "cause_direction": cause, "effect_direction": effect}
+    return structs.replace(claim, sign=sign, qualifiers=tuple(sorted(moves.items())))
+
+
+def _factor(end: EntityMention, direction: str) -> int:
+    """Return the sign of an end: what happens counts as a rise."""
+    return _SIGN[direction] or (1 if end.kind in _HAPPENS else 0)
+
+
+def _direction(end: EntityMention, read: str, text: str) -> str:
+    """Return the direction of an end as the words beside it state it, else as its reader read it."""
+    if end.start < 0:
+        return read
+    if end.kind in _HAPPENS:
+        return "down" if denied_after(text, end.start, end.end) else "none"
+    move = move_of(text, end.start, end.end, end.name) if end.kind == Kind.INDICATOR else None
+    return read if move is None else _DIRECTION[move.sign]
