@@ -41,6 +41,8 @@ class _RelationEntry(BaseModel):
     symmetric: bool = False
     signed: bool = False
     stage: Literal["upstream", "downstream", "same", ""] = ""
+    roles: dict[Literal["subject", "object"], Literal["maker", "buyer", "substitute"]] = Field(default_factory=dict)
+    holds: bool = False
     ask: dict[Lang, str] = Field(default_factory=dict)
     half_life: int = Field(gt=0)
     weight: float = Field(gt=0, le=1)
@@ -68,6 +70,8 @@ class Relation:
     symmetric: bool
     signed: bool
     stage: str
+    roles: Mapping[str, str]
+    holds: bool
     half_life: int
     weight: float
     ask: Mapping[Lang, str]
@@ -168,6 +172,8 @@ def _relation(name: str, entry: _RelationEntry) -> Relation:
         symmetric=entry.symmetric,
         signed=entry.signed,
         stage=entry.stage,
+        roles={end: str(role) for end, role in entry.roles.items()},
+        holds=entry.holds,
         half_life=entry.half_life,
         weight=entry.weight,
         ask=entry.ask,

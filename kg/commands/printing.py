@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.messages.words import listed, word
+from kg.messages.words import listed, noted, word
 from kg.query.wording import (
     ROLES,
     behind,
@@ -14,6 +14,7 @@ from kg.query.wording import (
     coded,
     direction_text,
     flow,
+    party_reason,
     path_citations,
     path_text,
 )
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
         Citation,
         ImpactAnswer,
         Link,
-        Node,
         Passage,
         Path,
         ProfileAnswer,
         RelateAnswer,
         ThemeAnswer,
     )
+    from kg.query.exposure import Party
     from kg.query.session import QuerySession
     from kg.query.stats import BaseStats
     from kg.query.themes.biography import Biography
@@ -44,7 +45,6 @@ _LINKS = 24
 _PATHS = 12
 _AFFECTED = 20
 _AGAINST = 3
-_ARROWS = {1: "↑", -1: "↓", 0: "↕"}
 
 
 def print_chain(session: QuerySession, answer: ChainAnswer) -> None:
@@ -66,15 +66,13 @@ def print_impact(session: QuerySession, answer: ImpactAnswer) -> None:
     lang = session.lang
     moved = behind(answer.topic.name, direction_text(answer.direction, answer.topic.kind, lang), lang)
     click.echo(word("print.effects" if answer.forward else "print.causes", lang, factor=moved))
-    if not answer.paths:
+    _print_parties(session, answer.parties)
+    if not answer.paths and not answer.parties:
         click.echo(word("print.no_paths", lang))
     for path in answer.paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
         click.echo(f"\n  {path_text(session, path, first)}{word('print.strength', lang, weight=f'{path.weight:.2f}')}")
         _print_citations(session, path_citations(path, first))
-    if answer.affected:
-        _head(session, word("print.affected" if answer.forward else "print.involved", lang))
-        click.echo("  " + "  ".join(_moved(session, node) for node in answer.affected[:_AFFECTED]))
     if answer.exposed:
         _head(session, word("print.exposed", lang), word("print.exposed_note", lang))
     for role in ROLES:
@@ -88,6 +86,21 @@ def print_impact(session: QuerySession, answer: ImpactAnswer) -> None:
             _print_link(session, link)
     if answer.paths:
         click.echo("\n" + word("print.strength_means", lang))
+
+
+def _print_parties(session: QuerySession, parties: Sequence[Party]) -> None:
+    """Print who gains, then who pays: stated before inferred, each with the reason and a sentence."""
+    lang = session.lang
+    for sign, name in ((1, "gains"), (-1, "loses")):
+        some = [party for party in parties if party.sign == sign][:_AFFECTED]
+        if some:
+            _head(session, word(f"exposure.{name}", lang))
+        for party in some:
+            click.echo(f"  {coded(party.entity, lang)}{noted(party_reason(party, lang), lang)}")
+            _print_citations(session, party.citations[:1])
+            if party.contested:
+                click.echo(f"      ↔ {word('exposure.contested', lang)}")
+                _print_citations(session, party.against[:1], indent=8)
 
 
 def print_relate(session: QuerySession, answer: RelateAnswer) -> None:
@@ -222,10 +235,6 @@ def _summary_text(session: QuerySession, line: SummaryLine) -> str:
         return line.text
     facts = sorted(session.view.facts(ids=line.facts[:2]), key=lambda fact: line.facts.index(fact.id))
     return flow((claim_text(session, fact) for fact in facts), session.lang)
-
-
-def _moved(session: QuerySession, node: Node) -> str:
-    return f"{coded(node.entity, session.lang)}{_ARROWS[node.direction]}"
 
 
 def _print_paths(session: QuerySession, paths: Sequence[Path]) -> None:

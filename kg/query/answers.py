@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kg.model import Chunk, Community, Entity, Fact
     from kg.query.ask.understand import Understood
+    from kg.query.exposure import Party
     from kg.query.themes.biography import Biography
 
 
@@ -144,6 +145,7 @@ class ImpactAnswer(GraphAnswer):
     counter: tuple[Link, ...]
     graph: Subgraph
     exposed: tuple[Exposure, ...] = ()
+    parties: tuple[Party, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

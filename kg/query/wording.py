@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kg.messages.words import Lang
     from kg.model import Entity, Fact, Value
     from kg.query.answers import Citation, Link, Path
+    from kg.query.exposure import Party
     from kg.query.session import QuerySession
 
 ROLES = ("maker", "upstream", "downstream", "user")
@@ -211,6 +212,11 @@ def _moved(session: QuerySession, entity_id: str, direction: int) -> str:
 def coded(entity: Entity, lang: Lang) -> str:
     """Return a name with its first code."""
     return word("coded", lang, name=entity.name, code=entity.codes[0]) if entity.codes else entity.name
+
+
+def party_reason(party: Party, lang: Lang) -> str:
+    """Return why a party gains or pays: 已述, or 推断：生产碳酸锂."""
+    return party.reason if party.basis != "inferred" else word("exposure.inferred", lang, reason=party.reason)
 
 
 def behind(name: str, said: str, lang: Lang) -> str:

@@ -1,0 +1,301 @@
+"""Who gains and who pays when a factor moves: a rule of roles, not a walk.
+
+What a sentence states comes first. What it states of the opposite move is turned round, marked as such, and serves only
+where nothing is stated of this one. Then roles, as facts of the chain state them: makers and holders of X gain with its
+price and demand and lose with a supply that is not theirs, buyers pay, what can replace X gains with its price. A burden
+(成本, 费用, 减值) turns the sign. Last, one stated effect is followed to the makers of what it reaches. Each party is
+shown once, with the basis and the reason; where views differ the latest leads and the others are kept beside it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from kg.messages.words import word
+from kg.model import Kind, Modality, Polarity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kg.model import Entity, Fact
+    from kg.query.answers import Citation
+    from kg.query.session import QuerySession
+
+Basis = Literal["stated", "mirrored", "inferred"]
+PARTIES: Final = frozenset({Kind.COMPANY, Kind.INDUSTRY, Kind.PRODUCT, Kind.BUSINESS})
+_THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
+_HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
+_SIGN = {"up": 1, "down": -1}
+_UNSURE = frozenset({Modality.RUMOURED})
+_CITED = 2
+_EACH = 60  # facts of one role that are looked through
+_BURDENS = (
+    *("成本", "费用", "费用率", "库存", "亏损", "不良率", "不良贷款率", "负债率", "折旧", "减值", "减值损失"),
+    *("利差损", "支出", "负担", "汇兑损失", "压力"),
+)
+_GAINS = (
+    *("需求", "销量", "收入", "毛利率", "净利率", "利润", "盈利", "盈利能力", "毛利", "价格", "景气度", "市占率"),
+    *("估值", "渗透率", "订单", "出货量", "装机量", "净息差", "销售额", "市场规模", "业绩", "价值量", "加工费", "roe"),
+    *(
+        "消费量",
+        "出口量",
+        "出口",
+        "投资",
+        "指数",
+        "现金流",
+        "交付量",
+        "票房",
+        "批价",
+        "收益率",
+        "经济性",
+        "份额",
+        "排产",
+    ),
+)
+# What a rise of a measure of X means for those who make it and those who buy it; of no measure (an event), nothing.
+_MEASURES: Mapping[str, Mapping[str, int]] = {
+    "价格": {"maker": 1, "holder": 1, "buyer": -1, "substitute": 1},
+    "均价": {"maker": 1, "holder": 1, "buyer": -1, "substitute": 1},
+    "加工费": {"maker": 1, "holder": 1, "buyer": -1},
+    "需求": {"maker": 1, "holder": 1},
+    "销量": {"maker": 1, "holder": 1},
+    "渗透率": {"maker": 1, "holder": 1},
+    "供给": {"maker": -1, "buyer": 1},
+    "产能": {"maker": -1, "buyer": 1},
+}
+
+
+def indicator_polarity(indicator: str) -> int:
+    """Return +1 where a rise is good for the owner, −1 where it is a burden, 0 where neither is sure.
+
+    Of supply, capacity and output more may be either.
+
+    >>> [indicator_polarity(name) for name in ("indicator:电池毛利率", "indicator:电池成本", "indicator:铜供给")]
+    [1, -1, 0]
+    """
+    if indicator.endswith(_BURDENS):
+        return -1
+    return 1 if indicator.endswith(_GAINS) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Someone whom a move touches: `sign` +1 gains, −1 pays; `reason` says why in words.
+
+    `basis` is stated (of this move), mirrored (of the opposite one, turned round) or inferred (from roles). `against`
+    are the facts that say the opposite; the latest view leads.
+    """
+
+    entity: Entity
+    sign: int
+    basis: Basis
+    reason: str
+    facts: tuple[Fact, ...]
+    citations: tuple[Citation, ...]
+    against: tuple[Citation, ...] = ()
+
+    @property
+    def contested(self) -> bool:
+        """Whether a source says the opposite."""
+        return bool(self.against)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What one fact says of a party, relative to the move that is asked about."""
+
+    party: str
+    sign: int
+    direct: bool
+    fact: Fact
+
+
+def parties_of(session: QuerySession, factor: Sequence[Entity], direction: int) -> list[Party]:
+    """Return who gains and who pays when a factor moves in `direction`, stated before inferred, each party once.
+
+    Args:
+        session: on the view that answers.
+        factor: the entities that the factor's name means, its narrower and wider kinds included.
+        direction: +1 where the factor rises or happens, −1 where it falls or is called off.
+    """
+    facts = _effects(session, {entity.id for entity in factor})
+    own = {entity.about for entity in factor} | {entity.id for entity in factor}
+    views = [view for fact in facts for view in _views(session, fact, direction) if view.party not in own]
+    found: dict[str, Party] = {}
+    for party, each in _by_party(views).items():
+        entity = session.known(party)
+        if entity and entity.kind in PARTIES:
+            found[party] = _stated(session, entity, each)
+    for role_party in (*_by_role(session, factor, direction, found), *_onward(session, facts, direction, found)):
+        found.setdefault(role_party.entity.id, role_party)
+    return sorted(found.values(), key=_order)
+
+
+def _order(party: Party) -> tuple[int, bool, int, float, str]:
+    basis = ("stated", "mirrored", "inferred").index(party.basis)
+    support = sum(fact.witnesses * fact.confidence for fact in party.facts)
+    return basis, party.entity.kind != Kind.COMPANY, -party.sign, -support, party.entity.id
+
+
+# ── stated ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _effects(session: QuerySession, factor: set[str]) -> list[Fact]:
+    """Return the sure facts of what a factor moves that state both directions."""
+    causal = session.words.of_family("causal")
+    found = [
+        fact for each in sorted(factor) for name in causal for fact in session.view.facts(subject=each, relation=name)
+    ]
+    live = [fact for fact in found if not fact.superseded_by and fact.polarity is Polarity.POSITIVE and fact.sign]
+    return [fact for fact in session.confident(live) if fact.modality not in _UNSURE]
+
+
+def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]:
+    """Yield what a fact says of a party: the object itself, or what the object is a measure of."""
+    cause = _SIGN.get(fact.qualifier("cause_direction"), 0)
+    effect = _SIGN.get(fact.qualifier("effect_direction"), 0) or fact.sign * (cause or 1)
+    direct = (cause or 1) == direction
+    sign = effect if direct else -effect
+    target = session.known(fact.object)
+    if target is None:
+        return
+    if target.kind in PARTIES:
+        yield _View(target.id, sign, direct, fact)
+    elif target.kind == Kind.INDICATOR and target.about and (value := indicator_polarity(target.id)):
+        yield _View(target.about, sign * value, direct, fact)
+
+
+def _by_party(views: Iterable[_View]) -> dict[str, list[_View]]:
+    """Group what is said by party; a measure of a party says less than a sentence about the party itself."""
+    found: dict[str, list[_View]] = defaultdict(list)
+    for view in views:
+        found[view.party].append(view)
+    return {
+        party: [view for view in each if view.fact.object == party] or each for party, each in sorted(found.items())
+    }
+
+
+def _stated(session: QuerySession, entity: Entity, views: Sequence[_View]) -> Party:
+    """Return a party with the latest view leading; views of this move before those of the opposite one."""
+    direct = [view for view in views if view.direct]
+    some = direct or list(views)
+    latest = max(some, key=lambda view: (view.fact.last_published_on, view.fact.confidence, view.fact.id))
+    agreeing = [view.fact for view in some if view.sign == latest.sign]
+    opposed = [view.fact for view in some if view.sign != latest.sign] if direct else []
+    agreeing.sort(key=lambda fact: (-fact.last_published_on.toordinal(), -fact.confidence, fact.id))
+    reason = word("exposure.stated" if direct else "exposure.mirrored", session.lang)
+    return Party(
+        entity,
+        latest.sign,
+        "stated" if direct else "mirrored",
+        reason,
+        tuple(agreeing),
+        tuple(session.citations(agreeing, _CITED)),
+        tuple(session.citations(opposed, _CITED)),
+    )
+
+
+# ── inferred ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """A role of a party towards a thing, and the fact that states it."""
+
+    party: str
+    role: str
+    fact: Fact
+
+
+def _by_role(
+    session: QuerySession, factor: Sequence[Entity], direction: int, known: Mapping[str, Party]
+) -> Iterator[Party]:
+    """Yield the makers, holders, buyers and substitutes of what the factor is a measure of."""
+    for entity in factor:
+        measure = _measure(session, entity)
+        thing = session.known(entity.about) if measure else None
+        if thing is None or thing.kind not in _THINGS:
+            continue
+        signs = _MEASURES[measure]
+        yield from _of_roles(session, thing, {role: sign * direction for role, sign in signs.items()}, known)
+
+
+def _measure(session: QuerySession, entity: Entity) -> str:
+    """Return the measure of a compound indicator that roles know, or ""."""
+    owner = session.name(entity.about) if entity.about else ""
+    rest = entity.name.removeprefix(owner)
+    return rest if entity.kind == Kind.INDICATOR and owner and rest in _MEASURES else ""
+
+
+def _of_roles(
+    session: QuerySession, thing: Entity, signs: Mapping[str, int], known: Mapping[str, Party], why: str = ""
+) -> Iterator[Party]:
+    """Yield the parties of a thing by role; who has two roles of opposite sign (buys what it makes) is left out."""
+    grouped: dict[str, list[_Role]] = defaultdict(list)
+    for role in _roles(session, thing.id):
+        if role.role in signs and role.party != thing.id and role.party not in known:
+            grouped[role.party].append(role)
+    for party, roles in sorted(grouped.items()):
+        entity = session.known(party)
+        if entity is None or entity.kind not in PARTIES or len({signs[each.role] for each in roles}) != 1:
+            continue
+        facts = tuple(each.fact for each in roles)
+        reason = word(f"exposure.{roles[0].role}", session.lang, thing=thing.name) + why
+        yield Party(entity, signs[roles[0].role], "inferred", reason, facts, tuple(session.citations(facts, _CITED)))
+
+
+def _roles(session: QuerySession, thing: str) -> list[_Role]:
+    """Return who makes, holds, buys or replaces a thing, by the roles that relations.yaml gives to the ends."""
+    found: list[_Role] = []
+    for name, relation in session.words.relations.items():
+        for end, role in relation.roles.items():
+            side = {"object": thing} if end == "subject" else {"subject": thing}
+            facts = _firm(session, list(session.view.facts(relation=name, **side))[:_EACH])
+            found += [_Role(fact.subject if end == "subject" else fact.object, role, fact) for fact in facts]
+    makers = [each for each in found if each.role == "maker"]
+    for name, relation in session.words.relations.items():
+        if relation.holds:
+            for maker in makers:
+                for fact in _firm(session, session.view.facts(relation=name, subject=maker.party)):
+                    found.append(_Role(fact.object, "holder", fact))
+    return found
+
+
+def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
+    """Return the facts that hold: live, affirmed, asserted and sure."""
+    live = [fact for fact in facts if not fact.superseded_by and fact.polarity is Polarity.POSITIVE]
+    return session.confident(fact for fact in live if fact.modality is Modality.ASSERTED)
+
+
+def _onward(
+    session: QuerySession, facts: Sequence[Fact], direction: int, known: Mapping[str, Party]
+) -> Iterator[Party]:
+    """Yield the makers of what a stated effect reaches: a price or demand that moves, a trade that gains or pays."""
+    found: dict[str, list[Party]] = defaultdict(list)
+    for fact in facts:
+        for thing, sign, via in _reached(session, fact, direction):
+            signs = {role: value * sign for role, value in _MEASURES[via].items() if role in {"maker", "holder"}}
+            why = word("exposure.through", session.lang, cause=session.name(fact.object))
+            for party in _of_roles(session, thing, signs, known, why):
+                if party.entity.kind == Kind.COMPANY:
+                    found[party.entity.id].append(party)
+    for each in found.values():
+        if len({party.sign for party in each}) == 1:  # who is reached both ways is not judged
+            yield each[0]
+
+
+def _reached(session: QuerySession, fact: Fact, direction: int) -> Iterator[tuple[Entity, int, str]]:
+    """Yield the thing whose price or demand a fact moves, or that it says gains or pays, as if its demand moved."""
+    for view in _views(session, fact, direction):
+        target = session.known(fact.object)
+        thing = session.known(view.party)
+        if target is None or thing is None or thing.kind not in _THINGS or not view.direct:
+            continue
+        if target.kind == Kind.INDICATOR:
+            measure = _measure(session, target)
+            if measure:
+                yield thing, view.sign * indicator_polarity(target.id), measure
+        else:
+            yield thing, view.sign, "需求"
