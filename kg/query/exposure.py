@@ -2,8 +2,8 @@
 
 What a sentence states comes first. What it states of the opposite move is turned round, marked as such, and serves only
 where nothing is stated of this one. Then roles, as facts of the chain state them: makers and holders of X gain with its
-price and demand and lose with a supply that is not theirs, buyers pay, what can replace X gains with its price. A burden
-(成本, 费用, 减值) turns the sign. Last, one stated effect is followed to the makers of what it reaches. Each party is
+price and demand and lose with a supply that is not theirs, buyers pay, what can replace X gains with its price. A
+burden (成本, 费用, 减值) turns the sign. Last, one stated effect is followed to the makers of what it reaches. Each party is
 shown once, with the basis and the reason; where views differ the latest leads and the others are kept beside it.
 """
 
@@ -54,6 +54,7 @@ _GAINS = (
         "排产",
     ),
 )
+_PASSED_ON = ("价格", "均价", "报价", "成本")
 # What a rise of a measure of X means for those who make it and those who buy it; of no measure (an event), nothing.
 _MEASURES: Mapping[str, Mapping[str, int]] = {
     "价格": {"maker": 1, "holder": 1, "buyer": -1, "substitute": 1},
@@ -112,15 +113,16 @@ class _View:
     fact: Fact
 
 
-def parties_of(session: QuerySession, factor: Sequence[Entity], direction: int) -> list[Party]:
+def parties_of(session: QuerySession, factor: Mapping[Entity, str], direction: int) -> list[Party]:
     """Return who gains and who pays when a factor moves in `direction`, stated before inferred, each party once.
 
     Args:
         session: on the view that answers.
-        factor: the entities that the factor's name means, its narrower and wider kinds included.
+        factor: the entities that the factor's name means, narrower and wider kinds included, each with a scope: its
+            facts count only where their sentence or title names the scope.
         direction: +1 where the factor rises or happens, −1 where it falls or is called off.
     """
-    facts = _effects(session, {entity.id for entity in factor})
+    facts = _effects(session, {entity.id: scope for entity, scope in factor.items()})
     own = {entity.about for entity in factor} | {entity.id for entity in factor}
     views = [view for fact in facts for view in _views(session, fact, direction) if view.party not in own]
     found: dict[str, Party] = {}
@@ -142,14 +144,21 @@ def _order(party: Party) -> tuple[int, bool, int, float, str]:
 # ── stated ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _effects(session: QuerySession, factor: set[str]) -> list[Fact]:
-    """Return the sure facts of what a factor moves that state both directions."""
+def _effects(session: QuerySession, factor: Mapping[str, str]) -> list[Fact]:
+    """Return the sure facts of what a factor moves that state both directions, within its scope."""
     causal = session.words.of_family("causal")
     found = [
         fact for each in sorted(factor) for name in causal for fact in session.view.facts(subject=each, relation=name)
     ]
     live = [fact for fact in found if not fact.superseded_by and fact.polarity is Polarity.POSITIVE and fact.sign]
-    return [fact for fact in session.confident(live) if fact.modality not in _UNSURE]
+    sure = [fact for fact in session.confident(live) if fact.modality not in _UNSURE]
+    return [fact for fact in sure if _in_scope(session, fact, factor[fact.subject])]
+
+
+def _in_scope(session: QuerySession, fact: Fact, scope: str) -> bool:
+    return not scope or any(
+        scope in f"{cited.title}{cited.quote}" for cited in session.citations([fact], len(fact.evidence))
+    )
 
 
 def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]:
@@ -163,8 +172,15 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
         return
     if target.kind in PARTIES:
         yield _View(target.id, sign, direct, fact)
+    elif _passed_on(session, fact, target):
+        return
     elif target.kind == Kind.INDICATOR and target.about and (value := indicator_polarity(target.id)):
         yield _View(target.about, sign * value, direct, fact)
+
+
+def _passed_on(session: QuerySession, fact: Fact, target: Entity) -> bool:
+    """Whether a price moves another price, as an input does: who sells at it earns no more."""
+    return target.name.endswith(_PASSED_ON) and session.name(fact.subject).endswith(_PASSED_ON)
 
 
 def _by_party(views: Iterable[_View]) -> dict[str, list[_View]]:
@@ -210,7 +226,7 @@ class _Role:
 
 
 def _by_role(
-    session: QuerySession, factor: Sequence[Entity], direction: int, known: Mapping[str, Party]
+    session: QuerySession, factor: Iterable[Entity], direction: int, known: Mapping[str, Party]
 ) -> Iterator[Party]:
     """Yield the makers, holders, buyers and substitutes of what the factor is a measure of."""
     for entity in factor:

@@ -10,7 +10,7 @@ from kg.errors import UnknownName
 from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
 from kg.query.exposure import indicator_polarity, parties_of
-from kg.query.resolve import candidates, near_names
+from kg.query.resolve import factor, near_names
 from kg.query.session import QuerySession, Step, spoken, subgraph
 from kg.query.wording import said_of
 
@@ -74,6 +74,7 @@ _HOPS = 4
 _NARROWER = 20
 _MOVES_WITH = "价格"  # a product without links of its own speaks through its price: 猪周期拐点 is a turn of 生猪价格
 _PATHS = 40
+_SCOPE = 2  # characters of a scope: 半导体 of 半导体出口管制
 _AFFECTED = 40
 _REVERSED = 0.7  # a fact said of a fall is weaker evidence about a rise
 _SUBJECTS = frozenset({Kind.INDUSTRY, Kind.COMPANY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS})
@@ -110,7 +111,12 @@ def causes(view: View | QuerySession, effect: str, direction: int = 1, *, hops: 
 
 def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, forward: bool) -> ImpactAnswer:
     session = view if isinstance(view, QuerySession) else QuerySession(view)
-    topic, named, start = _start(session, name, forward=forward)
+    found, sign = factor(session, name)
+    if not found:
+        raise UnknownName(name, near_names(session, name))
+    direction *= sign
+    topic = found[0]
+    named, start = _start(session, found, forward=forward)
     walks = _walk(session, start, direction, min(max(hops, 1), _HOPS), named=named, forward=forward)
     made = session.links({step for walk in walks for step in walk.steps})
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
@@ -150,24 +156,31 @@ def _turns(fact: Fact) -> bool:
     return fact.modality is Modality.ASSERTED and moves <= {"up", "down"}
 
 
-def _factor(session: QuerySession, named: Sequence[int]) -> list[Entity]:
-    """Return the entities that a factor's name means; a thing stands for its price, a price for that of its trade."""
-    found = {index: session.entity(index) for index in named}
-    for index, entity in list(found.items()):
-        about = session.graph.about_target(index)
-        if entity.kind == Kind.INDICATOR and about is not None:
-            measure = entity.name.removeprefix(session.name(entity.about))
-            trade = session.graph.about_target(about)
-            if trade is not None and session.entity(trade).name in session.name(entity.about):
-                wider = session.entity(trade).name + measure
-                found |= _named(session, session.graph.about_of(trade), wider)
+def _factor(session: QuerySession, named: Sequence[int]) -> dict[Entity, str]:
+    """Return the entities that a factor's name means, each with the scope in which it does, "" for any.
+
+    A thing stands for its price, the price of 碳酸锂 for that of its trade 锂, 半导体出口管制 for what is said of
+    出口管制 where 半导体 is spoken of.
+    """
+    found = {session.entity(index): "" for index in named}
+    for entity in list(found):
+        if entity.kind == Kind.INDICATOR and entity.about:
+            owner = session.name(entity.about)
+            thing = session.known(entity.about)
+            trade = session.name(thing.about) if thing and thing.about else ""
+            names = [trade + entity.name.removeprefix(owner)] if trade and trade in owner else []
         elif entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:
-            found |= _named(session, session.graph.about_of(index), entity.name + _MOVES_WITH)
-    return [found[index] for index in sorted(found)]
-
-
-def _named(session: QuerySession, rows: Iterable[int], name: str) -> dict[int, Entity]:
-    return {row: entity for row in rows if (entity := session.entity(row)).name == name}
+            names = [entity.name + _MOVES_WITH]
+        else:
+            names = []
+        found |= {each: "" for name in names for each in session.view.named(name) if each.kind == Kind.INDICATOR}
+        if entity.kind in {Kind.EVENT, Kind.POLICY}:
+            for at in range(_SCOPE, len(entity.name) - _SCOPE):
+                wider = [
+                    each for each in session.view.named(entity.name[at:]) if each.kind in {Kind.EVENT, Kind.POLICY}
+                ]
+                found |= {each: entity.name[:at] for each in wider if each not in found}
+    return found
 
 
 def _party_links(session: QuerySession, parties: Sequence[Party]) -> list[Link]:
@@ -211,16 +224,13 @@ def _counter(session: QuerySession, links: Iterable[Link]) -> Iterator[Link]:
             yield session.link(sorted(facts.values(), key=spoken), weight)
 
 
-def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, list[int], list[int]]:
-    """Return the topic, the rows that the name means, and those where the walk begins.
+def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> tuple[list[int], list[int]]:
+    """Return the rows that a name means, and those where the walk begins.
 
     Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格). A measure without links
     of its own, unless it moves against the price, speaks through its product and that product's price; a trade or
     product speaks through its price, demand and other gains too.
     """
-    found = candidates(session, name)
-    if not found:
-        raise UnknownName(name, near_names(session, name))
     rows = [
         index for entity in (*found, *_narrower(session, found[0])) if (index := session.index(entity.id)) is not None
     ]
@@ -246,8 +256,8 @@ def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, 
         steps = session.expand(sorted(set(group)), ("affects",), direction, limit=_BREADTH)
         moving = sorted({step.source if forward else step.target for step in steps})
         if moving:
-            return found[0], rows, moving
-    return found[0], rows, sorted(set(rows))
+            return rows, moving
+    return rows, sorted(set(rows))
 
 
 def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:

@@ -10,6 +10,7 @@ from rapidfuzz import fuzz, process
 
 from kg.errors import UnknownName
 from kg.ids import normal_name
+from kg.query.ask.lexicon import lexicon
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _QUESTION = 300  # characters of a question that are looked through for names
 _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市场", "上市公司", "领域", "赛道")
 _BARE_CODE = re.compile(r"\d{6}")
 _EXCHANGES = ("SH", "SZ", "BJ")
+_PRICE = "价"
 _NEAR = 5
 _NEAR_SCORE = 60
 _LONGEST_NAME, _SHORTEST_NAME = 16, 2
@@ -38,7 +40,7 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NameCandidate:
-    """An entity that a name may mean, and why: `id`, `code`, `name`, `alias`, or `ending` (产业链 was left off)."""
+    """An entity that a name may mean, and why: `id`, `code`, `name`, `alias`, `spoken` (铜价), or `ending` (产业链 left off)."""
 
     entity: EntityRef
     reason: str
@@ -70,24 +72,47 @@ def _reason(entity: Entity, text: str) -> str:
         return "code"
     if folded == normal_name(entity.name):
         return "name"
-    return "alias" if folded in {normal_name(alias.name) for alias in entity.aliases} else "ending"
+    if folded in {normal_name(alias.name) for alias in entity.aliases}:
+        return "alias"
+    return "spoken" if entity.name in spellings(text.strip()) else "ending"
 
 
 def candidates(session: QuerySession, text: str) -> list[Entity]:
-    """Return the entities with this name, most connected first; an ending such as 产业链 may be left off."""
+    """Return the entities with this name, as people say it, most connected first; an ending may be left off."""
     name = text.strip()
     known = session.view.entity(name)
     if known:
         return [known]
     for spelling in (
         *(f"{name}.{exchange}" for exchange in _EXCHANGES if _BARE_CODE.fullmatch(name)),
-        name,
+        *spellings(name),
         *(name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending) and name != ending),
     ):
         found = session.view.named(spelling)
         if found:
             return sorted(found, key=lambda entity: (-degree_of(session, entity), entity.id))
     return []
+
+
+def spellings(name: str) -> Iterator[str]:
+    """Yield a name as written, then what people mean by it: 铜价 and 国际油价 are 铜价格 and 原油价格, 宁王 is 宁德时代.
+
+    >>> list(spellings("锌价"))
+    ['锌价', '锌价格']
+    """
+    yield name
+    yield from lexicon().spoken.get(name.lower(), ())
+    if name.endswith(_PRICE) and len(name) > len(_PRICE):
+        yield f"{name}格"
+
+
+def factor(session: QuerySession, text: str) -> tuple[list[Entity], int]:
+    """Return what a factor's name may mean, and the sign of a move that the name states itself: 利率下行 is 利率, −1."""
+    found = candidates(session, text)
+    move = lexicon().moved.search(text.strip())
+    if not found and move and (found := candidates(session, text.strip()[: move.start()])):
+        return found, -1 if move["down"] else 1
+    return found, 1
 
 
 def resolve(session: QuerySession, text: str, *, kinds: Sequence[Kind] = ()) -> Entity:
@@ -120,7 +145,8 @@ def names_in(session: QuerySession, question: str) -> list[Named]:
     for start, end in _windows(text):
         if any(start < named.end and named.start < end for named in taken):
             continue
-        found = session.view.named(text[start:end])
+        names = spellings(text[start:end]) if text[end - 1] == _PRICE else [text[start:end]]
+        found = next((known for name in names if (known := session.view.named(name))), None)
         if found:
             taken.append(Named(start, end, min(found, key=lambda entity: (-degree_of(session, entity), entity.id))))
     return sorted(taken, key=lambda named: named.start)
