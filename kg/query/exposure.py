@@ -10,7 +10,7 @@ shown once, with the basis and the reason; where views differ the latest leads a
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from kg.messages.words import word
@@ -253,6 +253,9 @@ def _of_roles(
     for role in _roles(session, thing.id):
         if role.role in signs and role.party != thing.id and role.party not in known:
             grouped[role.party].append(role)
+    if "maker" in signs:
+        for party in _makers_of_downstream(session, thing.id) & grouped.keys():
+            del grouped[party]
     for party, roles in sorted(grouped.items()):
         entity = session.known(party)
         if entity is None or entity.kind not in PARTIES or len({signs[each.role] for each in roles}) != 1:
@@ -260,6 +263,13 @@ def _of_roles(
         facts = tuple(each.fact for each in roles)
         reason = word(f"exposure.{roles[0].role}", session.lang, thing=thing.name) + why
         yield Party(entity, signs[roles[0].role], "inferred", reason, facts, tuple(session.citations(facts, _CITED)))
+
+
+def _makers_of_downstream(session: QuerySession, thing: str) -> set[str]:
+    """Return who makes what a thing goes into: they buy it too, or make it for themselves."""
+    goes_into = {each.party for each in _roles(session, thing) if each.role == "buyer"}
+    things = [each for each in sorted(goes_into) if (known := session.known(each)) and known.kind in _THINGS]
+    return {role.party for each in things for role in _roles(session, each) if role.role == "maker"}
 
 
 def _roles(session: QuerySession, thing: str) -> list[_Role]:
@@ -288,18 +298,40 @@ def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
 def _onward(
     session: QuerySession, facts: Sequence[Fact], direction: int, known: Mapping[str, Party]
 ) -> Iterator[Party]:
-    """Yield the makers of what a stated effect reaches: a price or demand that moves, a trade that gains or pays."""
+    """Yield whom a stated effect reaches: the makers of what moves, gains or pays, and those a sentence says it touches.
+
+    Only in documents that speak of the factor: 电池 of a silver price is the solar cell, not the lithium battery.
+    """
     found: dict[str, list[Party]] = defaultdict(list)
+    near = {item.document for fact in facts for item in fact.evidence}
     for fact in facts:
         for thing, sign, via in _reached(session, fact, direction):
             signs = {role: value * sign for role, value in _MEASURES[via].items() if role in {"maker", "holder"}}
             why = word("exposure.through", session.lang, cause=session.name(fact.object))
-            for party in _of_roles(session, thing, signs, known, why):
-                if party.entity.kind == Kind.COMPANY:
+            for party in (*_of_roles(session, thing, signs, known, why), *_stated_on(session, fact, direction, why)):
+                spoken = any(item.document in near for each in party.facts for item in each.evidence)
+                if party.entity.kind == Kind.COMPANY and spoken and party.entity.id not in known:
                     found[party.entity.id].append(party)
     for each in found.values():
         if len({party.sign for party in each}) == 1:  # who is reached both ways is not judged
             yield each[0]
+
+
+def _stated_on(session: QuerySession, fact: Fact, direction: int, why: str) -> Iterator[Party]:
+    """Yield whom the price or demand that a fact moves touches in turn, as sentences state it of that very move."""
+    target = session.known(fact.object)
+    if target is None or not _measure(session, target):
+        return
+    cause = _SIGN.get(fact.qualifier("cause_direction"), 0) or 1
+    effect = _SIGN.get(fact.qualifier("effect_direction"), 0)
+    if cause != direction or not effect:
+        return
+    views = [view for each in _effects(session, {target.id: ""}) for view in _views(session, each, effect)]
+    for party, each in _by_party([view for view in views if view.direct]).items():
+        entity = session.known(party)
+        if entity and entity.kind == Kind.COMPANY:
+            stated = _stated(session, entity, each)
+            yield replace(stated, basis="inferred", reason=stated.reason + why)
 
 
 def _reached(session: QuerySession, fact: Fact, direction: int) -> Iterator[tuple[Entity, int, str]]:

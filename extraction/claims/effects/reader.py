@@ -71,18 +71,22 @@ class EffectReader:
                 annotated = document.by_line[number]
                 own = factors_in(text, annotated.refs)
                 near = [] if line.first else before
-                yield from ((claim, annotated) for claim in _sentence(annotated, own, near or heading))
+                yield from (
+                    (claim, annotated) for claim in _sentence(annotated, own, near or heading, document.company)
+                )
                 before, label = own, own if len(text) <= _LABEL or text.endswith("：") else []
 
 
-def _sentence(annotated: AnnotatedSentence, factors: Sequence[Factor], around: Sequence[Factor]) -> list[Claim]:
+def _sentence(
+    annotated: AnnotatedSentence, factors: Sequence[Factor], around: Sequence[Factor], company: EntityMention | None
+) -> list[Claim]:
     """Return the effects of each factor of a sentence, else those under the factor of its surroundings."""
     text = annotated.text
     if text.count("预期") >= _RISKS or not (VERDICTS.search(text) or STEPS.search(text)):
         return []
-    walks = [_Walk(annotated, factors, factor, "stated") for factor in factors]
+    walks = [_Walk(annotated, factors, factor, "stated", company) for factor in factors]
     if not factors and around and VERDICTS.search(text) and not _OWN_CAUSE.search(text):
-        walks = [_Walk(annotated, (), around[-1], "context")]
+        walks = [_Walk(annotated, (), around[-1], "context", company)]
     found: dict[tuple[str, str], Claim] = {}
     for claim in (claim for walk in walks for claim in walk.claims()):
         found.setdefault((claim.subject.entity, claim.object.entity), claim)
@@ -92,9 +96,16 @@ def _sentence(annotated: AnnotatedSentence, factors: Sequence[Factor], around: S
 class _Walk:
     """The way of one factor's direction through the clauses of a sentence."""
 
-    def __init__(self, annotated: AnnotatedSentence, factors: Sequence[Factor], factor: Factor, level: str) -> None:
+    def __init__(
+        self,
+        annotated: AnnotatedSentence,
+        factors: Sequence[Factor],
+        factor: Factor,
+        level: str,
+        company: EntityMention | None,
+    ) -> None:
         self._annotated, self._text, self._level = annotated, annotated.text, level
-        self._factor, self._all = factor, factors
+        self._factor, self._all, self._company = factor, factors, company
         self._own = [each for each in factors if each.ref.entity == factor.ref.entity]
         self._parties = [ref for ref in annotated.refs if ref.start >= 0 and ref.kind in _PARTIES]
         self._current: Factor | None = factor if level == "context" else None
@@ -134,6 +145,7 @@ class _Walk:
             return
         rest = text[body:end]
         if PHRASES["soft"].search(rest) or PHRASES["but"].match(rest):
+            self._current = None  # what follows is said of what softens it
             return
         self._effect(body, end, parties, (here, inside))
 
@@ -206,9 +218,11 @@ class _Walk:
         return any(ref.entity == owner.entity and ref.end <= label for owner in self._owner() for ref in self._parties)
 
     def _owner(self) -> list[EntityMention]:
-        """Return the company that the paragraph is about."""
+        """Return the company that the paragraph is about, else, for 公司, the report's."""
         subject = self._annotated.subject
-        return [subject] if subject is not None and subject.kind == Kind.COMPANY else []
+        if subject is not None and subject.kind == Kind.COMPANY:
+            return [subject]
+        return [self._company] if self._company is not None and "公司" in self._text else []
 
     def _indicators(self, start: int, end: int) -> bool:
         """Read what an effect raises or cuts by name: 「推高电池成本」; return whether it is of something."""
