@@ -45,7 +45,7 @@ def factors_in(text: str, refs: Iterable[EntityMention]) -> list[Factor]:
     found: list[Factor] = []
     before: EntityMention | None = None
     for ref in (ref for ref in refs if ref.start >= 0):
-        found += _factor(text, ref, before)
+        found += (each for each in _factor(text, ref, before) if not found or each.start >= found[-1].end)
         before = ref
     return found
 
@@ -99,8 +99,10 @@ def _macro() -> frozenset[str]:
     return frozenset(entry["name"] for entry in table("macro_indicators")["entries"])
 
 
-def overlaps(ref: EntityMention, factors: Sequence[Factor]) -> bool:
+def is_part(ref: EntityMention, factors: Sequence[Factor]) -> bool:
     """Whether a name is a part of a factor: 碳酸锂 of 碳酸锂价格."""
-    return any(ref.start < each.end and each.start < ref.end for each in factors) or any(
-        ref.entity in {each.ref.entity, each.ref.about} for each in factors
+    return any(
+        ref.entity in {each.ref.entity, each.ref.about}
+        or (each.ref.start >= 0 and ref.start < each.end and each.start < ref.end)
+        for each in factors
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from extraction.certainty.direction import move_of
-from extraction.claims.effects.factors import Factor, factors_in, is_measure, overlaps
+from extraction.claims.effects.factors import Factor, factors_in, is_measure, is_part
 from extraction.claims.effects.words import (
     BURDEN,
     FALL,
@@ -243,7 +243,7 @@ class _Walk:
 
     def _give(self, parties: Iterable[EntityMention], sign: int) -> None:
         for ref in parties:
-            if not overlaps(ref, self._own or [self._factor]):
+            if not is_part(ref, self._own or [_elsewhere(self._factor)]):
                 self._claim(ref, sign)
 
     def _claim(self, ref: EntityMention, sign: int) -> None:
@@ -256,9 +256,7 @@ class _Walk:
 
 
 def _claim(factor: Factor, party: EntityMention, sign: int, *, level: str, span: tuple[int, int]) -> Claim:
-    cause = factor.ref
-    if level != "stated":
-        cause = structs.replace(cause, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT)
+    cause = factor.ref if level == "stated" else _elsewhere(factor).ref
     return Claim(
         relation="affects",
         subject=cause,
@@ -273,6 +271,11 @@ def _claim(factor: Factor, party: EntityMention, sign: int, *, level: str, span:
         signed=True,
         reader=EFFECTS,
     )
+
+
+def _elsewhere(factor: Factor) -> Factor:
+    """Return a factor of another line: its offsets mean nothing in this one."""
+    return structs.replace(factor, ref=structs.replace(factor.ref, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT))
 
 
 def _effect_sign(rest: str) -> int:
@@ -340,6 +343,6 @@ def _row(
         factors = columns[at] or (around if agreed and not above else ())
         for factor in factors[-1:]:
             for ref in parties:
-                if not overlaps(ref, [factor]):
+                if not is_part(ref, [_elsewhere(factor)]):
                     span = (min(ref.start, mark.start()), mark.end())
                     yield _claim(factor, ref, 1 if mark["plus"] else -1, level="table", span=span), annotated
