@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kg.messages.words import listed, noted, word
+from kg.messages.words import listed, word
 from kg.query.wording import (
     ROLES,
     behind,
@@ -14,7 +14,7 @@ from kg.query.wording import (
     coded,
     direction_text,
     flow,
-    party_reason,
+    party_text,
     path_citations,
     path_text,
 )
@@ -96,10 +96,10 @@ def _print_parties(session: QuerySession, parties: Sequence[Party]) -> None:
         if some:
             _head(session, word(f"exposure.{name}", lang))
         for party in some:
-            click.echo(f"  {coded(party.entity, lang)}{noted(party_reason(party, lang), lang)}")
+            click.echo(f"  {party_text(party, lang)}")
             _print_citations(session, party.citations[:1])
             if party.contested:
-                click.echo(f"      ↔ {word('exposure.contested', lang)}")
+                click.echo("      ↔")
                 _print_citations(session, party.against[:1], indent=8)
 
 

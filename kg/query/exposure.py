@@ -3,8 +3,8 @@
 What a sentence states comes first. What it states of the opposite move is turned round, marked as such, and serves only
 where nothing is stated of this one. Then roles, as facts of the chain state them: makers and holders of X gain with its
 price and demand and lose with a supply that is not theirs, buyers pay, what can replace X gains with its price. A
-burden (成本, 费用, 减值) turns the sign. Last, one stated effect is followed to the makers of what it reaches. Each party is
-shown once, with the basis and the reason; where views differ the latest leads and the others are kept beside it.
+burden (成本, 费用, 减值) turns the sign. Last, one stated effect is followed to the makers of what it reaches.
+Each party is shown once, with the basis and the reason; where views differ the latest leads, the others are kept.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
 def _onward(
     session: QuerySession, facts: Sequence[Fact], direction: int, known: Mapping[str, Party]
 ) -> Iterator[Party]:
-    """Yield whom a stated effect reaches: the makers of what moves, gains or pays, and those a sentence says it touches.
+    """Yield whom a stated effect reaches: makers of what moves, gains or pays, and those a sentence says it touches.
 
     Only in documents that speak of the factor: 电池 of a silver price is the solar cell, not the lithium battery.
     """

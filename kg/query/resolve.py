@@ -40,7 +40,10 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NameCandidate:
-    """An entity that a name may mean, and why: `id`, `code`, `name`, `alias`, `spoken` (铜价), or `ending` (产业链 left off)."""
+    """An entity that a name may mean, and why: `id`, `code`, `name`, `alias`, `spoken` (铜价), or `ending`.
+
+    With `ending`, a word such as 产业链 was left off.
+    """
 
     entity: EntityRef
     reason: str
@@ -95,7 +98,7 @@ def candidates(session: QuerySession, text: str) -> list[Entity]:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """Yield a name as written, then what people mean by it: 铜价 and 国际油价 are 铜价格 and 原油价格, 宁王 is 宁德时代.
+    """Yield a name as written, then what people mean by it: 国际油价 is 原油价格, 宁王 is 宁德时代.
 
     >>> list(spellings("锌价"))
     ['锌价', '锌价格']

@@ -214,9 +214,10 @@ def coded(entity: Entity, lang: Lang) -> str:
     return word("coded", lang, name=entity.name, code=entity.codes[0]) if entity.codes else entity.name
 
 
-def party_reason(party: Party, lang: Lang) -> str:
-    """Return why a party gains or pays: 已述, or 推断：生产碳酸锂."""
-    return party.reason if party.basis != "inferred" else word("exposure.inferred", lang, reason=party.reason)
+def party_text(party: Party, lang: Lang) -> str:
+    """Return a party with its code and why it gains or pays: 已述, or 推断：生产碳酸锂; and whether views differ."""
+    reason = party.reason if party.basis != "inferred" else word("exposure.inferred", lang, reason=party.reason)
+    return coded(party.entity, lang) + noted(reason, lang) + (word("print.contested", lang) if party.contested else "")
 
 
 def behind(name: str, said: str, lang: Lang) -> str:
