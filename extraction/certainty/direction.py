@@ -6,11 +6,24 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from msgspec import Struct
 
-from extraction.text.lexicon import table
+from extraction.certainty.effect_words import (
+    BURDEN,
+    CALLED_OFF,
+    CALLED_OFF_BEFORE,
+    MEASURE_MOVES,
+    MEASURES,
+    MOVES,
+    MOVES_BEFORE,
+    PHRASES,
+    SCARCITY,
+    STEPS,
+    TURNS,
+    UNCLEAR,
+    VERDICTS,
+)
 
 _REACH = 12  # characters between a name and the word that moves it
 _BEFORE = 8
@@ -39,74 +52,73 @@ def move_of(text: str, start: int, end: int, name: str = "") -> Move | None:
     >>> move_of("降息推高铜价", 4, 6).sign
     1
     """
-    words = _words()
-    after = words.after(text, end, name or text[start:end])
+    after = _after(text, end, name or text[start:end])
+    before = MOVES_BEFORE.search(text, max(0, start - _BEFORE), start)
     if after is not None:
-        return after
-    before = words.before.search(text, max(0, start - _BEFORE), start)
-    if before:
-        return Move(1 if before["raised"] else -1, end)
-    return None
+        held_back = before and before["lowered"] and after.sign > 0  # 「抑制锡价上行」
+        return Move(-1, after.end) if held_back else after
+    return Move(1 if before["raised"] else -1, end) if before else None
 
 
 def denied_after(text: str, start: int, end: int) -> bool:
     """Whether the event text[start:end] does not come: 「减产得不到执行」, 「取消关税」, 「降息不及预期」."""
-    words = _words()
     return bool(
-        words.called_off.match(text, end, end + _REACH)
-        or words.called_off_before.search(text, max(0, start - _BEFORE), start)
+        CALLED_OFF.match(text, end, end + _REACH) or CALLED_OFF_BEFORE.search(text, max(0, start - _BEFORE), start)
     )
 
 
-class _Words(Struct, frozen=True):
-    rise_or_fall: re.Pattern[str]
-    before: re.Pattern[str]
-    turns: re.Pattern[str]
-    scarcity: re.Pattern[str]
-    unclear: re.Pattern[str]
-    verbs: re.Pattern[str]
-    called_off: re.Pattern[str]
-    called_off_before: re.Pattern[str]
+def effect_sign(rest: str) -> int:
+    """Return what a clause says happens to its parties: +1 they gain, −1 they lose, 0 nothing.
 
-    def after(self, text: str, end: int, name: str) -> Move | None:
-        """Return the move that the words after a name state, up to the next mark or verb of effect."""
-        mark = _END.search(text, end, end + 2 * _REACH)
-        stop = mark.start() if mark else min(len(text), end + 2 * _REACH)
-        move = self.rise_or_fall.search(text, end, stop)
-        verb = self.verbs.search(text, end, stop)
-        if verb and (move is None or verb.start() < move.start()):
-            stop, move = verb.start(), None
-        if move and move.start() - end > _REACH:
-            move = None
-        if self.unclear.search(text, end, stop if move is None else min(stop, move.end() + 6)):
-            return Move(0, stop if move is None else move.end())
-        scarce = self.scarcity.search(text, end, stop)
-        if scarce and (move is None or scarce.start() <= move.start()) and scarce.start() - end <= _REACH:
-            sign = 1 if scarce["tight"] else -1
-            return Move(-sign if _SUPPLY.search(name) else sign, scarce.end())
-        turned = self.turns.search(text, end, stop)
-        if move is None and turned is None:
-            return None
-        sign = -1 if move and move["fall"] else 1
-        last = max(found.end() for found in (move, turned) if found)
-        return Move(-sign if turned else sign, last)
+    >>> [effect_sign(text) for text in ("推高电池成本", "带动毛利率回升", "利好天齐锂业", "成本端改善", "投产")]
+    [-1, 1, 1, 1, 0]
+    """
+    verdict, best = VERDICTS.search(rest), 0
+    if verdict:
+        denied = PHRASES["denied_before"].search(rest, 0, verdict.start())
+        best = (1 if verdict["gains"] else -1) * (-1 if denied else 1)
+        if verdict[0] in {"承压", "受益", "受损"}:
+            return best
+    for noun in MEASURES.finditer(rest):
+        value = 1 if noun["gain"] else -1
+        if noun["gain"] and BURDEN.match(rest, noun.end()):
+            continue
+        after = MEASURE_MOVES.match(rest, noun.end())
+        if after and after["better"]:
+            return 1
+        if after and (after["rise"] or after["fall"]) not in {"低位", "高位"}:
+            return value * (1 if after["rise"] else -1)
+        verb = last_step(rest, 0, noun.start())
+        if verb is None or best or verb["lead"]:
+            continue
+        return -1 if verb[0] in {"影响", "冲击", "制约"} else value * (1 if verb["raise"] else -1)
+    return best
 
 
-@cache
-def _words() -> _Words:
-    read = table("effects")
+def last_step(text: str, start: int, end: int) -> re.Match[str] | None:
+    """Return the verb of effect nearest before an offset."""
+    return max(STEPS.finditer(text, start, end), key=lambda found: found.start(), default=None)
 
-    def joined(section: str, end: str = "") -> re.Pattern[str]:
-        groups = (f"(?P<{key.replace(' ', '_')}>{entry['pattern']}){end}" for key, entry in read[section].items())
-        return re.compile("|".join(groups))
 
-    return _Words(
-        rise_or_fall=joined("moves"),
-        before=joined("moves_before", "$"),
-        turns=joined("turns"),
-        scarcity=joined("scarcity"),
-        unclear=joined("unclear"),
-        verbs=joined("verbs"),
-        called_off=joined("called_off"),
-        called_off_before=joined("called_off_before", "$"),
-    )
+def _after(text: str, end: int, name: str) -> Move | None:
+    """Return the move that the words after a name state, up to the next mark or verb of effect."""
+    mark = _END.search(text, end, end + 2 * _REACH)
+    stop = mark.start() if mark else min(len(text), end + 2 * _REACH)
+    move = MOVES.search(text, end, stop)
+    verb = STEPS.search(text, end, stop)
+    if verb and (move is None or verb.start() < move.start()):
+        stop, move = verb.start(), None
+    if move and move.start() - end > _REACH:
+        move = None
+    if UNCLEAR.search(text, end, stop if move is None else min(stop, move.end() + 6)):
+        return Move(0, stop if move is None else move.end())
+    scarce = SCARCITY.search(text, end, stop)
+    if scarce and (move is None or scarce.start() <= move.start()) and scarce.start() - end <= _REACH:
+        sign = 1 if scarce["tight"] else -1
+        return Move(-sign if _SUPPLY.search(name) else sign, scarce.end())
+    turned = TURNS.search(text, end, stop)
+    if move is None and turned is None:
+        return None
+    sign = -1 if move and move["fall"] else 1
+    last = max(found.end() for found in (move, turned) if found)
+    return Move(-sign if turned else sign, last)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from extraction.certainty.direction import denied_after, move_of
+from extraction.certainty.direction import denied_after, effect_sign, move_of
+from extraction.text.clauses import clause_end
 from kg.model import Kind
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _SIGN = {"up": 1, "down": -1, "none": 0}
 _DIRECTION = {sign: name for name, sign in _SIGN.items()}
+_PARTIES = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
+_UNCONFIRMED = 0.8  # of a direction that no word of the clause confirms
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 
 
@@ -56,9 +59,20 @@ def _checked(claim: Claim, text: str) -> Claim:
     stated = dict(claim.qualifiers)
     cause = _direction(claim.subject, stated.get("cause_direction", "none"), text)
     effect = _direction(claim.object, stated.get("effect_direction", "none"), text)
+    said = _said_of_party(claim, text) if claim.object.kind in _PARTIES else None
+    effect = _DIRECTION[said] if said else effect
     sign = _factor(claim.subject, cause) * _factor(claim.object, effect)
     moves = {**stated, "cause_direction": cause, "effect_direction": effect}
-    return structs.replace(claim, sign=sign, qualifiers=tuple(sorted(moves.items())))
+    confidence = claim.confidence * (_UNCONFIRMED if said == 0 else 1.0)
+    return structs.replace(claim, sign=sign, qualifiers=tuple(sorted(moves.items())), confidence=round(confidence, 3))
+
+
+def _said_of_party(claim: Claim, text: str) -> int | None:
+    """Return what the clauses from a cause to the party's say of it, None where one sentence does not hold both."""
+    first, last = claim.subject, claim.object
+    if first.start < 0 or last.start < 0 or last.start < first.end:
+        return None
+    return effect_sign(text[first.end : clause_end(text, last.end)])
 
 
 def _factor(end: EntityMention, direction: str) -> int:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Citation,
         ImpactAnswer,
         Link,
+        Node,
         Passage,
         Path,
         ProfileAnswer,
@@ -56,7 +57,7 @@ def print_chain(session: QuerySession, answer: ChainAnswer) -> None:
     for layer in answer.layers:
         _head(session, layer.name)
         for stage in layer.stages:
-            names = listed((coded(node.entity, lang) for node in stage.companies), lang)
+            names = listed((coded(node.entity, lang) + _weak(session, node) for node in stage.companies), lang)
             click.echo(f"  {stage.node.entity.name}{word('colon', lang) if names else ''}{names}")
     _print_links(session, answer.graph.links)
 
@@ -258,7 +259,7 @@ def _print_link(session: QuerySession, link: Link) -> None:
     witnesses = max(fact.witnesses for fact in link.facts)
     many = word("print.independent", session.lang, count=witnesses) if witnesses > 1 else ""
     contested = word("print.contested", session.lang) if link.contested else ""
-    click.echo(f"  {claim_text(session, link.facts[0])}{many}{contested}")
+    click.echo(f"  {claim_text(session, link.facts[0])}{many}{contested}{_weak(session, link)}")
     _print_citations(session, link.citations[:1])
     _print_against(session, link)
 
@@ -271,6 +272,10 @@ def _print_against(session: QuerySession, link: Link) -> None:
     for _, fact in sorted(against.items())[:_AGAINST]:
         click.echo(f"      ↔ {claim_text(session, fact)}")
         _print_citations(session, session.citations([fact], 1), indent=8)
+
+
+def _weak(session: QuerySession, shown: Link | Node) -> str:
+    return word("print.weak", session.lang) if shown.weak else ""
 
 
 def _page(session: QuerySession, page: int | None) -> str:

@@ -49,12 +49,13 @@ class EntityRef:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An entity in a picture. `layer` orders it: negative is upstream or a cause, 0 the topic."""
+    """An entity in a picture. `layer` orders it: negative is upstream or a cause, 0 the topic; `weak` as in `Link`."""
 
     entity: Entity
     layer: int = 0
     score: float = 0.0
     direction: int = 0
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Link:
     """All facts of one relation and sign between two entities; `source` is the facts' subject.
 
     The first fact speaks for all, and the first citation is one of its. `contested` is set when another live fact
-    between the same ends says the opposite.
+    between the same ends says the opposite; `weak` when its facts are below the cut of their relation.
     """
 
     source: str
@@ -74,6 +75,7 @@ class Link:
     facts: tuple[Fact, ...]
     citations: tuple[Citation, ...]
     contested: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

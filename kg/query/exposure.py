@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from kg.messages.words import word
@@ -277,9 +278,12 @@ def _roles(session: QuerySession, thing: str) -> list[_Role]:
     found: list[_Role] = []
     for name, relation in session.words.relations.items():
         for end, role in relation.roles.items():
-            side = {"object": thing} if end == "subject" else {"subject": thing}
-            facts = _firm(session, list(session.view.facts(relation=name, **side))[:_EACH])
-            found += [_Role(fact.subject if end == "subject" else fact.object, role, fact) for fact in facts]
+            is_subject = end == "subject"
+            far = session.view.facts(
+                relation=name, subject=None if is_subject else thing, object=thing if is_subject else None
+            )
+            facts = _firm(session, islice(far, _EACH))
+            found += [_Role(fact.subject if is_subject else fact.object, role, fact) for fact in facts]
     makers = [each for each in found if each.role == "maker"]
     for name, relation in session.words.relations.items():
         if relation.holds:

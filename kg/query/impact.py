@@ -10,7 +10,7 @@ from kg.errors import UnknownName
 from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
 from kg.query.exposure import indicator_polarity, parties_of
-from kg.query.resolve import factor, near_names
+from kg.query.resolve import factor, near_names, same_factor
 from kg.query.session import QuerySession, Step, spoken, subgraph
 from kg.query.wording import said_of
 
@@ -159,20 +159,14 @@ def _turns(fact: Fact) -> bool:
 def _factor(session: QuerySession, named: Sequence[int]) -> dict[Entity, str]:
     """Return the entities that a factor's name means, each with the scope in which it does, "" for any.
 
-    A thing stands for its price, the price of 碳酸锂 for that of its trade 锂, 半导体出口管制 for what is said of
+    A thing stands for its price, 碳酸锂价格 and 锂价格 are one, 半导体出口管制 for what is said of
     出口管制 where 半导体 is spoken of.
     """
     found = {session.entity(index): "" for index in named}
     for entity in list(found):
-        if entity.kind == Kind.INDICATOR and entity.about:
-            owner = session.name(entity.about)
-            thing = session.known(entity.about)
-            trade = session.name(thing.about) if thing and thing.about else ""
-            names = [trade + entity.name.removeprefix(owner)] if trade and trade in owner else []
-        elif entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:
-            names = [entity.name + _MOVES_WITH]
-        else:
-            names = []
+        names = sorted(same_factor(entity.name))
+        if entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:
+            names.append(entity.name + _MOVES_WITH)
         found |= {each: "" for name in names for each in session.view.named(name) if each.kind == Kind.INDICATOR}
         if entity.kind in {Kind.EVENT, Kind.POLICY}:
             for at in range(_SCOPE, len(entity.name) - _SCOPE):

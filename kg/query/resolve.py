@@ -109,8 +109,14 @@ def spellings(name: str) -> Iterator[str]:
         yield f"{name}格"
 
 
+def same_factor(name: str) -> frozenset[str]:
+    """Return the names that mean one factor with this one: 碳酸锂价格 and 锂价格 are both 锂价."""
+    groups = [meant for meant in lexicon().spoken.values() if name in meant]
+    return frozenset(other for meant in groups for other in meant)
+
+
 def factor(session: QuerySession, text: str) -> tuple[list[Entity], int]:
-    """Return what a factor's name may mean, and the sign of a move that the name states itself: 利率下行 is 利率, −1."""
+    """Return what a factor's name may mean, and the sign of the move that it states: 利率下行 is 利率, −1."""
     found = candidates(session, text)
     move = lexicon().moved.search(text.strip())
     if not found and move and (found := candidates(session, text.strip()[: move.start()])):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from extraction.certainty.direction import denied_after, move_of
-from extraction.claims.effects.words import OWNED, OWNED_MEASURES, PHRASES, STEPS
+from extraction.certainty.effect_words import OWNED, OWNED_MEASURES, PHRASES, STEPS
 from extraction.names.gazetteer import indicator_of
 from extraction.text.lexicon import table
 from kg.kinds import kind_of

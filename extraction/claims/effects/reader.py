@@ -13,20 +13,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from extraction.certainty.direction import move_of
-from extraction.claims.effects.factors import Factor, factors_in, is_measure, is_part
-from extraction.claims.effects.words import (
-    BURDEN,
+from extraction.certainty.direction import effect_sign, last_step, move_of
+from extraction.certainty.effect_words import (
     FALL,
     LEAD,
-    MEASURE_MOVES,
-    MEASURES,
     MOVED_MEASURE,
     PHRASES,
     RISE,
     STEPS,
     VERDICTS,
 )
+from extraction.claims.effects.factors import Factor, factors_in, is_measure, is_part
 from extraction.sentence import CONTEXT, Claim, EntityMention
 from kg.model import BlockKind, Kind, Polarity
 
@@ -130,7 +127,7 @@ class _Walk:
             if self._thanks(text[start : inside[0].start], here, inside[0]):
                 self._seen += clause
                 return
-            if PHRASES["reason"].match(text, body, end):
+            if PHRASES["reason"].match(text, body, end) or PHRASES["backdrop"].match(text, body, end):
                 self._current = None
                 self._seen += clause
                 return
@@ -191,7 +188,7 @@ class _Walk:
         rest = self._text[start:end]
         here, inside = around
         measured = self._level != "context" and self._indicators(start, end)
-        sign = _effect_sign(rest)
+        sign = effect_sign(rest)
         if self._carried and not sign:
             self._give(parties, self._carried)
             self._carried = 0
@@ -230,7 +227,7 @@ class _Walk:
         for ref in self._annotated.refs:
             if not (start <= ref.start < end) or not is_measure(ref) or ref.entity == self._factor.ref.entity:
                 continue
-            verb = _last_step(self._text, start, ref.start)
+            verb = last_step(self._text, start, ref.start)
             if verb is None:
                 continue
             move = move_of(self._text, ref.start, ref.end, ref.name)
@@ -276,37 +273,6 @@ def _claim(factor: Factor, party: EntityMention, sign: int, *, level: str, span:
 def _elsewhere(factor: Factor) -> Factor:
     """Return a factor of another line: its offsets mean nothing in this one."""
     return structs.replace(factor, ref=structs.replace(factor.ref, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT))
-
-
-def _effect_sign(rest: str) -> int:
-    """Return what a clause says happens to its parties: +1 they gain, −1 they lose, 0 nothing.
-
-    >>> [_effect_sign(text) for text in ("推高电池成本", "带动毛利率回升", "利好天齐锂业", "投产")]
-    [-1, 1, 1, 0]
-    """
-    verdict, best = VERDICTS.search(rest), 0
-    if verdict:
-        denied = PHRASES["denied_before"].search(rest, 0, verdict.start())
-        best = (1 if verdict["gains"] else -1) * (-1 if denied else 1)
-        if verdict[0] in {"承压", "受益", "受损"}:
-            return best
-    for noun in MEASURES.finditer(rest):
-        value = 1 if noun["gain"] else -1
-        if noun["gain"] and BURDEN.match(rest, noun.end()):
-            continue
-        after = MEASURE_MOVES.match(rest, noun.end())
-        if after and (after["rise"] or after["fall"]) not in {"低位", "高位"}:
-            return value * (1 if after["rise"] else -1)
-        verb = _last_step(rest, 0, noun.start())
-        if verb is None or best or verb["lead"]:
-            continue
-        return -1 if verb[0] in {"影响", "冲击", "制约"} else value * (1 if verb["raise"] else -1)
-    return best
-
-
-def _last_step(text: str, start: int, end: int) -> re.Match[str] | None:
-    """Return the verb of effect nearest before an offset."""
-    return max(STEPS.finditer(text, start, end), key=lambda found: found.start(), default=None)
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:

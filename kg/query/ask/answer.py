@@ -227,7 +227,8 @@ def _chain(session: QuerySession, asked: Understood) -> _Composed:
         for stage in layer.stages[:_STAGES]:
             near = [link for link in links if stage.node.entity.id in (link.source, link.target)]
             shown = {node.entity.id for node in stage.companies}
-            names = listed((coded(node.entity, lang) for node in stage.companies), lang)
+            weak = word("print.weak", lang)
+            names = listed((coded(node.entity, lang) + weak * node.weak for node in stage.companies), lang)
             text = stage.node.entity.name + (word("colon", lang) + names if names else "")
             # each company that is shown has its sentence; a stage without companies shows what ties it to the chain
             of_companies = [link for link in near if link.source in shown]

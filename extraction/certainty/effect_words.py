@@ -1,4 +1,4 @@
-"""The words of effects, compiled from lexicon/effects.yaml."""
+"""The words of directions and effects, compiled from lexicon/effects.yaml."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _TABLE = table("effects")
 PHRASES = compiled(_TABLE["phrases"])
 
 
-def _one_of(*sections: str) -> re.Pattern[str]:
-    rows = (row for section in sections for row in _TABLE[section].items())
-    return re.compile("|".join(f"(?P<{name.replace(' ', '_')}>{entry['pattern']})" for name, entry in rows))
+def _one_of(section: str, end: str = "") -> re.Pattern[str]:
+    rows = _TABLE[section].items()
+    return re.compile("|".join(f"(?P<{name.replace(' ', '_')}>{entry['pattern']}){end}" for name, entry in rows))
 
 
 def _text(section: str, name: str) -> str:
@@ -24,12 +24,20 @@ def _text(section: str, name: str) -> str:
 LEAD = _text("verbs", "lead")
 RISE, FALL = _text("moves", "rise"), _text("moves", "fall")
 LOSES = _text("verdicts", "loses")
+MOVES = _one_of("moves")
+MOVES_BEFORE = _one_of("moves_before", "$")
+TURNS = _one_of("turns")
+SCARCITY = _one_of("scarcity")
+UNCLEAR = _one_of("unclear")
+CALLED_OFF = _one_of("called_off")
+CALLED_OFF_BEFORE = _one_of("called_off_before", "$")
 STEPS = _one_of("verbs")
 MEASURES = _one_of("measures")
 VERDICTS = _one_of("verdicts")
 BURDEN = re.compile(_text("measures", "burden"))
 # a move of a measure behind its name; 承压 and the like are falls
-MEASURE_MOVES = re.compile(rf"[^，；、]{{0,8}}?(?:(?P<rise>{RISE})|(?P<fall>{FALL}|{LOSES}))")
+_BETTER = _text("betterment", "better")
+MEASURE_MOVES = re.compile(rf"[^，；、]{{0,8}}?(?:(?P<better>{_BETTER})|(?P<rise>{RISE})|(?P<fall>{FALL}|{LOSES}))")
 MOVED_MEASURE = re.compile(
     rf"(?:{_text('measures', 'gain')}|{_text('measures', 'burden')})[^、]{{0,6}}(?:{RISE}|{FALL})、?$"
 )
