@@ -46,8 +46,8 @@ class _RelationEntry(BaseModel):
     ask: dict[Lang, str] = Field(default_factory=dict)
     half_life: int = Field(gt=0)
     weight: float = Field(gt=0, le=1)
-    ease: float = Field(default=0.0, ge=0, le=0.6)
-    weak: float = Field(default=0.0, ge=0, le=0.6)
+    cut: float = Field(default=0.65, ge=0, le=1)
+    weak: float = Field(default=1.0, ge=0, le=1)
 
 
 class _File(BaseModel):
@@ -77,16 +77,8 @@ class Relation:
     half_life: int
     weight: float
     ask: Mapping[Lang, str]
-    ease: float
+    cut: float
     weak: float
-
-    def cut(self, usual: float) -> float:
-        """Return the least confidence of facts that answers rest on, given the usual one."""
-        return max(0.0, usual - self.ease)
-
-    def weak_cut(self, usual: float) -> float:
-        """Return the least confidence of facts that answers show as weak."""
-        return max(0.0, usual - self.ease - self.weak)
 
     def allows(self, subject: Kind, object_: Kind) -> bool:
         """Whether the relation allows these kinds as its ends."""
@@ -189,6 +181,6 @@ def _relation(name: str, entry: _RelationEntry) -> Relation:
         half_life=entry.half_life,
         weight=entry.weight,
         ask=entry.ask,
-        ease=entry.ease,
-        weak=entry.weak,
+        cut=entry.cut,
+        weak=min(entry.cut, entry.weak),
     )

@@ -28,14 +28,20 @@ from extraction.certainty.effect_words import (
 _REACH = 12  # characters between a name and the word that moves it
 _BEFORE = 8
 _END = re.compile(r"[，。；、：|！？（）]")
+_BETTER = re.compile(r"改善|修复|好转|向好")
+_LEVEL = re.compile(r"高位|低位|高企|低迷")
 _SUPPLY = re.compile(r"(?:供给|供应|产能|产量|库存|存栏量?|货源|开工率|产出|运力)$")
 
 
 class Move(Struct, frozen=True):
-    """A direction, +1, -1 or 0 where the words state none, and the offset where its words end."""
+    """A direction, +1, -1 or 0 where the words state none, and the offset where its words end.
+
+    A `level` (估值处于低位) is where a factor is, not where it goes.
+    """
 
     sign: int
     end: int
+    level: bool = False
 
 
 def move_of(text: str, start: int, end: int, name: str = "") -> Move | None:
@@ -119,6 +125,8 @@ def _after(text: str, end: int, name: str) -> Move | None:
     turned = TURNS.search(text, end, stop)
     if move is None and turned is None:
         return None
+    if move and _BETTER.fullmatch(move[0]) and _SUPPLY.search(name):
+        return Move(0, move.end())  # whether an improved supply is more or less
     sign = -1 if move and move["fall"] else 1
     last = max(found.end() for found in (move, turned) if found)
-    return Move(-sign if turned else sign, last)
+    return Move(-sign if turned else sign, last, level=bool(move and _LEVEL.fullmatch(move[0])))

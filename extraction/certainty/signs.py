@@ -87,4 +87,4 @@ def _direction(end: EntityMention, read: str, text: str) -> str:
     if end.kind in _HAPPENS:
         return "down" if denied_after(text, end.start, end.end) else "none"
     move = move_of(text, end.start, end.end, end.name) if end.kind == Kind.INDICATOR else None
-    return read if move is None else _DIRECTION[move.sign]
+    return read if move is None or move.level else _DIRECTION[move.sign]

@@ -77,7 +77,7 @@ def confidence_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.FloatRange(0, 1),
         default=lambda: load().answer_confidence,
         show_default="0.65",
-        help="only facts with at least this confidence; some relations need less",
+        help="least confidence of facts; 0.65 stands for the cut of each relation",
     )(command)
 
 

@@ -294,9 +294,10 @@ def _roles(session: QuerySession, thing: str) -> list[_Role]:
 
 
 def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
-    """Return the facts that hold: live, affirmed, asserted and sure."""
+    """Return the facts that hold: live, affirmed, asserted, and of the usual confidence, as an inference adds doubt."""
     live = [fact for fact in facts if not fact.superseded_by and fact.polarity is Polarity.POSITIVE]
-    return session.confident(fact for fact in live if fact.modality is Modality.ASSERTED)
+    some = [fact for fact in live if fact.modality is Modality.ASSERTED and fact.confidence >= session.min_confidence]
+    return session.confident(some)
 
 
 def _onward(

@@ -57,8 +57,8 @@ class Step:
 class QuerySession:
     """A view made ready for questions; build one and ask it as often as wanted.
 
-    `min_confidence` is the usual confidence; relations.yaml sets the cut of each relation by it. Facts below the cut
-    carry no answer; those just below it are shown as weak where a question asks for them, unless `weak` is off. `below`
+    The usual `min_confidence` stands for the cut of each relation in relations.yaml; any other is the cut of all. Facts
+    below the cut carry no answer; some are shown as weak where a question asks for them, unless `weak` is off. `below`
     counts those that were met and left out. `vectors` finds
     passages by vectors; None where the base has no index of them.
     """
@@ -238,9 +238,9 @@ class QuerySession:
     def cut(self, relation: str, *, weak: bool = False) -> float:
         """Return the least confidence of the facts of a relation that an answer rests on, or shows as `weak`."""
         known = self.words.relations.get(relation)
-        if known is None:
+        if known is None or self.min_confidence != ANSWERED:
             return self.min_confidence
-        return known.weak_cut(self.min_confidence) if weak and self.weak else known.cut(self.min_confidence)
+        return known.weak if weak and self.weak else known.cut
 
     def certainty(self, facts: Iterable[Fact]) -> float:
         """Return the probability, rounded, that at least one document of facts that claim the same was read right."""

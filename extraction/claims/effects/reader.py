@@ -231,6 +231,7 @@ class _Walk:
             if verb is None:
                 continue
             move = move_of(self._text, ref.start, ref.end, ref.name)
+            move = None if move and move.level else move
             sign = move.sign if move else 0
             if not move and verb["lead"] is None:
                 sign = 1 if verb["raise"] else -1
