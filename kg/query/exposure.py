@@ -55,7 +55,7 @@ _GAINS = (
         "排产",
     ),
 )
-_PASSED_ON = ("价格", "均价", "报价", "成本")
+_PRICES = ("价格", "均价", "报价")
 # What a rise of a measure of X means for those who make it and those who buy it; of no measure (an event), nothing.
 _MEASURES: Mapping[str, Mapping[str, int]] = {
     "价格": {"maker": 1, "holder": 1, "buyer": -1, "substitute": 1},
@@ -181,7 +181,7 @@ def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]
 
 def _passed_on(session: QuerySession, fact: Fact, target: Entity) -> bool:
     """Whether a price moves another price, as an input does: who sells at it earns no more."""
-    return target.name.endswith(_PASSED_ON) and session.name(fact.subject).endswith(_PASSED_ON)
+    return target.name.endswith(_PRICES) and session.name(fact.subject).endswith((*_PRICES, "成本"))
 
 
 def _by_party(views: Iterable[_View]) -> dict[str, list[_View]]:
@@ -231,8 +231,8 @@ def _by_role(
 ) -> Iterator[Party]:
     """Yield the makers, holders, buyers and substitutes of what the factor is a measure of."""
     for entity in factor:
-        measure = _measure(session, entity)
-        thing = session.known(entity.about) if measure else None
+        measure = "价格" if entity.kind in _THINGS else _measure(session, entity)
+        thing = entity if entity.kind in _THINGS else session.known(entity.about) if measure else None
         if thing is None or thing.kind not in _THINGS:
             continue
         signs = _MEASURES[measure]
@@ -305,7 +305,8 @@ def _onward(
 ) -> Iterator[Party]:
     """Yield whom a stated effect reaches: makers of what moves, gains or pays, and those a sentence says it touches.
 
-    Only in documents that speak of the factor: 电池 of a silver price is the solar cell, not the lithium battery.
+    The makers of a trade that gains or pays are looked for in the documents that say so: 电池 of a silver price is the
+    solar cell, not the lithium battery.
     """
     found: dict[str, list[Party]] = defaultdict(list)
     near = {item.document for fact in facts for item in fact.evidence}
@@ -314,7 +315,8 @@ def _onward(
             signs = {role: value * sign for role, value in _MEASURES[via].items() if role in {"maker", "holder"}}
             why = word("exposure.through", session.lang, cause=session.name(fact.object))
             for party in (*_of_roles(session, thing, signs, known, why), *_stated_on(session, fact, direction, why)):
-                spoken = any(item.document in near for each in party.facts for item in each.evidence)
+                measured = fact.object != thing.id
+                spoken = measured or any(item.document in near for each in party.facts for item in each.evidence)
                 if party.entity.kind == Kind.COMPANY and spoken and party.entity.id not in known:
                     found[party.entity.id].append(party)
     for each in found.values():

@@ -10,13 +10,14 @@ from rapidfuzz import fuzz, process
 
 from kg.errors import UnknownName
 from kg.ids import normal_name
+from kg.model import Kind
 from kg.query.ask.lexicon import lexicon
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kg.model import Entity, Kind
+    from kg.model import Entity
     from kg.query.answers import EntityRef
     from kg.query.session import QuerySession
 
@@ -25,6 +26,7 @@ _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市�
 _BARE_CODE = re.compile(r"\d{6}")
 _EXCHANGES = ("SH", "SZ", "BJ")
 _PRICE = "价"
+_PRICED = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _NEAR = 5
 _NEAR_SCORE = 60
 _LONGEST_NAME, _SHORTEST_NAME = 16, 2
@@ -109,6 +111,12 @@ def spellings(name: str) -> Iterator[str]:
         yield f"{name}格"
 
 
+def _of_price(session: QuerySession, name: str) -> list[Entity]:
+    """Return the thing whose price a name is, where the base has no fact of the price itself."""
+    thing = name.removesuffix("格").removesuffix(_PRICE)
+    return [each for each in candidates(session, thing) if each.kind in _PRICED] if thing != name else []
+
+
 def same_factor(name: str) -> frozenset[str]:
     """Return the names that mean one factor with this one: 碳酸锂价格 and 锂价格 are both 锂价."""
     groups = [meant for meant in lexicon().spoken.values() if name in meant]
@@ -117,9 +125,10 @@ def same_factor(name: str) -> frozenset[str]:
 
 def factor(session: QuerySession, text: str) -> tuple[list[Entity], int]:
     """Return what a factor's name may mean, and the sign of the move that it states: 利率下行 is 利率, −1."""
-    found = candidates(session, text)
+    found = candidates(session, text) or _of_price(session, text.strip())
     move = lexicon().moved.search(text.strip())
-    if not found and move and (found := candidates(session, text.strip()[: move.start()])):
+    stem = text.strip()[: move.start()] if move else ""
+    if not found and move and (found := candidates(session, stem) or _of_price(session, stem)):
         return found, -1 if move["down"] else 1
     return found, 1
 
