@@ -9,6 +9,7 @@ Each party is shown once, with the basis and the reason; where views differ the 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -55,6 +56,8 @@ _GAINS = (
         "排产",
     ),
 )
+# A list of shares that rose and fell says who is counted to a trade, not who makes or buys its goods.
+_MOVERS = re.compile(r"[涨跌]幅|[（(][+＋-]?\s?\d+(?:\.\d+)?\s?%|(?:上涨|下跌)\s?[+-]?\d")
 _PRICES = ("价格", "均价", "报价")
 # What a rise of a measure of X means for those who make it and those who buy it; of no measure (an event), nothing.
 _MEASURES: Mapping[str, Mapping[str, int]] = {
@@ -297,7 +300,7 @@ def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
     """Return the facts that hold: live, affirmed, asserted, and of the usual confidence, as an inference adds doubt."""
     live = [fact for fact in facts if not fact.superseded_by and fact.polarity is Polarity.POSITIVE]
     some = [fact for fact in live if fact.modality is Modality.ASSERTED and fact.confidence >= session.min_confidence]
-    return session.confident(some)
+    return [fact for fact in session.confident(some) if not all(_MOVERS.search(item.quote) for item in fact.evidence)]
 
 
 def _onward(
