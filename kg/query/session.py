@@ -311,12 +311,14 @@ class QuerySession:
         )
 
     def opposing(self, fact: Fact) -> list[Fact]:
-        """Return the live facts that cannot hold together with this one: of the other sign or value, or a denial."""
+        """Return the sure live facts that cannot hold with this one: of the other sign or value, or a denial."""
         if fact.relation not in self.words.relations or rivals_share_one_end(fact.relation, self.words):
-            return contradicting(self.view, fact, self.words)
-        triple = fact.subject, fact.relation, fact.object
-        self.read_facts({triple})
-        return opposing(fact, self._facts[triple], self.words)
+            found = contradicting(self.view, fact, self.words)
+        else:
+            triple = fact.subject, fact.relation, fact.object
+            self.read_facts({triple})
+            found = opposing(fact, self._facts[triple], self.words)
+        return [other for other in found if other.confidence >= self.cut(other.relation)]
 
     def read_facts(self, triples: Collection[Triple]) -> None:
         """Read all facts between some ends in one call, opposing ones included."""

@@ -41,6 +41,7 @@ _LABEL = 30  # characters of a line that may be the title of the table below it
 _RISKS = 3  # 预期 in one sentence: a list of risks
 _CLAUSE = re.compile(r"[^，；。！？：]*[，；。！？：]?")
 _ITEM = re.compile(r"[^、]+、?")
+_THANKS = re.compile("受益于|得益于|受损于")
 _CELL = re.compile(r"[^|]+")
 _MOVE = re.compile(f"{RISE}|{FALL}")
 _CAUSE_TAIL = re.compile(f"(?:价格?|需求|成本)?(?:{RISE}|{FALL}).*")
@@ -141,6 +142,9 @@ class _Walk:
             self._label(text[body:end], parties or here)
             return
         rest = text[body:end]
+        if _THANKS.search(rest):
+            self._current = None  # thanks to something else
+            return
         if PHRASES["soft"].search(rest) or PHRASES["but"].match(rest):
             self._current = None  # what follows is said of what softens it
             return
