@@ -36,6 +36,7 @@ EFFECTS = "effects/1"
 _PARTIES = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
 _DIRECTIONS = {1: "up", -1: "down"}
 _CONFIDENCE = {"stated": 0.9, "context": 0.72, "table": 0.88}
+_NEXT = 6  # characters between a factor and its verb
 _FAR = 3  # clauses that a direction holds without its factor
 _LABEL = 30  # characters of a line that may be the title of the table below it
 _RISKS = 3  # 预期 in one sentence: a list of risks
@@ -158,7 +159,7 @@ class _Walk:
             return
         reached = {claim.object.entity for claim in self._found}
         others = [each for each in self._all if start <= each.start < start + len(clause) and each not in self._own]
-        if any(each.ref.entity not in reached and STEPS.match(self._text, each.end) for each in others):
+        if any(each.ref.entity not in reached and self._acts(each) for each in others):
             self._current = None
             return
         cause = PHRASES["other_cause"].match(clause, carried.end() if carried else 0)
@@ -166,6 +167,11 @@ class _Walk:
             thing = _CAUSE_TAIL.sub("", cause["cause"])
             if not thing or thing[-2:] not in self._seen:
                 self._current = None
+
+    def _acts(self, factor: Factor) -> bool:
+        """Whether a factor is followed by what it does."""
+        stop = factor.end + _NEXT
+        return bool(STEPS.search(self._text, factor.end, stop) or VERDICTS.search(self._text, factor.end, stop))
 
     def _thanks(self, front: str, here: Sequence[EntityMention], factor: Factor) -> bool:
         """Read 「甲公司受益于铜价上涨」, whose parties come first; return whether the clause is one."""
