@@ -111,20 +111,22 @@ def causes(view: View | QuerySession, effect: str, direction: int = 1, *, hops: 
 
 def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, forward: bool) -> ImpactAnswer:
     session = view if isinstance(view, QuerySession) else QuerySession(view)
-    found, sign = factor(session, name)
-    if not found:
+    meant = factor(session, name)
+    if not meant.entities:
         raise UnknownName(name, near_names(session, name))
-    direction *= sign
-    topic = found[0]
-    named, start = _start(session, found, forward=forward)
-    walks = _walk(session, start, direction, min(max(hops, 1), _HOPS), named=named, forward=forward)
+    direction *= meant.sign
+    topic = meant.entities[0]
+    named, start = _start(session, meant.entities, forward=forward)
+    # what is known of a wider event only within a scope leads no further
+    begin = [] if meant.scope else start
+    walks = _walk(session, begin, direction, min(max(hops, 1), _HOPS), named=named, forward=forward)
     made = session.links({step for walk in walks for step in walk.steps})
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
     walked = [(walk, _path(session, walk, links, forward=forward)) for walk in walks]
     sound = [(walk, path) for walk, path in walked if _holds(path, walk, direction, forward=forward)]
     paths = tuple(_distinct(path for _, path in sound))[:_PATHS]
     used = {id(link): link for path in paths for link in path.links}
-    parties = parties_of(session, _factor(session, named), direction)[:_AFFECTED] if forward else []
+    parties = parties_of(session, _factor(session, named, meant.scope), direction)[:_AFFECTED] if forward else []
     nodes = _nodes(session, start, [walk for walk, _ in sound], forward=forward)
     drawn = [*used.values(), *_party_links(session, parties)]
     nodes += _beside(session, nodes, parties, drawn)
@@ -156,13 +158,13 @@ def _turns(fact: Fact) -> bool:
     return fact.modality is Modality.ASSERTED and moves <= {"up", "down"}
 
 
-def _factor(session: QuerySession, named: Sequence[int]) -> dict[Entity, str]:
+def _factor(session: QuerySession, named: Sequence[int], scope: str) -> dict[Entity, str]:
     """Return the entities that a factor's name means, each with the scope in which it does, "" for any.
 
     A thing stands for its price, 碳酸锂价格 and 锂价格 are one, 半导体出口管制 for what is said of
     出口管制 where 半导体 is spoken of.
     """
-    found = {session.entity(index): "" for index in named}
+    found = {session.entity(index): scope for index in named}
     for entity in list(found):
         names = sorted(same_factor(entity.name))
         if entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:

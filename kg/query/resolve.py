@@ -26,6 +26,7 @@ _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市�
 _BARE_CODE = re.compile(r"\d{6}")
 _EXCHANGES = ("SH", "SZ", "BJ")
 _PRICE = "价"
+_HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 _PRICED = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _NEAR = 5
 _NEAR_SCORE = 60
@@ -123,14 +124,35 @@ def same_factor(name: str) -> frozenset[str]:
     return frozenset(other for meant in groups for other in meant)
 
 
-def factor(session: QuerySession, text: str) -> tuple[list[Entity], int]:
-    """Return what a factor's name may mean, and the sign of the move that it states: 利率下行 is 利率, −1."""
-    found = candidates(session, text) or _of_price(session, text.strip())
-    move = lexicon().moved.search(text.strip())
-    stem = text.strip()[: move.start()] if move else ""
-    if not found and move and (found := candidates(session, stem) or _of_price(session, stem)):
-        return found, -1 if move["down"] else 1
-    return found, 1
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """What a factor's name may mean, the sign of the move that it states, and what narrows it.
+
+    利率下行 is 利率 with sign −1, 半导体出口管制 where the base has only 出口管制 is that in the scope 半导体.
+    """
+
+    entities: tuple[Entity, ...]
+    sign: int = 1
+    scope: str = ""
+
+
+def factor(session: QuerySession, text: str) -> Factor:
+    """Return the factor that a name means, without entities where it means none."""
+    name = text.strip()
+    found = candidates(session, name) or _of_price(session, name)
+    move = lexicon().moved.search(name)
+    if found or not move:
+        return Factor(tuple(found)) if found else _scoped(session, name)
+    stem = name[: move.start()]
+    return Factor(tuple(candidates(session, stem) or _of_price(session, stem)), -1 if move["down"] else 1)
+
+
+def _scoped(session: QuerySession, name: str) -> Factor:
+    for at in range(_SHORTEST_NAME, len(name) - _SHORTEST_NAME + 1):
+        found = tuple(each for each in session.view.named(name[at:]) if each.kind in _HAPPENS)
+        if found:
+            return Factor(found, scope=name[:at])
+    return Factor(())
 
 
 def resolve(session: QuerySession, text: str, *, kinds: Sequence[Kind] = ()) -> Entity:

@@ -112,5 +112,13 @@ def test_what_nobody_is_sure_of_is_no_party():
 )
 def test_a_factor_is_found_as_people_say_it(said: str, meant: str, sign: int):
     session = QuerySession(seen(paper(1, "2024-01-01", ("限产推高硅料价格。", moves(CUT, PRICE, 0, 1)))))
-    found, move = factor(session, said)
-    assert ([entity.name for entity in found], move) == ([meant], sign)
+    found = factor(session, said)
+    assert ([entity.name for entity in found.entities], found.sign) == ([meant], sign)
+
+
+def test_a_scope_narrows_an_event_that_is_wider():
+    """What is stated of 限产 where 云南 is named answers for 云南限产, the rest does not."""
+    facts = moves(CUT, LONGI, 0, -1), moves(CUT, TONGWEI, 0, 1)
+    view = seen(paper(1, "2024-01-01", ("云南限产拖累隆基绿能。", facts[0]), ("四川限产利好通威股份。", facts[1])))
+    answer = impact(view, "云南限产")
+    assert [(party.entity.id, party.sign) for party in answer.parties] == [(LONGI, -1)]
