@@ -24,7 +24,7 @@ from kg.service.base import open_kb
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kg.query.exposure import Party
+    from kg.query.answers import Party
     from kg.service.base import KnowledgeBase
 
 DATA = Path(os.environ.get("LIANTU_DATA", "../shared/data"))

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
         ImpactAnswer,
         Link,
         Node,
+        Party,
         Passage,
         Path,
         ProfileAnswer,
         RelateAnswer,
         ThemeAnswer,
     )
-    from kg.query.exposure import Party
     from kg.query.session import QuerySession
     from kg.query.stats import BaseStats
     from kg.query.themes.biography import Biography

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from kg.query.ask.wire import answer_out
 from kg.query.browse.conversions import GraphAnswer
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from kg.model import Chunk, Community, Entity, Fact
     from kg.query.ask.understand import Understood
-    from kg.query.exposure import Party
     from kg.query.themes.biography import Biography
 
 
@@ -133,6 +132,28 @@ class Exposure:
     role: str
     node: Node
     links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Someone whom the move of a factor touches: `sign` +1 gains, −1 pays; `reason` says why in words.
+
+    `basis` is stated (of this move), mirrored (of the opposite one, turned round) or inferred (from roles). `against`
+    are the facts that say the opposite; the latest view leads.
+    """
+
+    entity: Entity
+    sign: int
+    basis: Literal["stated", "mirrored", "inferred"]
+    reason: str
+    facts: tuple[Fact, ...]
+    citations: tuple[Citation, ...]
+    against: tuple[Citation, ...] = ()
+
+    @property
+    def contested(self) -> bool:
+        """Whether a source says the opposite."""
+        return bool(self.against)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,19 +13,18 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from kg.messages.words import word
 from kg.model import Kind, Modality, Polarity
+from kg.query.answers import Party
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kg.model import Entity, Fact
-    from kg.query.answers import Citation
     from kg.query.session import QuerySession
 
-Basis = Literal["stated", "mirrored", "inferred"]
 PARTIES: Final = frozenset({Kind.COMPANY, Kind.INDUSTRY, Kind.PRODUCT, Kind.BUSINESS})
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
@@ -83,28 +82,6 @@ def indicator_polarity(indicator: str) -> int:
     if indicator.endswith(_BURDENS):
         return -1
     return 1 if indicator.endswith(_GAINS) else 0
-
-
-@dataclass(frozen=True, slots=True)
-class Party:
-    """Someone whom a move touches: `sign` +1 gains, −1 pays; `reason` says why in words.
-
-    `basis` is stated (of this move), mirrored (of the opposite one, turned round) or inferred (from roles). `against`
-    are the facts that say the opposite; the latest view leads.
-    """
-
-    entity: Entity
-    sign: int
-    basis: Basis
-    reason: str
-    facts: tuple[Fact, ...]
-    citations: tuple[Citation, ...]
-    against: tuple[Citation, ...] = ()
-
-    @property
-    def contested(self) -> bool:
-        """Whether a source says the opposite."""
-        return bool(self.against)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from kg.graph.snapshot import Direction
     from kg.model import Entity, Fact
-    from kg.query.answers import Link
-    from kg.query.exposure import Party
+    from kg.query.answers import Link, Party
     from kg.query.session import Step
     from kg.store.port import View
 

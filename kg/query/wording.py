@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.model import Entity, Fact, Value
-    from kg.query.answers import Citation, Link, Path
-    from kg.query.exposure import Party
+    from kg.query.answers import Citation, Link, Party, Path
     from kg.query.session import QuerySession
 
 ROLES = ("maker", "upstream", "downstream", "user")

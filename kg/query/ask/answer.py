@@ -44,10 +44,9 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.model import Entity
-    from kg.query.answers import Citation, ImpactAnswer, Link
+    from kg.query.answers import Citation, ImpactAnswer, Link, Party
     from kg.query.ask.evidence import ScoredSentence
     from kg.query.ask.understand import Understood
-    from kg.query.exposure import Party
     from kg.store.port import View
 
 _PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14

@@ -26,7 +26,7 @@ from tests.kg.query.world import (
 
 if TYPE_CHECKING:
     from kg.model import Fact
-    from kg.query.exposure import Party
+    from kg.query.answers import Party
 
 
 def parties(*facts: Fact, direction: int = 1, name: str = "硅料价格") -> dict[str, Party]:
