@@ -256,13 +256,14 @@ def _makers_of_downstream(session: QuerySession, thing: str) -> set[str]:
 def _roles(session: QuerySession, thing: str) -> list[_Role]:
     """Return who makes, holds, buys or replaces a thing, by the roles that relations.yaml gives to the ends."""
     found: list[_Role] = []
+    name_of = session.name(thing)
     for name, relation in session.words.relations.items():
         for end, role in relation.roles.items():
             is_subject = end == "subject"
             far = session.view.facts(
                 relation=name, subject=None if is_subject else thing, object=thing if is_subject else None
             )
-            facts = _firm(session, islice(far, _EACH))
+            facts = [fact for fact in _firm(session, islice(far, _EACH)) if role != "maker" or not _buys(fact, name_of)]
             found += [_Role(fact.subject if is_subject else fact.object, role, fact) for fact in facts]
     makers = [each for each in found if each.role == "maker"]
     for name, relation in session.words.relations.items():
@@ -271,6 +272,14 @@ def _roles(session: QuerySession, thing: str) -> list[_Role]:
                 for fact in _firm(session, session.view.facts(relation=name, subject=maker.party)):
                     found.append(_Role(fact.object, "holder", fact))
     return found
+
+
+def _buys(fact: Fact, thing: str) -> bool:
+    """Whether each sentence of a maker says that the thing is bought in: 「硅料外采比例高」."""
+    bought = re.compile(
+        f"{re.escape(thing)}[^，。；]{{0,4}}(?:外采|外购|采购)|(?:外采|外购|采购)[^，。；]{{0,6}}{re.escape(thing)}"
+    )
+    return all(bought.search(item.quote) for item in fact.evidence)
 
 
 def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
