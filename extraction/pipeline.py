@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from extraction.certainty.signs import one_sign
+from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
 from extraction.claims.relations.frames import FrameReader
 from extraction.claims.relations.precedence import settled
@@ -89,7 +91,12 @@ class Extractor:
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
-        self._readers: list[ClaimReader] = [FrameReader(), PatternReader(), FigureReader(self._lexicon)]
+        self._readers: list[ClaimReader] = [
+            FrameReader(),
+            PatternReader(),
+            FigureReader(self._lexicon),
+            EffectReader(),
+        ]
         linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
         if edges is not None:
             self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
@@ -133,7 +140,7 @@ class Extractor:
         firms = firms_of_persons(annotated.sentences, claims)
         claims = [
             (claim_within_firms(claim, firms), sentence)
-            for claim, sentence in claims
+            for claim, sentence in one_sign(claims)
             if claim.confidence >= self._min_confidence
         ]
         replied_at = max((reply.at for reply in replies), default=recorded_at)

@@ -70,6 +70,7 @@ class Claim(Struct, frozen=True):
     modality: Modality | None = None
     listing: bool = False
     own_clause: bool = False
+    signed: bool = False  # the directions are read from words, not guessed by a model
     named: tuple[tuple[int, int, EntityMention], ...] = ()
     reader: str = PATTERNS
 

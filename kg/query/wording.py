@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.model import Entity, Fact, Value
-    from kg.query.answers import Citation, Link, Path
+    from kg.query.answers import Citation, Link, Party, Path
     from kg.query.session import QuerySession
 
 ROLES = ("maker", "upstream", "downstream", "user")
@@ -219,6 +219,12 @@ def _moved(session: QuerySession, entity_id: str, direction: int) -> str:
 def coded(entity: Entity, lang: Lang) -> str:
     """Return a name with its first code."""
     return word("coded", lang, name=entity.name, code=entity.codes[0]) if entity.codes else entity.name
+
+
+def party_text(party: Party, lang: Lang) -> str:
+    """Return a party with its code and why it gains or pays: 已述, or 推断：生产碳酸锂; and whether views differ."""
+    reason = party.reason if party.basis != "inferred" else word("exposure.inferred", lang, reason=party.reason)
+    return coded(party.entity, lang) + noted(reason, lang) + (word("print.contested", lang) if party.contested else "")
 
 
 def behind(name: str, said: str, lang: Lang) -> str:
