@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +15,7 @@ from extraction.documents.open_file import walk
 from extraction.facts.near_duplicates import DuplicateIndex
 from extraction.intake import FileChange, Intake
 from extraction.pipeline import Extractor
-from extraction.reading import FileReader
+from extraction.reading import LIMITS, FileReader
 from extraction.workers import ordered_map
 from kg.errors import DocumentError
 from kg.settings import Settings
@@ -41,6 +42,7 @@ class Job:
     names: Path | None = None  # the user's own names and synonyms
     edge_model: str = "shipped"
     min_confidence: float = Settings().min_confidence  # facts below it are not stored
+    read_seconds: float = Settings().read_seconds  # processor time that opening a file may take
     ray: str = ""  # address of a Ray cluster that reads; empty: processes of this machine
 
 
@@ -61,6 +63,7 @@ class Outcome:
     characters: int = 0
     seconds: float = 0.0
     refused: list[DocumentError] = field(default_factory=list)
+    passed_over: Counter[str] = field(default_factory=Counter)  # files of unknown kinds in folders, by ending
 
 
 def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = lambda *_: None) -> Outcome:
@@ -73,8 +76,9 @@ def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = l
     """
     started = time.perf_counter()
     outcome = Outcome()
-    files = list(walk(job.paths))
-    reader = FileReader(job.recorded_at.date(), job.published_on)
+    files = list(walk(job.paths, outcome.passed_over))
+    limits = replace(LIMITS, seconds=job.read_seconds)
+    reader = FileReader(job.recorded_at.date(), job.published_on, limits)
     with closing(reader), store.writer() as writer:
         intake = Intake(store, reader)
         files_done = count(1)

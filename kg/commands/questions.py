@@ -16,6 +16,7 @@ from kg.commands.options import (
     configured_model,
     json_option,
     view_options,
+    weak_option,
 )
 from kg.commands.printing import (
     print_ask,
@@ -48,14 +49,16 @@ _direction = click.option(
 
 
 def _question(command: Callable[..., Any]) -> Callable[..., Any]:
-    return view_options(confidence_option(json_option(lang_option(command))))
+    return view_options(confidence_option(weak_option(json_option(lang_option(command)))))
 
 
 def _opened(options: Mapping[str, Any], **more: Any) -> KnowledgeBase:
     from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
 
     given = {name: options[name] for name in ("lang", "min_confidence")}
-    return open_kb(options["kb"], **given, **more)
+    base = open_kb(options["kb"], **given, **more)
+    base.weak = options["weak"]
+    return base
 
 
 def _answered(
@@ -74,8 +77,7 @@ def _answered(
         else:
             show(session, answer)
             if session.below:
-                least = f"{session.min_confidence:g}"
-                click.echo(word("print.below", session.lang, count=session.below, least=least))
+                click.echo(word("print.below", session.lang, count=session.below))
     return answer
 
 

@@ -126,7 +126,9 @@ class Answering:
         self._lock = Lock()
         self._kept: OrderedDict[_Question, bytes] = OrderedDict()
         self._size = 0
-        self._build = hashlib.sha256(f"{version('liantu')} {kb.lang} {kb.min_confidence}".encode()).hexdigest()[:8]
+        self._build = hashlib.sha256(
+            f"{version('liantu')} {kb.lang} {kb.min_confidence} {kb.weak}".encode()
+        ).hexdigest()[:8]
 
     async def run(self, work: Callable[[], _Result]) -> _Result:
         """Run among the questions that need no model.

@@ -66,9 +66,10 @@ class ViewClocks(TypedDict, total=False):
 
 
 class ViewOptions(ViewClocks, total=False):
-    """`ViewClocks`, and the least confidence of the facts that support the answer."""
+    """`ViewClocks`, the least confidence of the facts that support the answer, and whether weak ones are shown."""
 
     min_confidence: float | None
+    weak: bool | None
 
 
 class KnowledgeBase:
@@ -83,6 +84,7 @@ class KnowledgeBase:
         store: the store, for `ingest`, `run_week` and raw views.
         lang: the language of wordings.
         min_confidence: the threshold of calls that give none.
+        weak: whether calls that say nothing of it show weak facts, marked and last.
         model: writes `prose`; None if there is none.
         vectors: the index of vectors with its encoder; None if the base has no place for one.
     """
@@ -95,8 +97,9 @@ class KnowledgeBase:
         min_confidence: float = ANSWERED,
         model: Model | None = None,
         vectors: VectorSearch | None = None,
+        weak: bool = True,
     ) -> None:
-        self.store, self.lang, self.min_confidence = store, lang, min_confidence
+        self.store, self.lang, self.min_confidence, self.weak = store, lang, min_confidence, weak
         self.model, self.vectors = model, vectors
         self._stats = PerView(stats)
         self._names = PerView(lambda session: KnownNames(session.view))
@@ -108,10 +111,12 @@ class KnowledgeBase:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
         threshold = options.get("min_confidence")
         threshold = self.min_confidence if threshold is None else threshold
+        weak = options.get("weak")
+        weak = self.weak if weak is None else weak
         try:
             with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
-                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found)
+                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found, weak=weak)
         except KgError as error:
             error.lang = self.lang
             raise
@@ -326,7 +331,14 @@ class PinnedBase(KnowledgeBase):
     """The knowledge base of one session, which its questions give no options; one thread only."""
 
     def __init__(self, kb: KnowledgeBase, pin: QuerySession) -> None:
-        super().__init__(kb.store, lang=kb.lang, min_confidence=pin.min_confidence, model=kb.model, vectors=kb.vectors)
+        super().__init__(
+            kb.store,
+            lang=kb.lang,
+            min_confidence=pin.min_confidence,
+            model=kb.model,
+            vectors=kb.vectors,
+            weak=pin.weak,
+        )
         self.pin = pin
 
     @contextmanager

@@ -128,6 +128,9 @@ class SureQuestion(DatedQuestion):
     """A question that facts support."""
 
     min_confidence: Confidence = None
+    weak: Annotated[
+        bool | None, Field(description="也列出把握较弱的事实，有标记 · also facts that are weak, marked as such")
+    ] = None
 
 
 class ChainQuestion(SureQuestion):
@@ -229,7 +232,7 @@ class FactsQuestion(SureQuestion):
             ids=tuple(self.id),
             superseded=self.superseded,
         )
-        kept = ("as_of", "known_at", "min_confidence", "after", "limit")
+        kept = ("as_of", "known_at", "min_confidence", "weak", "after", "limit")
         return {"wanted": wanted, **{name: getattr(self, name) for name in kept}}
 
 
