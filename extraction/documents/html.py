@@ -6,23 +6,25 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
 from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
+from extraction.documents.publication_day import read_day
 from extraction.documents.table import Cell, cell_text, raised, spread, table_from_grid
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from selectolax.lexbor import LexborNode
 
     from extraction.documents.metadata import SourceFile
 
+    _Styles = dict[int, tuple[LexborNode, dict[str, str]]]  # elements and their declarations
 
 HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
 
@@ -44,8 +46,130 @@ _UNCLOSED = frozenset(
 )
 
 
-def parse(markup: str, source: str) -> LexborHTMLParser:
+_RULE = re.compile(r"([^{}]{1,200})\{([^{}]{1,2000})\}")
+_AT_RULE = re.compile(r"@[^{};]{0,200}\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}|/\*.*?\*/", re.DOTALL)  # @media print {…}
+_SELECTOR = re.compile(r"[\w\s.#>*-]+")
+_DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;]+)")
+_SHOWING = frozenset({"color", "background", "background-color", "display", "visibility", "opacity", "font-size"}) | {
+    "text-indent",
+    "left",
+}
+_HIDING = re.compile(
+    r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|opacity:0?(?:\.0\d*)?(?=;|$)|font-size:[01]?(?:\.\d+)?(?:px|pt)?(?=;|$)"
+    r"|(?:text-indent|left):-\d{3,}|color:(?:transparent|rgba\([^)]*,0?(?:\.0*)?\)))"
+)
+_MAX_RULES, _MAX_STYLED = 500, 20_000  # rules of a page's sheets, and elements that they match
+_COLOURS = {"white": "ffffff", "black": "000000"}
+
+
+def _declarations(text: str) -> dict[str, str]:
+    return {name: value.strip() for name, value in _DECLARATION.findall(text.lower()) if name in _SHOWING}
+
+
+def _colour(value: str) -> str:
+    """Return a colour as six hexadecimal digits, "" if it is none of the plain notations.
+
+    >>> _colour("#FFF"), _colour("rgb(255, 255, 255)"), _colour("white url(a.png)")
+    ('ffffff', 'ffffff', '')
+    """
+    plain = value.lower().replace("!important", "").strip().replace(" ", "")
+    if numbers := re.fullmatch(r"rgba?\((\d{1,3}),(\d{1,3}),(\d{1,3})(?:,1(?:\.0*)?)?\)", plain):
+        return "".join(f"{int(number):02x}" for number in numbers.groups())
+    if shades := re.fullmatch(r"#?([0-9a-f]{3}|[0-9a-f]{6})", plain):
+        return shades[1] if len(shades[1]) > 3 else "".join(2 * shade for shade in shades[1])  # noqa: PLR2004
+    return _COLOURS.get(plain, "")
+
+
+def drop_unseen(tree: LexborHTMLParser) -> list[str]:
+    """Remove the elements that a reader of the page does not see, by their attributes or style; return their texts."""
+    styles = _styles(tree)
+    behind: dict[int, str] = {}
+    hidden = {node.mem_id: node for node, style in styles.values() if _is_unseen(node, style, styles, behind)}
+    hidden |= {node.mem_id: node for node in tree.css("[hidden]")}
+    within: dict[int, bool] = {}
+    outer = [node for node in hidden.values() if not _is_within(node.parent, hidden, within)]
+    texts = [" ".join(node.text(separator=" ").split()) for node in outer if node.tag not in HIDDEN]
+    for node in outer:
+        node.decompose()
+    return [text for text in texts if text]
+
+
+def _styles(tree: LexborHTMLParser) -> _Styles:
+    """Return the elements whose style says how they are shown, each with its declarations."""
+    found: _Styles = {}
+    sheets = "\n".join(node.text() for node in tree.css("style"))
+    rules = [rule for rule in _RULE.findall(_AT_RULE.sub("", sheets)) if _SELECTOR.fullmatch(rule[0])]
+    matched = 0
+    for selectors, body in rules[:_MAX_RULES]:
+        declared = _declarations(body)
+        for node in _selected(tree, selectors) if declared and matched < _MAX_STYLED else ():
+            matched += 1
+            found.setdefault(node.mem_id, (node, {}))[1].update(declared)
+    for node in tree.css("[style], [bgcolor], font[color]"):
+        attributes = node.attributes
+        declared = _declarations(attributes.get("style") or "")
+        declared |= {"background": colour} if (colour := attributes.get("bgcolor")) else {}
+        declared |= {"color": colour} if node.tag == "font" and (colour := attributes.get("color")) else {}
+        found.setdefault(node.mem_id, (node, {}))[1].update(declared)
+    return found
+
+
+def _selected(tree: LexborHTMLParser, selectors: str) -> list[LexborNode]:
+    try:
+        return tree.css(selectors)
+    except SelectolaxError:  # a browser ignores a rule that it cannot read, too
+        return []
+
+
+def _is_unseen(node: LexborNode, style: dict[str, str], styles: _Styles, behind: dict[int, str]) -> bool:
+    if node.tag in {"html", "body"}:
+        return False
+    written = ";".join(f"{name}:{value}" for name, value in style.items())
+    if _HIDING.search(re.sub(r"\s|!important", "", written)):
+        return True
+    colour = _colour(style.get("color", ""))
+    return bool(colour) and _background(node, styles, behind) == colour
+
+
+def _background(node: LexborNode | None, styles: _Styles, behind: dict[int, str]) -> str:
+    """Return the colour behind an element: its own, its parents', else a page's white; "" if it is a picture."""
+    path: list[int] = []
+    colour = _COLOURS["white"]
+    while node is not None:
+        if node.mem_id in behind:
+            colour = behind[node.mem_id]
+            break
+        path.append(node.mem_id)
+        declared = styles[node.mem_id][1] if node.mem_id in styles else {}
+        if written := declared.get("background-color") or declared.get("background"):
+            colour = _colour(written)
+            break
+        node = node.parent
+    behind |= dict.fromkeys(path, colour)
+    return colour
+
+
+def _is_within(node: LexborNode | None, hidden: Container[int], known: dict[int, bool]) -> bool:
+    """Return whether an element is one of the hidden, or within one."""
+    path: list[int] = []
+    inside = False
+    while node is not None:
+        if node.mem_id in known or node.mem_id in hidden:
+            inside = known.get(node.mem_id, True)
+            break
+        path.append(node.mem_id)
+        node = node.parent
+    known |= dict.fromkeys(path, inside)
+    return inside
+
+
+def parse(markup: str, source: str, unseen: list[str] | None = None) -> LexborHTMLParser:
     """Parse HTML in linear time: the parser's is quadratic in the depth of elements and in their attributes.
+
+    Args:
+        markup: a page or a part of one.
+        source: the name used in error messages.
+        unseen: takes the texts that were removed because a reader of the page does not see them.
 
     Raises:
         DocumentError: beyond MAX_DEPTH or MAX_ATTRIBUTES.
@@ -62,7 +186,22 @@ def parse(markup: str, source: str) -> LexborHTMLParser:
             deepest = max(deepest, depth)
     if deepest > MAX_DEPTH:
         raise DocumentError(source, f"elements nested more than {MAX_DEPTH:,} deep", advice)
-    return LexborHTMLParser(markup)
+    tree = LexborHTMLParser(markup)
+    texts = drop_unseen(tree)
+    if unseen is not None:
+        unseen += texts
+    return tree
+
+
+def visible_text(markup: str, source: str) -> str:
+    """Return the visible text of a page, a line for each block.
+
+    Raises:
+        DocumentError: as `parse` does.
+    """
+    tree = parse(markup, source)
+    tree.strip_tags(HIDDEN)
+    return "\n".join(piece.text for piece in _pieces(tree))
 
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -122,11 +261,12 @@ def read_html(source: SourceFile) -> Document:
     Raises:
         DocumentError: undecodable, empty, or without a publication day.
     """
-    tree = parse(decode(source.data, source.name), source.name)
+    unseen: list[str] = []
+    tree = parse(decode(source.data, source.name), source.name, unseen)
     declared = _metadata(tree, source)
     tree.strip_tags(HIDDEN)
     pieces = judge(list(title_tables(_pieces(tree))), headings_known=True)
-    body = assemble(pieces)
+    body = assemble([*pieces, *(TextPiece(text, reason=Reason.UNSEEN) for text in unseen)])
     first = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
     head = from_head(body.text.split("\n"), source.today, title=first)
     return build(source, body, [declared, head, Metadata(codes=codes_of_title(declared.title))])
@@ -149,7 +289,8 @@ def _metadata(tree: LexborHTMLParser, source: SourceFile) -> Metadata:
         found = next((node for selector in selectors if (node := tree.css_first(selector))), None)
         values[name] = (found.attributes.get("content") or "") if found else ""
     stamp = tree.css_first("time[datetime]")
-    values["date"] = values["date"] or ((stamp.attributes.get("datetime") or "") if stamp else "")
+    stamped = (stamp.attributes.get("datetime") or "") if stamp else ""
+    values["date"] = values["date"] or (stamped if read_day(stamped) else "")  # it may be a duration
     title = tree.css_first("title")
     values["title"] = values["title"] or (re.split(r"\s[|–—_-]\s", title.text().strip())[0] if title else "")
     return from_mapping(values, source.today)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import frontmatter
 import yaml
 from markdown_it import MarkdownIt
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_FRONT_MATTER = 65_536
 _FRONT_MATTER = re.compile(r"\A-{3,}[ \t]*\n(.*?)\n-{3,}[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^([A-Za-z_\u4e00-\u9fff]{1,40})\s*:[ \t]+(.+)$", re.MULTILINE)
+_FIELD = re.compile(r"^([A-Za-z_\u4e00-\u9fff][A-Za-z0-9_ \u4e00-\u9fff-]{0,39}?)[ \t]*[:：][ \t]*(.+)$", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|~~")
 _CJK = r"[\u3000-\u9fff\uff00-\uffef]"
 _SOFT_BREAK = re.compile(rf"(?<={_CJK})\v(?={_CJK})")
@@ -69,15 +68,29 @@ def _parser_for(text: str) -> MarkdownIt:
 
 
 def split_front_matter(text: str) -> tuple[dict[str, object], str]:
-    """Split front matter from the body; malformed YAML is read line by line, so a stray colon costs one field."""
-    found = _FRONT_MATTER.match(text.lstrip("\ufeff"))
+    """Split front matter from the body.
+
+    What is no YAML (a full-width colon, no blank behind it, a stray colon) is read line by line, so that it costs no
+    other field. A field that is given twice with different values has all of them.
+    """
+    text = text.lstrip("\ufeff")
+    found = _FRONT_MATTER.match(text.lstrip())
     if not found or len(found[1]) > _MAX_FRONT_MATTER:
         return {}, text
+    written: dict[str, list[str]] = {}
+    for match in _FIELD.finditer(found[1]):
+        values = written.setdefault(match[1], [])
+        values += [value] if (value := match[2].strip().strip("\"'")) not in values else []
+    if not written:  # a rule, not the end of front matter
+        return {}, text
     try:
-        fields, body = frontmatter.parse(text.lstrip("\ufeff"))
+        read = yaml.load(found[1], Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
-        fields, body = {match[1]: match[2].strip("\"' ") for match in _FIELD.finditer(found[1])}, text[found.end() :]
-    return dict(fields), body
+        read = None
+    fields: dict[str, object] = {key: values if len(values) > 1 else values[0] for key, values in written.items()}
+    if isinstance(read, dict):
+        fields |= {str(key): value for key, value in read.items() if len(written.get(str(key), ())) < 2}  # noqa: PLR2004
+    return fields, text.lstrip()[found.end() :]
 
 
 def _with_whole_tables(text: str) -> str:

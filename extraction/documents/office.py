@@ -1,7 +1,8 @@
-"""Read Word, PowerPoint and Excel files with the libraries of the extra `office`."""
+"""Read Word, PowerPoint and Excel files with the libraries of the extra `office`, and CSV files without."""
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import zipfile
@@ -11,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
+from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head
 from extraction.documents.table import Cell, Grid, cell_text, spread, table_from_grid
 from kg.errors import DocumentError
@@ -58,6 +60,26 @@ def read_xlsx(source: SourceFile) -> Document:
     """
     opened, pieces = _read(source, "xlsx", _workbook, _of_sheets)
     return _document(source, opened.properties.title, pieces)
+
+
+def read_csv(source: SourceFile) -> Document:
+    """Read a table of values separated by commas, semicolons or tabs.
+
+    Raises:
+        DocumentError: undecodable, empty, without a publication day, or larger than 20,000 rows.
+    """
+    text = decode(source.data, source.name)
+    first = text.split("\n", 1)[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        rows = [row[:_MOST_COLUMNS] for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
+    except csv.Error as fault:
+        advice = "open it in an office program and save it again"
+        raise DocumentError(source.name, "not a readable csv file", advice) from fault
+    if len(rows) > _MOST_ROWS:
+        cause = f"the table has more than {_MOST_ROWS:,} rows"
+        raise DocumentError(source.name, cause, "split it into single documents")
+    return _document(source, None, [_table([[Cell(text) for text in row] for row in rows])])
 
 
 def _read(

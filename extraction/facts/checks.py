@@ -63,8 +63,8 @@ def revenue_is_plausible(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Pro
 
 
 def signed_where_causal(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
-    """Require a sign on causal facts and on no others."""
-    if (fact.sign != 0) != vocabulary()[fact.relation].signed:
+    """Allow a sign on causal facts only; one whose text states no direction has none."""
+    if fact.sign != 0 and not vocabulary()[fact.relation].signed:
         return Problem("sign", f"{fact.relation} with sign {fact.sign}")
     return None
 

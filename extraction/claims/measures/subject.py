@@ -44,7 +44,7 @@ from extraction.context.coreference import antecedent
 from extraction.context.places import places_in
 from extraction.names.gazetteer import COMPOUND_KINDS, indicator_of
 from extraction.sentence import EntityMention
-from extraction.text.clauses import clause_start, statement_start
+from extraction.text.clauses import IDENTIFYING, clause_start, statement_start
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.kinds import kind_of
@@ -410,11 +410,14 @@ def scope_of(annotated: AnnotatedSentence, measurement: Measurement) -> str | No
 
 
 def without(annotated: AnnotatedSentence, start: int, end: int) -> str:
-    """Return text[start:end] without dates and bracketed securities codes."""
+    """Return text[start:end] without dates, bracketed securities codes and what identifies a company in a bracket."""
+    aside = [(dated.start, dated.end) for dated in annotated.periods]
+    names = [ref.end for ref in annotated.refs if ref.kind == Kind.COMPANY and start <= ref.end < end]
+    aside += [found.span() for at in names if (found := IDENTIFYING.match(annotated.text, at))]
     kept, position = [], start
-    for dated in annotated.periods:
-        if start <= dated.start and dated.end <= end:
-            kept.append(annotated.text[position : dated.start])
-            position = dated.end
+    for begin, after in sorted(aside):
+        if position <= begin and after <= end:
+            kept.append(annotated.text[position:begin])
+            position = after
     kept.append(annotated.text[position:end])
     return CODE.sub("", "".join(kept))

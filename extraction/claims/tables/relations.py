@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kg.text.table_rows import PlacedRow
 
 _BASE_CONFIDENCE = 0.8
+_DOUBT = 0.7  # the share of it that does not depend on how surely the names are linked
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
 _RANKS = {str(number): f"第{word}大" for number, word in enumerate("一二三四五六七八九十", start=1)}
 _BETWEEN = re.compile(r"[、，,;；/／\n]|\s+|(?:以及|和|及|与)")
@@ -133,6 +134,10 @@ def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
 def _supplies(grid: _Grid, row: int, company: EntityMention | None) -> Iterator[Claim]:
     """Yield the customers or suppliers of the row's company, else of the report's."""
     own = grid.named(row, "company", Kind.COMPANY) or ((company,) if company and "company" not in grid.columns else ())
+    if len(own) != 1:  # of several makers it is not said which one sells to whom
+        goods = grid.named(row, "product", Kind.PRODUCT)
+        for buyer, good in product(grid.named(row, "customer", Kind.COMPANY), goods):
+            yield from _claim("uses", buyer, good, "table.buyers", ())
     for role in ("customer", "supplier"):
         others = grid.named(row, role, Kind.COMPANY)
         if len(own) != 1 or not others:
@@ -160,8 +165,8 @@ def _qualifiers(grid: _Grid, row: int, role: str) -> tuple[tuple[str, str], ...]
 
 def _produces(grid: _Grid, row: int) -> Iterator[Claim]:
     """Yield the makers of a product, or the products of a company."""
-    if {"customer", "supplier"} & grid.columns.keys():
-        return
+    if "supplier" in grid.columns:
+        return  # the goods are the supplier's
     makers = grid.named(row, "company", Kind.COMPANY)
     goods = grid.named(row, "product", Kind.PRODUCT)
     if len(makers) > 1 and len(goods) > 1:
@@ -211,7 +216,7 @@ def _claim(
             end=0,
             pattern=pattern,
             qualifiers=qualifiers,
-            confidence=_BASE_CONFIDENCE * min(subject.score, object_.score),
+            confidence=_BASE_CONFIDENCE * (_DOUBT + (1 - _DOUBT) * min(subject.score, object_.score)),
             modality=Modality.ASSERTED,  # forecasts in other cells do not apply
         )
 
