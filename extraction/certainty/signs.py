@@ -86,5 +86,5 @@ def _direction(end: EntityMention, read: str, text: str) -> str:
         return read
     if end.kind in _HAPPENS:
         return "down" if denied_after(text, end.start, end.end) else "none"
-    move = move_of(text, end.start, end.end, end.name) if end.kind == Kind.INDICATOR else None
+    move = move_of(text, end.start, end.end, name=end.name) if end.kind == Kind.INDICATOR else None
     return read if move is None or move.level else _DIRECTION[move.sign]

@@ -240,7 +240,7 @@ class _Walk:
             verb = last_step(self._text, start, ref.start)
             if verb is None:
                 continue
-            move = move_of(self._text, ref.start, ref.end, ref.name)
+            move = move_of(self._text, ref.start, ref.end, name=ref.name)
             move = None if move and move.level else move
             sign = move.sign if move else 0
             if not move and verb["lead"] is None:
