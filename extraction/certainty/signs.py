@@ -50,7 +50,7 @@ def _rank(claim: Claim) -> tuple[bool, bool, float]:
 
 
 def _agree(claim: Claim, best: Claim) -> bool:
-    return claim is best or (claim.polarity in {best.polarity, None} and claim.sign == best.sign and not best.signed)
+    return claim is best or (claim.polarity in {best.polarity, None} and claim.sign == best.sign)
 
 
 def _checked(claim: Claim, text: str) -> Claim:
