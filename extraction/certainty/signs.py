@@ -28,7 +28,7 @@ _UNCONFIRMED = 0.8  # of a direction that no word of the clause confirms
 _HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
 
 
-def settled(claims: Iterable[Read]) -> list[Read]:
+def one_sign(claims: Iterable[Read]) -> list[Read]:
     """Return the claims with checked directions; of two that contradict in one sentence, the surer."""
     checked = [(_checked(claim, annotated.text), annotated) for claim, annotated in claims]
     best: dict[tuple[object, ...], Claim] = {}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
 from kg.messages.words import listed, word
+from kg.query.profile import group_of
 from kg.query.wording import (
     ROLES,
     behind,
@@ -14,6 +16,7 @@ from kg.query.wording import (
     coded,
     direction_text,
     flow,
+    group_text,
     party_text,
     path_citations,
     path_text,
@@ -124,12 +127,11 @@ def print_profile(session: QuerySession, answer: ProfileAnswer) -> None:
         click.echo(word("print.names", lang, names=listed(names, lang)))
     if len(entity.codes) > 1:
         click.echo(word("print.codes", lang, codes=listed(entity.codes, lang)))
-    relation = ""
-    for link in answer.links:
-        if link.relation != relation:
-            relation = link.relation
-            _head(session, session.words[relation].wording[lang])
-        _print_link(session, link)
+    for (_, incoming), links in groupby(answer.links, key=lambda link: group_of(session, entity.id, link)):
+        group = list(links)
+        _head(session, group_text(session, group[0].relation, incoming=incoming))
+        for link in group:
+            _print_link(session, link)
 
 
 def print_themes(session: QuerySession, communities: Sequence[Community]) -> None:

@@ -189,19 +189,23 @@ def ask(question: str, *, prose: bool, **options: Any) -> None:
 
 
 def _print_prose(question: str, **options: Any) -> None:
+    from kg.query.grounding.prose import fault_text  # noqa: PLC0415 -- imported when called
+
     with _opened(options, model=configured_model(), encoder=configured_encoder()) as base:
         answer = base.prose(question, as_of=options["as_of"])
     if options["as_json"]:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2))
         return
     click.echo(answer.text)
-    cited = {cite for sentence in answer.sentences if sentence.kept for cite in sentence.cites}
-    for item in answer.context.items:
-        if item.id in cited:
-            citation = item.citations[0]
-            where = {"title": citation.title, "speaker": citation.speaker, "day": citation.published_on, "page": ""}
-            click.echo(f"  [{item.id}] " + word("source", base.lang, quote=citation.quote, **where))
+    shown: dict[str, None] = {}
     for sentence in answer.sentences:
+        cites = "".join(f"[{cite}]" for cite in sentence.cites)
+        for citation in sentence.citations:
+            page = word("context.page", base.lang, page=citation.page) if citation.page else ""
+            where = {"title": citation.title, "speaker": citation.speaker, "day": citation.published_on, "page": page}
+            shown[f"  {cites} " + word("source", base.lang, quote=citation.quote, **where)] = None
         if not sentence.kept:
-            faults = flow(sentence.faults, base.lang)
+            faults = flow((fault_text(fault, base.lang) for fault in sentence.faults), base.lang)
             click.echo(word("prose.dropped", base.lang, text=sentence.text, faults=faults), err=True)
+    for line in shown:
+        click.echo(line)

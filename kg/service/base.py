@@ -17,7 +17,7 @@ from kg.query.chain import chain
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.dual_level import dual_level
-from kg.query.grounding.prose import NoModel, prose
+from kg.query.grounding.prose import PROSE_TOKENS, NoModel, prose
 from kg.query.grounding.vectors import VectorSearch, index_beside
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
@@ -272,7 +272,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return context(session, question, budget_tokens=budget_tokens)
 
-    def prose(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ProseAnswer:
+    def prose(self, question: str, *, budget_tokens: int = PROSE_TOKENS, **options: Unpack[ViewOptions]) -> ProseAnswer:
         """Return an answer in prose by the model; sentences that their citations do not support are dropped, visibly.
 
         Raises:
@@ -283,8 +283,10 @@ class KnowledgeBase:
             raise NoModel
         revision = self.store.revision()
         with self.session(**options) as session:
-            found, names = context(session, question, budget_tokens=budget_tokens), self._names.of(session, revision)
-        return prose(found, self.model, names, lang=self.lang)
+            answer = ask(session, question)
+            found = context(session, question, budget_tokens=budget_tokens, answer=answer)
+            names = self._names.of(session, revision)
+        return prose(found, self.model, names, answer=answer, lang=self.lang)
 
     def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
         """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""

@@ -15,6 +15,7 @@ from kg.store.open import open_store
 from tests.kg.query.world import (
     LONGI,
     MARGIN,
+    MODULE,
     PRICE,
     PV,
     SILICON,
@@ -261,3 +262,14 @@ def test_a_long_path_is_no_answer_to_how_two_things_are_related():
     session = QuerySession(seen(*solar()), min_confidence=0.0)
     assert min(len(path.links) for path in relate(session, "阳光电源", "硅料").paths) > 2
     assert not [line for line in ask(session, "阳光电源和硅料的关系").lines if line.source == "graph"]
+
+
+@pytest.mark.parametrize("question", ["隆基绿能的客户有哪些", "谁供应组件", "供应组件"])
+def test_a_list_of_customers_is_answered_whole(question: str):
+    names = ["甲电站", "乙电站", "丙电站"]
+    sentence = "隆基绿能主营组件，客户包括甲电站、乙电站、丙电站。"
+    sold = [(sentence, claim(LONGI, "supplies", f"org:{name}")) for name in names]
+    answer = ask(seen(paper(1, "2024-01-01", (sentence, claim(LONGI, "produces", MODULE)), *sold)), question)
+    told = [line.text for line in answer.lines if line.source == "graph"]
+    assert answer.status == "answered"
+    assert all(f"隆基绿能 供应 {name}" in told for name in names)
