@@ -40,8 +40,8 @@ if TYPE_CHECKING:
         RelateAnswer,
         ThemeAnswer,
     )
+    from kg.query.browse.stats import BaseStats
     from kg.query.session import QuerySession
-    from kg.query.stats import BaseStats
     from kg.query.themes.biography import Biography
 
 _QUOTE = 120

@@ -12,6 +12,7 @@ from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.browse.pages import DocumentPart, part_of
+from kg.query.browse.stats import stats
 from kg.query.chain import chain
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
@@ -24,7 +25,6 @@ from kg.query.profile import profile
 from kg.query.relate import relate
 from kg.query.resolve import resolve_name
 from kg.query.session import ANSWERED, QuerySession
-from kg.query.stats import stats
 from kg.query.themes.listing import theme, themes
 from kg.service.search import EntityMatch, NameIndex, PerView, search
 from kg.store.open import open_store
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from kg.query.browse.diff import DiffAnswer
     from kg.query.browse.facts import FactsAnswer
     from kg.query.browse.neighbours import NeighboursAnswer
+    from kg.query.browse.stats import BaseStats
     from kg.query.grounding.context import ContextAnswer
     from kg.query.grounding.dual_level import Mode
     from kg.query.grounding.prose import ProseAnswer
     from kg.query.resolve import ResolveAnswer
-    from kg.query.stats import BaseStats
     from kg.store.port import Store
 
 

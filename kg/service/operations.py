@@ -32,13 +32,13 @@ from kg.query.browse.diff import DiffAnswer
 from kg.query.browse.facts import FactFilter, FactsAnswer
 from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
 from kg.query.browse.pages import DocumentPart
+from kg.query.browse.stats import BaseStats
 from kg.query.grounding.context import ContextAnswer
 from kg.query.grounding.dual_level import Mode  # noqa: TC001 -- pydantic reads it
 from kg.query.grounding.prose import PROSE_TOKENS, ProseAnswer
 from kg.query.history import HistoryAnswer
 from kg.query.plain import Answer, plain
 from kg.query.resolve import ResolveAnswer
-from kg.query.stats import BaseStats
 from kg.relations import vocabulary
 from kg.service.search import EntityMatch
 

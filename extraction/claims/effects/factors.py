@@ -57,7 +57,7 @@ def is_measure(ref: EntityMention) -> bool:
 
 def _factor(text: str, ref: EntityMention, before: EntityMention | None) -> Iterator[Factor]:
     if ref.kind == Kind.INDICATOR:
-        move = move_of(text, ref.start, ref.end, ref.name) if is_measure(ref) and not _is_result(ref) else None
+        move = move_of(text, ref.start, ref.end, name=ref.name) if is_measure(ref) and not _is_result(ref) else None
         if move and move.sign:
             yield Factor(ref, ref.start, move.end, move.sign)
     elif ref.kind in _HAPPENS:

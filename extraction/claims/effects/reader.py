@@ -240,7 +240,7 @@ class _Walk:
             verb = last_step(self._text, start, ref.start)
             if verb is None:
                 continue
-            move = move_of(self._text, ref.start, ref.end, ref.name)
+            move = move_of(self._text, ref.start, ref.end, name=ref.name)
             move = None if move and move.level else move
             sign = move.sign if move else 0
             if not move and verb["lead"] is None:
@@ -251,6 +251,8 @@ class _Walk:
 
     def _give(self, parties: Iterable[EntityMention], sign: int) -> None:
         for ref in parties:
+            if PHRASES["lacks"].search(self._text, max(0, ref.start - 4), max(0, ref.start)):
+                continue  # 「没有锂矿的电池企业受损」
             if not is_part(ref, self._own or [_elsewhere(self._factor)]):
                 self._claim(ref, sign)
 
