@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from extraction.text.clauses import IDENTIFYING
 from extraction.text.lexicon import phrases
 from kg.kinds import kind_of
 from kg.model import Kind
@@ -69,6 +70,7 @@ class Claim(Struct, frozen=True):
     modality: Modality | None = None
     listing: bool = False
     own_clause: bool = False
+    signed: bool = False  # the directions are read from words, not guessed by a model
     named: tuple[tuple[int, int, EntityMention], ...] = ()
     reader: str = PATTERNS
 
@@ -79,7 +81,7 @@ class AnnotatedSentence(Struct, frozen=True):
     `subject` is the default subject of a sentence that names none: the lead-in's, heading's or report's subject.
     `place` is the default place of its figures: the label's, title's or heading's. `company_scope`: a heading is about
     one company; `starts_block`: the sentence opens its paragraph or item; `estimated`: it inherits a period that was
-    marked as estimated (2025E).
+    marked as estimated (2025E); `fiscal`: the document states when the fiscal year of its company ends.
     """
 
     sentence: Sentence
@@ -96,6 +98,7 @@ class AnnotatedSentence(Struct, frozen=True):
     risk: bool = False
     outlook: bool = False
     estimated: bool = False
+    fiscal: bool = False
     date_problems: tuple[Problem, ...] = ()
 
     @property
@@ -140,7 +143,9 @@ _JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?(?:、|/|, )?(?:以及|�
 _PHRASES = phrases("pipeline/sentence")
 _DENIAL = _PHRASES["denial"]
 _DENIED = re.compile(f"(?={_DENIAL.pattern})")
-_TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
+_TAIL = re.compile(
+    rf"(?:{IDENTIFYING.pattern}|（[A-Za-z0-9.:\-/ ]{{2,16}}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?"
+)
 
 
 def mask(annotated: AnnotatedSentence, *, pairs: bool = False, kinds: frozenset[Kind] | None = None) -> Masked:

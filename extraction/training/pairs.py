@@ -36,7 +36,7 @@ def train(recipe: Recipe, model: str, log: Callable[[str], None]) -> None:
     """Add a second reading to a model, and calibrate both together; `model` is `shipped` or a folder.
 
     Raises:
-        KgError: as `recipe.train`.
+        KgError: as `recipe.train`, or when the model finds no candidates.
     """
     notes, held_out = read_both(recipe)
     folder = resources.files("extraction") / "models" / "data" if model == "shipped" else Path(model)
@@ -49,6 +49,8 @@ def train(recipe: Recipe, model: str, log: Callable[[str], None]) -> None:
     for item in items:
         _add_candidates(item, first)
     items = [item for item in items if len(item.states)]
+    if not items:
+        raise KgError("--model finds no candidates in the notes: train it on more notes or for more epochs")
     log(f"{len(notes)} notes to train on, {len(held_out)} to calibrate on; {len(items)} units with candidates")
     torch.manual_seed(recipe.seed)
     layers = _upper_layers((folder / "edges.onnx").read_bytes())

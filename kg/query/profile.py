@@ -70,12 +70,13 @@ def _by_relation(session: QuerySession, entity_id: str) -> list[list[Outline]]:
 
 
 def _strongest(session: QuerySession, said: list[Outline]) -> list[tuple[float, Claim]]:
-    """Return what the facts of one relation claim, the most witnessed first; a denial is a claim of its own."""
+    """Return what the facts of one relation claim, the most witnessed first, weak ones last; a denial is a claim."""
     weights: dict[Claim, list[float]] = defaultdict(list)
-    for outline in session.sure(said):
+    sure = {outline.claim for outline in session.sure(said)}
+    for outline in session.sure(said, weak=True):
         weights[outline.claim].append(outline.witnesses * outline.confidence)
-    ranked = sorted((-sum(each), claim) for claim, each in weights.items())
-    return [(-weight, claim) for weight, claim in ranked[:_PER_RELATION]]
+    ranked = sorted((claim not in sure, -sum(each), claim) for claim, each in weights.items())
+    return [(-weight, claim) for _, weight, claim in ranked[:_PER_RELATION]]
 
 
 def _facts(session: QuerySession, claim: Claim) -> list[Fact]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.model import Entity, Fact, Value
-    from kg.query.answers import Citation, Link, Path
+    from kg.query.answers import Citation, Link, Party, Path
     from kg.query.session import QuerySession
 
 ROLES = ("maker", "upstream", "downstream", "user")
@@ -221,6 +221,12 @@ def coded(entity: Entity, lang: Lang) -> str:
     return word("coded", lang, name=entity.name, code=entity.codes[0]) if entity.codes else entity.name
 
 
+def party_text(party: Party, lang: Lang) -> str:
+    """Return a party with its code and why it gains or pays: 已述, or 推断：生产碳酸锂; and whether views differ."""
+    reason = party.reason if party.basis != "inferred" else word("exposure.inferred", lang, reason=party.reason)
+    return coded(party.entity, lang) + noted(reason, lang) + (word("print.contested", lang) if party.contested else "")
+
+
 def behind(name: str, said: str, lang: Lang) -> str:
     """Return a name with what is said of it: 价格上升, price rises."""
     return name + said if lang == "zh" or not said or said.startswith(" ") else f"{name} {said}"
@@ -260,7 +266,8 @@ def _moves(entity_id: str, direction: str, lang: Lang) -> str:
 def _reports(session: QuerySession, fact: Fact, first: str, second: str) -> str:
     owner = first if first not in second else ""
     owned = behind(owner, second, session.lang) if owner else second
-    return f"{owned}{scoped(fact, 'scope', session.lang)} {value_text(fact.value, session.lang)}"
+    value = value_text(fact.value, session.lang, bound=fact.qualifier("bound") or "")
+    return f"{owned}{scoped(fact, 'scope', session.lang)} {value}"
 
 
 def _rates(session: QuerySession, fact: Fact, first: str, second: str) -> str:
@@ -306,7 +313,7 @@ _BODIES: Mapping[str, Callable[[QuerySession, Fact, str, str], str]] = {
 }
 
 
-def value_text(value: Value | None, lang: Lang = "zh") -> str:
+def value_text(value: Value | None, lang: Lang = "zh", *, bound: str = "") -> str:
     """Format a value in a language, in Chinese as it is written: 9.45亿元、同比 -12.3%、65–70美元/桶.
 
     >>> from kg.model import Value
@@ -314,8 +321,8 @@ def value_text(value: Value | None, lang: Lang = "zh") -> str:
     ('258.188亿元', '25.8188bn CNY')
     >>> value_text(Value(12.5, "元/股"), "en")
     '12.5 CNY/share'
-    >>> value_text(Value(-3.0, "pct", change="qoq"), "en")
-    'qoq -3pp'
+    >>> value_text(Value(-3.0, "pct", change="qoq"), "en"), value_text(Value(5e10, "元", "亿"), bound="≥")
+    ('qoq -3pp', '≥500亿元')
     """
     if value is None:
         return ""
@@ -325,7 +332,7 @@ def value_text(value: Value | None, lang: Lang = "zh") -> str:
         number = f"{number}–{_digits(value.high / factor)}"
     sign = "+" if value.number > 0 and value.change not in _LEVELS else ""
     change = word(f"change.{value.change}", lang) if value.change else ""
-    return f"{change} {sign}{number}{scale}{_unit(value, lang)}".strip()
+    return f"{change} {bound}{sign}{number}{scale}{_unit(value, lang)}".strip()
 
 
 def _unit(value: Value, lang: Lang) -> str:

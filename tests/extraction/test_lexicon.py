@@ -69,6 +69,7 @@ def test_every_file_of_the_folder_is_known():
         "company_frames",
         "company_slots",
         "cues",
+        "effects",
         "event_frames",
         "firms",
         "macro_indicators",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from extraction.claims.tables.cells import filled_down, without_notes
 from extraction.claims.tables.labels import RowClaim, as_sentence, link_texts, whole_name
 from extraction.dating.policy import stated_dates
 from extraction.sentence import CONTEXT, Claim, EntityMention
@@ -94,9 +95,9 @@ class TableRelations:
 
     def _grid(self, document: Document, title: str, rows: Sequence[PlacedRow], columns: Mapping[str, int]) -> _Grid:
         """Link every item of every cell in one pass."""
-        body = rows[1:]
+        body = filled_down(rows[1:])
         places = [(r, c) for r, row in enumerate(body) for c in range(len(row.cells))]
-        items = [(place, item) for place in places for item in _items(body[place[0]].cells[place[1]])]
+        items = [(place, item) for place in places for item in _items(without_notes(body[place[0]].cells[place[1]]))]
         words = _TOPIC_CONFIDENCE.split(title)[0] if _TOPIC_CONFIDENCE.search(title) else ""
         topic_words = re.sub(r"^(?:图表|表格|表|图)?\s*\d*[:：]?\s*", "", normalise(words))
         lines, refs = link_texts(self._linker, [topic_words, *(item for _, item in items)], document)
@@ -116,6 +117,8 @@ def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for place, head in enumerate(plain):
         role = next((role for role, words in _HEADS.items() if role not in found and words.fullmatch(head)), "")
+        if role == "product" and any("产品" in other for other in plain[place + 1 :]) and "产品" not in head:
+            role = "stage"  # 环节 beside 产品
         if role:
             found[role] = place
     side = _OF_TITLE.search(title)

@@ -34,6 +34,7 @@ from kg.query.wording import (
     direction_text,
     distinct,
     flow,
+    party_text,
     path_citations,
     path_text,
 )
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.model import Entity, Fact
-    from kg.query.answers import Citation, ImpactAnswer, Link
+    from kg.query.answers import Citation, ImpactAnswer, Link, Party
     from kg.query.ask.evidence import ScoredSentence
     from kg.query.ask.understand import Understood
     from kg.store.port import View
@@ -258,7 +259,8 @@ def _chain(session: QuerySession, asked: Understood) -> _Composed:
         for stage in layer.stages[:_STAGES]:
             near = [link for link in links if stage.node.entity.id in (link.source, link.target)]
             shown = {node.entity.id for node in stage.companies}
-            names = listed((coded(node.entity, lang) for node in stage.companies), lang)
+            weak = word("print.weak", lang)
+            names = listed((coded(node.entity, lang) + weak * node.weak for node in stage.companies), lang)
             text = stage.node.entity.name + (word("colon", lang) + names if names else "")
             # each company that is shown has its sentence; a stage without companies shows what ties it to the chain
             of_companies = [link for link in near if link.source in shown]
@@ -291,7 +293,7 @@ def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> _C
     others = {entity.id for entity in asked.entities} - {answer.topic.id, answer.topic.about}
     near = others | {node.entity.id for node in answer.graph.nodes if node.entity.about in others}
     paths = [path for path in answer.paths if not others or near.intersection(path.nodes)]
-    affected = [node for node in answer.affected if not others or node.entity.id in others]
+    parties = [party for party in answer.parties if not others or party.entity.id in others]
     if asked.period:
         paths = [path for path in paths if _in_time(asked, path.links)]
     lang = session.lang
@@ -301,13 +303,12 @@ def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> _C
         first = answer.direction if answer.forward else answer.direction * path.sign
         lines.append(AnswerLine(path_text(session, path, first), path_citations(path, first), 1))
     lines = [line for line in lines if _speaks_of(asked, line)]
-    if not lines:
+    listed_parties = _party_lines(parties, lang)
+    if not lines and not listed_parties:
         return _NONE
-    lines.insert(0, AnswerLine(word("ask.effects" if answer.forward else "ask.causes", lang, factor=name)))
-    if affected:
-        lines.append(AnswerLine(word("ask.affected" if answer.forward else "ask.involved", lang)))
-        named = [(node, _moved_node(node, lang)) for node in affected[:_AFFECTED]]
-        lines += [AnswerLine(text, _node_citations(node, answer), 1) for node, text in named]
+    if lines:
+        lines.insert(0, AnswerLine(word("ask.effects" if answer.forward else "ask.causes", lang, factor=name)))
+    lines = [*listed_parties, *lines]
     if not others:
         lines += _exposed(answer, lang)
     if answer.counter and not others:
@@ -335,17 +336,15 @@ def _exposed(answer: ImpactAnswer, lang: Lang) -> list[AnswerLine]:
     return lines
 
 
-def _moved_node(node: Node, lang: Lang) -> str:
-    moved = word({1: "ask.gains", -1: "ask.loses", 0: "ask.unclear"}[node.direction], lang)
-    return f"{coded(node.entity, lang)}{word('colon', lang)}{moved}"
-
-
-def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:
-    """Return what a ranked name rests on: the causal links that reach it or what is about it, else how it is tied."""
-    near = {node.entity.id} | {other.entity.id for other in answer.graph.nodes if other.entity.about == node.entity.id}
-    causal = [link for link in answer.graph.links if link.relation == "affects" and link.target in near]
-    tied = [link for link in answer.graph.links if link.relation != "affects" and link.source == node.entity.id]
-    return _first_citations(causal or tied)
+def _party_lines(parties: Sequence[Party], lang: Lang) -> list[AnswerLine]:
+    """List who gains and who pays, stated before inferred, each with its reason."""
+    lines: list[AnswerLine] = []
+    for sign, name in ((1, "gains"), (-1, "loses")):
+        some = [party for party in parties if party.sign == sign][:_AFFECTED]
+        if some:
+            lines.append(AnswerLine(word("ask.layer", lang, name=word(f"exposure.{name}", lang))))
+        lines += [AnswerLine(party_text(each, lang), (*each.citations[:1], *each.against[:1]), 1) for each in some]
+    return lines
 
 
 def _relate(session: QuerySession, asked: Understood) -> _Composed:
