@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from extraction.certainty.signs import one_sign
+from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
+from extraction.claims.relations.frames import FrameReader
+from extraction.claims.relations.precedence import settled
 from extraction.context.coreference import Discourse
 from extraction.context.headings import Headings, read_heading
 from extraction.context.surroundings import (
@@ -23,7 +27,14 @@ from extraction.context.surroundings import (
     read_title,
     region_of,
 )
-from extraction.dating.policy import carry_period, is_estimate, read_periods, reported_week, title_period
+from extraction.dating.policy import (
+    FiscalYears,
+    carry_period,
+    is_estimate,
+    read_periods,
+    reported_week,
+    title_period,
+)
 from extraction.documents.metadata import stated_title
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
@@ -42,7 +53,6 @@ from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
-from kg.dating.reference import fiscal_year_end
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
@@ -81,7 +91,12 @@ class Extractor:
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
-        self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon)]
+        self._readers: list[ClaimReader] = [
+            FrameReader(),
+            PatternReader(),
+            FigureReader(self._lexicon),
+            EffectReader(),
+        ]
         linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
         if edges is not None:
             self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
@@ -119,14 +134,13 @@ class Extractor:
         """
         document = replace(document, signature=signature(_kept_text(document)))
         annotated = self.annotate(document)
-        local = [row for reader in self._readers for row in reader.read(annotated)]
-        claims, refused = self._model_reader.combine(annotated, local, replies)
         cells, unclear = self._tables.read(annotated)
-        claims += cells
+        local = settled([*(row for reader in self._readers for row in reader.read(annotated)), *cells])
+        claims, refused = self._model_reader.combine(annotated, local, replies)
         firms = firms_of_persons(annotated.sentences, claims)
         claims = [
             (claim_within_firms(claim, firms), sentence)
-            for claim, sentence in claims
+            for claim, sentence in one_sign(claims)
             if claim.confidence >= self._min_confidence
         ]
         replied_at = max((reply.at for reply in replies), default=recorded_at)
@@ -179,7 +193,7 @@ class Extractor:
         period: Period | None = None
         before: TextLine | None = None
         estimated = False
-        year_end = fiscal_year_end(document.text)
+        fiscal = FiscalYears(base, ((line.sentence.text, names) for line, names in zip(lines, refs, strict=True)))
         opening = [line.sentence.text for line in lines[:_OPENING_LINES]]
         week = cache(partial(reported_week, opening, document.published_on))
         out: dict[int, AnnotatedSentence] = {}
@@ -201,7 +215,10 @@ class Extractor:
                 around = self._block_surroundings(line, names, around, document.published_on)
                 period = around.period(headings.period)
             named, subject = discourse.resolve(text, names, around)
-            periods, impossible = read_periods(text, document.published_on, period, fiscal_year_end=year_end, week=week)
+            year_end = fiscal.of(named, subject)
+            periods, impossible = read_periods(
+                text, document.published_on, period, fiscal_year_end=year_end or 12, week=week
+            )
             out[number] = AnnotatedSentence(
                 sentence=line.sentence,
                 refs=tuple(named),
@@ -216,10 +233,12 @@ class Extractor:
                 heading=headings.texts,
                 risk=headings.risk,
                 outlook=headings.outlook,
+                fiscal=year_end is not None,
                 estimated=estimated and not any(dated.role == "stated" for dated in periods),
                 date_problems=tuple(impossible),
             )
-            period, estimated, before = carry_period(text, periods, period), is_estimate(periods, estimated), line
+            period = carry_period(text, periods, period, fiscal=year_end is not None)
+            estimated, before = is_estimate(periods, estimated), line
         return out
 
     def _block_surroundings(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from extraction.documents.cleaning import CandidateLine, clean, is_table_label
 from extraction.documents.encoding import normalise
-from extraction.documents.tables import Table, table_from_text
+from extraction.documents.table import Table, table_from_text
 from kg.model import Block, BlockKind, Removed
 
 if TYPE_CHECKING:

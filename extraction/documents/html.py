@@ -13,7 +13,7 @@ from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
 from extraction.documents.publication_day import read_day
-from extraction.documents.tables import table_from_rows
+from extraction.documents.table import Cell, cell_text, raised, spread, table_from_grid
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 
@@ -204,17 +204,6 @@ def visible_text(markup: str, source: str) -> str:
     return "\n".join(piece.text for piece in _pieces(tree))
 
 
-def strip_tags(markup: str, source: str) -> str:
-    """Return the visible text; scripts and styles are removed with their content.
-
-    Raises:
-        DocumentError: as `parse` does.
-    """
-    tree = parse(markup, source)
-    tree.strip_tags(HIDDEN)
-    return " ".join(tree.text(separator=" ").split())
-
-
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
     {
@@ -236,6 +225,9 @@ _BLOCKS = frozenset(
     }
     | {"figcaption", "caption", "header", "footer", "nav", "aside", "form", "table", "ul", "ol", "center", "br", "hr"}
 )
+STRUCK_OUT = frozenset({"del", "s", "strike"})  # not stated any more
+RAISED = frozenset({"sup"})  # a mark of a note, apart from the number before it
+_MOST_ROWS, _MOST_COLUMNS, _SPAN_DIGITS = 20_000, 100, 5
 _NAVIGATION_TAGS = frozenset({"nav", "footer", "aside", "form", "menu", "dialog"})
 _MAIN = ("article", "main", "[role=main]")
 _META = {
@@ -280,6 +272,17 @@ def read_html(source: SourceFile) -> Document:
     return build(source, body, [declared, head, Metadata(codes=codes_of_title(declared.title))])
 
 
+def html_pieces(markup: str, source: str) -> list[TextPiece]:
+    """Return the pieces of a fragment of HTML, such as a table within Markdown.
+
+    Raises:
+        DocumentError: as `parse` does.
+    """
+    tree = parse(markup, source)
+    tree.strip_tags(HIDDEN)
+    return list(_pieces(tree))
+
+
 def _metadata(tree: LexborHTMLParser, source: SourceFile) -> Metadata:
     values: dict[str, object] = {}
     for name, selectors in _META.items():
@@ -305,6 +308,9 @@ def _pieces(tree: LexborHTMLParser) -> Iterator[TextPiece]:
             words.append(node.text_content or "")
             continue
         tag = (node.tag or "") if node is not None else ""
+        if node is not None and tag in RAISED | STRUCK_OUT:
+            words.append(raised(node.text()) if tag in RAISED else "")
+            continue
         if node is not None and tag not in _BLOCKS:
             stack += [(child, place) for child in reversed(list(node.iter(include_text=True)))]
             continue
@@ -345,7 +351,50 @@ def _table(node: LexborNode, reason: str) -> TextPiece | None:
         or len(node.css("td > p")) > len(node.css("tr")) * 8
     ):
         return None
-    rows = [[" ".join(cell.text().split()) for cell in row.css("td, th")] for row in node.css("tr")]
     caption = node.css_first("caption")
-    table = table_from_rows(rows, title=caption.text() if caption else "")
+    table = table_from_grid(_grid(node), title=inline_text(caption) if caption else "")
     return table_piece(table, reason=reason) if table else None
+
+
+def _grid(table: LexborNode) -> list[list[Cell | None]]:
+    """Lay out the cells of a table, each at all places that its spans cover."""
+    rows = table.css("tr")[:_MOST_ROWS]
+    grid: list[list[Cell | None]] = [[] for _ in rows]
+    for number, row in enumerate(rows):
+        column = 0
+        for node in row.css("td, th"):
+            while column < len(grid[number]) and grid[number][column] is not None:
+                column += 1
+            if column >= _MOST_COLUMNS:
+                break
+            wide, high = _span(node, "colspan", _MOST_COLUMNS - column), _span(node, "rowspan", len(rows) - number)
+            cell = Cell(cell_text(inline_text(node), first=column == 0), head=node.tag == "th")
+            spread(grid, cell, (number, column, number + high, column + wide))
+            column += wide
+    return grid
+
+
+def _span(node: LexborNode, name: str, most: int) -> int:
+    """Return how many columns or rows a cell covers; a span of 0 rows goes on to the end of the table."""
+    stated = (node.attributes.get(name) or "1").strip()
+    count = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) <= _SPAN_DIGITS else 1
+    return min(count or (most if name == "rowspan" else 1), most)
+
+
+def inline_text(node: LexborNode) -> str:
+    """Return the text of an element on lines: breaks and blocks end one, struck-out text is left out, notes raised."""
+    parts: list[str] = []
+    stack: list[LexborNode | str] = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            parts.append(item)
+        elif item.is_text_node:
+            parts.append(" ".join((item.text_content or "").split("\n")))
+        elif item.tag in RAISED:
+            parts.append(raised(item.text()))
+        elif item.tag not in STRUCK_OUT:
+            ends = "\n" if item.tag in _BLOCKS else ""
+            stack += [ends, *reversed(list(item.iter(include_text=True))), ends]
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)

@@ -12,7 +12,7 @@ from extraction.documents.jsonl import read_jsonl
 from extraction.documents.markdown import read_markdown
 from extraction.documents.metadata import SourceFile
 from extraction.documents.office import read_csv, read_docx, read_pptx, read_xlsx
-from extraction.documents.pdf.reader import read_pdf
+from extraction.documents.pdf.reader import PARTIAL, read_pdf
 from extraction.documents.text import read_mail, read_text
 from kg.errors import DocumentError
 
@@ -37,6 +37,7 @@ _READERS: Mapping[str, Callable[[SourceFile], Document]] = {
     ".xlsx": read_xlsx,
     ".csv": read_csv,
 }
+MORE_TIME = "set KG_READ_SECONDS (setting read_seconds) to a higher number and read it again, or split it"
 _SEVERAL: Mapping[str, Callable[[SourceFile], Iterator[Document | DocumentError]]] = {
     ".jsonl": read_jsonl,
     ".eml": read_mail,
@@ -96,7 +97,11 @@ def read_file(path: Path, *, today: date, published_on: date | None = None) -> I
         if ending in _SEVERAL:
             yield from _SEVERAL[ending](source)
         else:
-            yield _READERS[ending](source)
+            document = _READERS[ending](source)
+            yield document
+            if PARTIAL in document.tags:
+                cause = f"pages after {len(document.pages)} are not read: they take too much processor time"
+                yield DocumentError(str(path), cause, MORE_TIME)
     except DocumentError as fault:
         yield fault
 

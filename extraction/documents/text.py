@@ -15,7 +15,7 @@ from extraction.documents.encoding import decode
 from extraction.documents.html import visible_text
 from extraction.documents.metadata import Metadata, build, from_head, from_mapping
 from extraction.documents.publication_day import find_days
-from extraction.documents.tables import table_from_text
+from extraction.documents.table import table_from_text
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pypdfium2.raw as pdfium
 
+from extraction.documents.table import raised
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _COLUMN_GAP = 2.0  # in line heights: wider gaps separate columns
 _WORD_GAP = 1.0  # in line heights: wider gaps separate table cells; justified Chinese lines stay below
+_SMALL, _RAISED = 0.8, 0.12  # of the line's size: height of a mark of a note, and how far it is above the base line
 _BOLD = 600
 _INVISIBLE = (3, 7)  # render modes that paint nothing
 _SMALLEST = 1.5  # points; nobody reads smaller print
@@ -227,12 +230,25 @@ def _close(raw: Any, first: int, run: Sequence[_Char], *, seen: bool) -> Iterato
     if not inked:
         return
     size = max(char.height for char in inked)  # in mixed text the Chinese height, the font size
-    words = tuple(word for word in _words(run, size) if word.text)
+    words = tuple(word for word in _words(_with_raised_marks(run, inked, size), size) if word.text)
     if not words:
         return
     top, bottom = min(char.top for char in inked), max(char.bottom for char in inked)
     upright = _is_upright(raw, first)
     yield PageLine(words, top, bottom, size, _is_bold(raw, first), upright, seen)
+
+
+def _with_raised_marks(run: Sequence[_Char], inked: Sequence[_Char], size: float) -> Sequence[_Char]:
+    """Return a run whose small raised digits are superscripts: the mark of a note does not join a number (3620¹亿)."""
+    if min(char.height for char in inked) > _SMALL * size:
+        return run
+    base = max(char.bottom for char in inked if char.height > _SMALL * size)
+    return [
+        replace(char, text=raised(char.text))
+        if char.height <= _SMALL * size and char.bottom < base - _RAISED * size
+        else char
+        for char in run
+    ]
 
 
 def _words(run: Sequence[_Char], size: float) -> Iterator[TextRun]:

@@ -92,7 +92,7 @@ def _spoken(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]
         at = folded.find(said)
         if at < 0 or (said.isascii() and _cuts_a_word(folded, at, at + len(said))):
             continue
-        entity = _best(session, meant)
+        entity = next((known for name in meant if (known := _best(session, name))), None)
         if entity:
             yield Named(at, at + len(said), entity), question[at : at + len(said)]
 
