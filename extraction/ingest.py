@@ -17,7 +17,7 @@ from extraction.pipeline import Extractor
 from extraction.reading import FileReader
 from extraction.workers import ordered_map
 from kg.errors import DocumentError
-from kg.settings import Settings
+from kg.settings import Settings, market_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -74,7 +74,7 @@ def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = l
     started = time.perf_counter()
     outcome = Outcome()
     files = list(walk(job.paths))
-    reader = FileReader(job.recorded_at.date(), job.published_on)
+    reader = FileReader(market_day(job.recorded_at), job.published_on)
     with closing(reader), store.writer() as writer:
         intake = Intake(store, reader)
         files_done = count(1)

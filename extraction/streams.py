@@ -23,7 +23,7 @@ from kg.securities.lists.shipped import parse_day
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from kg.securities.similar import NearNames
-from kg.settings import Settings
+from kg.settings import Settings, market_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -204,7 +204,7 @@ class Extraction:
 def _extract(extractor: Extractor, options: Extraction, record: Record, where: str) -> dict[str, Any]:
     if "id" not in record:
         raise DocumentError(where, 'missing "id"', "add one to match results to inputs")
-    document = read_record(record, SourceFile(Path(where), b"", options.read_at.date()))
+    document = read_record(record, SourceFile(Path(where), b"", market_day(options.read_at)))
     original = text_of(record)
     reading = extractor.extract(document, recorded_at=options.read_at)
     written = reading_on_wire(record["id"], reading, explain=options.explain)

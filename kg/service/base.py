@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from kg.errors import KgError
 from kg.llm.embeddings import OfflineEncoder
@@ -26,11 +26,13 @@ from kg.query.resolve import resolve_name
 from kg.query.session import ANSWERED, QuerySession
 from kg.query.stats import stats
 from kg.query.themes.listing import theme, themes
+from kg.service import operations as asked
+from kg.service.parameters import SureQuestion, checked
 from kg.service.search import EntityMatch, NameIndex, PerView, search
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import date, datetime
     from pathlib import Path
 
@@ -58,11 +60,18 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 
-class ViewClocks(TypedDict, total=False):
-    """What a question may see: published by the end of `as_of`, read by the instant `known_at` (with a time zone)."""
+Direction = Literal["up", "down", 1, -1]
+_SIGNS: Mapping[Direction, int] = {"up": 1, "down": -1}
 
-    as_of: date | None
-    known_at: datetime | None
+
+class ViewClocks(TypedDict, total=False):
+    """What a question may see: published by the end of `as_of`, read by the instant `known_at` (with a time zone).
+
+    A day is a date or ISO text; of an instant (`pandas.Timestamp`) it is the day in the market.
+    """
+
+    as_of: date | str | None
+    known_at: datetime | str | None
 
 
 class ViewOptions(ViewClocks, total=False):
@@ -104,6 +113,7 @@ class KnowledgeBase:
         self._orders = PerView(lambda session: FactOrder(session.snapshot))
 
     @contextmanager
+    @checked(SureQuestion)
     def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
         threshold = options.get("min_confidence")
@@ -122,6 +132,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             yield PinnedBase(self, session)
 
+    @checked(asked.ChainQuestion)
     def chain(self, topic: str, *, depth: int = 2, **options: Unpack[ViewOptions]) -> ChainAnswer:
         """Return the upstream, midstream and downstream of a product or industry, with companies.
 
@@ -131,24 +142,27 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return chain(session, topic, depth=depth)
 
-    def impact(self, factor: str, direction: int = 1, **options: Unpack[ViewOptions]) -> ImpactAnswer:
-        """Return what a factor's rise (direction 1) or fall (-1) leads to, as signed paths.
+    @checked(asked.ImpactQuestion)
+    def impact(self, factor: str, *, direction: Direction = "up", **options: Unpack[ViewOptions]) -> ImpactAnswer:
+        """Return what a factor's rise (direction up or 1) or fall (down or -1) leads to, as signed paths.
 
         Raises:
             UnknownName: when no entity has this name.
         """
         with self.session(**options) as session:
-            return impact(session, factor, direction)
+            return impact(session, factor, _SIGNS[direction])
 
-    def causes(self, effect: str, direction: int = 1, **options: Unpack[ViewOptions]) -> ImpactAnswer:
-        """Return what makes an effect rise (direction 1) or fall (-1), as signed paths.
+    @checked(asked.CausesQuestion)
+    def causes(self, effect: str, *, direction: Direction = "up", **options: Unpack[ViewOptions]) -> ImpactAnswer:
+        """Return what makes an effect rise (direction up or 1) or fall (down or -1), as signed paths.
 
         Raises:
             UnknownName: when no entity has this name.
         """
         with self.session(**options) as session:
-            return causes(session, effect, direction)
+            return causes(session, effect, _SIGNS[direction])
 
+    @checked(asked.RelateQuestion)
     def relate(self, first: str, second: str, **options: Unpack[ViewOptions]) -> RelateAnswer:
         """Return the most credible paths between two entities.
 
@@ -158,6 +172,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return relate(session, first, second)
 
+    @checked(asked.ProfileQuestion)
     def profile(self, name: str, **options: Unpack[ViewOptions]) -> ProfileAnswer:
         """Return the names, codes and facts of an entity.
 
@@ -167,6 +182,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return profile(session, name)
 
+    @checked(asked.HistoryQuestion)
     def history(self, factor: str, subject: str, **options: Unpack[ViewOptions]) -> HistoryAnswer:
         """Return what sources said of a factor's effect on a subject, by episode, oldest first.
 
@@ -176,7 +192,8 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return HistoryAnswer(*history(session, factor, subject))
 
-    def diff(self, since: date, *, name: str = "", limit: int = 50, **options: Unpack[ViewOptions]) -> DiffAnswer:
+    @checked(asked.DiffQuestion)
+    def diff(self, since: date | str, *, name: str = "", limit: int = 50, **options: Unpack[ViewOptions]) -> DiffAnswer:
         """Return the links that appeared, vanished, changed sign or were contradicted after a day.
 
         `name` limits them to an entity and what is about it; `as_of` ends the time that is compared.
@@ -187,6 +204,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return diff(session, since, name=name, limit=limit)
 
+    @checked(asked.NeighboursQuestion)
     def neighbours(
         self, name: str, wanted: NeighbourFilter | None = None, **options: Unpack[ViewOptions]
     ) -> NeighboursAnswer:
@@ -199,6 +217,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return neighbours(session, name, wanted)
 
+    @checked(asked.FactsQuestion)
     def facts(
         self, wanted: FactFilter | None = None, *, after: str = "", limit: int = 50, **options: Unpack[ViewOptions]
     ) -> FactsAnswer:
@@ -214,6 +233,7 @@ class KnowledgeBase:
             order = lambda: self._orders.of(session, revision)  # noqa: E731 -- built only if the filter needs it
             return find_facts(session, wanted or FactFilter(), order, after=after, limit=limit)
 
+    @checked(asked.StatsQuestion)
     def stats(self, **options: Unpack[ViewOptions]) -> BaseStats:
         """Return what the base holds: documents, days, publishers, facts by relation, main names."""
         revision = self.store.revision()
@@ -221,11 +241,13 @@ class KnowledgeBase:
             usual = session.min_confidence == self.min_confidence
             return self._stats.of(session, revision) if usual else stats(session)
 
+    @checked(asked.ResolveQuestion)
     def resolve(self, name: str, **options: Unpack[ViewClocks]) -> ResolveAnswer:
         """Return the entities that a name, alias, code or id may mean, with the reason, most connected first."""
         with self.session(**options) as session:
             return resolve_name(session, name)
 
+    @checked(asked.ThemesQuestion)
     def themes(self, *, level: int = 0, **options: Unpack[ViewClocks]) -> tuple[Community, ...]:
         """Return the themes of the last weekly run; level 0 is the coarsest.
 
@@ -235,6 +257,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return themes(session.view, level=level)
 
+    @checked(asked.ThemeQuestion)
     def theme(self, theme_id: str, **options: Unpack[ViewOptions]) -> ThemeAnswer:
         """Return a theme with its summary, biography and graph.
 
@@ -245,6 +268,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return theme(session, theme_id)
 
+    @checked(asked.PassagesQuestion)
     def passages(
         self, query: str, *, limit: int = 10, mode: Mode = "words", **options: Unpack[ViewClocks]
     ) -> list[Passage]:
@@ -257,16 +281,19 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return dual_level(session, query, mode=mode, limit=limit)
 
+    @checked(asked.AskQuestion)
     def ask(self, question: str, **options: Unpack[ViewOptions]) -> AskAnswer:
         """Answer a question in words; an unanswerable one has the status `not_found`."""
         with self.session(**options) as session:
             return ask(session, question)
 
+    @checked(asked.ContextQuestion)
     def context(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ContextAnswer:
         """Return what an answering model needs of a question, within a budget of tokens (an upper estimate)."""
         with self.session(**options) as session:
             return context(session, question, budget_tokens=budget_tokens)
 
+    @checked(asked.ContextQuestion)
     def prose(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ProseAnswer:
         """Return an answer in prose by the model; sentences that their citations do not support are dropped, visibly.
 
@@ -281,12 +308,14 @@ class KnowledgeBase:
             found, names = context(session, question, budget_tokens=budget_tokens), self._names.of(session, revision)
         return prose(found, self.model, names, lang=self.lang)
 
+    @checked(asked.EntitiesQuestion)
     def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
         """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""
         revision = self.store.revision()
         with self.session(**options) as session:
             return search(session, self._indexes.of(session, revision), q, limit=limit)
 
+    @checked(asked.DocumentQuestion)
     def document(
         self,
         document_id: str,

@@ -25,6 +25,7 @@ from kg.ids import entity_id
 from kg.judgement import Judgement, Verdict
 from kg.service.app import create_app
 from kg.service.problems import problem
+from kg.settings import market_day
 from viz.exhibit.content import ExhibitContent
 from viz.exhibit.pages import LICENCES, SCRIPT, SERVED_POLICY, STYLE, asset, page
 
@@ -144,7 +145,7 @@ def _judgement(verdict: Verdict, subject: str, moment: datetime, *, by: str, why
         id="",
         verdict=verdict,
         subject=subject,
-        published_on=moment.astimezone().date(),
+        published_on=market_day(moment),
         recorded_at=moment.astimezone(UTC),
         by=by,
         why=why,

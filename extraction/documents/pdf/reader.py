@@ -19,6 +19,8 @@ from extraction.documents.pdf.ocr import MAX_PAGES as MAX_SCANS
 from extraction.documents.pdf.tables import RuledTables
 from extraction.documents.publication_day import usable
 from kg.errors import DocumentError
+from kg.period import instant_in
+from kg.settings import market_day
 
 if TYPE_CHECKING:
     from extraction.documents.metadata import SourceFile
@@ -28,7 +30,7 @@ MAX_PAGES = 2_000
 MAX_CHARACTERS = 10_000_000
 MAX_PAGE_CHARACTERS = 100_000  # an A4 page in the smallest legible print has 40,000
 _MIN_CHARACTERS = 20  # one page of a report has hundreds; fewer in the whole document means a scan
-_CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
+_CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)(?:(\d{6})([Z+-][\d']*))?")
 _EDGE_PAGES = 3
 _TRAILER = b"%%EOF"
 
@@ -138,8 +140,9 @@ def _layers(source: SourceFile, info: dict[str, str], pages: list[Page]) -> list
 
 
 def _created(match: re.Match[str], source: SourceFile) -> date | None:
+    instant = instant_in("".join(match.groups())) if match[5] else None
     try:
-        day = date(int(match[1]), int(match[2]), int(match[3]))
+        day = market_day(instant) if instant else date(int(match[1]), int(match[2]), int(match[3]))
     except ValueError:
         return None
     return day if usable(day, source.today) else None
