@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from kg.service.base import KnowledgeBase
     from kg.service.metrics import ServiceMetrics
-    from kg.service.operations import Batch, BatchPart, DatedQuestion, FactsQuestion, ServiceMethod
+    from kg.service.operations import Batch, BatchPart, FactsQuestion, ServiceMethod
+    from kg.service.parameters import DatedQuestion
 
 _Result = TypeVar("_Result")
 _Question = tuple[str, str, str, bool]  # method, parameters, tag, whether compressed

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, cast
 
+import kg.service.operations as asked
 from kg.errors import KgError
 from kg.llm.embeddings import OfflineEncoder
 from kg.query.ask.answer import ask
 from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
+from kg.query.browse.frames import COLUMNS, STEPS, pandas_frame, theme_rows
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.browse.pages import DocumentPart, part_of
 from kg.query.chain import chain
@@ -22,12 +25,11 @@ from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
 from kg.query.profile import profile
 from kg.query.relate import relate
-from kg.query.resolve import resolve_name
+from kg.query.resolve import resolve, resolve_name
 from kg.query.session import ANSWERED, QuerySession
 from kg.query.stats import stats
 from kg.query.themes.listing import theme, themes
-from kg.service import operations as asked
-from kg.service.parameters import SureQuestion, checked
+from kg.service.parameters import SureQuestion, WrongParameter, check, checked
 from kg.service.search import EntityMatch, NameIndex, PerView, search
 from kg.store.open import open_store
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import date, datetime
     from pathlib import Path
+
+    import pandas as pd
 
     from kg.llm.embeddings import Encoder
     from kg.llm.port import Model
@@ -51,7 +55,7 @@ if TYPE_CHECKING:
     )
     from kg.query.browse.diff import DiffAnswer
     from kg.query.browse.facts import FactsAnswer
-    from kg.query.browse.neighbours import NeighboursAnswer
+    from kg.query.browse.neighbours import NeighboursAnswer, Side
     from kg.query.grounding.context import ContextAnswer
     from kg.query.grounding.dual_level import Mode
     from kg.query.grounding.prose import ProseAnswer
@@ -60,6 +64,8 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 
+_FRAMED = ("chain", "impact", "causes", "profile")  # questions that `frame` answers
+_PAGE = 1000
 Direction = Literal["up", "down", 1, -1]
 _SIGNS: Mapping[Direction, int] = {"up": 1, "down": -1}
 
@@ -119,7 +125,8 @@ class KnowledgeBase:
         threshold = options.get("min_confidence")
         threshold = self.min_confidence if threshold is None else threshold
         try:
-            with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
+            clocks: Any = {name: options.get(name) for name in ViewClocks.__annotations__}  # read by `checked`
+            with self.store.reader(**clocks) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
                 yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found)
         except KgError as error:
@@ -131,6 +138,45 @@ class KnowledgeBase:
         """Give a knowledge base whose answers are all of one session, for those who print what an answer refers to."""
         with self.session(**options) as session:
             yield PinnedBase(self, session)
+
+    def asof(self, day: date | str, *, known_at: datetime | str | None = None) -> DatedBase:
+        """Return the base as it could be known on a day, for a back-test: no question on it sees what came later."""
+        clocks: Any = check(SureQuestion, {"as_of": day, "known_at": known_at})
+        return DatedBase(self, clocks)
+
+    def frame(self, of: str, name: str, **options: Unpack[ViewOptions]) -> pd.DataFrame:
+        """Return a step of the graph, or the answer to a question on a name, as a data frame; docs/service.md.
+
+        Before the first document there is nothing of that name yet: the frame is empty.
+
+        Args:
+            of: a step (suppliers, customers, products, makers …: kg/query/browse/frames.py), or chain, impact, causes
+                or profile.
+            name: the name, alias or code it is about.
+            options: the view, as for every question.
+
+        Raises:
+            UnknownName: when no entity has this name.
+            WrongParameter: when there is no such frame.
+            KgError: when pandas is not installed.
+        """
+        if of not in STEPS and of not in _FRAMED:
+            raise WrongParameter("of", f"no such frame; there are {', '.join((*STEPS, *_FRAMED))}")
+        with self.pinned(**options) as base:
+            if not any(True for _ in base.pin.view.documents()):
+                rows: list[dict[str, object]] = []
+            elif of in _FRAMED:
+                return getattr(base, of)(name).to_pandas()
+            else:
+                rows = base.step(name, *STEPS[of])
+        return pandas_frame(COLUMNS["edges"], rows)
+
+    def themes_frame(self, *, level: int = 0, **options: Unpack[ViewClocks]) -> pd.DataFrame:
+        """Return the themes of the last weekly run with their members as a data frame; without a run it is empty."""
+        with self.pinned(**options) as base:
+            run = base.pin.view.run()
+            rows = theme_rows(base.pin, run.as_of, base.themes(level=level)) if run else []
+        return pandas_frame(COLUMNS["themes"], rows)
 
     @checked(asked.ChainQuestion)
     def chain(self, topic: str, *, depth: int = 2, **options: Unpack[ViewOptions]) -> ChainAnswer:
@@ -202,7 +248,7 @@ class KnowledgeBase:
             UnknownName: when no entity has this name.
         """
         with self.session(**options) as session:
-            return diff(session, since, name=name, limit=limit)
+            return diff(session, cast("date", since), name=name, limit=limit)
 
     @checked(asked.NeighboursQuestion)
     def neighbours(
@@ -219,19 +265,31 @@ class KnowledgeBase:
 
     @checked(asked.FactsQuestion)
     def facts(
-        self, wanted: FactFilter | None = None, *, after: str = "", limit: int = 50, **options: Unpack[ViewOptions]
+        self,
+        wanted: FactFilter | None = None,
+        *,
+        published_from: date | str | None = None,
+        published_to: date | str | None = None,
+        after: str = "",
+        limit: int = 50,
+        **options: Unpack[ViewOptions],
     ) -> FactsAnswer:
         """Return a page of the facts that hold, in id order; `after` is the `next` of the page before.
+
+        `published_from` and `published_to` are the first and last day on which a document states the fact.
 
         Raises:
             UnknownName: when no entity has the name of the filter.
             UnknownRelation: when a relation is not in the vocabulary.
             TooManyDetails: for superseded facts without a name.
         """
+        wanted = wanted or FactFilter()
+        if published_from or published_to:
+            wanted = replace(wanted, published=(published_from, published_to))  # type: ignore[arg-type] # read as days
         revision = self.store.revision()
         with self.session(**options) as session:
             order = lambda: self._orders.of(session, revision)  # noqa: E731 -- built only if the filter needs it
-            return find_facts(session, wanted or FactFilter(), order, after=after, limit=limit)
+            return find_facts(session, wanted, order, after=after, limit=limit)
 
     @checked(asked.StatsQuestion)
     def stats(self, **options: Unpack[ViewOptions]) -> BaseStats:
@@ -366,6 +424,43 @@ class PinnedBase(KnowledgeBase):
         if options:
             raise ValueError("the view of a pinned base is that of its session")
         yield self.pin
+
+    def step(self, name: str, relation: str, side: Side) -> list[dict[str, object]]:
+        """Return the facts of one relation that leave an entity (`out`) or lead to it (`in`), as rows of a frame."""
+        entity, after, rows = resolve(self.pin, name).id, "", list[dict[str, object]]()
+        ends = {"in": ("target",), "out": ("source",), "both": ("source", "target")}[side]
+        while True:
+            page = self.facts(FactFilter(entity, (relation,)), after=after, limit=_PAGE)
+            rows += [row for row in page.elements().edges if entity in map(row.get, ends)]
+            if not (after := page.next):
+                return rows
+
+
+class DatedBase(KnowledgeBase):
+    """A knowledge base seen as of a day; its questions may look further back, never further ahead."""
+
+    def __init__(self, kb: KnowledgeBase, clocks: ViewClocks) -> None:
+        super().__init__(kb.store, lang=kb.lang, min_confidence=kb.min_confidence, model=kb.model, vectors=kb.vectors)
+        self._clocks = clocks
+
+    @contextmanager
+    @checked(SureQuestion)
+    def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
+        """Open a session on one state of the store, as of the day of the base or an earlier one.
+
+        Raises:
+            WrongParameter: when a later view is wanted.
+        """
+        for name, own in self._clocks.items():
+            asked_for = options.get(name)
+            if asked_for is not None and own is not None and asked_for > own:  # type: ignore[operator] # checked above
+                raise WrongParameter(name, "is later than the day of this base")
+        given: Any = {name: value for name, value in options.items() if value is not None}
+        with super().session(**{**self._clocks, **given}) as session:
+            yield session
+
+    def close(self) -> None:
+        """Leave the store open: it belongs to the base that this one was made from."""
 
 
 def open_kb(

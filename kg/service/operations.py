@@ -131,6 +131,8 @@ class FactsQuestion(SureQuestion):
     valid_from: Annotated[Day, Field(description="有效期在这一天或以后 · valid on this day or later")] = None
     valid_to: Annotated[Day, Field(description="有效期在这一天或以前 · valid on this day or earlier")] = None
     publisher: Annotated[str, Text, Field(max_length=LONGEST_NAME, description="发布者 · publisher")] = ""
+    published_from: Annotated[Day, Field(description="在这一天或以后发表 · published on this day or later")] = None
+    published_to: Annotated[Day, Field(description="在这一天或以前发表 · published on this day or earlier")] = None
     id: Annotated[FactIds, Field(max_length=100, description="事实编号 · ids of facts")] = Field(default=[])
     superseded: Annotated[bool, Field(description="与 name 同用：含已被取代的 · with name: also superseded facts")] = (
         False
@@ -142,6 +144,8 @@ class FactsQuestion(SureQuestion):
     def _ordered(self) -> Self:
         if self.valid_from and self.valid_to and self.valid_from > self.valid_to:
             raise ValueError("valid_from is after valid_to")
+        if self.published_from and self.published_to and self.published_from > self.published_to:
+            raise ValueError("published_from is after published_to")
         return self
 
     def arguments(self) -> dict[str, Any]:
@@ -153,6 +157,7 @@ class FactsQuestion(SureQuestion):
             kinds=tuple(kind.value for kind in self.kind),
             during=Period(self.valid_from, end) if self.valid_from or end else None,
             publisher=self.publisher,
+            published=(self.published_from, self.published_to) if self.published_from or self.published_to else None,
             ids=tuple(self.id),
             superseded=self.superseded,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from functools import wraps
@@ -140,8 +141,17 @@ def check(model: type[DatedQuestion], given: Mapping[str, Any]) -> dict[str, Any
         question = model.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
-        raise WrongParameter(".".join(map(str, first["loc"])) or model.__name__, first["msg"]) from None
+        raise WrongParameter(".".join(map(str, first["loc"])) or "wanted", first["msg"]) from None
     return {name: getattr(question, name) for name in given}
+
+
+def _conditions(wanted: object, model: type[DatedQuestion]) -> dict[str, Any]:
+    """Return the conditions of a filter by the names of their parameters."""
+    found = {each.name: getattr(wanted, each.name) for each in fields(wanted)} if is_dataclass(wanted) else {}
+    singular = {
+        name.removesuffix("s") if name not in model.model_fields else name: each for name, each in found.items()
+    }
+    return {name: each for name, each in singular.items() if name in model.model_fields}
 
 
 def checked(model: type[DatedQuestion]) -> Callable[[_Method], _Method]:
@@ -162,7 +172,8 @@ def checked(model: type[DatedQuestion]) -> Callable[[_Method], _Method]:
             given = {**bound.pop("options", {}), **bound}
             known = {name: value for name, value in given.items() if name in model.model_fields}
             try:
-                return method(given.pop("self"), **{**given, **check(model, known)})
+                read = check(model, {**_conditions(given.get("wanted"), model), **known})
+                return method(given.pop("self"), **{**given, **{name: read[name] for name in known}})
             except WrongParameter as error:
                 error.lang = base.lang
                 raise

@@ -19,9 +19,9 @@ FAR = timezone(timedelta(hours=14)), timezone(-timedelta(hours=14))
 @pytest.mark.parametrize("name", METHODS)
 def test_a_misspelt_option_is_refused(kb: KnowledgeBase, name: str):
     with pytest.raises(TypeError, match="as_off.*did you mean 'as_of'"):
-        getattr(kb, name)("光伏", "光伏", as_off=date(2020, 1, 1)) if name in {"relate", "history"} else getattr(kb, name)(
-            as_off=date(2020, 1, 1)
-        )
+        getattr(kb, name)("光伏", "光伏", as_off=date(2020, 1, 1)) if name in {"relate", "history"} else getattr(
+            kb, name
+        )(as_off=date(2020, 1, 1))
 
 
 @pytest.mark.parametrize("name", METHODS)
