@@ -204,8 +204,12 @@ class QuerySession:
     def confident(self, facts: Iterable[Fact]) -> list[Fact]:
         """Return the facts that are sure enough for an answer, and count the others, as `sure` does."""
         found = list(facts)
-        sure = self._sure_claims((fact.id, _claimed(fact), doubts_of(fact)) for fact in found)
-        return [fact for fact in found if _claimed(fact) in sure]
+        sure = self.sure_claims(found)
+        return [fact for fact in found if claimed(fact) in sure]
+
+    def sure_claims(self, facts: Iterable[Fact]) -> set[Hashable]:
+        """Return the claims (`claimed`) of facts that are sure enough for an answer."""
+        return self._sure_claims((fact.id, claimed(fact), doubts_of(fact)) for fact in facts)
 
     def _sure_claims(self, said: Iterable[tuple[str, Hashable, Doubts]]) -> set[Hashable]:
         """Return the claims that are sure enough, and count the facts of the others."""
@@ -355,7 +359,8 @@ def _certainty(doubts: Iterable[tuple[object, float]]) -> float:
     return 1 - prod(least.values())
 
 
-def _claimed(fact: Fact) -> tuple[str, str, str, int, str]:
+def claimed(fact: Fact) -> tuple[str, str, str, int, str]:
+    """Return what facts that claim the same share."""
     return fact.subject, fact.relation, fact.object, fact.sign, fact.polarity
 
 

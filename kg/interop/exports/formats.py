@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kg.errors import EmptyBase, KgError, printable
@@ -15,6 +16,7 @@ from kg.interop.exports.neo4j_files import write_neo4j
 from kg.interop.exports.networks import write_gexf, write_graphml
 from kg.interop.exports.rdf import write_rdf
 from kg.interop.exports.tables import write_csv, write_parquet
+from kg.query.session import ANSWERED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -52,8 +54,12 @@ FORMATS: Mapping[str, ExportFormat] = {
 }
 
 
-def export(view: View, layout: str, target: Path, *, min_confidence: float = 0.0) -> int:
-    """Write a view in one of `FORMATS` and return how many files were written; equal views give equal bytes.
+def export(
+    view: View, layout: str, target: Path, *, min_confidence: float = ANSWERED, plain_csv: bool = False
+) -> Mapping[str, int]:
+    """Write a view in one of `FORMATS` and return what was written; equal views give equal bytes.
+
+    Facts below `min_confidence` support no answer, and are left out; at 0 everything is written.
 
     A folder keeps a list of what was written to it, with hashes. It is replaced when it holds these files and nothing
     else; a file that was changed or added since is never lost: the export stops.
@@ -76,7 +82,10 @@ def export(view: View, layout: str, target: Path, *, min_confidence: float = 0.0
         _discard(fresh)
         if kind.folder:
             fresh.mkdir(parents=True)
-        kind.write(ExportContent(view, min_confidence=min_confidence), fresh)
+        content = ExportContent(view, min_confidence=min_confidence)
+        write = partial(write_csv, plain_text=True) if plain_csv and layout == "csv" else kind.write
+        write(content, fresh)
+        counts = content.counts()
         files = _files(fresh) if kind.folder else ()
         if kind.folder:
             lines = (f"{_hash(fresh / name)}  {name}\n" for name in files)
@@ -87,12 +96,14 @@ def export(view: View, layout: str, target: Path, *, min_confidence: float = 0.0
         raise ExportRefused(target, f"cannot be written: {error.strerror or type(error).__name__}") from error
     finally:
         _discard(fresh)
-    return len(files) or 1
+    return {**counts, "files": len(files) or 1}
 
 
 def _files(folder: Path) -> tuple[str, ...]:
     """Return everything in a folder that is no folder, by its path inside, sorted."""
-    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    found = (
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()
+    )
     return tuple(sorted(name for name in found if name != MANIFEST))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, is_dataclass
-from datetime import timedelta
 from html import escape
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -198,7 +197,7 @@ def _edge(fact: Fact, wording: str, evidence: Iterable[Evidence], cited: tuple[C
 
 
 def _measured(value: Value | None, valid: Period | None) -> dict[str, Any]:
-    """Return a value with its unit, and the first and the last day of a period."""
+    """Return a value with its unit, and the bounds of a period, the end excluded."""
     return {
         "value": value.number if value else None,
         "value_high": value.high if value else None,
@@ -208,7 +207,7 @@ def _measured(value: Value | None, valid: Period | None) -> dict[str, Any]:
         "basis": value.basis if value else "",
         "valid": str(valid or ""),
         "valid_from": valid.start.isoformat() if valid and valid.start else None,
-        "valid_to": (valid.end - timedelta(days=1)).isoformat() if valid and valid.end else None,
+        "valid_to": valid.end.isoformat() if valid and valid.end else None,
     }
 
 

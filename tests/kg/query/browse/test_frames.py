@@ -42,7 +42,7 @@ def test_a_measured_fact_has_value_unit_period_and_both_clocks(kb: KnowledgeBase
     frame = kb.facts(FactFilter(relations=("reports",))).to_pandas()
     row = frame[frame["target"] == REVENUE].iloc[0]
     assert (row["value"], row["unit"], row["scale"], row["basis"]) == (1.39e11, "元", "亿", "归母")
-    assert (row["valid_from"], row["valid_to"]) == (pd.Timestamp(2023, 1, 1), pd.Timestamp(2023, 12, 31))
+    assert (row["valid_from"], row["valid_to"]) == (pd.Timestamp(2023, 1, 1), pd.Timestamp(2024, 1, 1))
     assert row["published_on"] == pd.Timestamp(2024, 7, 1)
     assert row["recorded_at"].tzinfo is not None
     assert (row["source_code"], row["document"]) == ("600438.SH", "doc:90")
