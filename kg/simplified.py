@@ -12,7 +12,7 @@ from importlib import resources
 @cache
 def table() -> dict[int, int]:
     """Return the mapping of traditional to simplified code points for `str.translate`."""
-    lines = (resources.files("kg") / "simplified.txt").read_text(encoding="utf-8").splitlines()
+    lines = (resources.files(__package__) / "simplified.txt").read_text(encoding="utf-8").splitlines()
     return {ord(old): ord(new) for old, new in zip(lines[1], lines[2], strict=True)}
 
 

@@ -211,7 +211,7 @@ def kind_of_type(text: str) -> Kind | None:
 
 @cache
 def _types() -> dict[str, Kind]:
-    text = resources.files("kg.interop").joinpath("formats.yaml").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("../formats.yaml").read_text(encoding="utf-8")
     return {name: Kind(kind) for name, kind in yaml.safe_load(text)["entity_types"].items()}
 
 

@@ -76,7 +76,7 @@ class AnswerModel:
     @cache
     def shipped() -> AnswerModel:
         """Return the model in `kg/query/ask/data`."""
-        return AnswerModel(resources.files("kg") / "query" / "ask" / "data")
+        return AnswerModel(resources.files(__package__) / "data")
 
     def probability(self, question: str, reading: SentenceInContext) -> float:
         """Return the calibrated probability that a sentence answers a question."""

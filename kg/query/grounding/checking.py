@@ -43,7 +43,7 @@ class ClaimWords:
 @cache
 def claim_words() -> ClaimWords:
     """Read words.yaml."""
-    found = yaml.safe_load(resources.files("kg").joinpath("query", "grounding", "words.yaml").read_text("utf-8"))
+    found = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"))
     modalities = {name: _pattern(words) for name, words in found.pop("modalities").items()}
     return ClaimWords(**{name: _pattern(words) for name, words in found.items()}, modalities=modalities)
 
