@@ -15,6 +15,7 @@ from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.frames import COLUMNS, STEPS, pandas_frame, theme_rows
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.browse.pages import DocumentPart, part_of
+from kg.query.browse.search import EntityMatch, NameIndex, PerView, search
 from kg.query.chain import chain
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
@@ -30,7 +31,6 @@ from kg.query.session import ANSWERED, QuerySession
 from kg.query.stats import stats
 from kg.query.themes.listing import theme, themes
 from kg.service.parameters import SureQuestion, WrongParameter, check, checked
-from kg.service.search import EntityMatch, NameIndex, PerView, search
 from kg.store.open import open_store
 
 if TYPE_CHECKING:

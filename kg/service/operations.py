@@ -23,6 +23,7 @@ from kg.query.browse.diff import DiffAnswer
 from kg.query.browse.facts import FactFilter, FactsAnswer
 from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
 from kg.query.browse.pages import DocumentPart
+from kg.query.browse.search import EntityMatch
 from kg.query.grounding.context import ContextAnswer
 from kg.query.grounding.dual_level import Mode  # noqa: TC001 -- pydantic reads it
 from kg.query.grounding.prose import ProseAnswer
@@ -48,7 +49,6 @@ from kg.service.parameters import (
     name_field,
     read_day,
 )
-from kg.service.search import EntityMatch
 
 if TYPE_CHECKING:
     from typing import Self
