@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from kg.errors import KgError
+from kg.ids import digest
 from kg.query.plain import plain
 from kg.service.operations import METHODS
 from kg.service.problems import Overloaded, invalid, problem_of
@@ -132,7 +133,7 @@ class Answering:
 
     def _tag(self) -> str:
         vectors = self._kb.vectors.index.state if self._kb.vectors else ""
-        return f'W/"{self._kb.store.revision()}{vectors}-{self._build}"'
+        return f'W/"{digest([self._kb.store.state(), str(vectors)])}-{self._build}"'
 
     def _known(self, key: _Question) -> bytes | None:
         with self._lock:

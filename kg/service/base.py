@@ -286,18 +286,18 @@ class KnowledgeBase:
         wanted = wanted or FactFilter()
         if published_from or published_to:
             wanted = replace(wanted, published=(published_from, published_to))  # type: ignore[arg-type] # read as days
-        revision = self.store.revision()
+        state = self.store.state()
         with self.session(**options) as session:
-            order = lambda: self._orders.of(session, revision)  # noqa: E731 -- built only if the filter needs it
+            order = lambda: self._orders.of(session, state)  # noqa: E731 -- built only if the filter needs it
             return find_facts(session, wanted, order, after=after, limit=limit)
 
     @checked(asked.StatsQuestion)
     def stats(self, **options: Unpack[ViewOptions]) -> BaseStats:
         """Return what the base holds: documents, days, publishers, facts by relation, main names."""
-        revision = self.store.revision()
+        state = self.store.state()
         with self.session(**options) as session:
             usual = session.min_confidence == self.min_confidence
-            return self._stats.of(session, revision) if usual else stats(session)
+            return self._stats.of(session, state) if usual else stats(session)
 
     @checked(asked.ResolveQuestion)
     def resolve(self, name: str, **options: Unpack[ViewClocks]) -> ResolveAnswer:
@@ -361,17 +361,17 @@ class KnowledgeBase:
         """
         if self.model is None:
             raise NoModel
-        revision = self.store.revision()
+        state = self.store.state()
         with self.session(**options) as session:
-            found, names = context(session, question, budget_tokens=budget_tokens), self._names.of(session, revision)
+            found, names = context(session, question, budget_tokens=budget_tokens), self._names.of(session, state)
         return prose(found, self.model, names, lang=self.lang)
 
     @checked(asked.EntitiesQuestion)
     def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
         """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""
-        revision = self.store.revision()
+        state = self.store.state()
         with self.session(**options) as session:
-            return search(session, self._indexes.of(session, revision), q, limit=limit)
+            return search(session, self._indexes.of(session, state), q, limit=limit)
 
     @checked(asked.DocumentQuestion)
     def document(

@@ -48,17 +48,17 @@ class CurrentContent:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb, self._lock = kb, Lock()
-        self._revision = -1
+        self._state = ""
         self._content: ExhibitContent | None = None
 
     def get(self) -> ExhibitContent:
         """Return the content of the base as it is now."""
         with self._lock:
-            revision = self._kb.store.revision()
-            if self._content is None or revision != self._revision:
+            state = self._kb.store.state()
+            if self._content is None or state != self._state:
                 view = self._kb.store.view()
                 self._content = ExhibitContent(self._kb.store, view, min_confidence=self._kb.min_confidence)
-                self._revision = revision
+                self._state = state
             return self._content
 
 

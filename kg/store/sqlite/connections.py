@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
-from kg.errors import StoreLocked, StoreUnusable
+from kg.errors import StoreLocked, StoreMissing, StoreUnusable
 from kg.store.lock import writing
 from kg.store.sqlite.schema import STEPS, migrate, version
 
@@ -72,6 +72,21 @@ class Lender(Protocol):
         """Lend a connection for a stream, during which the caller may make other reads."""
 
 
+def place_of(path: Path) -> tuple[int, int]:
+    """Return which file is at a path, as device and inode; it is not opened (kg/store/lock.py says why).
+
+    Raises:
+        StoreMissing: when there is none.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise StoreMissing(path) from None
+    except OSError as error:
+        raise StoreUnusable(path, f"cannot be reached ({error.strerror})") from error
+    return found.st_dev, found.st_ino
+
+
 class Connections:
     """Keeps one read connection per thread, because a connection serves one thread at a time."""
 
@@ -82,11 +97,21 @@ class Connections:
         self._guard = threading.Lock()
 
     def reader(self) -> sqlite3.Connection:
-        """Return this thread's connection."""
+        """Return this thread's connection, a new one when another file has taken the place of the base.
+
+        Raises:
+            StoreMissing: when the file is gone.
+        """
         connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        place = place_of(self.path)
+        if connection is not None and self._own.place != place:
+            with self._guard:
+                self._all.remove(connection)
+            connection.close()
+            connection = None
         if connection is None:
             connection = connect(self.path)
-            self._own.connection = connection
+            self._own.connection, self._own.place = connection, place
             with self._guard:
                 self._all.append(connection)
         return connection
