@@ -31,7 +31,7 @@ STANDS_FOR = {  # what the pages name, and what is there instead
 }
 ELSEWHERE = ("neo4j://", "…", "../", "/etc/")  # a server, an ellipsis, files of another machine
 EXCUSED = re.compile(
-    r"pip install 'liantu\[|does not exist|No such file|llm_|no language model|cannot be read|not found"
+    r"pip install 'liantu\[|does not exist|No such file|no such entity|llm_|no language model|cannot be read|not found"
 )
 RUNS_ON = 6  # seconds after which a command that serves is stopped
 CRASHED = re.compile(r"Traceback|No module named|No such (?:option|command)|unexpected extra argument")
@@ -96,8 +96,9 @@ def documented(folder: Path, report: Path, pages: list[Path]) -> None:
     texts = [command for page in pages for command in commands_in(page.read_text(encoding="utf-8"))]
     wanted = dict.fromkeys((*texts, *(text.format(report=shlex.quote(str(report))) for text in BESIDES)))
     assert not pages or len(texts) > 20, f"only {len(texts)} commands found"
+    (folder / "build").mkdir()
     faults = []
-    for text in wanted:
+    for text in sorted(wanted, key=lambda text: "rollback" in text):
         if any(each in text for each in ELSEWHERE):
             continue
         for name, instead in STANDS_FOR.items():

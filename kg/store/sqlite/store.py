@@ -68,6 +68,7 @@ class SqliteStore:
     @contextmanager
     def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[JudgedView]:
         """Return a view of one fixed state of the store."""
+        self._connections.check_place()
         with closing(connect(self._path)) as connection, telling(self._path), one_state(connection):
             connection.execute("SELECT revision FROM state").fetchone()  # the first read fixes the state
             yield self._view(PinnedConnection(self._path, connection), as_of, known_at)

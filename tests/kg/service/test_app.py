@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,10 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kg.errors import StoreLocked
-from kg.service.answering import ServiceLimits
+from kg.service.answering import Answering, ServiceLimits, _key_of
 from kg.service.app import create_app
 from kg.service.keys import KeyRing, hash_key, read_hashes
-from kg.service.operations import OPERATIONS
+from kg.service.metrics import ServiceMetrics
+from kg.service.operations import METHODS, OPERATIONS
 from tests.kg.query.world import PV, TONGWEI, claim, filled, paper
 from tests.kg.service.examples import QUESTIONS, answered, with_themes
 
@@ -450,3 +452,37 @@ def test_the_api_describes_itself(client: TestClient):
         assert " · " not in found.text
         assert set(found.json()["paths"]["/v1/chain"]["get"]["summary"]) <= set(words)
     assert_problem(client.get("/openapi.json?lang=fr"), 422)
+
+
+def test_a_fault_in_one_part_of_a_batch_is_that_part_s(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr(type(kb), "stats", broken)
+    with client_of(kb) as client:
+        body = {"requests": [{"method": "stats"}, {"method": "facts"}]}
+        first, second = client.post("/v1/batch", json=body).json()["answers"]
+        assert (first["status"], second["status"]) == (500, 200)
+        assert "secret" not in str(first)
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_instants_at_the_ends_of_the_calendar_are_answered(kb: KnowledgeBase, moment: str):
+    with_themes(kb)
+    with client_of(kb) as client:
+        for operation in OPERATIONS:
+            asked = QUESTIONS[operation.name] | {"known_at": moment}
+            assert client.get(f"/v1/{operation.name}", params=asked).status_code in {200, 404, 400}, operation.name
+
+
+def test_what_is_kept_is_bounded_with_its_keys(kb: KnowledgeBase):
+    """A million tiny answers to long questions: neither their number nor the length of their keys is without bound."""
+    kept = Answering(kb, ServiceLimits(), ServiceMetrics())
+    asked = METHODS["ask"].parameters.model_validate({"question": "问" * 1000})
+    key = _key_of(METHODS["ask"], asked, "tag", small=False)
+    assert sys.getsizeof(key) + sys.getsizeof(key.asked) < 512
+    for number in range(1_000_000):
+        kept._keep(key._replace(asked=number.to_bytes(16)), b"[]")
+    assert len(kept._kept) * 512 <= 64 << 20
+    assert kept._size == sum(len(each) + 512 for each in kept._kept.values())
+    kept.close()

@@ -37,14 +37,18 @@ def bases(tmp_path: Path) -> tuple[Path, Path]:
     return served, made(tmp_path / "other.liantu", claim(SUNGROW, "produces", MODULE))
 
 
-def _put(source: Path, target: Path) -> None:
+def _put(source: Path, target: Path, *, over: bool = False) -> None:
     """Restore as docs/operations.md says: the copy takes the place of the base, without the log of the old one."""
+    if over:
+        shutil.copyfile(source, target)  # the file stays the same, as with `cp`
     for suffix in ("-wal", "-shm"):
         target.with_name(f"{target.name}{suffix}").unlink(missing_ok=True)
-    source.replace(target)
+    if not over:
+        source.replace(target)
 
 
-def test_a_replaced_base_answers_at_once(bases: tuple[Path, Path]):
+@pytest.mark.parametrize("over", [False, True], ids=["mv", "cp"])
+def test_a_replaced_base_answers_at_once(bases: tuple[Path, Path], over: bool):
     served, other = bases
     with open_kb(served) as kb, open_kb(other) as replacement:
         assert kb.store.revision() == replacement.store.revision()
@@ -54,7 +58,7 @@ def test_a_replaced_base_answers_at_once(bases: tuple[Path, Path]):
             first = client.get(path)
             assert first.status_code == 200
         before = client.get("/v1/facts")
-        _put(other, served)
+        _put(other, served, over=over)
         after = client.get("/v1/facts", headers={"If-None-Match": before.headers["etag"]})
         assert after.status_code == 200
         assert after.headers["etag"] != before.headers["etag"]
