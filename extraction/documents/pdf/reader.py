@@ -30,6 +30,7 @@ MAX_PAGES = 2_000
 MAX_CHARACTERS = 10_000_000
 MAX_PAGE_CHARACTERS = 100_000  # an A4 page in the smallest legible print has 40,000
 _MIN_CHARACTERS = 20  # one page of a report has hundreds; fewer in the whole document means a scan
+_MOST_PER_BYTE = 20  # characters of a file: text is packed to a third or a quarter
 _CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)(?:(\d{6})([Z+-][\d']*))?")
 _EDGE_PAGES = 3
 _TRAILER = b"%%EOF"
@@ -82,7 +83,13 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrRea
             page = document[number]
         except pypdfium2.PdfiumError as fault:
             raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "download it again") from fault
-        found = read_page(page, number, MAX_PAGE_CHARACTERS)
+        left = max(MAX_PAGE_CHARACTERS, _MOST_PER_BYTE * len(source.data)) - characters
+        found = read_page(page, number, min(MAX_PAGE_CHARACTERS, left))
+        if (
+            found is None and left < MAX_PAGE_CHARACTERS
+        ):  # one text on many pages, or codes that stand for many characters
+            cause = f"{characters:,} characters by page {number + 1}, too many for a file of {len(source.data):,} bytes"
+            raise DocumentError(source.name, cause, "export the report again")
         if found is None:
             cause = f"page {number + 1} has more than {MAX_PAGE_CHARACTERS:,} characters"
             raise DocumentError(source.name, cause, "remove that page or export the report again")
