@@ -85,11 +85,9 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrRea
             raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "download it again") from fault
         left = max(MAX_PAGE_CHARACTERS, _MOST_PER_BYTE * len(source.data)) - characters
         found = read_page(page, number, min(MAX_PAGE_CHARACTERS, left))
-        if (
-            found is None and left < MAX_PAGE_CHARACTERS
-        ):  # one text on many pages, or codes that stand for many characters
+        if found is None and left < MAX_PAGE_CHARACTERS:  # many pages of one text, or codes for many characters each
             cause = f"{characters:,} characters by page {number + 1}, too many for a file of {len(source.data):,} bytes"
-            raise DocumentError(source.name, cause, "export the report again")
+            raise DocumentError(source.name, cause, "remove that page or export the report again")
         if found is None:
             cause = f"page {number + 1} has more than {MAX_PAGE_CHARACTERS:,} characters"
             raise DocumentError(source.name, cause, "remove that page or export the report again")
