@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from kg.errors import KgError
-from kg.ids import digest
 from kg.query.plain import plain
 from kg.service.guard import LOG
 from kg.service.operations import METHODS
@@ -133,12 +132,13 @@ class Answering:
         small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
         # The revision is read first: a tag may be older than its answer, never newer. A base on this machine gives it
         # in some microseconds, so that what is kept in memory needs no thread.
-        tag = self._tag() if self._nearby else await self.run(self._tag)
+        state = self._tag() if self._nearby else await self.run(self._tag)
+        key = _key_of(operation, question, state, small=small)
+        tag = f'W/"{key.asked.hex()}"'  # of this question: no other has been answered to whom holds it
         headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization"}
         if tag in held:
             self._metrics.keep()
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-        key = _key_of(operation, question, tag, small=small)
         try:
             body = self._known(key) or await self._computed(
                 key, lambda: self._answer(operation, question, key=key), request
@@ -151,7 +151,7 @@ class Answering:
 
     def _tag(self) -> str:
         vectors = self._kb.vectors.index.state if self._kb.vectors else ""
-        return f'W/"{digest([self._kb.store.state(), str(vectors)])}-{self._build}"'
+        return f"{self._kb.store.state()} {vectors} {self._build}"
 
     def _known(self, key: _Key) -> bytes | None:
         with self._lock:

@@ -486,3 +486,42 @@ def test_what_is_kept_is_bounded_with_its_keys(kb: KnowledgeBase):
     assert len(kept._kept) * 512 <= 64 << 20
     assert kept._size == sum(len(each) + 512 for each in kept._kept.values())
     kept.close()
+
+
+def test_a_parameter_of_one_value_is_given_once(client: TestClient):
+    for path in ("/v1/chain?topic=光伏", "/v1/documents/doc:1?page=1"):
+        refused = client.get(f"{path}&as_of=2024-01-01&as_of=2030-01-01")
+        assert_problem(refused, 422)
+        assert "as_of" in refused.text
+    assert client.get("/v1/facts?relation=supplies&relation=uses").status_code == 200
+
+
+def test_a_tag_belongs_to_one_question(client: TestClient):
+    tag = client.get("/v1/facts").headers["etag"]
+    assert client.get("/v1/facts", headers={"If-None-Match": tag}).status_code == 304
+    assert client.get("/v1/facts?limit=3", headers={"If-None-Match": tag}).status_code == 200
+    assert_problem(client.get("/v1/profile?name=火星", headers={"If-None-Match": tag}), 404)
+
+
+def test_a_path_that_may_hold_a_key_is_not_logged(client: TestClient, caplog: pytest.LogCaptureFixture):
+    with caplog.at_level(logging.INFO, logger="liantu.requests"):
+        client.get("/v1/secret-key-in-a-path")
+        client.get("/v1/facts")
+    assert "secret" not in caplog.text
+    assert [json.loads(each.message)["path"] for each in caplog.records] == ["other", "/v1/facts"]
+
+
+def test_refusals_and_health_do_not_wait_for_what_is_read(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    """When all places are taken, a request is refused before it is read, and /health is still answered."""
+    release = threading.Event()
+    monkeypatch.setattr(type(kb), "stats", lambda *_, **__: release.wait(20))
+    with client_of(kb, limits=ServiceLimits(concurrency=1, waiting=0)) as client, ThreadPoolExecutor(40) as pool:
+        asked = [pool.submit(client.get, f"/v1/stats?min_confidence=0.{number + 10}") for number in range(40)]
+        while sum(each.done() for each in asked) < 39:
+            time.sleep(0.01)
+        began = time.monotonic()
+        assert client.get("/health").status_code == 200
+        assert client.get("/v1/stats").status_code == 503
+        assert time.monotonic() - began < 1
+        release.set()
+        assert sorted({each.result().status_code for each in asked}) == [200, 503]
