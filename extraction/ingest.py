@@ -14,7 +14,7 @@ from extraction.documents.open_file import walk
 from extraction.facts.near_duplicates import DuplicateIndex
 from extraction.intake import FileChange, Intake
 from extraction.pipeline import Extractor
-from extraction.reading import FileReader
+from extraction.reading import LIMITS, FileReader
 from extraction.workers import ordered_map
 from kg.errors import DocumentError
 from kg.settings import Settings, market_day
@@ -41,6 +41,7 @@ class Job:
     names: Path | None = None  # the user's own names and synonyms
     edge_model: str = "shipped"
     min_confidence: float = Settings().min_confidence  # facts below it are not stored
+    read_seconds: float = Settings().read_seconds  # processor time that opening a file may take
     ray: str = ""  # address of a Ray cluster that reads; empty: processes of this machine
 
 
@@ -74,7 +75,8 @@ def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = l
     started = time.perf_counter()
     outcome = Outcome()
     files = list(walk(job.paths))
-    reader = FileReader(market_day(job.recorded_at), job.published_on)
+    limits = replace(LIMITS, seconds=job.read_seconds)
+    reader = FileReader(market_day(job.recorded_at), job.published_on, limits)
     with closing(reader), store.writer() as writer:
         intake = Intake(store, reader)
         files_done = count(1)

@@ -12,7 +12,7 @@ from extraction.documents.jsonl import read_jsonl
 from extraction.documents.markdown import read_markdown
 from extraction.documents.metadata import SourceFile
 from extraction.documents.office import read_docx, read_pptx, read_xlsx
-from extraction.documents.pdf.reader import read_pdf
+from extraction.documents.pdf.reader import PARTIAL, read_pdf
 from extraction.documents.text import read_text
 from kg.errors import DocumentError
 
@@ -35,6 +35,7 @@ _READERS: Mapping[str, Callable[[SourceFile], Document]] = {
     ".pptx": read_pptx,
     ".xlsx": read_xlsx,
 }
+MORE_TIME = "set KG_READ_SECONDS (setting read_seconds) to a higher number and read it again, or split it"
 ENDINGS = frozenset({*_READERS, ".jsonl"})
 _OFFICE = frozenset({".docx", ".pptx", ".xlsx"})
 _LARGE = frozenset({".pdf", ".jsonl", *_OFFICE})
@@ -84,7 +85,11 @@ def read_file(path: Path, *, today: date, published_on: date | None = None) -> I
         if path.suffix.lower() == ".jsonl":
             yield from read_jsonl(source)
         else:
-            yield _READERS[path.suffix.lower()](source)
+            document = _READERS[path.suffix.lower()](source)
+            yield document
+            if PARTIAL in document.tags:
+                cause = f"pages after {len(document.pages)} are not read: they take too much processor time"
+                yield DocumentError(str(path), cause, MORE_TIME)
     except DocumentError as fault:
         yield fault
 

@@ -208,10 +208,8 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
 
 def _speaks_of(asked: Understood, line: AnswerLine) -> bool:
     """Whether a quote of a line from the graph speaks of what is asked, as the answer model reads it."""
-    return any(
-        AnswerModel.shipped().probability(asked.core, SentenceInContext(cited.quote, (cited.title,))) >= _RELATED
-        for cited in line.citations
-    )
+    quotes = [SentenceInContext(cited.quote, (cited.title,)) for cited in line.citations]
+    return max(AnswerModel.shipped().probabilities(asked.core, quotes), default=0.0) >= _RELATED
 
 
 def _chain(session: QuerySession, asked: Understood) -> _Composed:

@@ -103,7 +103,7 @@ def test_nul_bytes_are_no_text(read):
     assert "NUL" in _fault(read("2025-01-01.txt", b"abc\0def")).cause
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.binary(min_size=1, max_size=400),
     ending=st.sampled_from(["pdf", "md", "txt", "html", "jsonl", "docx", "xlsx"]),

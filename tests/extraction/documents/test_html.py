@@ -55,7 +55,7 @@ def test_deep_nesting_ends(read_one):
     assert read_one("2025-01-02.html", "<div>" * 900 + "正文一句。").text == "正文一句。"
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.lists(
         st.sampled_from(

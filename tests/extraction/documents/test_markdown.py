@@ -128,7 +128,7 @@ def test_deep_nesting_ends(read):
     assert read("2025-01-02.md", "".join("  " * n + "- 项\n" for n in range(300))) is not None
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.sampled_from("#*-|> \n`[]()<>价格，。1a:&~_\\"), min_size=1, max_size=120))
 def test_any_markdown_is_carved_whole(read, check, text):
     for found in read("2025-01-02.md", text):

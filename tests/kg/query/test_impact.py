@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kg.errors import UnknownName
 from kg.model import Polarity
@@ -197,7 +197,6 @@ def test_an_unknown_factor_is_named_with_what_is_near():
 _EDGE = st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([1, -1]), st.sampled_from([1, -1]))
 
 
-@settings(max_examples=120, deadline=None)
 @given(edges=st.lists(_EDGE, min_size=1, max_size=12), direction=st.sampled_from([1, -1]), forward=st.booleans())
 def test_every_path_is_said_link_by_link(edges: list[tuple[int, int, int, int]], direction: int, *, forward: bool):
     """All simple signed walks of up to three hops, and no other, on graphs too small for the beam to cut."""

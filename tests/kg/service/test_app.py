@@ -427,7 +427,7 @@ HOSTILE = st.one_of(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     text=HOSTILE,
     day=st.one_of(st.none(), st.dates().map(str), HOSTILE),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from communities.weekly import run_week
 from kg.query.ask.answer import ask
@@ -136,7 +136,6 @@ _WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(question=st.one_of(st.lists(_WORDS, max_size=8).map("".join), st.text(max_size=40)))
 def test_whatever_is_asked_every_claim_cites(question: str):
     answer = ask(_SOLAR, question)
