@@ -2,8 +2,8 @@
 
 The source layout has top-level packages (`kg`, `extraction`, `communities`, `viz`), whose names other distributions use
 too. In the wheel they are `liantu.kg` and so on, `liantu.py` is `liantu/__init__.py`, and imports are rewritten, on the
-syntax tree. Nothing else names a package: data is found by `__package__`, and a string that names one fails the build. An
-editable install keeps the source layout. tests/architecture/test_wheel.py runs the result.
+syntax tree. Nothing else names a package: data is found by `__package__`, and a string that names one fails the build.
+An editable install keeps the source layout. tests/architecture/test_wheel.py runs the result.
 """
 
 from __future__ import annotations

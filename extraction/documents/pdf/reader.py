@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -90,14 +90,7 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrRea
             page = document[number]
         except pypdfium2.PdfiumError as fault:
             raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "download it again") from fault
-        left = max(MAX_PAGE_CHARACTERS, _MOST_PER_BYTE * len(source.data)) - characters
-        found = read_page(page, number, min(MAX_PAGE_CHARACTERS, left))
-        if found is None and left < MAX_PAGE_CHARACTERS:  # many pages of one text, or codes for many characters each
-            cause = f"{characters:,} characters by page {number + 1}, too many for a file of {len(source.data):,} bytes"
-            raise DocumentError(source.name, cause, "remove that page or export the report again")
-        if found is None:
-            cause = f"page {number + 1} has more than {MAX_PAGE_CHARACTERS:,} characters"
-            raise DocumentError(source.name, cause, "remove that page or export the report again")
+        found = _read_page(source, page, number, characters)
         pages.append(found)
         if not pages[-1].lines and is_scan(page):
             scans.append(number)
@@ -111,6 +104,24 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrRea
         advice = "check that its pages are legible" if ocr.legibility or (scans and installed()) else INSTALL
         raise DocumentError(source.name, "the PDF has no text layer (images only)", advice)
     return pages
+
+
+def _read_page(source: SourceFile, page: Any, number: int, characters: int) -> Page:
+    """Read a page, when the pages before it have so many characters.
+
+    Raises:
+        DocumentError: when it has too many itself, or all have too many for the size of the file.
+    """
+    left = max(MAX_PAGE_CHARACTERS, _MOST_PER_BYTE * len(source.data)) - characters
+    found = read_page(page, number, min(MAX_PAGE_CHARACTERS, left))
+    if found is not None:
+        return found
+    advice = "remove that page or export the report again"
+    if left < MAX_PAGE_CHARACTERS:  # many pages of one text, or codes for many characters each
+        cause = f"{characters:,} characters by page {number + 1}, too many for a file of {len(source.data):,} bytes"
+        raise DocumentError(source.name, cause, advice)
+    cause = f"page {number + 1} has more than {MAX_PAGE_CHARACTERS:,} characters"
+    raise DocumentError(source.name, cause, advice)
 
 
 def _read_scans(
