@@ -46,14 +46,14 @@ def reading_on_wire(name: str, reading: Reading, *, explain: bool = False) -> di
     entities = {entity.id: entity for entity in reading.entities}
     return {
         "id": name,
-        "mentions": [mention_on_wire(mention, entities, explain=explain) for mention in reading.mentions],
+        "mentions": [mention_on_wire(mention, entities) for mention in reading.mentions],
         "facts": [_fact(fact, entities, explain=explain) for fact in reading.facts],
         "problems": [_problem(problem) for problem in reading.problems],
     }
 
 
-def mention_on_wire(mention: Mention, entities: Mapping[str, Entity], *, explain: bool = False) -> dict[str, Any]:
-    """Return a mention with its status and its candidates, in descending order of score."""
+def mention_on_wire(mention: Mention, entities: Mapping[str, Entity]) -> dict[str, Any]:
+    """Return a mention with its status."""
     entity = entities.get(mention.entity)
     return {
         "start": mention.start,
@@ -64,14 +64,6 @@ def mention_on_wire(mention: Mention, entities: Mapping[str, Entity], *, explain
         "code": entity.codes[0] if entity and entity.codes else None,
         "kind": mention.kind.value,
         "score": round(mention.score, 4),
-        "candidates": [
-            {
-                "entity": candidate.entity,
-                "score": round(candidate.score, 4),
-                **({"features": dict(candidate.features)} if explain else {}),
-            }
-            for candidate in mention.candidates
-        ],
     }
 
 
