@@ -79,7 +79,7 @@ def _jsonl_options(*, explains: str) -> Callable[[Callable[..., None]], Callable
 @_edge_model_option
 @_linking_options
 def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
-    """Read reports PATHS (pdf md html txt jsonl, folders too) into the base; repeating adds nothing twice."""
+    """Read reports PATHS (pdf md html txt csv eml jsonl, folders too) into the base; repeating adds nothing twice."""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
     from extraction.ingest import ingest as run  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
@@ -108,6 +108,9 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     for fault in outcome.refused:
         warn_of(fault)
     lang, seconds = shown_lang(), f"{outcome.seconds:.1f}"
+    for ending, number in sorted(outcome.passed_over.items()):
+        kind = ending or word("ingest.no_ending", lang)
+        click.echo(word("ingest.passed_over", lang, kind=kind, count=number), err=True)
     parts = [
         word("ingest.read", lang, written=outcome.written, known=outcome.known, refused=len(outcome.refused)),
         *([word("ingest.changed", lang, count=outcome.changed, old=outcome.removed)] if outcome.changed else []),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -62,6 +63,7 @@ class Outcome:
     characters: int = 0
     seconds: float = 0.0
     refused: list[DocumentError] = field(default_factory=list)
+    passed_over: Counter[str] = field(default_factory=Counter)  # files of unknown kinds in folders, by ending
 
 
 def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = lambda *_: None) -> Outcome:
@@ -74,7 +76,7 @@ def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = l
     """
     started = time.perf_counter()
     outcome = Outcome()
-    files = list(walk(job.paths))
+    files = list(walk(job.paths, outcome.passed_over))
     limits = replace(LIMITS, seconds=job.read_seconds)
     reader = FileReader(market_day(job.recorded_at), job.published_on, limits)
     with closing(reader), store.writer() as writer:

@@ -1,7 +1,8 @@
-"""Read Word, PowerPoint and Excel files with the libraries of the extra `office`."""
+"""Read Word, PowerPoint and Excel files with the libraries of the extra `office`, and CSV files without."""
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import zipfile
@@ -11,13 +12,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
+from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head
-from extraction.documents.tables import table_from_rows
+from extraction.documents.table import Cell, Grid, cell_text, spread, table_from_grid
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from extraction.documents.metadata import SourceFile
 
@@ -31,6 +33,7 @@ _AT_ONCE = 1 << 20  # bytes
 _HEADING = re.compile(r"(?:heading|标题)\s*(\d)", re.IGNORECASE)
 _LIST = re.compile(r"list|列表|项目符号", re.IGNORECASE)
 _PERCENT = re.compile(r"%")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\b[^>]*?\bref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
 
 
 def read_docx(source: SourceFile) -> Document:
@@ -61,6 +64,26 @@ def read_xlsx(source: SourceFile) -> Document:
     """
     opened, pieces = _read(source, "xlsx", _workbook, _of_sheets)
     return _document(source, opened.properties.title, pieces)
+
+
+def read_csv(source: SourceFile) -> Document:
+    """Read a table of values separated by commas, semicolons or tabs.
+
+    Raises:
+        DocumentError: undecodable, empty, without a publication day, or larger than 20,000 rows.
+    """
+    text = decode(source.data, source.name)
+    first = text.split("\n", 1)[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        rows = [row[:_MOST_COLUMNS] for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
+    except csv.Error as fault:
+        advice = "open it in an office program and save it again"
+        raise DocumentError(source.name, "not a readable csv file", advice) from fault
+    if len(rows) > _MOST_ROWS:
+        cause = f"the table has more than {_MOST_ROWS:,} rows"
+        raise DocumentError(source.name, cause, "split it into single documents")
+    return _document(source, None, [_table([[Cell(text) for text in row] for row in rows])])
 
 
 def _read(
@@ -128,21 +151,21 @@ class _TableRows:
         self._cells = self._characters = 0
         self._most_cells = most_cells
 
-    def of(self, rows: Iterable[Iterable[str]], name: str = "a table") -> list[list[str]]:
+    def of(self, rows: Iterable[Iterable[Cell]], name: str = "a table") -> list[list[Cell | None]]:
         """Return the rows of one table.
 
         Raises:
             _TooLong: with what there is too much of.
         """
-        found: list[list[str]] = []
+        found: list[list[Cell | None]] = []
         for row in rows:
             if len(found) > _MOST_ROWS:
                 raise _TooLong(f"{name} has more than {_MOST_ROWS:,} rows")
-            cells: list[str] = []
+            cells: list[Cell | None] = []
             for cell in row:
                 cells.append(cell)
                 self._cells += 1
-                self._characters += len(cell)
+                self._characters += len(cell.text)
                 if len(cells) > _MOST_COLUMNS:
                     raise _TooLong(f"{name} has more than {_MOST_COLUMNS:,} columns")
                 if self._cells > self._most_cells:
@@ -222,24 +245,25 @@ def _is_numbered(paragraph: Any) -> bool:
     return paragraph.pPr is not None and paragraph.pPr.numPr is not None
 
 
-def _word_rows(table: Any) -> Iterator[Iterator[str]]:
-    """Yield the cells of each row: one that spans columns is repeated, one that goes on from above has its text.
+def _word_rows(table: Any) -> Iterator[Iterator[Cell]]:
+    """Yield the cells of each row: one that spans columns is repeated, one that goes on from above is that cell.
 
     The library makes all cells of a table before it gives the first one.
     """
-    above: list[str] = []
+    above: list[Cell] = []
     for row in table._tbl.tr_lst:  # noqa: SLF001 -- the elements of the table
-        cells: list[str] = []
+        cells: list[Cell] = []
 
-        def texts(row: Any = row, above: list[str] = above, cells: list[str] = cells) -> Iterator[str]:
-            for cell in row.tc_lst:
-                place, goes_on = len(cells), cell.vMerge == "continue"
-                text = above[place] if goes_on and place < len(above) else "\n".join(p.text for p in cell.p_lst)
-                for _ in range(cell.grid_span):
-                    cells.append(text)
-                    yield text
+        def made(row: Any = row, above: list[Cell] = above, cells: list[Cell] = cells) -> Iterator[Cell]:
+            for each in row.tc_lst:
+                place, goes_on = len(cells), each.vMerge == "continue"
+                text = "" if goes_on else "\n".join(paragraph.text for paragraph in each.p_lst)
+                cell = above[place] if goes_on and place < len(above) else Cell(cell_text(text, first=not place))
+                for _ in range(each.grid_span):
+                    cells.append(cell)
+                    yield cell
 
-        yield texts()
+        yield made()
         above = cells
 
 
@@ -254,10 +278,24 @@ def _of_slides(presentation: Any) -> Iterator[TextPiece]:
                 for paragraph in shape.text_frame.paragraphs:
                     yield TextPiece(" ".join(paragraph.text.split()), page=number)
             elif getattr(shape, "has_table", False) and shape.has_table:
-                rows = ((cell.text for cell in row.cells) for row in shape.table.rows)
-                yield _table(tables.of(rows), page=number)
+                yield _table(_slide_grid(shape.table, tables), page=number)
         if slide.has_notes_slide:
             yield TextPiece(" ".join(slide.notes_slide.notes_text_frame.text.split()), page=number)
+
+
+def _slide_grid(table: Any, tables: _TableRows) -> list[list[Cell | None]]:
+    """Return the cells of a slide's table; a merged cell covers the places that it spans."""
+    grid = tables.of(
+        (Cell(cell_text(cell.text, first=not column)) for column, cell in enumerate(row.cells)) for row in table.rows
+    )
+    for number, row in enumerate(table.rows):
+        for column, cell in enumerate(row.cells):
+            right = column + cell.span_width
+            if right > _MOST_COLUMNS:
+                raise _TooLong(f"a table has more than {_MOST_COLUMNS:,} columns")
+            if not cell.is_spanned and (found := grid[number][column]):
+                spread(grid, found, (number, column, number + cell.span_height, right))
+    return grid
 
 
 def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
@@ -274,10 +312,29 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
 def _of_sheets(workbook: Any) -> Iterator[TextPiece]:
     tables = _TableRows(_MOST_SHEET_CELLS)
     for sheet in workbook.worksheets:
-        rows = ((_shown(cell.value, cell.number_format or "") for cell in row)
-                for row in sheet.iter_rows(max_col=_MOST_COLUMNS))  # fmt: skip
+        cells = (
+            (Cell(cell_text(_shown(cell.value, cell.number_format or ""), first=not at)) for at, cell in enumerate(row))
+            for row in sheet.iter_rows(max_col=_MOST_COLUMNS)
+        )
+        rows, covered = tables.of(cells, f"sheet {sheet.title}"), 0
+        for top, left, bottom, right in _merged(workbook, sheet):
+            if top < len(rows) and left < len(rows[top]) and (cell := rows[top][left]):
+                covered += (min(bottom, len(rows)) - top) * (right - left)
+                if covered > _MOST_SHEET_CELLS:
+                    raise _TooLong(f"its tables have more than {_MOST_SHEET_CELLS:,} cells")
+                spread(rows, cell, (top, left, bottom, right))
         yield TextPiece(sheet.title, BlockKind.HEADING, 2)
-        yield _table(tables.of(rows, f"sheet {sheet.title}"))
+        yield _table(rows)
+
+
+def _merged(workbook: Any, sheet: Any) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the merged ranges of a sheet; openpyxl does not read them from a workbook that it streams."""
+    from openpyxl.utils.cell import range_boundaries  # noqa: PLC0415 -- an extra
+
+    part = workbook._archive.read(sheet._worksheet_path)  # noqa: SLF001 -- the sheet's own XML
+    for found in _MERGED.findall(part)[:_MOST_ROWS]:
+        left, top, right, bottom = range_boundaries(found.decode())
+        yield top - 1, left - 1, bottom, min(right, _MOST_COLUMNS)
 
 
 def _shown(value: object, number_format: str) -> str:
@@ -291,8 +348,9 @@ def _shown(value: object, number_format: str) -> str:
     return "" if value is None else str(value)
 
 
-def _table(rows: Sequence[Sequence[str]], page: int = 0) -> TextPiece:
-    table = table_from_rows(rows)
+def _table(grid: Grid, page: int = 0) -> TextPiece:
+    table = table_from_grid(grid)
     if table is None:
-        return TextPiece("\n".join(text for row in rows if (text := " ".join(cell for cell in row if cell))), page=page)
+        lines = (" ".join(cell.text for cell in dict.fromkeys(row) if cell and cell.text) for row in grid)
+        return TextPiece("\n".join(line for line in lines if line), page=page)
     return table_piece(table, page=page)

@@ -30,7 +30,7 @@ class EdgeReader:
 
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the claims of a document: each triple, or its reverse, once, where its confidence is highest."""
-        units = units_of(document.document.title, document.lines)
+        units = units_of(document.title, document.lines)
         edges = self._model.read(units, min_confidence=self._min_confidence)
         read = [(unit, edge) for unit, found in zip(units, edges, strict=True) for edge in found]
         kinds = _kinds_by_name(read)

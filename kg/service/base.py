@@ -20,7 +20,7 @@ from kg.query.chain import chain
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.dual_level import dual_level
-from kg.query.grounding.prose import NoModel, prose
+from kg.query.grounding.prose import PROSE_TOKENS, NoModel, prose
 from kg.query.grounding.vectors import VectorSearch, index_beside
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
@@ -81,9 +81,10 @@ class ViewClocks(TypedDict, total=False):
 
 
 class ViewOptions(ViewClocks, total=False):
-    """`ViewClocks`, and the least confidence of the facts that support the answer."""
+    """`ViewClocks`, the least confidence of the facts that support the answer, and whether weak ones are shown."""
 
     min_confidence: float | None
+    weak: bool | None
 
 
 class KnowledgeBase:
@@ -98,6 +99,7 @@ class KnowledgeBase:
         store: the store, for `ingest`, `run_week` and raw views.
         lang: the language of wordings.
         min_confidence: the threshold of calls that give none.
+        weak: whether calls that say nothing of it show weak facts, marked and last.
         model: writes `prose`; None if there is none.
         vectors: the index of vectors with its encoder; None if the base has no place for one.
     """
@@ -110,8 +112,9 @@ class KnowledgeBase:
         min_confidence: float = ANSWERED,
         model: Model | None = None,
         vectors: VectorSearch | None = None,
+        weak: bool = True,
     ) -> None:
-        self.store, self.lang, self.min_confidence = store, lang, min_confidence
+        self.store, self.lang, self.min_confidence, self.weak = store, lang, min_confidence, weak
         self.model, self.vectors = model, vectors
         self._stats = PerView(stats)
         self._names = PerView(lambda session: KnownNames(session.view))
@@ -124,11 +127,13 @@ class KnowledgeBase:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
         threshold = options.get("min_confidence")
         threshold = self.min_confidence if threshold is None else threshold
+        weak = options.get("weak")
+        weak = self.weak if weak is None else weak
         try:
             clocks: Any = {name: options.get(name) for name in ViewClocks.__annotations__}  # read by `checked`
             with self.store.reader(**clocks) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
-                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found)
+                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found, weak=weak)
         except KgError as error:
             error.lang = self.lang
             raise
@@ -351,8 +356,8 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return context(session, question, budget_tokens=budget_tokens)
 
-    @checked(asked.ContextQuestion)
-    def prose(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ProseAnswer:
+    @checked(asked.ProseQuestion)
+    def prose(self, question: str, *, budget_tokens: int = PROSE_TOKENS, **options: Unpack[ViewOptions]) -> ProseAnswer:
         """Return an answer in prose by the model; sentences that their citations do not support are dropped, visibly.
 
         Raises:
@@ -363,8 +368,10 @@ class KnowledgeBase:
             raise NoModel
         state = self.store.state()
         with self.session(**options) as session:
-            found, names = context(session, question, budget_tokens=budget_tokens), self._names.of(session, state)
-        return prose(found, self.model, names, lang=self.lang)
+            answer = ask(session, question)
+            found = context(session, question, budget_tokens=budget_tokens, answer=answer)
+            names = self._names.of(session, state)
+        return prose(found, self.model, names, answer=answer, lang=self.lang)
 
     @checked(asked.EntitiesQuestion)
     def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
@@ -411,7 +418,14 @@ class PinnedBase(KnowledgeBase):
     """The knowledge base of one session, which its questions give no options; one thread only."""
 
     def __init__(self, kb: KnowledgeBase, pin: QuerySession) -> None:
-        super().__init__(kb.store, lang=kb.lang, min_confidence=pin.min_confidence, model=kb.model, vectors=kb.vectors)
+        super().__init__(
+            kb.store,
+            lang=kb.lang,
+            min_confidence=pin.min_confidence,
+            model=kb.model,
+            vectors=kb.vectors,
+            weak=pin.weak,
+        )
         self.pin = pin
 
     @contextmanager
@@ -440,7 +454,14 @@ class DatedBase(KnowledgeBase):
     """A knowledge base seen as of a day; its questions may look further back, never further ahead."""
 
     def __init__(self, kb: KnowledgeBase, clocks: ViewClocks) -> None:
-        super().__init__(kb.store, lang=kb.lang, min_confidence=kb.min_confidence, model=kb.model, vectors=kb.vectors)
+        super().__init__(
+            kb.store,
+            lang=kb.lang,
+            min_confidence=kb.min_confidence,
+            model=kb.model,
+            vectors=kb.vectors,
+            weak=kb.weak,
+        )
         self._clocks = clocks
 
     @contextmanager

@@ -121,6 +121,9 @@ class SureQuestion(DatedQuestion):
     """A question that facts support."""
 
     min_confidence: Confidence = None
+    weak: Annotated[
+        bool | None, Field(description="也列出把握较弱的事实，有标记 · also facts that are weak, marked as such")
+    ] = None
 
 
 class WrongParameter(QuestionError):

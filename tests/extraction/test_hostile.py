@@ -180,11 +180,11 @@ def test_what_a_user_may_not_read_is_one_line_each(tmp_path: Path):
     (tmp_path / "z.md").write_text(NOTE, encoding="utf-8")
     (tmp_path / "sub").chmod(0)
     script = (
-        "import os, sys\nfrom datetime import date\nfrom pathlib import Path\n"
+        "import os, sys\nfrom collections import Counter\nfrom datetime import date\nfrom pathlib import Path\n"
         "from extraction.documents.open_file import read_file, walk\n"
         "os.chdir(sys.argv[1])\n"
         "os.geteuid() or (os.setgid(65534), os.setuid(65534))\n"
-        "for path in walk([Path()]):\n"
+        "for path in walk([Path()], Counter()):\n"
         "    for item in read_file(path, today=date(2025, 9, 1)):\n"
         "        print(path.name, item if isinstance(item, Exception) else 'read')\n"
     )

@@ -15,11 +15,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from kg.errors import KgError
+from kg.interop.exports.company_links import LINK_COLUMNS, company_links
 from kg.interop.exports.content import known, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+    from typing import TextIO
 
     from kg.interop.exports.content import EdgeKey, ExportContent, FactEdge, Known
     from kg.model import Fact, Value
@@ -209,6 +211,7 @@ TABLES = (
         ),
         _passages,
     ),
+    ExportTable("company_links", columns_of(*LINK_COLUMNS), company_links),
     ExportTable(
         "themes",
         columns_of("published_on:day known_from:instant id level:whole parent title size:whole")
@@ -227,12 +230,18 @@ def write_csv(content: ExportContent, folder: Path, *, plain_text: bool = False)
     for table in TABLES:
         encoding = "utf-8" if plain_text else "utf-8-sig"
         with (folder / f"{table.name}.csv").open("w", encoding=encoding, newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(table.columns)
-            types = tuple(table.columns.values())
-            writer.writerows([csv_cell(value, kind, plain_text=plain_text)
-                              for value, kind in zip(row, types, strict=True)]
-                             for row in table.rows(content))  # fmt: skip
+            write_rows(table.columns, table.rows(content), file, plain_text=plain_text)
+
+
+def write_rows(
+    columns: Mapping[str, ColumnType], rows: Iterator[Row], file: TextIO, *, plain_text: bool = False
+) -> None:
+    """Write rows as CSV with a header."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    types = tuple(columns.values())
+    for row in rows:
+        writer.writerow([csv_cell(value, kind, plain_text=plain_text) for value, kind in zip(row, types, strict=True)])
 
 
 def csv_cell(value: Any, kind: ColumnType, *, plain_text: bool = False) -> str:

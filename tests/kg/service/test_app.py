@@ -444,7 +444,14 @@ def test_the_api_describes_itself(client: TestClient):
     described = client.get("/openapi.json").json()
     assert {f"/v1/{operation.name}" for operation in OPERATIONS} < described["paths"].keys()
     chain = described["paths"]["/v1/chain"]["get"]
-    assert {each["name"] for each in chain["parameters"]} == {"topic", "depth", "as_of", "known_at", "min_confidence"}
+    assert {each["name"] for each in chain["parameters"]} == {
+        "topic",
+        "depth",
+        "as_of",
+        "known_at",
+        "min_confidence",
+        "weak",
+    }
     for lang, words in (("zh", "产业链上中游下游与公司"), ("en", "upstream, midstream and downstream of a topic")):
         found = client.get("/openapi.json", params={"lang": lang})
         assert " · " not in found.text
