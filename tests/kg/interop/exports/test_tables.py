@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from kg.interop.exports.content import plain
 from kg.interop.exports.formats import export
 from kg.interop.exports.tables import TABLES
+from kg.relations import vocabulary
 from kg.store.memory import MemoryStore
 from tests.contracts.readings import READ, fact, reading
 from tests.kg.interop.exports.sample import BYD, CATL, HOSTILE, LITHIUM, MARGIN, PRICE, base, exported
@@ -114,10 +115,10 @@ def test_excel_on_a_chinese_windows_takes_a_file_for_utf_8(tmp_path: Path):
 def test_an_export_shows_what_answers_show(tmp_path: Path):
     """Facts below the threshold are left out with the entities that only they have; two sources add up."""
     weak, twice = (fact(CATL, "produces", f"product:{name}") for name in ("甲", "乙"))
-    store = MemoryStore()
+    store, below = MemoryStore(), 0.8 * vocabulary().relations["produces"].cut
     with store.writer() as writer:
         for each in (reading(1, 1, weak, twice), reading(2, 2, twice)):
-            unsure = [replace(item, evidence=(replace(item.evidence[0], confidence=0.5),)) for item in each.facts]
+            unsure = [replace(item, evidence=(replace(item.evidence[0], confidence=below),)) for item in each.facts]
             writer.write(replace(each, facts=tuple(unsure)))
     with store.reader() as view:
         export(view, "parquet", tmp_path / "shown")
