@@ -155,8 +155,7 @@ class KnowledgeBase:
         Before the first document there is nothing of that name yet: the frame is empty.
 
         Args:
-            of: a step (suppliers, customers, products, makers …: kg/query/browse/frames.py), or chain, impact, causes
-                or profile.
+            of: a step (suppliers, makers …: kg/query/browse/frames.py), or chain, impact, causes or profile.
             name: the name, alias or code it is about.
             options: the view, as for every question.
 
@@ -418,14 +417,8 @@ class PinnedBase(KnowledgeBase):
     """The knowledge base of one session, which its questions give no options; one thread only."""
 
     def __init__(self, kb: KnowledgeBase, pin: QuerySession) -> None:
-        super().__init__(
-            kb.store,
-            lang=kb.lang,
-            min_confidence=pin.min_confidence,
-            model=kb.model,
-            vectors=kb.vectors,
-            weak=pin.weak,
-        )
+        super().__init__(kb.store, lang=kb.lang, min_confidence=pin.min_confidence, model=kb.model, vectors=kb.vectors)
+        self.weak = pin.weak
         self.pin = pin
 
     @contextmanager
@@ -454,14 +447,8 @@ class DatedBase(KnowledgeBase):
     """A knowledge base seen as of a day; its questions may look further back, never further ahead."""
 
     def __init__(self, kb: KnowledgeBase, clocks: ViewClocks) -> None:
-        super().__init__(
-            kb.store,
-            lang=kb.lang,
-            min_confidence=kb.min_confidence,
-            model=kb.model,
-            vectors=kb.vectors,
-            weak=kb.weak,
-        )
+        super().__init__(kb.store, lang=kb.lang, min_confidence=kb.min_confidence, model=kb.model, vectors=kb.vectors)
+        self.weak = kb.weak
         self._clocks = clocks
 
     @contextmanager
