@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kg.messages.words import listed, word
-from kg.query.profile import group_of
+from kg.query.browse.profile import group_of
 from kg.query.wording import (
     ROLES,
     behind,
