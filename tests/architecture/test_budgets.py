@@ -45,7 +45,8 @@ def _arguments(function: Function) -> tuple[list[str], list[str]]:
 
 
 def _is_exempt(function: Function) -> bool:
-    return function.name.startswith("_") or _is_command(function)
+    # A network that is exported to ONNX takes its inputs by position.
+    return function.name.startswith("_") or function.name == "forward" or _is_command(function)
 
 
 def _is_command(function: Function) -> bool:

@@ -171,7 +171,7 @@ def _outside(site: Path, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=site, env=environment, capture_output=True, check=False, encoding="utf-8")
 
 
-@pytest.mark.long
+@pytest.mark.extended
 def test_the_wheel_works_without_the_checkout(site: Path):
     """Commands, worker processes, templates and data files; every command that README and docs show."""
     script = ROOT / "tests" / "wheel" / "smoke.py"
