@@ -96,6 +96,7 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
         edge_model=options["edge_model"],
         names=load().names,
         min_confidence=load().min_confidence,
+        filing_pages=load().filing_pages,
         ray=options["ray"],
     )
     store = open_store(kb, create=True)

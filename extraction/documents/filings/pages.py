@@ -18,6 +18,7 @@ from kg.model import Block, BlockKind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kg.filing import Filing
     from kg.model import Document
 
 _PHRASES = phrases("filings/pages")
@@ -27,6 +28,7 @@ _GLUE = frozenset({"$", ")", "%", "—", "–", "-"})
 _BULLET = re.compile(r"^\s*(?:[•●▪■◦○·\u2022\uf0b7]|[-–—]\s)")
 _SENTENCE_END = re.compile(r"[.:;!?。；：！？][”\"’)）]*$")
 _SPLIT_LETTER = re.compile(r"(?<=[a-z]{3}) (?=[a-z]\b\W*$)")  # 「Cash Flow s」: a letter that the PDF sets apart
+_LONG = 30  # pages
 _EDGE = 2  # lines at the top and the foot of a page that may be running ones
 _SHORT = 80
 _MAX_HEADING = 100
@@ -34,6 +36,7 @@ _CONTENTS_ITEMS = 5  # a page with more Items is the table of contents
 _TABLE_ROWS, _TABLE_GAP, _TABLE_HEAD = 2, 3, 4
 _FULL = 0.8  # of the longest line of a page
 _PROSE, _PROSE_SHARE = 120, 0.5  # characters of a paragraph that is prose; share of a page
+_PAGE = 3_000  # characters of a page of a format without pages
 # Sections whose prose says what a company does and why its figures moved come first, risks and notes last.
 _ORDER: Mapping[str, int] = {"7": 0, "1": 1, "2": 2, "7A": 3, "3": 3}
 _LATE = 5
@@ -50,6 +53,11 @@ def pieces_of(pages: Sequence[str]) -> list[TextPiece]:
     ]
 
 
+def is_plain(filing: Filing | None, pages: int) -> bool:
+    """Return whether a filing is read by its plain text; a short Chinese one is laid out, with its tables."""
+    return filing is not None and (filing.currency != "CNY" or pages > _LONG)
+
+
 def prose_of(document: Document, pages: int) -> tuple[Block, ...]:
     """Return the paragraphs that relations are read from: those of the `pages` most telling pages of prose.
 
@@ -61,7 +69,7 @@ def prose_of(document: Document, pages: int) -> tuple[Block, ...]:
     length: dict[int, int] = {}
     item = ""
     for block in document.blocks:
-        page = document.page_of(block.start) or 1
+        page = document.page_of(block.start) or block.start // _PAGE
         if block.kind is BlockKind.HEADING:
             found = _PHRASES["item"].match(document.text[block.start : block.end])
             item = found[1].upper() if found else item
@@ -69,8 +77,8 @@ def prose_of(document: Document, pages: int) -> tuple[Block, ...]:
         section.setdefault(page, _ORDER.get(item, _LATE))
         if block.kind is BlockKind.PARAGRAPH and block.end - block.start >= _PROSE:
             prose.setdefault(page, []).append(block)
-    told = {page: sum(block.end - block.start for block in blocks) for page, blocks in prose.items()}
-    full = [page for page in prose if told[page] >= _PROSE_SHARE * length[page]]
+    words = {page: sum(block.end - block.start for block in blocks) for page, blocks in prose.items()}
+    full = [page for page in prose if words[page] >= _PROSE_SHARE * length[page]]
     chosen = sorted(sorted(full, key=lambda page: (section[page], page))[:pages])
     return tuple(block for page in chosen for block in prose[page])
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from extraction.documents.assembly import assemble
 from extraction.documents.filings.cover import published_on, read_cover, with_unit
-from extraction.documents.filings.pages import pieces_of
+from extraction.documents.filings.pages import is_plain, pieces_of
 from extraction.documents.metadata import Metadata, build
 from kg.errors import DocumentError
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kg.model import Document
 
 OPENING = 12  # pages that the cover is looked for in
-_LONG = 30  # pages; a shorter Chinese report is laid out as a research note, with its tables
 
 
 class FilingReader:
@@ -39,7 +38,7 @@ class FilingReader:
     @property
     def plain(self) -> bool:
         """Whether the document is a filing to be read by its plain text."""
-        return self.filing is not None and (self.filing.currency != "CNY" or self._count > _LONG)
+        return is_plain(self.filing, self._count)
 
     def layers(self) -> list[Metadata]:
         """Return what the cover says as metadata, for a document that is laid out."""
