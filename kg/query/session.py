@@ -16,6 +16,7 @@ from kg.graph.remote_graph import served_graph
 from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
+from kg.query.filings.documents import FilingShelf
 from kg.relations import vocabulary
 from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
     from kg.model import Evidence, Fact
+    from kg.query.filings.documents import FilingIndex
+    from kg.query.filings.page_table import PageTable
     from kg.query.grounding.vectors import VectorSearch
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
@@ -57,7 +60,7 @@ class QuerySession:
     """A view made ready for questions; build one and ask it as often as wanted.
 
     Facts below `min_confidence` carry no answer; `below` counts those that were met and left out. `vectors` finds
-    passages by vectors; None where the base has no index of them.
+    passages by vectors; None where the base has no index of them. `shelf` keeps filings ready for further sessions.
     """
 
     def __init__(
@@ -67,8 +70,10 @@ class QuerySession:
         lang: Lang = "zh",
         min_confidence: float = ANSWERED,
         vectors: VectorSearch | None = None,
+        shelf: FilingShelf | None = None,
     ) -> None:
         self.view, self.lang, self.min_confidence, self.vectors = view, lang, min_confidence, vectors
+        self._shelf = shelf or FilingShelf()
         self._below: set[str] = set()
         self.words: Vocabulary = vocabulary()
         self._entities: dict[str, Entity | None] = {}
@@ -81,7 +86,22 @@ class QuerySession:
     def earlier(self, as_of: date) -> QuerySession:
         """Return a session on the same state of the base as of a day."""
         view = self.view.until(as_of)
-        return QuerySession(view, lang=self.lang, min_confidence=self.min_confidence, vectors=self.vectors)
+        shelf = FilingShelf(self._shelf.tables)
+        return QuerySession(
+            view, lang=self.lang, min_confidence=self.min_confidence, vectors=self.vectors, shelf=shelf
+        )
+
+    @cached_property
+    def filings(self) -> FilingIndex:
+        """The filings of the view by company."""
+        return self._shelf.index(self.view)
+
+    def page_table(self, document_id: str) -> PageTable | None:
+        """Return the pages of a filing made ready for questions, None if the view does not know the document."""
+        known = self._shelf.tables.known(document_id)
+        if known is None and (document := self.view.document(document_id)) is not None:
+            known = self._shelf.tables.of(document)
+        return known
 
     @cached_property
     def graph(self) -> Snapshot | ServedGraph:
