@@ -94,7 +94,7 @@ class QuerySession:
     @cached_property
     def filings(self) -> FilingIndex:
         """The filings of the view by company."""
-        return self._shelf.index(self.view)
+        return self._shelf.index(self)
 
     def page_table(self, document_id: str) -> PageTable | None:
         """Return the pages of a filing made ready for questions, None if the view does not know the document."""

@@ -13,6 +13,10 @@ from kg.query.browse.facts import FactFilter, FactOrder, find_facts
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.browse.pages import DocumentPart, part_of
 from kg.query.chain import chain
+from kg.query.filings.documents import FilingIndex, FilingShelf
+from kg.query.filings.outline import OutlineAnswer, stored_outline
+from kg.query.filings.page_table import PageTables
+from kg.query.filings.pages import FilingPagesAnswer, filing_pages
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.dual_level import dual_level
@@ -102,16 +106,20 @@ class KnowledgeBase:
         self._names = PerView(lambda session: KnownNames(session.view))
         self._indexes = PerView(lambda session: NameIndex(session.view.names()))
         self._orders = PerView(lambda session: FactOrder(session.snapshot))
+        self._filings = PerView(lambda session: FilingIndex(session.view.documents()))
+        self._tables = PageTables()
 
     @contextmanager
     def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
         threshold = options.get("min_confidence")
         threshold = self.min_confidence if threshold is None else threshold
+        revision = self.store.revision()
         try:
             with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
-                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found)
+                shelf = FilingShelf(self._tables, lambda session: self._filings.of(session, revision))
+                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found, shelf=shelf)
         except KgError as error:
             error.lang = self.lang
             raise
@@ -256,6 +264,20 @@ class KnowledgeBase:
         """
         with self.session(**options) as session:
             return dual_level(session, query, mode=mode, limit=limit)
+
+    def filing_pages(self, question: str, *, limit: int = 5, **options: Unpack[ViewClocks]) -> FilingPagesAnswer:
+        """Return the pages of annual, quarterly and other filings that answer a question, best first."""
+        with self.session(**options) as session:
+            return filing_pages(session, question, limit=limit)
+
+    def filing_outline(self, document_id: str, **options: Unpack[ViewClocks]) -> OutlineAnswer:
+        """Return the sections of a document with their pages.
+
+        Raises:
+            UnknownDocument: when no document has this id.
+        """
+        with self.session(**options) as session:
+            return stored_outline(session.view, document_id)
 
     def ask(self, question: str, **options: Unpack[ViewOptions]) -> AskAnswer:
         """Answer a question in words; an unanswerable one has the status `not_found`."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kg.query.filings.task import FilingTask
-    from kg.store.port import DocumentHead, View
+    from kg.query.session import QuerySession
+    from kg.store.port import DocumentHead
 
 # Words that follow a company's own name, and first words that name nobody alone.
 _SOFT = re.compile(
@@ -115,7 +116,7 @@ class FilingShelf:
     """What sessions keep of filings: tables of pages, and how the index of a view is found."""
 
     tables: PageTables = field(default_factory=PageTables)
-    index: Callable[[View], FilingIndex] = lambda view: FilingIndex(view.documents())  # noqa: E731 -- the plain way
+    index: Callable[[QuerySession], FilingIndex] = lambda session: FilingIndex(session.view.documents())
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def page_features(table: PageTable, task: FilingTask, names: Collection[str] = (
     plain = _bm25(table, lines, weight, own)
     expanded = plain + _bm25(table, lines, weight, further)
     total = sum(weight[word] for word in own) or 1.0
-    statements = _statements(table)
+    statements = statement_looks(table)
     wanted = np.array(task.wanted[: len(_PRIMARY)], np.float32)
     ranks = np.stack([_reciprocal_rank(statements[:, each]) for each in range(len(_PRIMARY))], 1)
     heads = table.looks[:, [_AT[f"head_{name}"] for name in _PRIMARY]]
@@ -137,7 +137,7 @@ def _share(section: Sequence[str], own: Sequence[str], weight: dict[str, float],
     return sum(weight[word] for word in own if word in held) / total
 
 
-def _statements(table: PageTable) -> NDArray[np.float32]:
+def statement_looks(table: PageTable) -> NDArray[np.float32]:
     """Return how much each page looks like each primary statement: heading and rows, less commentary."""
     looks = {name: table.looks[:, number] for name, number in _AT.items()}
     scores = [

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PASSAGES = 300  # passages by words that say which documents a question is about
 _READ = 3  # filings whose pages are compared
+_DEEP = 50  # pages of one filing that may be found
 _FILINGS = 10  # filings that an answer lists
 _QUOTE, _QUOTED_LINES = 400, 8
 _DOCUMENT_WEIGHT = 2.0  # what one point of a filing's score is worth beside the score of a page
@@ -90,6 +91,9 @@ def filing_pages(session: QuerySession, question: str, *, limit: int = 5) -> Fil
     index, task = session.filings, read_task(question)
     companies = index.companies(question)
     ranked = rank_filings(index, task, companies, content_scores(session.view, index, task, companies))
+    names = index.words_of(companies)
+    own = [word for word in task.words if word not in names]
+    pages = rank_pages(session, task, ranked[:_READ], names)
     missing = {"company": bool(companies), "year": bool(task.years or task.fiscal_years or task.day)}
     return FilingPagesAnswer(
         question=question,
@@ -102,7 +106,7 @@ def filing_pages(session: QuerySession, question: str, *, limit: int = 5) -> Fil
         operation=task.operation,
         missing=tuple(name for name, found in missing.items() if not found) if index else (),
         filings=tuple(map(_found, ranked[:_FILINGS])),
-        pages=tuple(_pages(session, task, ranked[:_READ], index.words_of(companies))[:limit]),
+        pages=tuple(each.found(own) for each in pages[:limit]),
     )
 
 
@@ -120,38 +124,60 @@ def content_scores(
     return scores
 
 
-def _pages(
-    session: QuerySession, task: FilingTask, ranked: Sequence[ScoredFiling], names: set[str]
-) -> list[FoundPage]:
-    """Return the pages of some filings by the score of the page and of its filing."""
-    found: list[tuple[float, ScoredFiling, PageTable, int]] = []
-    for each in ranked:
+def rank_pages(
+    session: QuerySession,
+    task: FilingTask,
+    filings: Sequence[ScoredFiling],
+    names: set[str],
+    *,
+    ranker: PageRanker | None = None,
+) -> list[RankedPage]:
+    """Return the best pages of some filings by the score of the page and of its filing.
+
+    Args:
+        session: reads the filings.
+        task: the question.
+        filings: those whose pages are compared, best first.
+        names: words of the company's name.
+        ranker: weights instead of the shipped ones.
+    """
+    ranker = ranker or PageRanker.shipped()
+    found = []
+    for each in filings:
         table = session.page_table(each.filing.document)
         if table is None:  # removed while the question is answered
             continue
-        scores = PageRanker.shipped().score(page_features(table, task, names))
-        lead = _DOCUMENT_WEIGHT * (each.score - ranked[0].score)
-        best = np.argsort(-scores, kind="stable")[: max(20, 0)]
-        found += [(float(scores[page]) + lead, each, table, int(page)) for page in best]
-    found.sort(key=lambda row: (-row[0], row[1].filing.document, row[3]))
-    return [_page(score, each, table, page, task, names) for score, each, table, page in found]
+        scores = ranker.score(page_features(table, task, names))
+        lead = _DOCUMENT_WEIGHT * (each.score - filings[0].score)
+        best = np.argsort(-scores, kind="stable")[:_DEEP]
+        found += [RankedPage(float(scores[page]) + lead, each, table, int(page)) for page in best]
+    return sorted(found, key=lambda row: (-row.score, row.filing.filing.document, row.page))
 
 
-def _page(  # noqa: PLR0913 -- one row of the ranking
-    score: float, each: ScoredFiling, table: PageTable, page: int, task: FilingTask, names: set[str]
-) -> FoundPage:
-    start, end = quoted_lines(table, page, [word for word in task.words if word not in names])
-    return FoundPage(
-        document=each.filing.document,
-        title=each.filing.title,
-        published_on=each.filing.published_on,
-        page=table.numbers[page],
-        section=table.sections[page],
-        score=round(score, 4),
-        start=start,
-        end=end,
-        quote=table.text[start:end],
-    )
+@dataclass(frozen=True, slots=True)
+class RankedPage:
+    """A page by its index in the table of its filing."""
+
+    score: float
+    filing: ScoredFiling
+    table: PageTable
+    page: int
+
+    def found(self, words: Sequence[str]) -> FoundPage:
+        """Return the page with the lines that hold most of some words."""
+        filing = self.filing.filing
+        start, end = quoted_lines(self.table, self.page, words)
+        return FoundPage(
+            document=filing.document,
+            title=filing.title,
+            published_on=filing.published_on,
+            page=self.table.numbers[self.page],
+            section=self.table.sections[self.page],
+            score=round(self.score, 4),
+            start=start,
+            end=end,
+            quote=self.table.text[start:end],
+        )
 
 
 def quoted_lines(table: PageTable, page: int, words: Sequence[str]) -> tuple[int, int]:
