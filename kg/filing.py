@@ -10,7 +10,11 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import date
-from typing import Protocol
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kg.model import Document
+    from kg.store.port import DocumentHead
 
 ANNUAL = frozenset({"10-K", "20-F", "40-F", "年报"})
 QUARTERLY = frozenset({"10-Q", "季报", "半年报"})
@@ -21,21 +25,6 @@ _LEGAL = re.compile(
     r"\b(?:incorporated|inc|corporation|corp|company|companies|co|plc|ltd|limited|llc|lp|nv|sa|se|ag|the|group"
     r"|holdings?|and subsidiaries|de|new)\b|股份有限公司|有限责任公司|有限公司|集团"
 )
-
-
-class Described(Protocol):
-    """The fields of a document, or of its head, that describe a filing."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def publisher(self) -> str: ...
-    @property
-    def codes(self) -> tuple[str, ...]: ...
-    @property
-    def tags(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +47,7 @@ class Filing:
     scale: int = 0
 
     @classmethod
-    def of(cls, document: Described) -> Filing | None:
+    def of(cls, document: Document | DocumentHead) -> Filing | None:
         """Return the filing that a document is, None for any other document."""
         if document.kind not in FORMS:
             return None

@@ -1,7 +1,7 @@
 """A folder of filings with questions, laid out as FinanceBench's: PDFs, and questions.jsonl with evidence pages.
 
-    {"question": …, "doc_name": "3M_2018_10K", "question_type": …, "company": …,
-     "evidence": [{"doc_name": …, "evidence_page_num": 59}]}                       pages count from 0
+Lines have `question`, `doc_name` (3M_2018_10K), `question_type`, `company`, and `evidence`, a list of `doc_name` and
+`evidence_page_num`, which counts from 0.
 """
 
 from __future__ import annotations

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from kg.query.filings.page_table import PageTable
 
 _HEADING = ("What does {c} report about {h} in FY{y}?", "How did {h} develop for {c} in {y}?", "{h} of {c} as of FY{y}")
-_ROW = ("What is the FY{y} {h} for {c}?", "How much was {h} of {c} at the end of FY{y}?", "Did {c}'s {h} change in FY{y}?")
+_ROW = (
+    "What is the FY{y} {h} for {c}?",
+    "How much was {h} of {c} at the end of FY{y}?",
+    "Did {c}'s {h} change in FY{y}?",
+)
 _LEAST_STATEMENT = 0.6
 _NUMBERED = re.compile(r"^.*?(?:item|note)\s+\w+\W*|^\d+\W+", re.IGNORECASE)
 
@@ -85,7 +89,7 @@ def _rows(table: PageTable) -> Iterator[tuple[int, str]]:
             for line in np.flatnonzero((table.line_page == page) & table.is_row):
                 start, end = table.places[line]
                 label = re.split(r"\s+[$(]*\d|\s+[—–]", table.text[start:end])[0]
-                if 1 <= len(words_of(label)) <= 8:  # noqa: PLR2004 - a name of a row
+                if 1 <= len(words_of(label)) <= 8:  # a name of a row
                     yield page, label
 
 
@@ -93,5 +97,5 @@ def _paragraphs(table: PageTable) -> Iterator[tuple[int, str]]:
     for line in np.flatnonzero(~table.is_row):
         start, end = table.places[line]
         text = table.text[start:end]
-        if 100 < end - start < 400 and sum(char.isdigit() for char in text) < 15:  # noqa: PLR2004 - a sentence of words
+        if 100 < end - start < 400 and sum(char.isdigit() for char in text) < 15:  # words, not figures
             yield int(table.line_page[line]), text

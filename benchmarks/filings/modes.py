@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.filings.dataset import names_of
 from benchmarks.filings.train import examples_of, fit
 from kg.query.filings.documents import rank_filings
-from kg.query.filings.features import page_features, word_scores
+from kg.query.filings.features import word_scores
 from kg.query.filings.lexicon import words_of
 from kg.query.filings.pages import content_scores, rank_pages
 from kg.query.filings.task import read_task
@@ -118,7 +118,7 @@ def _sections(asked: AskedQuestion) -> _Ranking:
     for page, section in enumerate(table.sections):
         pages[section].append(page)
     weight = {
-        section: max(scores[page] for page in held) + 2 * len(words & {word for title in section for word in words_of(title)})
+        section: max(scores[page] for page in held) + 2 * len(words & set(words_of(" ".join(section))))
         for section, held in pages.items()
     }
     best = sorted(pages, key=lambda section: -weight[section])[:_SECTIONS]
@@ -126,9 +126,7 @@ def _sections(asked: AskedQuestion) -> _Ranking:
     return [(asked.question.document, page + 1) for page in order]
 
 
-def _scored(
-    asked: AskedQuestion, rankers: dict[int | None, PageRanker], filings: Sequence[ScoredFiling]
-) -> _Ranking:
+def _scored(asked: AskedQuestion, rankers: dict[int | None, PageRanker], filings: Sequence[ScoredFiling]) -> _Ranking:
     ranker = rankers[asked.oracle.filing.group if asked.oracle else None]
     found = rank_pages(asked.session, asked.task, filings, asked.company_words, ranker=ranker)
     return [(asked.names[each.filing.filing.document], each.page + 1) for each in found[:_DEEP]]
@@ -146,8 +144,7 @@ def _markdown(recalls: dict[str, list[list[float]]], questions: Sequence[GoldQue
     for name, found in recalls.items():
         values = np.array(found)
         cells = [f"{value:.2f}" for value in values.mean(0)]
-        for test in groups.values():
-            cells.append(f"{values[[test(each) for each in questions], 1].mean():.2f}")
+        cells += [f"{values[[test(each) for each in questions], 1].mean():.2f}" for test in groups.values()]
         lines.append("| " + " | ".join([name, *cells]) + " |")
     return "\n".join(lines) + "\n"
 

@@ -87,9 +87,7 @@ class QuerySession:
         """Return a session on the same state of the base as of a day."""
         view = self.view.until(as_of)
         shelf = FilingShelf(self._shelf.tables)
-        return QuerySession(
-            view, lang=self.lang, min_confidence=self.min_confidence, vectors=self.vectors, shelf=shelf
-        )
+        return QuerySession(view, lang=self.lang, min_confidence=self.min_confidence, vectors=self.vectors, shelf=shelf)
 
     @cached_property
     def filings(self) -> FilingIndex:

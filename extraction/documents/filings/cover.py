@@ -169,7 +169,7 @@ def _quarters_of(span: re.Match[str]) -> int | None:
 
 
 def _longest_span(flat: str, ends: date) -> int:
-    """Return which quarter of its year ends on a day: that of the longest span of months that ends then, year or not."""
+    """Return which quarter of its year ends on a day: the longest span of months that ends then, whatever the year."""
     found = 0
     for match in _PHRASES["spell"].finditer(flat):
         named = _PHRASES["month_day"].search(flat, match.end(), match.end() + 40)

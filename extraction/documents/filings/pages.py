@@ -45,7 +45,8 @@ _LATE = 5
 def pieces_of(pages: Sequence[str]) -> list[TextPiece]:
     """Return the pieces of all pages in reading order, running lines hidden."""
     lines = [[line for each in _plain(page).split("\n") if (line := each.strip())] for page in pages]
-    running = running_lines([[PlacedLine(line, _height(at, len(page))) for at, line in enumerate(page)] for page in lines])
+    placed = [[PlacedLine(line, _height(at, len(page))) for at, line in enumerate(page)] for page in lines]
+    running = running_lines(placed)
     return [
         piece
         for number, (page, hidden) in enumerate(zip(lines, running, strict=True))

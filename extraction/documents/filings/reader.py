@@ -60,9 +60,8 @@ class FilingReader:
         ends = self.filing.ends
         late = created if created and (ends is None or created > ends) else None
         if not (self._source.published_on or known.published_on or late):
-            raise DocumentError(
-                self._source.name, "no publication date in its metadata, first page or file name", "pass --date YYYY-MM-DD"
-            )
+            cause = "no publication date in its metadata, first page or file name"
+            raise DocumentError(self._source.name, cause, "pass --date YYYY-MM-DD")
         body = assemble(pieces_of(pages), page_count=self._count)
         return build(self._source, body, [known, Metadata(published_on=late)])
 

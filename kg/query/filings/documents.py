@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from kg.filing import ANNUAL, CURRENT, QUARTERLY, RELEASE, Filing, company_key
 from kg.query.filings.page_table import PageTables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from kg.query.filings.task import FilingTask
@@ -33,6 +32,7 @@ _SOFT = re.compile(
 _COMMON = frozenset(
     "american general united first national international global best old western southern northern new bank".split()  # noqa: SIM905 -- words read best as words
 )
+_JOINING = frozenset({"and", "the", "of"})
 _POSSESSIVE = re.compile("['’]s\\b")
 _ALIKE = 92  # ratio of two spellings of one name
 _NEAR = 90  # ratio of a name and a part of the question
@@ -77,7 +77,7 @@ class FilingIndex:
         return bool(self.filings)
 
     def companies(self, question: str) -> dict[int, float]:
-        """Return the groups that a question names, with how surely, 0 … 1; those much less sure than the best are out."""
+        """Return the groups that a question names, with how surely; those much less sure than the best are left out."""
         plain = f" {company_key(_POSSESSIVE.sub('', question))} "
         spoken = {word.casefold() for word in re.findall(r"\b[A-Z]{2,5}\b", question)}
         found = {group: score for group in self._names if (score := self._score(group, plain, spoken))}
@@ -197,7 +197,7 @@ def _names_of(filing: Filing) -> Iterator[str]:
     if key:
         yield key
         yield _short(key)
-    words = [word for word in re.findall(r"[A-Za-z0-9]+", filing.company) if word.casefold() not in {"and", "the", "of"}]
+    words = [word for word in re.findall(r"[A-Za-z0-9]+", filing.company) if word.casefold() not in _JOINING]
     if len(words) >= _TICKER:
         yield "".join(word[0] for word in words).casefold()
     for code in filing.codes:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from kg.query.filings.task import FilingTask
 
 _WINDOW = 8  # lines that an answer may be spread over
-_AMOUNT = re.compile(r"how much|ratio|margin|percent|amount|rate|%|what (?:is|was) the|number of|increase|decrease|多少", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"how much|ratio|margin|percent|amount|rate|%|what (?:is|was) the|number of|increase|decrease|多少", re.IGNORECASE
+)
 _PRIMARY = STATEMENTS[:3]
 _AT = {name: number for number, name in enumerate(LOOKS)}
 _GROUPS = ({"7", "7A"}, {"8", "15"}, {"1", "2"}, {"1A"})

@@ -31,7 +31,9 @@ _ITEM = re.compile(r"item\s+(\d{1,2}[abc]?)", re.IGNORECASE)
 _YEARS = re.compile(r"\b((?:19|20)\d\d)\b")
 _CONTENTS = re.compile(r"table of contents|index to|目\s*录", re.IGNORECASE)
 _NOTES = re.compile(r"(?:accompanying|see|these).{0,20}notes|integral part|附注", re.IGNORECASE)
-_PARENT = re.compile(r"parent company|condensed financial information|guarantor|schedule i\b|pro forma|母公司", re.IGNORECASE)
+_PARENT = re.compile(
+    r"parent company|condensed financial information|guarantor|schedule i\b|pro forma|母公司", re.IGNORECASE
+)
 _CONSOLIDATED = re.compile(r"consolidated|合并", re.IGNORECASE)
 _FULL_PAGE, _FULL_ROWS, _MANY_ROWS = 6_000, 60, 10
 

@@ -92,7 +92,7 @@ def filing_pages(session: QuerySession, question: str, *, limit: int = 5) -> Fil
     companies = index.companies(question)
     ranked = rank_filings(index, task, companies, content_scores(session.view, index, task, companies))
     names = index.words_of(companies)
-    own = [word for word in task.words if word not in names]
+    own = [word for word in (*task.words, *task.further) if word not in names]
     pages = rank_pages(session, task, ranked[:_READ], names)
     missing = {"company": bool(companies), "year": bool(task.years or task.fiscal_years or task.day)}
     return FilingPagesAnswer(
@@ -107,6 +107,23 @@ def filing_pages(session: QuerySession, question: str, *, limit: int = 5) -> Fil
         missing=tuple(name for name, found in missing.items() if not found) if index else (),
         filings=tuple(map(_found, ranked[:_FILINGS])),
         pages=tuple(each.found(own) for each in pages[:limit]),
+    )
+
+
+def is_about_filings(session: QuerySession, question: str) -> bool:
+    """Return whether a question is one about filings: it names a company that has some, and a form or a fiscal period.
+
+    A Chinese question has to name the form: what a company earned is in notes as well.
+    """
+    if not session.filings or not session.filings.companies(question):
+        return False
+    task = read_task(question)
+    if task.form:
+        return task.form != "公告"
+    return (
+        question.isascii()
+        and bool(task.fiscal_years or task.quarters or task.years)
+        and bool(task.indicators or task.topics)
     )
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-
 @dataclass(frozen=True, slots=True)
 class PageRanker:
     """Weights of the scorer; rows of `hidden` and entries of `linear` are in the order of `FEATURES`."""

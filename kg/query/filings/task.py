@@ -73,9 +73,8 @@ def read_task(question: str) -> FilingTask:
     asked = dict.fromkeys(word for word in words_of(text) if word not in words.empty)
     further = [word for pattern, more in words.synonyms if pattern.search(text) for word in more]
     wanted = _wanted(named, {each.statement for each in indicators})
-    further += [
-        word for each, weight in zip(words.statements, wanted, strict=True) if weight >= _INDICATOR for word in each.words
-    ]
+    named_words = (each.words for each, weight in zip(words.statements, wanted, strict=True) if weight >= _INDICATOR)
+    further += [word for held in named_words for word in held]
     return FilingTask(
         question=question,
         form=next((form for form, pattern in words.forms if pattern.search(text)), ""),
