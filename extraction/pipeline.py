@@ -111,8 +111,14 @@ class Extractor:
             filing_pages: how many pages of prose of a filing are read for relations.
         """
         edges = EdgeModel.named(edge_model)
-        options = {"min_confidence": min_confidence, "filing_pages": filing_pages}
-        return cls(Master.load(master), ner=ner, edges=edges, names=names, **options)
+        return cls(
+            Master.load(master),
+            ner=ner,
+            edges=edges,
+            names=names,
+            min_confidence=min_confidence,
+            filing_pages=filing_pages,
+        )
 
     def extract(self, document: Document, *, recorded_at: datetime, replies: Sequence[PackReply] = ()) -> Reading:
         """Extract one document.

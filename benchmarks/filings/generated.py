@@ -16,7 +16,7 @@ from kg.query.filings.features import statement_looks
 from kg.query.filings.lexicon import lexicon, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from random import Random
 
     from kg.filing import Filing
@@ -41,7 +41,7 @@ class GeneratedQuestion:
     page: int
 
 
-def generate(table: PageTable, filing: Filing, rng: Random, counts: tuple[int, int, int]) -> list[GeneratedQuestion]:
+def generate(table: PageTable, filing: Filing, rng: Random, counts: Sequence[int]) -> list[GeneratedQuestion]:
     """Return questions to one filing.
 
     Args:

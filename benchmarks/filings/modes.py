@@ -18,6 +18,8 @@ from kg.query.filings.task import read_task
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from benchmarks.filings.dataset import GoldQuestion
     from kg.query.filings.documents import ScoredFiling
     from kg.query.filings.page_table import PageTable
@@ -57,7 +59,7 @@ class AskedQuestion:
         gold = self.question.pages
         return [len(gold & set(ranking[:cut])) / len(gold) for cut in _CUTS]
 
-    def own_pages(self, scores: np.ndarray) -> _Ranking:  # type: ignore[type-arg]
+    def own_pages(self, scores: NDArray[np.float32]) -> _Ranking:
         """Return the pages of the answering document by some scores."""
         order = np.argsort(-scores, kind="stable")[:_DEEP]
         return [(self.question.document, int(page) + 1) for page in order]
@@ -69,7 +71,7 @@ def compare(kb: KnowledgeBase, questions: Sequence[GoldQuestion]) -> str:
     with kb.session() as session:
         asked = [AskedQuestion(session, question, names) for question in questions]
         rankers = _rankers(kb, asked, questions)
-        rows = {
+        rows: dict[str, Callable[[AskedQuestion], _Ranking]] = {
             "words, all documents": _flat,
             "words, oracle document": lambda each: _words(each, each.task.words),
             "words and synonyms, oracle document": lambda each: _words(each, (*each.task.words, *each.task.further)),

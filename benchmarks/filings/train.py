@@ -80,10 +80,10 @@ def fit(examples: Sequence[Example], recipe: Recipe | None = None) -> PageRanker
     return PageRanker(
         mean=mean.astype(np.float32),
         scale=scale.astype(np.float32),
-        linear=(sum(net["linear"] for net in nets) / count).astype(np.float32),
+        linear=np.stack([net["linear"] for net in nets]).mean(0).astype(np.float32),
         hidden=np.hstack([net["hidden"] for net in nets]).astype(np.float32),
         bias=np.concatenate([net["bias"] for net in nets]).astype(np.float32),
-        out=np.concatenate([net["out"] for net in nets]).astype(np.float32) / count,
+        out=(np.concatenate([net["out"] for net in nets]) / count).astype(np.float32),
     )
 
 
@@ -150,7 +150,7 @@ def examples_of(kb: KnowledgeBase, questions: Sequence[GoldQuestion], generated:
             table = session.page_table(listed.document)
             assert table is not None
             words = index.words_of([listed.group])
-            for made in generate(table, listed.filing, rng, tuple(round(each_kind * share) for share in _MIX)):
+            for made in generate(table, listed.filing, rng, [round(each_kind * share) for share in _MIX]):
                 features = page_features(table, read_task(made.text), words)
                 kept = sorted({made.page, *rng.sample(range(len(table)), min(_OTHERS, len(table)))})
                 example = Example(features[kept], (kept.index(made.page),), _GENERATED_WEIGHT)

@@ -72,7 +72,8 @@ class QuerySession:
         vectors: VectorSearch | None = None,
         shelf: FilingShelf | None = None,
     ) -> None:
-        self.view, self.lang, self.min_confidence, self.vectors = view, lang, min_confidence, vectors
+        self.view: View = view
+        self.lang, self.min_confidence, self.vectors = lang, min_confidence, vectors
         self._shelf = shelf or FilingShelf()
         self._below: set[str] = set()
         self.words: Vocabulary = vocabulary()

@@ -153,7 +153,7 @@ def is_row(line: str) -> bool:
 
 def _is_sentence(line: str, cells: int) -> bool:
     words = len(re.findall(r"[A-Za-z]{2,}", line)) + len(re.findall(r"[\u4e00-\u9fff]{2}", line))
-    return words > 4 * cells + 4
+    return words > 3 * cells + 3
 
 
 def _tables(lines: Sequence[str]) -> dict[int, int]:

@@ -149,13 +149,14 @@ def statement_looks(table: PageTable) -> NDArray[np.float32]:
         - 0.3 * looks["contents"]
         for name in _PRIMARY
     ]
-    return np.stack(scores, 1).astype(np.float32)
+    stacked: NDArray[np.float32] = np.stack(scores, 1).astype(np.float32)
+    return stacked
 
 
 def _reciprocal_rank(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     ranks = np.empty(len(scores), np.float32)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return 1 / ranks
+    return np.reciprocal(ranks)
 
 
 def _indicators(table: PageTable, task: FilingTask, statements: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
@@ -169,9 +170,9 @@ def _indicators(table: PageTable, task: FilingTask, statements: NDArray[np.float
             held += has
             fitting += has * statements[:, _PRIMARY.index(indicator.statement)]
     return {
-        "indicator_share": held / asked,
-        "indicator_count": np.minimum(5, held) / 5,
-        "indicator_statement": fitting / asked,
+        "indicator_share": (held / asked).astype(np.float32),
+        "indicator_count": (np.minimum(5, held) / 5).astype(np.float32),
+        "indicator_statement": (fitting / asked).astype(np.float32),
     }
 
 
@@ -188,7 +189,8 @@ def _topics(table: PageTable, task: FilingTask) -> dict[str, NDArray[np.float32]
         none = np.zeros(len(table), np.float32)
         return {"topic": none, "topic_relative": none}
     relative = [column / (column.max(initial=0.0) or 1.0) for column in columns]
-    return {"topic": np.mean(columns, axis=0), "topic_relative": np.mean(relative, axis=0)}
+    share = np.float32(len(columns))
+    return {"topic": np.stack(columns).sum(0) / share, "topic_relative": np.stack(relative).sum(0) / share}
 
 
 def _sections(table: PageTable) -> dict[str, NDArray[np.float32]]:
