@@ -37,7 +37,7 @@ _RATE, _BETAS, _EPSILON = 0.02, (0.9, 0.999), 1e-8
 _SEED = 1
 _MIX = (1.3, 0.85, 0.85)  # shares of headings, rows and paragraphs among generated questions
 _OTHERS = 30  # pages kept beside that of a generated question
-_GENERATED_WEIGHT = 0.3
+_GENERATED_WEIGHT = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Recipe:
     hidden: int = 6
     seeds: int = 2
     steps: int = 150
-    decay: tuple[float, float] = (0.01, 0.03)
+    decay: tuple[float, float] = (0.03, 0.06)
 
 
 def fit(examples: Sequence[Example], recipe: Recipe | None = None) -> PageRanker:

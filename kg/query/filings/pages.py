@@ -31,7 +31,7 @@ _READ = 3  # filings whose pages are compared
 _DEEP = 50  # pages of one filing that may be found
 _FILINGS = 10  # filings that an answer lists
 _QUOTE, _QUOTED_LINES = 400, 8
-_DOCUMENT_WEIGHT = 2.0  # what one point of a filing's score is worth beside the score of a page
+_DOCUMENT_WEIGHT = 3.0  # what one point of a filing's score is worth beside the score of a page
 
 
 @dataclass(frozen=True, slots=True)
