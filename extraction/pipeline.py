@@ -130,6 +130,8 @@ class Extractor:
         """
         document = replace(document, signature=signature(_kept_text(document)))
         filing = Filing.of(document)
+        if filing and not document.codes:  # covers before 2019 name no ticker
+            document = replace(document, codes=self._codes_of(document))
         plain = is_plain(filing, len(document.pages))
         read_blocks = prose_of(document, self._filing_pages) if plain else document.blocks
         annotated = self.annotate(replace(document, blocks=read_blocks))
@@ -266,6 +268,12 @@ class Extractor:
         issuer = self._master.issuer(ids.pop())
         assert issuer is not None  # the ids came from this master
         return EntityMention(issuer.id, Kind.COMPANY, issuer.name, score=0.9)
+
+    def _codes_of(self, document: Document) -> tuple[str, ...]:
+        """Return the primary code of the issuer that a document's title names."""
+        subject = self._document_subject(document)
+        issuer = self._master.issuer(subject.entity) if subject else None
+        return tuple(listing.code for listing in issuer.listings[:1]) if issuer else ()
 
     def _issuers(self, refs: list[EntityMention], document: Document) -> dict[str, Entity]:
         """Return the entities of listed issuers, with their name on the document's day and their codes."""

@@ -130,4 +130,4 @@ def company_key(name: str) -> str:
     folded = re.sub(r"[.,']", "", folded)
     plain = _LEGAL.sub(" ", folded)
     kept = plain if len(plain.strip()) > 1 else folded
-    return " ".join(re.sub(r"[\W_]+", " ", kept).split())
+    return re.sub(r"^and | and$", "", " ".join(re.sub(r"[\W_]+", " ", kept).split()))

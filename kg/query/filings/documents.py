@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kg.query.filings.task import FilingTask
     from kg.query.session import QuerySession
-    from kg.store.port import DocumentHead
+    from kg.store.port import DocumentHead, View
 
 # Words that follow a company's own name, and first words that name nobody alone.
 _SOFT = re.compile(
@@ -57,7 +57,8 @@ class ListedFiling:
 class FilingIndex:
     """The filings of one view by company."""
 
-    def __init__(self, heads: Iterable[DocumentHead]) -> None:
+    def __init__(self, heads: Iterable[DocumentHead], view: View | None = None) -> None:
+        """Build the index; with a view, a listed company is also found by the names of its entity (耐克)."""
         found = [(head, filing) for head in heads if (filing := Filing.of(head))]
         groups = _groups([filing for _, filing in found])
         self.filings = tuple(
@@ -67,6 +68,10 @@ class FilingIndex:
         self._names: dict[int, set[str]] = defaultdict(set)
         for each in self.filings:
             self._names[each.group].update(_names_of(each.filing))
+        issuers = {f"sec:{code}": each.group for each in self.filings for code in each.filing.codes}
+        for entity in view.entities(ids=issuers.keys()) if view and issuers else ():
+            spelled = (company_key(name) for name in (entity.name, *(alias.name for alias in entity.aliases)))
+            self._names[issuers[entity.id]].update(name for name in spelled if len(name) >= _TICKER - 1)
         first_words = defaultdict[str, set[int]](set)
         for group, names in self._names.items():
             for name in names:
@@ -94,14 +99,17 @@ class FilingIndex:
 
     def _score(self, group: int, plain: str, spoken: set[str]) -> float:
         """Return how surely a question names a company; longer names are surer."""
-        squeezed = plain.replace(" ", "")
+        tokens = plain.split()
         best = 0.0
         for name in self._names[group]:
             longer = len(name) / 1000
-            if f" {name} " in plain or name in spoken:
+            squeezed = name.replace(" ", "")
+            if f" {name} " in plain or name in spoken or (not name.isascii() and name in plain):
                 best = max(best, _EXACT + longer)
-            elif len(name) >= _LEAST_NAME and name.replace(" ", "") in squeezed:
+            elif len(name) >= _LEAST_NAME and squeezed in tokens:
                 best = max(best, _COMPACT + longer)
+            elif any(len(token) >= _LEAST_NAME and _shortens(token, squeezed) for token in tokens):
+                best = max(best, _WORD)
             elif len(name) >= _LEAST_NAME and fuzz.partial_ratio(name, plain) >= _NEAR:
                 best = max(best, _FUZZY)
             first = name.split()[0]
@@ -116,7 +124,7 @@ class FilingShelf:
     """What sessions keep of filings: tables of pages, and how the index of a view is found."""
 
     tables: PageTables = field(default_factory=PageTables)
-    index: Callable[[QuerySession], FilingIndex] = lambda session: FilingIndex(session.view.documents())
+    index: Callable[[QuerySession], FilingIndex] = lambda session: FilingIndex(session.view.documents(), session.view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +164,15 @@ def rank_filings(
 _COMPANY = 10.0
 _CONTENT, _CONTENT_UNDATED, _CONTENT_ALONE = 1.2, 2.0, 3.0
 _SAME_YEAR, _NEXT_YEAR, _OTHER_YEAR, _NEWER = 3.0, 1.2, 0.5, 0.4
-_SAME_DAY = 6.0
+_SAME_DAY, _NEAR_DAY, _NEAR_DAYS = 6.0, 3.0, 7  # a report on an event follows it by days
 _OWN_YEAR = 2.2
 
 
 def _period_score(filing: Filing, task: FilingTask, newest: int) -> float:
-    score = _SAME_DAY if task.day and filing.ends == task.day else 0.0
+    score = 0.0
+    if task.day and filing.ends:
+        apart = abs((filing.ends - task.day).days)
+        score = _SAME_DAY if not apart else _NEAR_DAY if filing.form in CURRENT and apart <= _NEAR_DAYS else 0.0
     if not filing.year or filing.form in CURRENT:
         year = filing.ends.year if filing.ends else 0
         return score + (_SAME_YEAR if year and year == task.year else 0.0 if task.year else 0.1)
@@ -206,6 +217,11 @@ def _names_of(filing: Filing) -> Iterator[str]:
             yield ticker
 
 
+def _shortens(token: str, name: str) -> bool:
+    """Return whether a word is most of a name that is one word: Pepsi, PepsiCo."""
+    return name.startswith(token) and len(token) >= 0.7 * len(name)
+
+
 def _short(key: str) -> str:
     short = " ".join(_SOFT.sub(" ", key).split())
     return short if len(short) >= _TICKER and short not in _COMMON else key
@@ -241,4 +257,5 @@ def _is_same(shorter: str, longer: str) -> bool:
     begins = len(shorter) >= _SPOKEN_WORD and shorter not in _COMMON and longer.startswith(f"{shorter} ")
     if begins and not _SOFT.sub("", longer[len(shorter) :]).strip():
         return True
-    return _short(shorter) == _short(longer) or fuzz.ratio(shorter, longer) >= _ALIKE
+    one, other = _short(shorter).replace(" ", ""), _short(longer).replace(" ", "")
+    return one == other or fuzz.ratio(shorter, longer) >= _ALIKE

@@ -14,7 +14,7 @@ from kg.query.filings.lexicon import STATEMENTS, lexicon, words_of
 
 LONGEST = 1_000  # characters of a question that are read
 _YEAR = re.compile(r"(?<![\d$,.])((?:19|20)\d\d)(?!\d)")
-_SHORT_YEAR = re.compile(r"(?<![A-Za-z])FY\s?'?(\d\d)(?!\d)", re.IGNORECASE)
+_SHORT_YEAR = re.compile(r"(?<![A-Za-z\d])(?:FY|[1-4]Q|Q[1-4])\s?'?(\d\d)(?!\d)", re.IGNORECASE)
 _FISCAL = re.compile(r"(?:(?<![A-Za-z])FY|fiscal(?:\s+year)?)\s?'?((?:20)?\d\d)(?!\d)", re.IGNORECASE)
 _QUARTER = re.compile(
     r"(?<![A-Za-z])Q([1-4])(?!\d)|([1-4])Q(?=\d\d|\b)|\b(first|second|third|fourth)[\s-]+quarter|第?([一二三四])季度?",
