@@ -41,7 +41,7 @@ class GeneratedQuestion:
     page: int
 
 
-def generate(table: PageTable, filing: Filing, rng: Random, counts: Sequence[int]) -> list[GeneratedQuestion]:
+def generate(table: PageTable, filing: Filing, rng: Random, *, counts: Sequence[int]) -> list[GeneratedQuestion]:
     """Return questions to one filing.
 
     Args:

@@ -150,7 +150,7 @@ def examples_of(kb: KnowledgeBase, questions: Sequence[GoldQuestion], generated:
             table = session.page_table(listed.document)
             assert table is not None
             words = index.words_of([listed.group])
-            for made in generate(table, listed.filing, rng, [round(each_kind * share) for share in _MIX]):
+            for made in generate(table, listed.filing, rng, counts=[round(each_kind * share) for share in _MIX]):
                 features = page_features(table, read_task(made.text), words)
                 kept = sorted({made.page, *rng.sample(range(len(table)), min(_OTHERS, len(table)))})
                 example = Example(features[kept], (kept.index(made.page),), _GENERATED_WEIGHT)

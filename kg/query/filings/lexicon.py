@@ -40,7 +40,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PrimaryStatement:
     """A primary statement: in questions, as heading, by its rows, and words to look for."""
 
     name: str
@@ -55,7 +55,7 @@ class FilingLexicon:
     """All tables."""
 
     indicators: tuple[Indicator, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[PrimaryStatement, ...]
     topics: tuple[Topic, ...]
     synonyms: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
     forms: tuple[tuple[str, re.Pattern[str]], ...]
@@ -73,7 +73,7 @@ def lexicon() -> FilingLexicon:
             for name, row in table["indicators"].items()
         ),
         statements=tuple(
-            Statement(
+            PrimaryStatement(
                 name, _asked(row), re.compile(row["head"], _FLAGS), _begins(row["rows"]), tuple(words_of(row["words"]))
             )
             for name, row in table["statements"].items()
