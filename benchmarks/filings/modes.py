@@ -45,8 +45,8 @@ class AskedQuestion:
         index = session.filings
         companies = index.companies(question.text)
         self.company_words = index.words_of(companies)
-        content = content_scores(session.view, index, self.task, companies)
-        self.ranked: list[ScoredFiling] = rank_filings(index, self.task, companies, content)
+        content = content_scores(session.view, index, self.task, companies=companies)
+        self.ranked: list[ScoredFiling] = rank_filings(index, self.task, companies=companies, content=content)
         self.oracle = next((each for each in self.ranked if names[each.filing.document] == question.document), None)
 
     @property
@@ -130,7 +130,7 @@ def _sections(asked: AskedQuestion) -> _Ranking:
 
 def _scored(asked: AskedQuestion, rankers: dict[int | None, PageRanker], filings: Sequence[ScoredFiling]) -> _Ranking:
     ranker = rankers[asked.oracle.filing.group if asked.oracle else None]
-    found = rank_pages(asked.session, asked.task, filings, asked.company_words, ranker=ranker)
+    found = rank_pages(asked.session, asked.task, filings, names=asked.company_words, ranker=ranker)
     return [(asked.names[each.filing.filing.document], each.page + 1) for each in found[:_DEEP]]
 
 

@@ -136,7 +136,7 @@ class ScoredFiling:
 
 
 def rank_filings(
-    index: FilingIndex, task: FilingTask, companies: Mapping[int, float], content: Mapping[str, float]
+    index: FilingIndex, task: FilingTask, *, companies: Mapping[int, float], content: Mapping[str, float]
 ) -> list[ScoredFiling]:
     """Return all filings of the index, those that fit best first.
 

@@ -90,10 +90,11 @@ def filing_pages(session: QuerySession, question: str, *, limit: int = 5) -> Fil
     """Return the pages that answer a question about filings, best first; none where the base has no filings."""
     index, task = session.filings, read_task(question)
     companies = index.companies(question)
-    ranked = rank_filings(index, task, companies, content_scores(session.view, index, task, companies))
+    content = content_scores(session.view, index, task, companies=companies)
+    ranked = rank_filings(index, task, companies=companies, content=content)
     names = index.words_of(companies)
     own = [word for word in (*task.words, *task.further) if word not in names]
-    pages = rank_pages(session, task, ranked[:_READ], names)
+    pages = rank_pages(session, task, ranked[:_READ], names=names)
     missing = {"company": bool(companies), "year": bool(task.years or task.fiscal_years or task.day)}
     return FilingPagesAnswer(
         question=question,
@@ -128,7 +129,7 @@ def is_about_filings(session: QuerySession, question: str) -> bool:
 
 
 def content_scores(
-    view: View, index: FilingIndex, task: FilingTask, companies: Mapping[int, float]
+    view: View, index: FilingIndex, task: FilingTask, *, companies: Mapping[int, float]
 ) -> dict[str, float]:
     """Return how well the best passage of each document matches the question's words, 0 … 1."""
     names = index.words_of(companies)
@@ -145,8 +146,8 @@ def rank_pages(
     session: QuerySession,
     task: FilingTask,
     filings: Sequence[ScoredFiling],
-    names: set[str],
     *,
+    names: set[str],
     ranker: PageRanker | None = None,
 ) -> list[RankedPage]:
     """Return the best pages of some filings by the score of the page and of its filing.
