@@ -190,8 +190,8 @@ def print_filing_pages(session: QuerySession, answer: FilingPagesAnswer) -> None
     if not answer.pages:
         click.echo(word("nothing", lang))
     for page in answer.pages:
-        row = {"title": page.title, "page": page.page, "day": page.published_on, "score": f"{page.score:.2f}"}
-        click.echo("\n" + word("filing.page", lang, **row))
+        row = {"title": page.title, "day": page.published_on, "score": f"{page.score:.2f}"}
+        click.echo("\n" + word("filing.page", lang, page=_page(session, page.page), **row))
         if page.section:
             click.echo(f"  {' › '.join(page.section)}")
         click.echo("\n".join(f"  {line}" for line in page.quote.split("\n")))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kg.model import Document
 
 OPENING = 12  # pages that the cover is looked for in
+_STRETCH = 3_000  # characters of a page, for a format without pages
 
 
 class FilingReader:
@@ -64,6 +65,13 @@ class FilingReader:
             raise DocumentError(self._source.name, cause, "pass --date YYYY-MM-DD")
         body = assemble(pieces_of(pages), page_count=self._count)
         return build(self._source, body, [known, Metadata(published_on=late)])
+
+
+def cover_layers(text: str) -> list[Metadata]:
+    """Return what the cover of a filing without pages says as metadata, nothing for another document."""
+    pages = [text[start : start + _STRETCH] for start in range(0, len(text), _STRETCH)]
+    filing = read_cover(pages[:OPENING])
+    return [described(with_unit(filing, pages), pages)] if filing else []
 
 
 def described(filing: Filing, pages: Sequence[str]) -> Metadata:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kg.query.filings.page_table import PageTable
     from kg.query.filings.task import FilingTask
 
+_FIRST_PAGES = 3  # where a short notice says all
 _WINDOW = 8  # lines that an answer may be spread over
 _AMOUNT = re.compile(
     r"how much|ratio|margin|percent|amount|rate|%|what (?:is|was) the|number of|increase|decrease|多少", re.IGNORECASE
@@ -78,7 +79,7 @@ def page_features(table: PageTable, task: FilingTask, names: Collection[str] = (
         "no_statement": np.full(count, float(not any(task.wanted))),
         "amount": np.full(count, amount),
         "amount_rows": amount * table.looks[:, _AT["row_share"]],
-        "first_page": np.array([float(number <= 3) for number in table.numbers]),  # noqa: PLR2004 - where a short notice says all
+        "first_page": (np.arange(count) < _FIRST_PAGES).astype(np.float32),
     }
     asked = np.stack([np.asarray(columns[name], np.float32) for name in ASKED], 1)
     return np.hstack([table.looks, asked]) if count else np.zeros((0, len(FEATURES)), np.float32)

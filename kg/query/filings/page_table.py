@@ -51,7 +51,7 @@ class PageTable:
     """A filing's pages as arrays.
 
     Attributes:
-        numbers: the page number of each page, from 1.
+        numbers: the page number of each page, from 1; None in a format without pages.
         spans: first and last offset of each page in the text, shape (pages, 2).
         looks: features that no question changes, shape (pages, len(LOOKS)).
         indicators: which indicators have a row on the page, shape (pages, indicators).
@@ -66,7 +66,7 @@ class PageTable:
         text: the stored text.
     """
 
-    numbers: tuple[int, ...]
+    numbers: tuple[int | None, ...]
     spans: NDArray[np.int64]
     looks: NDArray[np.float32]
     indicators: NDArray[np.bool_]
@@ -107,7 +107,8 @@ class PageTable:
                 item = found[1].upper() if (found := _ITEM.search(text)) and block.level == 1 else item
                 pages[page].open(path, item)
             pages[page].add(text, block.start, is_table=block.kind is BlockKind.TABLE)
-        return _table(pages, starts, document.text)
+        numbers = tuple(range(1, len(pages) + 1)) if document.pages else (None,) * len(pages)
+        return _table(pages, starts, document.text, numbers)
 
 
 class PageTables:
@@ -169,7 +170,7 @@ def _lines_of(text: str, *, whole: bool) -> Iterator[tuple[int, int]]:
         begin = end + 1
 
 
-def _table(pages: Sequence[_PageText], starts: Sequence[int], text: str) -> PageTable:
+def _table(pages: Sequence[_PageText], starts: Sequence[int], text: str, numbers: tuple[int | None, ...]) -> PageTable:
     words: dict[str, int] = {}
     owners: list[int] = []
     tokens: list[int] = []
@@ -191,7 +192,7 @@ def _table(pages: Sequence[_PageText], starts: Sequence[int], text: str) -> Page
     ends = (*starts[1:], len(text))
     places = [place for page in pages for place in page.places]
     return PageTable(
-        numbers=tuple(range(1, len(pages) + 1)),
+        numbers=numbers,
         spans=np.array(list(zip(starts, ends, strict=True)), np.int64).reshape(-1, 2),
         looks=np.array([_looks(page, number, len(pages)) for number, page in enumerate(pages)], np.float32),
         indicators=np.array([_indicators(page) for page in pages], bool).reshape(len(pages), -1),

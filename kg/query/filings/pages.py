@@ -53,12 +53,15 @@ class FoundFiling:
 
 @dataclass(frozen=True, slots=True)
 class FoundPage:
-    """A page that may answer, by its number in the PDF, with the lines to quote: `quote` is `text[start:end]`."""
+    """A page that may answer, by its number in the PDF, with the lines to quote: `quote` is `text[start:end]`.
+
+    In a format without pages it is a stretch of 3,000 characters, and `page` is None.
+    """
 
     document: str
     title: str
     published_on: date
-    page: int
+    page: int | None
     section: tuple[str, ...]
     score: float
     start: int

@@ -8,6 +8,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from extraction.documents.filings.pages import heading_level, is_row, pieces_of, prose_of
+from extraction.documents.html import read_html
 from extraction.documents.metadata import SourceFile
 from extraction.documents.pdf.reader import read_pdf
 from extraction.facts.chunking import chunk_pages
@@ -115,3 +116,13 @@ def test_relations_are_read_from_prose_within_the_budget():
     assert document.text[block.start : block.end].startswith("Net sales rose")
     assert prose_of(document, 0) == ()
     assert prose_of(Document("doc:1", "", date(2020, 1, 1), ""), 5) == ()
+
+
+def test_a_filing_in_html_is_titled_by_its_cover_too():
+    lines = ANNUAL.format(day="December 31, 2018").split("\n")
+    page = "".join(f"<p>{line}</p>" for line in (*lines, SENTENCE * 40, "SIGNATURES", "Date: February 7, 2019"))
+    markup = f"<html><head><title>0000000000-19-000007</title></head><body>{page}</body></html>"
+    document = read_html(SourceFile(Path("a.html"), markup.encode(), date(2026, 1, 1)))
+    assert (document.title, document.published_on) == ("OAKWELL PUMPS, INC. 10-K FY2018", date(2019, 2, 7))
+    assert document.pages == ()
+    assert Filing.of(document) is not None
