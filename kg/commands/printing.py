@@ -193,7 +193,7 @@ def print_filing_pages(session: QuerySession, answer: FilingPagesAnswer) -> None
         row = {"title": page.title, "day": page.published_on, "score": f"{page.score:.2f}"}
         click.echo("\n" + word("filing.page", lang, page=_page(session, page.page), **row))
         if page.section:
-            click.echo(f"  {' › '.join(page.section)}")
+            click.echo(f"  {' · '.join(page.section)}")
         click.echo("\n".join(f"  {line}" for line in page.quote.split("\n")))
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from extraction.documents.publication_day import find_days
 from extraction.text.lexicon import phrases
 from kg.filing import ANNUAL, CURRENT, QUARTERLY, RELEASE, Filing
 from kg.securities.codes import parse_code
@@ -61,7 +62,9 @@ def published_on(filing: Filing, pages: Sequence[str]) -> date | None:
     last = filing.ends + (_EVENT_DELAY if event else _REPORT_DELAY)
 
     def stated(texts: Iterable[str]) -> Iterator[date]:
-        return (day for text in texts for day in _days(" ".join(_plain(text).split())) if first <= day <= last)
+        plain = (" ".join(_plain(text).split()) for text in texts)
+        found = (day for text in plain for day in (*_days(text), *(day for _, day in find_days(text)), *_months(text)))
+        return (day for day in found if first <= day <= last)
 
     if filing.form == RELEASE and (day := next(stated([pages[0][:3000]]), None)):
         return day
@@ -255,6 +258,14 @@ def _days(flat: str) -> Iterator[date]:
 
 def _month(name: str) -> int:
     return _MONTHS.index(name[:3].casefold()) + 1
+
+
+def _months(flat: str) -> Iterator[date]:
+    """Yield the last day of months that are named without a day, as on Chinese covers: 2024年4月."""
+    for match in _PHRASES["chinese_month"].finditer(flat):
+        year, month = int(match["y"]), int(match["m"])
+        if 1 <= month <= 12:  # noqa: PLR2004 - months
+            yield date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
 
 
 def _plain(text: str) -> str:

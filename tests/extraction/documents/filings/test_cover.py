@@ -145,6 +145,13 @@ def test_the_day_of_publication_is_never_the_end_of_the_period():
     assert published_on(found, [cover]) is None
 
 
+def test_chinese_covers_state_a_day_or_a_month():
+    found = read_cover([ANNUAL_ZH])
+    assert found is not None
+    assert published_on(found, [ANNUAL_ZH]) == date(2024, 4, 20)
+    assert published_on(found, [ANNUAL_ZH.replace("4 月 20 日", "4 月")]) == date(2024, 4, 30)
+
+
 def test_the_unit_is_the_one_that_most_pages_state():
     found = Filing("Oakwell", "10-K")
     pages = ["(In millions, except per share data)", "(Dollars in millions)\n", "(in thousands)"]
