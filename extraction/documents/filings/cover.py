@@ -27,7 +27,7 @@ _FORM_REACH = 6_000
 _HEADLINE = 12  # lines
 _INSIDE, _INSIDE_PAGES = 60_000, 12
 _SPILL = 7  # a 52- or 53-week year that ends in the first days of a month belongs to the month before
-_EVENT_DELAY, _REPORT_DELAY = timedelta(days=10), timedelta(days=120)
+_EVENT_DELAY, _REPORT_DELAY = timedelta(days=10), timedelta(days=130)
 _SCALES = {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "元": 1, "千元": 10**3, "万元": 10**4}
 _SCALES |= {"百万元": 10**6, "亿元": 10**8}
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, **{each: n for n, each in enumerate("一二三四", 1)}}

@@ -152,6 +152,11 @@ def test_chinese_covers_state_a_day_or_a_month():
     assert published_on(found, [ANNUAL_ZH.replace("4 月 20 日", "4 月")]) == date(2024, 4, 30)
 
 
+@pytest.mark.parametrize("text", ["A" * 60_000, "Aa " * 20_000, "three months " * 5_000, "and of & " * 8_000])
+def test_no_text_hangs_the_reader(text: str):
+    assert read_cover([text]) is None
+
+
 def test_the_unit_is_the_one_that_most_pages_state():
     found = Filing("Oakwell", "10-K")
     pages = ["(In millions, except per share data)", "(Dollars in millions)\n", "(in thousands)"]
