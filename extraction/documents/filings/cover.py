@@ -43,11 +43,21 @@ def read_cover(pages: Sequence[str]) -> Filing | None:
     Args:
         pages: the text of all pages, lines in reading order.
     """
-    head = _plain("\n".join(pages[:_COVER_PAGES])[:_COVER])
+    first = next((number for number, page in enumerate(pages[:_INSIDE_PAGES]) if _is_cover(page)), None)
+    head = _plain("\n".join(pages[first or 0 : (first or 0) + _COVER_PAGES])[:_COVER])
     lines = [line for line in (re.sub(r"[_*■]{2,}", " ", line).strip() for line in head.split("\n")) if line]
     flat = " ".join(head.split())
     inside = _plain(" ".join(" ".join(pages[:_INSIDE_PAGES]).split()))[:_INSIDE]
-    return _sec_form(lines, flat, inside) or _chinese_form(lines) or _release(lines, inside)
+    if first is not None:  # an annual report for shareholders has its letter before the cover
+        return _sec_form(lines, flat, inside)
+    return _chinese_form(lines) or _release(lines, inside)
+
+
+def _is_cover(page: str) -> bool:
+    """Return whether a page is the cover of a form: the commission on a line of its own, or the registrant's label."""
+    top = _plain(page[:_FORM_REACH])
+    form = _PHRASES["form"].search(top) or _PHRASES["proxy"].search(top)
+    return bool(form and (_PHRASES["commission"].search(top) or _PHRASES["registrant"].search(top)))
 
 
 def published_on(filing: Filing, pages: Sequence[str]) -> date | None:
@@ -74,9 +84,6 @@ def published_on(filing: Filing, pages: Sequence[str]) -> date | None:
 
 
 def _sec_form(lines: Sequence[str], flat: str, inside: str) -> Filing | None:
-    commission = _PHRASES["commission"].search(flat, 0, _FORM_REACH)
-    if commission is None:
-        return None
     form = _PHRASES["form"].search(flat, 0, _FORM_REACH)
     company, codes = _registrant(lines) or _most_named(inside), _symbols(flat)
     if form is None:

@@ -94,6 +94,19 @@ def test_a_current_report_has_the_day_of_its_event():
     assert found.title == "Oakwell Pumps, Inc. 8-K 2023-04-24"
 
 
+def test_a_letter_to_shareholders_may_come_before_the_cover():
+    found = read_cover(["To our shareholders", "Sales rose.", ANNUAL.format(day="December 31, 2018")])
+    assert found is not None
+    assert (found.form, found.year) == ("10-K", 2018)
+
+
+def test_a_release_that_refers_to_a_form_is_a_release():
+    note = "Factors are described in our Form 10-K filed with the Securities and Exchange Commission."
+    found = read_cover([f"{RELEASE}{note}"])
+    assert found is not None
+    assert found.form == "earnings release"
+
+
 def test_an_earnings_release_has_no_cover_but_a_headline():
     found = read_cover([RELEASE])
     assert found is not None
@@ -124,6 +137,7 @@ def test_chinese_reports_are_known_by_title_and_code():
         "示例证券\n示例泵业（600000）2023年年报点评：业绩超预期\n分析师：张三\n",
         "Oakwell Pumps: second quarter preview\nWe expect three months ended July 29, 2023 to grow (NYSE: OAKW).",
         "The SEC asks for Form 10-K within sixty days.",
+        "See our Form 10-K filed with the\nSecurities and Exchange Commission for factors that matter.",
         "",
     ],
 )
