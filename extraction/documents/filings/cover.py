@@ -24,7 +24,7 @@ _PHRASES = phrases("filings/cover")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _COVER_PAGES, _COVER = 4, 20_000  # pages and characters
 _FORM_REACH = 6_000
-_HEADLINE = 12  # lines
+_HEADLINE, _HEADLINE_LENGTH = 12, 1_500  # lines, characters
 _INSIDE, _INSIDE_PAGES = 60_000, 12
 _SPILL = 7  # a 52- or 53-week year that ends in the first days of a month belongs to the month before
 _EVENT_DELAY, _REPORT_DELAY = timedelta(days=10), timedelta(days=130)
@@ -94,7 +94,18 @@ def _sec_form(lines: Sequence[str], flat: str, inside: str) -> Filing | None:
     ends = next(_after(ended, flat), None)
     quarter = _longest_span(inside, ends) if name == "10-Q" and ends else 0
     found = Filing(company, name, quarter=quarter, ends=ends, codes=codes)
-    return found if ends is None or name in CURRENT else _dated(found, inside)
+    if name in CURRENT:  # one that announces results is found by their period as well
+        item, spans = _PHRASES["results_item"].search(inside), list(_spans(inside))
+        return replace(_reported(found, spans, inside[item.end() :], inside), ends=ends) if item and spans else found
+    return found if ends is None else _dated(found, inside)
+
+
+def _reported(filing: Filing, spans: Sequence[tuple[int, date]], headline: str, text: str) -> Filing:
+    """Add the latest of the periods that a release reports, its quarter by the headline if that names one."""
+    quarters, ends = max(spans, key=lambda span: (span[1], span[0]))
+    named = _PHRASES["named_quarter"].search(headline[:_HEADLINE_LENGTH])
+    quarter = (_QUARTERS.get((named[1] or "").casefold()) or int(named[2] or named[3])) if named else quarters
+    return _dated(replace(filing, quarter=quarter, ends=ends), text)
 
 
 def _dated(filing: Filing, text: str) -> Filing:
@@ -154,10 +165,7 @@ def _release(lines: Sequence[str], inside: str) -> Filing | None:
     announced = any(_PHRASES["announces"].match(line) for line in lines[:_HEADLINE])
     if not company or not (codes or announced):
         return None
-    quarters, ends = max(spans, key=lambda span: (span[1], span[0]))
-    named = _PHRASES["named_quarter"].search(headline)
-    quarter = (_QUARTERS.get((named[1] or "").casefold()) or int(named[2] or named[3])) if named else quarters
-    return _dated(Filing(company, RELEASE, quarter=quarter, ends=ends, codes=codes), inside)
+    return _reported(Filing(company, RELEASE, codes=codes), spans, headline, inside)
 
 
 def _spans(flat: str) -> Iterator[tuple[int, date]]:

@@ -173,7 +173,7 @@ def _period_score(filing: Filing, task: FilingTask, newest: int) -> float:
     if task.day and filing.ends:
         apart = abs((filing.ends - task.day).days)
         score = _SAME_DAY if not apart else _NEAR_DAY if filing.form in CURRENT and apart <= _NEAR_DAYS else 0.0
-    if not filing.year or filing.form in CURRENT:
+    if not filing.year:
         year = filing.ends.year if filing.ends else 0
         return score + (_SAME_YEAR if year and year == task.year else 0.0 if task.year else 0.1)
     if not task.year:  # no year asked: the newest
@@ -190,6 +190,8 @@ def _form_score(filing: Filing, task: FilingTask) -> float:
     form = filing.form
     if task.form:
         return 4.0 if form == task.form else -1.0
+    if form in CURRENT and filing.year:  # a report that announces results
+        form = RELEASE
     if task.quarters:
         kinds = {RELEASE: 1.8, **dict.fromkeys(QUARTERLY, 2.8), **dict.fromkeys(ANNUAL, 0.8)}
         fits = 0.0

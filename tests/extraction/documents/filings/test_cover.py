@@ -94,6 +94,13 @@ def test_a_current_report_has_the_day_of_its_event():
     assert found.title == "Oakwell Pumps, Inc. 8-K 2023-04-24"
 
 
+def test_a_current_report_that_announces_results_has_their_period_too():
+    item = "Item 2.02 Results of Operations and Financial Condition\nResults of the quarter ended July 29, 2023.\n"
+    found = read_cover([EVENT.replace("April 24", "August 29"), item, RELEASE])
+    assert found is not None
+    assert (found.form, found.year, found.quarter, found.ends) == ("8-K", 2024, 2, date(2023, 8, 29))
+
+
 def test_a_letter_to_shareholders_may_come_before_the_cover():
     found = read_cover(["To our shareholders", "Sales rose.", ANNUAL.format(day="December 31, 2018")])
     assert found is not None
