@@ -99,7 +99,7 @@ def _rankers(
 
 
 def _flat(asked: AskedQuestion) -> _Ranking:
-    found = asked.session.view.search(" ".join(asked.task.words), 60)
+    found = asked.session.view.search(asked.question.text, 60)
     pages = ((asked.names[chunk.document], chunk.page or 0) for chunk, _ in found)
     return list(dict.fromkeys(pages))
 

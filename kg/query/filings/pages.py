@@ -10,9 +10,11 @@ import numpy as np
 
 from kg.query.filings.documents import rank_filings
 from kg.query.filings.features import page_features
+from kg.query.filings.lexicon import words_of
 from kg.query.filings.ranker import PageRanker
 from kg.query.filings.task import read_task
 from kg.query.plain import Answer
+from kg.store.word_search import terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,14 +137,19 @@ def content_scores(
     view: View, index: FilingIndex, task: FilingTask, *, companies: Mapping[int, float]
 ) -> dict[str, float]:
     """Return how well the best passage of each document matches the question's words, 0 … 1."""
-    names = index.words_of(companies)
-    words = [word for word in (*task.words, *task.further) if word not in names]
+    words = _search_words(task, index.words_of(companies))
     found = view.search(" ".join(words), _PASSAGES) if words and index else []
     best = max((score for _, score in found), default=0.0)
     scores: dict[str, float] = defaultdict(float)
     for chunk, score in found:
         scores[chunk.document] = max(scores[chunk.document], score / best)
     return scores
+
+
+def _search_words(task: FilingTask, names: set[str]) -> list[str]:
+    """Return the words to look for in the store, whose index does not reduce plurals; numbers say nothing of a topic."""
+    kept = {word for word in task.words if word not in names and len(word) > 1 and not word.isdecimal()}
+    return [word for word in dict.fromkeys(terms(task.question)) if (own := words_of(word)) and kept.issuperset(own)]
 
 
 def rank_pages(
