@@ -147,7 +147,7 @@ def content_scores(
 
 
 def _search_words(task: FilingTask, names: set[str]) -> list[str]:
-    """Return the words to look for in the store, whose index does not reduce plurals; numbers say nothing of a topic."""
+    """Return the words to look for in the store, whose index keeps plurals; numbers say nothing of a topic."""
     kept = {word for word in task.words if word not in names and len(word) > 1 and not word.isdecimal()}
     return [word for word in dict.fromkeys(terms(task.question)) if (own := words_of(word)) and kept.issuperset(own)]
 
