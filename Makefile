@@ -1,13 +1,13 @@
 # make demo   the main job on the bundled reports, in an environment of its own; pages in build/demo/
 # make check  the fast checks, while working
-# make test   every check a contributor needs
+# make test   every check a contributor needs before a commit; make test-all  what takes long
 # make help   the other targets
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test lint types imports fast-tests tests doctests goldens notebooks wheel bench clean
+.PHONY: help setup setup-dev neo4j explorer lightrag graphrag ray demo check test test-all lint types imports fast-tests tests extended-tests doctests goldens notebooks wheel bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -46,8 +46,11 @@ demo: $(VENV)/.default ## read the bundled reports, answer three questions, draw
 check: $(VENV)/.dev ## ruff, mypy, import contracts and the unit tests of pure modules; under a minute
 	@$(call run_checks,lint types imports fast-tests)
 
-test: $(VENV)/.dev ## every check: those of make check, then all tests and doctests
+test: $(VENV)/.dev ## the checks of make check, then the tests and doctests; five minutes on two cores
 	@$(call run_checks,lint types imports tests doctests)
+
+test-all: $(VENV)/.dev ## what make test leaves out: browser, notebooks, kill and Neo4j tests, properties on more cases
+	@$(call run_checks,extended-tests)
 
 # One line a check: the first that fails stops the rest, and its name stands last on the screen.
 define run_checks
@@ -73,7 +76,10 @@ fast-tests: $(VENV)/.dev
 	@$(BIN)/pytest -q --numprocesses auto --maxprocesses 4 --dist worksteal $(FAST)
 
 tests: $(VENV)/.dev
-	@$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+	@$(BIN)/pytest -m "not extended and not neo4j" --numprocesses auto --maxprocesses 4 --dist worksteal
+
+extended-tests: $(VENV)/.dev
+	@$(BIN)/pytest -m "extended or neo4j or hypothesis" --hypothesis-profile=all --numprocesses auto --maxprocesses 4 --dist worksteal
 
 doctests: $(VENV)/.dev
 	@$(BIN)/pytest --doctest-modules $(DOCTESTED) $(TRAINING:%=--ignore=extraction/training/%.py)

@@ -10,6 +10,7 @@ import argparse
 import resource
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -255,7 +256,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only the first N files")
     parser.add_argument("--repeat", type=int, default=1, help="runs of each stage; the best counts")
     options = parser.parse_args()
-    files = list(walk([options.folder]))[: options.limit]
+    files = list(walk([options.folder], Counter()))[: options.limit]
     threadpool_limits(1)  # one core, as in an ingest worker
     bench = Bench(max(1, options.repeat))
     documents = read(files)  # also warms up the readers

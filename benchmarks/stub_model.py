@@ -11,8 +11,9 @@ import json
 import re
 import threading
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -67,12 +68,26 @@ def estimated_tokens(text: str) -> int:
     return chinese + (len(text) - chinese + 3) // 4
 
 
+@dataclass(frozen=True)
+class Scripted:
+    """A reply that goes wrong: another status, a cut or refused one, or one that is `seconds` late."""
+
+    text: str = ""
+    finish: str = "stop"
+    refusal: str | None = None
+    status: int = 200
+    seconds: float = 0.0
+
+
 class _Server(ThreadingHTTPServer):
     """Holds the reply function and what was asked."""
 
-    def __init__(self, reply: Callable[[Sequence[dict[str, str]]], str]) -> None:
+    daemon_threads = True
+    block_on_close = False  # late replies are not waited for
+
+    def __init__(self, reply: Callable[[Sequence[dict[str, str]]], str | Scripted]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.reply, self.usage, self.guard = reply, Usage(), threading.Lock()
+        self.reply, self.usage, self.guard, self.stopped = reply, Usage(), threading.Lock(), threading.Event()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -86,10 +101,17 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path.endswith("/embeddings"):
             self._send_json(self._embedded(body))
+            return
+        reply = self.server.reply(body["messages"])
+        scripted = reply if isinstance(reply, Scripted) else Scripted(reply)
+        self.server.stopped.wait(scripted.seconds)
+        answer = self._replied(body, scripted)
+        if scripted.status != HTTPStatus.OK:
+            self._send(b'{"error": {"message": "scripted"}}', "application/json", status=scripted.status)
         elif body.get("stream"):
-            self._send_stream(self._replied(body))
+            self._send_stream(answer)
         else:
-            self._send_json(self._replied(body))
+            self._send_json(answer)
 
     def log_message(self, *_: object) -> None:
         """Keep the standard error quiet."""
@@ -104,17 +126,17 @@ class _Handler(BaseHTTPRequestHandler):
         used = {"prompt_tokens": tokens, "total_tokens": tokens}
         return {"object": "list", "model": _MODEL, "data": data, "usage": used}
 
-    def _replied(self, body: dict[str, Any]) -> dict[str, Any]:
-        text = self.server.reply(body["messages"])
+    def _replied(self, body: dict[str, Any], scripted: Scripted) -> dict[str, Any]:
+        text = scripted.text
         with self.server.guard:
             asked, replied = self.server.usage.add("chat", "".join(map(_content, body["messages"])), text)
-        message = {"role": "assistant", "content": text}
+        message = {"role": "assistant", "content": text, "refusal": scripted.refusal}
         return {
             "id": f"stub-{zlib.crc32(text.encode()):08x}",
             "object": "chat.completion",
             "created": 0,
             "model": _MODEL,
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "choices": [{"index": 0, "message": message, "finish_reason": scripted.finish}],
             "usage": {"prompt_tokens": asked, "completion_tokens": replied, "total_tokens": asked + replied},
         }
 
@@ -123,22 +145,25 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_stream(self, answer: dict[str, Any]) -> None:
         message = answer["choices"][0]["message"]
-        deltas: list[tuple[dict[str, str], str | None]] = [(message, None), ({}, "stop")]
+        deltas: list[tuple[dict[str, Any], str]] = [(message, ""), ({}, answer["choices"][0]["finish_reason"])]
         chunk = answer | {"object": "chat.completion.chunk"}
-        events = [chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": end}]} for delta, end in deltas]
+        events = [
+            chunk | {"choices": [{"index": 0, "delta": delta, "finish_reason": end or None}]} for delta, end in deltas
+        ]
         lines = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
         self._send(lines.encode(), "text/event-stream")
 
-    def _send(self, content: bytes, kind: str) -> None:
-        self.send_response(200)
+    def _send(self, content: bytes, kind: str, status: int = 200) -> None:
+        self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        with suppress(ConnectionError):  # the client may have left
+            self.end_headers()
+            self.wfile.write(content)
 
 
 @contextmanager
-def serving(reply: Callable[[Sequence[dict[str, str]]], str]) -> Iterator[Stub]:
+def serving(reply: Callable[[Sequence[dict[str, str]]], str | Scripted]) -> Iterator[Stub]:
     """Serve chat completions and embeddings on a free port of the loopback until the block ends."""
     server = _Server(reply)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -146,6 +171,7 @@ def serving(reply: Callable[[Sequence[dict[str, str]]], str]) -> Iterator[Stub]:
     try:
         yield Stub(f"http://127.0.0.1:{server.server_port}/v1", server.usage)
     finally:
+        server.stopped.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -84,7 +84,7 @@ def _jsonl_options(*, explains: str) -> Callable[[Callable[..., None]], Callable
 @_edge_model_option
 @_linking_options
 def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **options: Any) -> None:
-    """Read reports PATHS (pdf md html txt jsonl, folders too) into the base; repeating adds nothing twice."""
+    """Read reports PATHS (pdf md html txt csv eml jsonl, folders too) into the base; repeating adds nothing twice."""
     from extraction.ingest import Job  # noqa: PLC0415 -- imported when called
     from extraction.ingest import ingest as run  # noqa: PLC0415 -- imported when called
     from kg.securities.lists.imported import master_for  # noqa: PLC0415 -- imported when called
@@ -102,6 +102,7 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
         names=load().names,
         min_confidence=load().min_confidence,
         filing_pages=load().filing_pages,
+        read_seconds=load().read_seconds,
         ray=options["ray"],
     )
     store = open_store(kb, create=True)
@@ -113,6 +114,9 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
     for fault in outcome.refused:
         warn_of(fault)
     lang, seconds = shown_lang(), f"{outcome.seconds:.1f}"
+    for ending, number in sorted(outcome.passed_over.items()):
+        kind = ending or word("ingest.no_ending", lang)
+        click.echo(word("ingest.passed_over", lang, kind=kind, count=number), err=True)
     parts = [
         word("ingest.read", lang, written=outcome.written, known=outcome.known, refused=len(outcome.refused)),
         *([word("ingest.changed", lang, count=outcome.changed, old=outcome.removed)] if outcome.changed else []),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +15,7 @@ from extraction.documents.open_file import walk
 from extraction.facts.near_duplicates import DuplicateIndex
 from extraction.intake import FileChange, Intake
 from extraction.pipeline import Extractor
-from extraction.reading import FileReader
+from extraction.reading import LIMITS, FileReader
 from extraction.workers import ordered_map
 from kg.errors import DocumentError
 from kg.settings import Settings
@@ -42,6 +43,7 @@ class Job:
     edge_model: str = "shipped"
     min_confidence: float = Settings().min_confidence  # facts below it are not stored
     filing_pages: int = Settings().filing_pages  # pages of prose of a filing that are read for relations
+    read_seconds: float = Settings().read_seconds  # processor time that opening a file may take
     ray: str = ""  # address of a Ray cluster that reads; empty: processes of this machine
 
 
@@ -62,6 +64,7 @@ class Outcome:
     characters: int = 0
     seconds: float = 0.0
     refused: list[DocumentError] = field(default_factory=list)
+    passed_over: Counter[str] = field(default_factory=Counter)  # files of unknown kinds in folders, by ending
 
 
 def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = lambda *_: None) -> Outcome:
@@ -74,8 +77,9 @@ def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = l
     """
     started = time.perf_counter()
     outcome = Outcome()
-    files = list(walk(job.paths))
-    reader = FileReader(job.recorded_at.date(), job.published_on)
+    files = list(walk(job.paths, outcome.passed_over))
+    limits = replace(LIMITS, seconds=job.read_seconds)
+    reader = FileReader(job.recorded_at.date(), job.published_on, limits)
     with closing(reader), store.writer() as writer:
         intake = Intake(store, reader)
         files_done = count(1)

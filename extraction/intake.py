@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from extraction.documents.open_file import check, load
+from extraction.documents.pdf.reader import PARTIAL
 from kg.errors import DocumentError
 from kg.ids import document_id
 
@@ -136,9 +137,17 @@ class Intake:
                 known = document_id(load(file))
             except DocumentError as fault:
                 return [fault]
-            if self._has(known):
+            if self._has(known) and not self._is_partial(known):
                 return [known]
         return self._reader.read(file)
+
+    def _is_partial(self, identity: str) -> bool:
+        """Return whether the last pages of a stored document are missing; if so, it is to be replaced."""
+        stored = self._store.view().document(identity)
+        if stored is None or PARTIAL not in stored.tags:
+            return False
+        self.outgoing.add(identity)
+        return True
 
     def _read(self, file: Path) -> Document | None:
         return next((each for each in self._reader.read(file) if not isinstance(each, DocumentError)), None)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from extraction.certainty.signs import one_sign
+from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
+from extraction.claims.relations.frames import FrameReader
+from extraction.claims.relations.precedence import settled
 from extraction.context.coreference import Discourse
 from extraction.context.headings import Headings, read_heading
 from extraction.context.surroundings import (
@@ -22,8 +27,16 @@ from extraction.context.surroundings import (
     read_title,
     region_of,
 )
-from extraction.dating.policy import carry_period, is_estimate, read_periods, reported_week, title_period
+from extraction.dating.policy import (
+    FiscalYears,
+    carry_period,
+    is_estimate,
+    read_periods,
+    reported_week,
+    title_period,
+)
 from extraction.documents.filings.pages import is_plain, prose_of
+from extraction.documents.metadata import stated_title
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
 from extraction.facts.chunking import chunk_document, chunk_pages
@@ -36,11 +49,11 @@ from extraction.models.linking import NameLinker
 from extraction.models.units import lines_of
 from extraction.names.linker import Linker
 from extraction.names.ner import load_ner
+from extraction.names.persons import claim_within_firms, entities_of_persons, firms_of_persons, within_firm
 from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
-from kg.dating.reference import fiscal_year_end
 from kg.filing import Filing
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
@@ -59,6 +72,7 @@ if TYPE_CHECKING:
     from kg.period import Period
 
 _FOREIGN_CONFIDENCE = Settings().answer_confidence
+_JSON_LINE = re.compile(r":\d+$")
 _OPENING_LINES = 20  # where a weekly report names its dates
 
 
@@ -83,7 +97,12 @@ class Extractor:
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
-        self._readers: list[ClaimReader] = [PatternReader(), FigureReader(self._lexicon)]
+        self._readers: list[ClaimReader] = [
+            FrameReader(),
+            PatternReader(),
+            FigureReader(self._lexicon),
+            EffectReader(),
+        ]
         linker = NameLinker(self._lexicon, master, partial(_kinds_of, edges))
         if edges is not None:
             self._readers.append(EdgeReader(edges, linker, min_confidence=min_confidence))
@@ -135,13 +154,17 @@ class Extractor:
         plain = is_plain(filing, len(document.pages))
         read_blocks = prose_of(document, self._filing_pages) if plain else document.blocks
         annotated = self.annotate(replace(document, blocks=read_blocks))
-        local = [row for reader in self._readers for row in reader.read(annotated)]
-        claims, refused = self._model_reader.combine(annotated, local, replies)
         cells, unclear = self._tables.read(annotated)
-        claims += cells
+        local = settled([*(row for reader in self._readers for row in reader.read(annotated)), *cells])
+        claims, refused = self._model_reader.combine(annotated, local, replies)
+        firms = firms_of_persons(annotated.sentences, claims)
         foreign = plain and document.language != "zh"  # the readers know Chinese notes; what they doubt is not kept
         least = max(self._min_confidence, _FOREIGN_CONFIDENCE) if foreign else self._min_confidence
-        claims = [row for row in claims if row[0].confidence >= least]
+        claims = [
+            (claim_within_firms(claim, firms), sentence)
+            for claim, sentence in one_sign(claims)
+            if claim.confidence >= least
+        ]
         replied_at = max((reply.at for reply in replies), default=recorded_at)
         times = {True: max(replied_at, recorded_at), False: recorded_at}
         read = [
@@ -154,13 +177,13 @@ class Extractor:
         ends = [end for end in _ends(claims) if end.entity in used]
         if foreign:
             annotated = _keep_listed(annotated, used)
-        refs = [ref for sentence in annotated.sentences for ref in sentence.refs] + ends
-        named = self._issuers(refs, document) | self._spelling_variants(annotated, used)
+        refs = [within_firm(ref, firms) for sentence in annotated.sentences for ref in sentence.refs] + ends
+        named = self._issuers(refs, document) | self._spelling_variants(annotated, used) | entities_of_persons(refs)
         entities = entities_of(refs, named, self._lexicon.anchors)
         return Reading(
             replace(document, legibility=()),
             _passages(document, good, by_page=plain),
-            _mentions(annotated, claims, used),
+            _mentions(annotated, claims, used, firms),
             tuple(entities),
             good,
             (*problems, *unclear, *refused, *_impossible_dates(annotated.sentences), *_doubts(document, filing)),
@@ -173,11 +196,10 @@ class Extractor:
         lines = lines_of(document)
         names = self._linker.link(document, [line.sentence for line in lines])
         by_line = self._annotate(document, lines, names, company)
-        titles = split(document.title, 0, len(document.title))
-        title_names = (
-            self._linker.read(document.title, document.published_on, titles[:1])[1] if len(titles) == 1 else [[]]
-        )
-        title = titles[0].text if len(titles) == 1 else normalise(document.title)
+        stated = stated_title(document)
+        titles = split(stated, 0, len(stated))
+        title_names = self._linker.read(stated, document.published_on, titles[:1])[1] if len(titles) == 1 else [[]]
+        title = titles[0].text if len(titles) == 1 else normalise(stated)
         return AnnotatedDocument(
             document, lines, names, tuple(by_line.values()), by_line, title, title_names[0], company
         )
@@ -195,7 +217,7 @@ class Extractor:
         period: Period | None = None
         before: TextLine | None = None
         estimated = False
-        year_end = fiscal_year_end(document.text)
+        fiscal = FiscalYears(base, ((line.sentence.text, names) for line, names in zip(lines, refs, strict=True)))
         opening = [line.sentence.text for line in lines[:_OPENING_LINES]]
         week = cache(partial(reported_week, opening, document.published_on))
         out: dict[int, AnnotatedSentence] = {}
@@ -217,7 +239,10 @@ class Extractor:
                 around = self._block_surroundings(line, names, around, document.published_on)
                 period = around.period(headings.period)
             named, subject = discourse.resolve(text, names, around)
-            periods, impossible = read_periods(text, document.published_on, period, fiscal_year_end=year_end, week=week)
+            year_end = fiscal.of(named, subject)
+            periods, impossible = read_periods(
+                text, document.published_on, period, fiscal_year_end=year_end or 12, week=week
+            )
             out[number] = AnnotatedSentence(
                 sentence=line.sentence,
                 refs=tuple(named),
@@ -232,10 +257,12 @@ class Extractor:
                 heading=headings.texts,
                 risk=headings.risk,
                 outlook=headings.outlook,
+                fiscal=year_end is not None,
                 estimated=estimated and not any(dated.role == "stated" for dated in periods),
                 date_problems=tuple(impossible),
             )
-            period, estimated, before = carry_period(text, periods, period), is_estimate(periods, estimated), line
+            period = carry_period(text, periods, period, fiscal=year_end is not None)
+            estimated, before = is_estimate(periods, estimated), line
         return out
 
     def _block_surroundings(
@@ -259,8 +286,9 @@ class Extractor:
     def _document_subject(self, document: Document) -> EntityMention | None:
         """Return the one company that the report is about: by its codes, else by its title."""
         ids = {issuer.id for code in document.codes if (issuer := self._master.by_code(code))}
-        if len(ids) != 1:  # with several codes, the title decides
-            found = self._resolver.resolve(document.title, document.published_on)
+        if len(ids) != 1:  # with several codes, the title decides; the name of a file of many records names none
+            title = stated_title(document) if _JSON_LINE.search(document.path) else document.title
+            found = self._resolver.resolve(title, document.published_on)
             titled = {hit.entity_id for hit in found if hit.status == "linked" and hit.entity_id}
             ids = titled & ids if ids else titled
         if len(ids) != 1:
@@ -378,14 +406,17 @@ def _ends(claims: Iterable[tuple[Claim, AnnotatedSentence]]) -> list[EntityMenti
 
 
 def _mentions(
-    annotated: AnnotatedDocument, claims: Sequence[tuple[Claim, AnnotatedSentence]], used: set[str]
+    annotated: AnnotatedDocument,
+    claims: Sequence[tuple[Claim, AnnotatedSentence]],
+    used: set[str],
+    firms: Mapping[str, EntityMention],
 ) -> tuple[Mention, ...]:
     """Return the mentions of a document: names found by the linker, and ends of facts found only by a reader."""
     text = annotated.document.text
     places = {
         (*sentence.sentence.span(ref.start, ref.end), ref.entity): ref
         for sentence in annotated.sentences
-        for ref in sentence.refs
+        for ref in (within_firm(each, firms) for each in sentence.refs)
     }
     for claim, _ in claims:
         for start, end, ref in claim.named:

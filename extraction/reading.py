@@ -6,9 +6,10 @@ from functools import partial
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
-from extraction.documents.open_file import check, read_file
+from extraction.documents.open_file import MORE_TIME, check, read_file
 from extraction.worker_process import MEGABYTE, Limits, Lost, Worker
 from kg.errors import DocumentError
+from kg.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from kg.model import Document
 
-LIMITS = Limits(memory=384 * MEGABYTE, seconds=180.0)  # docs/robustness.md
+LIMITS = Limits(memory=384 * MEGABYTE, seconds=Settings().read_seconds)  # docs/robustness.md
+_ADVICE = "split it, or export it again as text"
 
 
 class FileReader:
@@ -63,4 +65,4 @@ def _build(today: date, published_on: date | None) -> Callable[[Path], Iterable[
 
 
 def _refusal(file: Path, lost: Lost) -> DocumentError:
-    return DocumentError(str(file), lost.cause, "split it, or export it again as text")
+    return DocumentError(str(file), lost.cause, MORE_TIME if "processor time" in lost.cause else _ADVICE)

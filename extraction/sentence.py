@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from extraction.text.clauses import IDENTIFYING
 from extraction.text.lexicon import phrases
 from kg.kinds import kind_of
 from kg.model import Kind
@@ -69,6 +70,7 @@ class Claim(Struct, frozen=True):
     modality: Modality | None = None
     listing: bool = False
     own_clause: bool = False
+    signed: bool = False  # the directions are read from words, not guessed by a model
     named: tuple[tuple[int, int, EntityMention], ...] = ()
     reader: str = PATTERNS
 
@@ -79,7 +81,7 @@ class AnnotatedSentence(Struct, frozen=True):
     `subject` is the default subject of a sentence that names none: the lead-in's, heading's or report's subject.
     `place` is the default place of its figures: the label's, title's or heading's. `company_scope`: a heading is about
     one company; `starts_block`: the sentence opens its paragraph or item; `estimated`: it inherits a period that was
-    marked as estimated (2025E).
+    marked as estimated (2025E); `fiscal`: the document states when the fiscal year of its company ends.
     """
 
     sentence: Sentence
@@ -96,6 +98,7 @@ class AnnotatedSentence(Struct, frozen=True):
     risk: bool = False
     outlook: bool = False
     estimated: bool = False
+    fiscal: bool = False
     date_problems: tuple[Problem, ...] = ()
 
     @property
@@ -135,25 +138,34 @@ _FIRST_LETTER = 0xE000
 LETTER = {kind: chr(_FIRST_LETTER + index) for index, kind in enumerate(Kind)}
 QUANTITY_LETTER = chr(_FIRST_LETTER + len(LETTER))
 ANY_LETTER = f"{chr(_FIRST_LETTER)}-{QUANTITY_LETTER}"
-_JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?、?(?:以及|和|及|与|或)?")
+_JOINER = re.compile(r"(?:（[^（）]{0,80}）(?=、))?(?:、|/|, )?(?:以及|和|及|与|或|and )?| and ")
 # Negations are removed so that patterns match the plain verb; `Masked.denials` records them.
 _PHRASES = phrases("pipeline/sentence")
 _DENIAL = _PHRASES["denial"]
 _DENIED = re.compile(f"(?={_DENIAL.pattern})")
-_TAIL = re.compile(r"(?:（[A-Za-z0-9.:\-/ ]{2,16}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?")
+_TAIL = re.compile(
+    rf"(?:{IDENTIFYING.pattern}|（[A-Za-z0-9.:\-/ ]{{2,16}}）)?(?:等(?:公司|企业|厂商|龙头|产品|材料|环节|领域|客户)*)?"
+)
 
 
-def mask(annotated: AnnotatedSentence, *, pairs: bool = False) -> Masked:
-    """Mask a sentence; with `pairs`, two names joined by 和 or 与 stay separate (for 「A与B合作」)."""
-    return _Builder(annotated, pairs=pairs).build()
+def mask(annotated: AnnotatedSentence, *, pairs: bool = False, kinds: frozenset[Kind] | None = None) -> Masked:
+    """Mask a sentence.
+
+    Args:
+        annotated: the sentence.
+        pairs: two names joined by 和 or 与 stay separate (for 「A与B合作」).
+        kinds: the only kinds to mask; by default all that patterns know.
+    """
+    return _Builder(annotated, pairs=pairs, kinds=kinds or _MASKED_KINDS).build()
 
 
 class _Builder:
     """Builds the masked text and its offsets in one pass, left to right."""
 
-    def __init__(self, annotated: AnnotatedSentence, *, pairs: bool) -> None:
+    def __init__(self, annotated: AnnotatedSentence, *, pairs: bool, kinds: frozenset[Kind]) -> None:
         self.source, self.pairs = annotated.text, pairs
-        self.refs = [seen for ref in annotated.refs if ref.start >= 0 and (seen := anchor_of(ref)) is not None]
+        seen = [anchor for ref in annotated.refs if ref.start >= 0 and (anchor := anchor_of(ref)) is not None]
+        self.refs = [ref for ref in seen if ref.kind in kinds]
         self.skip = {dated.start: dated.end for dated in annotated.periods}
         self.quantity = {quantity.start: quantity for quantity in annotated.quantities}
         self.out: list[str] = []

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extraction.documents.jsonl import read_record, text_of
+from extraction.documents.encoding import kept_places, normalise
+from extraction.documents.jsonl import read_record, text_of, with_line_ends
 from extraction.documents.metadata import SourceFile
 from extraction.names.gazetteer import shipped_lexicon
 from extraction.names.linker import Linker
@@ -208,10 +209,22 @@ def _extract(extractor: Extractor, options: Extraction, record: Record, where: s
     original = text_of(record)
     reading = extractor.extract(document, recorded_at=options.read_at)
     written = reading_on_wire(record["id"], reading, explain=options.explain)
-    for fact in written["facts"]:  # the document has normalised line ends; quotes use the input's own characters
-        evidence = fact["evidence"]
-        evidence["quote"] = original[evidence["start"] : evidence["end"]]
+    evidence = [fact["evidence"] for fact in written["facts"]]
+    _to_input(original, [*written["mentions"], *written["problems"], *evidence])
+    for each in evidence:  # the document has normalised characters; quotes use the input's own
+        each["quote"] = original[each["start"] : each["end"]]
     return written
+
+
+def _to_input(original: str, spans: Iterable[Record]) -> None:
+    """Move spans of the normalised text to the input that it was made from."""
+    places = kept_places(with_line_ends(original))
+    for span in spans:
+        start, end = span["start"], span["end"]
+        if start >= 0:
+            span["start"] = places[start]
+            span["end"] = places[end - 1] + 1 if end > start else places[start]
+            span.update({"text": original[span["start"] : span["end"]]} if "text" in span else {})
 
 
 _MAX_PROPOSED = 5
@@ -343,7 +356,10 @@ def _resolve_line(reader: NameReader, explain: bool, record: Record, where: str)
     codes = record.get("codes", ())
     if not isinstance(codes, (list, tuple)) or not all(isinstance(code, str) for code in codes):
         raise DocumentError(where, '"codes" is not a list of codes', 'write "codes": ["600519.SH"] or leave it out')
-    mentions = reader.read(text_of(record), _day(record, where), codes=tuple(codes), explain=explain)
+    original = text_of(record)
+    text = normalise(with_line_ends(original))
+    mentions = reader.read(text, _day(record, where), codes=tuple(codes), explain=explain)
+    _to_input(original, mentions)
     return {"id": record["id"], "mentions": mentions}
 
 

@@ -31,6 +31,7 @@ Result = TypeVar("Result")
 MEGABYTE = 1 << 20
 _MAX_FAILED_STARTS = 3
 _START_SECONDS = 60.0
+_SHARE = 0.5  # of the processor time, after which an item that can end by itself keeps what it has
 # What parsers raise on damaged input that nobody has thought of; it costs one item, like a crash in a C library.
 _FAULTS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 _STATM = Path("/proc/self/statm")
@@ -56,11 +57,13 @@ class Limits:
 
     Attributes:
         memory: bytes of address space beyond those of an idle worker.
-        seconds: wall time until the next result.
+        seconds: processor time until the next result, so that a busy machine refuses nothing.
+        waiting: wall time until the next result, for a process that sleeps.
     """
 
     memory: int
     seconds: float
+    waiting: float = 7200.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Worker(Generic[Item, Result]):
         self._process: Any = None
         self._is_ready = False
         self._failed_starts = 0
-        self._since = 0.0
+        self._since, self._spent = 0.0, 0.0  # wall and processor time at the last result
         self.connection: Connection | None = None
         self.items: deque[Item] = deque()  # sent and unfinished, the current one first
         self._seconds: deque[float] = deque()  # that each may take until its next result
@@ -125,16 +128,19 @@ class Worker(Generic[Item, Result]):
         if self.connection is None:
             self._start()
         if not self.items:
-            self._since = time.monotonic()
+            self._restart_clocks()
         self.items.append(item)
         self._seconds.append(self._limits.seconds + more_seconds)
         self._transmit(item)
 
     def remaining(self) -> float:
-        """Return the seconds until the current item is overdue; the start of the process does not count."""
+        """Return the seconds after which the current item may be overdue; the start of the process does not count."""
         if not self.items or not self._is_ready:
             return _START_SECONDS
-        return self._since + self._seconds[0] - time.monotonic()
+        waited = time.monotonic() - self._since
+        spent = _processor_time(self._process.pid)
+        spent = waited if spent is None else spent - self._spent
+        return min(self._seconds[0] - spent, self._limits.waiting - waited)
 
     def receive(self) -> Progress:
         """Return the next result of the current item, or its end; call it when the connection has a message.
@@ -148,7 +154,7 @@ class Worker(Generic[Item, Result]):
             message = self.connection.recv()
         except (EOFError, ConnectionResetError):
             return self._died()
-        self._since = time.monotonic()
+        self._restart_clocks()
         if isinstance(message, _Ready):
             self._is_ready, self._failed_starts = True, 0
         elif isinstance(message, _Raised):
@@ -164,7 +170,9 @@ class Worker(Generic[Item, Result]):
 
     def overdue(self) -> Progress:
         """Replace the process because the current item takes too long."""
-        return self._lose(f"takes more than {self._seconds[0]:.0f} s")
+        if time.monotonic() - self._since >= self._limits.waiting:
+            return self._lose(f"gives no result within {self._limits.waiting:g} s")
+        return self._lose(f"takes more than {self._seconds[0]:g} s of processor time")
 
     def stop(self) -> None:
         """End the process."""
@@ -222,9 +230,13 @@ class Worker(Generic[Item, Result]):
         self.stop()
         if self.items:
             self._start()
-            self._since = time.monotonic()
+            self._restart_clocks()
             for item in self.items:
                 self._transmit(item)
+
+    def _restart_clocks(self) -> None:
+        self._since = time.monotonic()
+        self._spent = _processor_time(self._process.pid) or 0.0
 
 
 def built(build: Callable[[], Result]) -> Result:
@@ -236,12 +248,25 @@ def built(build: Callable[[], Result]) -> Result:
 
 
 _serving: list[Connection] = []  # the connection of this process if it is a worker
+_allowed: list[
+    float
+] = []  # processor seconds of an item, and the reading of the clock at which it should end by itself
 
 
 def report_progress() -> None:
-    """Tell the parent that a long item advances, which restarts its time limit; nothing outside a worker."""
+    """Restart the time limit of a long item that advances; do nothing outside a worker."""
     for connection in _serving:
         connection.send(_Advanced())
+        _restart_time(_allowed[0])
+
+
+def is_out_of_time() -> bool:
+    """Return whether the current item has used half of its processor time; never outside a worker."""
+    return bool(_serving) and time.process_time() >= _allowed[1]
+
+
+def _restart_time(seconds: float) -> None:
+    _allowed[:] = [seconds, time.process_time() + _SHARE * seconds]
 
 
 def allow_memory(more: int) -> None:
@@ -271,6 +296,7 @@ def _serve(connection: Connection, build: Callable[[], Callable[[Item], Iterable
     while True:
         item = inbox.get()
         _limit_memory(idle + limits.memory)
+        _restart_time(limits.seconds)
         try:
             for result in work(item):
                 connection.send(result)
@@ -308,6 +334,15 @@ def _out_of_memory(connection: Connection, limit: int) -> None:
     _limit_memory(resource.RLIM_INFINITY)
     connection.send(Lost(f"needs more than {limit // MEGABYTE} MB of memory"))
     connection.send(_End(retiring=True))
+
+
+def _processor_time(process: int) -> float | None:
+    """Return the seconds that a process has computed, None where the system does not tell or it has ended."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _address_space() -> int:

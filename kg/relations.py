@@ -41,9 +41,13 @@ class _RelationEntry(BaseModel):
     symmetric: bool = False
     signed: bool = False
     stage: Literal["upstream", "downstream", "same", ""] = ""
+    roles: dict[Literal["subject", "object"], Literal["maker", "buyer", "substitute"]] = Field(default_factory=dict)
+    holds: bool = False
     ask: dict[Lang, str] = Field(default_factory=dict)
     half_life: int = Field(gt=0)
     weight: float = Field(gt=0, le=1)
+    cut: float = Field(default=0.65, ge=0, le=1)
+    weak: float = Field(default=1.0, ge=0, le=1)
 
 
 class _File(BaseModel):
@@ -68,9 +72,13 @@ class Relation:
     symmetric: bool
     signed: bool
     stage: str
+    roles: Mapping[str, str]
+    holds: bool
     half_life: int
     weight: float
     ask: Mapping[Lang, str]
+    cut: float
+    weak: float
 
     def allows(self, subject: Kind, object_: Kind) -> bool:
         """Whether the relation allows these kinds as its ends."""
@@ -168,7 +176,11 @@ def _relation(name: str, entry: _RelationEntry) -> Relation:
         symmetric=entry.symmetric,
         signed=entry.signed,
         stage=entry.stage,
+        roles={end: str(role) for end, role in entry.roles.items()},
+        holds=entry.holds,
         half_life=entry.half_life,
         weight=entry.weight,
         ask=entry.ask,
+        cut=entry.cut,
+        weak=min(entry.cut, entry.weak),
     )

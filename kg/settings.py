@@ -21,13 +21,14 @@ _FILE = "liantu.toml"
 class Settings:
     """Defaults of the commands.
 
-    `workers` 0 means one per processor; `ner` off is faster and finds fewer unlisted names. `edge_model` is the
-    relation model: `shipped`, `off`, or the folder of a model written by `liantu train edges`. `names` is a file of the
-    user's names and synonyms (docs/identity.md). Facts below `min_confidence` are not stored, and those below
-    `answer_confidence` are excluded from answers (docs/quality.md lists their precision). Of a filing, relations are
-    read from `filing_pages` pages of prose; 0 reads none (docs/filings.md). User and password are for a Neo4j server;
-    the password is never displayed. `llm_*` name a language model (docs/llm.md), `embed_*` an encoder in place of the
-    offline one (docs/service.md). `service_keys` are hashes of the keys that `liantu serve` accepts.
+    `workers` 0 means one per processor; `read_seconds` is the processor time that opening one file may take; `ner` off
+    is faster and finds fewer unlisted names. `edge_model` is the relation model: `shipped`, `off`, or the folder of a
+    model written by `liantu train edges`. `names` is a file of the user's names and synonyms (docs/identity.md). Facts
+    below `min_confidence` are not stored, and those below `answer_confidence` are excluded from answers
+    (docs/quality.md lists their precision). Of a filing, relations are read from `filing_pages` pages of prose; 0 reads
+    none (docs/filings.md). User and password are for a Neo4j server; the password is never displayed. `llm_*` name a
+    language model (docs/llm.md), `embed_*` an encoder in place of the offline one (docs/service.md). `service_keys` are
+    hashes of the keys that `liantu serve` accepts.
     """
 
     kb: Path = Path("kb.liantu")
@@ -37,6 +38,7 @@ class Settings:
     edge_model: str = "shipped"
     master: Path | None = None
     names: Path | None = None
+    read_seconds: float = 180.0
     min_confidence: float = 0.2
     answer_confidence: float = 0.65
     filing_pages: int = 6
@@ -161,6 +163,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "edge_model": _text,
     "master": _path,
     "names": _path,
+    "read_seconds": _seconds,
     "min_confidence": _share,
     "answer_confidence": _share,
     "filing_pages": _whole,

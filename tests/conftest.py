@@ -1,6 +1,6 @@
 """For all tests: how many cases a property is tried on, a Neo4j server, and a base of the bundled reports.
 
-120 cases in every run; 2,000 with `pytest --hypothesis-profile=long`.
+25 cases in `make test`, 120 in `make test-all`, 2,000 with `pytest --hypothesis-profile=long`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from tests.neo4j.server import Server
 
 # How long a case takes is the machine's affair: no deadline, and no complaint about a slow one.
-settings.register_profile("short", max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("short", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("all", settings.get_profile("short"), max_examples=120)
 settings.register_profile("long", settings.get_profile("short"), max_examples=2000)
 settings.load_profile("short")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the longest tests first, so that none is left to one process at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    items.sort(key=lambda item: item.get_closest_marker("extended") is None)
 
 
 @pytest.fixture(scope="session")

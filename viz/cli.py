@@ -9,7 +9,7 @@ import click
 
 from kg.commands.files import FileUnwritable, refuse_database, replacing
 from kg.commands.language import lang_option
-from kg.commands.options import Day, Words, confidence_option, opened, view_options
+from kg.commands.options import Day, Words, confidence_option, opened, view_options, weak_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path),
         help="a file ending in .html; else a folder of linked pages with index.html",
     )
-    return view_options(confidence_option(lang_option(out(_profiles(command)))))
+    return view_options(confidence_option(weak_option(lang_option(out(_profiles(command))))))
 
 
 def _answer_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,7 +63,7 @@ def _draw(name: str, ask: Callable[[QuerySession], Answer], *, variant: str = ""
     for path in filter(None, (out, options["pyvis"])):
         refuse_database(path)
     with opened(options["kb"], day) as view:
-        session = QuerySession(view, lang=lang, min_confidence=options["min_confidence"])
+        session = QuerySession(view, lang=lang, min_confidence=options["min_confidence"], weak=options["weak"])
         answer = ask(session)
         if out.suffix == ".html":
             click.echo(_write(out, page_of(answer, as_of=day, lang=lang)))
@@ -183,7 +183,7 @@ def themes(level: int, most: int, since: date | None, **options: Any) -> None:
     path = folder
     refuse_database(folder)
     with opened(options["kb"], day) as view:
-        session = QuerySession(view, lang=options["lang"], min_confidence=options["min_confidence"])
+        session = QuerySession(view, **{name: options[name] for name in ("lang", "min_confidence", "weak")})
         extent = Extent(level, most, options["profiles"])
         files = publication(session, extent, as_of=day, since=since, before=listed_before(folder))
         for name, text in files:

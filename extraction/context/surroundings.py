@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from extraction.context.places import ORDINAL, heading_place, label_place, places_in
 from extraction.dating.policy import block_period
 from extraction.sentence import CONTEXT, EntityMention, anchor_of
+from extraction.text.clauses import IDENTIFYING
 from extraction.text.lexicon import phrases
 from kg.model import BlockKind, Kind
 
@@ -110,7 +111,7 @@ def lead_in(text: str, refs: Sequence[EntityMention]) -> EntityMention | None:
     if match is None:
         return None
     inside = [ref for ref in refs if ref.end < match.end() and ref.kind in _SUBJECT_KINDS]
-    size = len(CODE.sub("", ORDINAL.sub("", match[0]))) - 1
+    size = len(IDENTIFYING.sub("", ORDINAL.sub("", match[0]))) - 1
     if len({ref.entity for ref in inside}) != 1 or (inside[0].end - inside[0].start) < _LEAD_SHARE * size:
         return None
     if _NAME_CONTINUES.match(text, inside[-1].end):
@@ -134,7 +135,7 @@ def is_title(text: str, *, whole: bool, names: Sequence[EntityMention] = ()) -> 
 
     With a company's name it may also contain a year: 「甲公司2025年中报」.
     """
-    text = CODE.sub("", text) if whole else text
+    text = IDENTIFYING.sub("", text) if whole else text
     if not whole or len(text) > _LONGEST_TITLE:
         return False
     if any(ref.kind == Kind.COMPANY for ref in names):

@@ -16,6 +16,7 @@ from msgspec import structs
 from extraction.text.clauses import bracket_around, in_brackets
 from extraction.text.lexicon import phrases
 from kg.dating.reader import Dated, find_periods, read_dates, yearly
+from kg.dating.reference import stated_year_end
 from kg.kinds import kind_of
 from kg.model import Kind
 from kg.period import Precision, year
@@ -43,8 +44,11 @@ REPORTING_PERIODS = frozenset({Precision.QUARTER, Precision.HALF, Precision.YEAR
 CLOSING_INDICATORS = ("股价", "收盘价", "市值", "总市值")  # without a period, as of the publication day
 STARTS_RANGE = phrases("dating/policy")["starts_range"]
 SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
+_FISCAL = re.compile("财政?年|财务年|财季|FY")
 _NOW = re.compile("目前|当前|现阶段|如今")
 _DATE_TO_NUMBER = re.compile("的?(?:约|近)?")
+_COMPARED_WITH = re.compile("(?:较|相较于?|比|相比|对比|于|超|超过|同比|是|为)$")
+_SAME_LEVEL = re.compile("的?(?:为|是|仅为?|达|达到|实现|盈利|亏损|：)?(?:约|近)?")
 _WRITTEN = re.compile(r"[\dQH]+[^同]*$")
 _CLOSING_SPAN, _MONTHS, _YEARS = timedelta(days=8), timedelta(days=45), timedelta(days=366)
 
@@ -76,21 +80,42 @@ def read_periods(
     return as_of(shift_to_reported_week(dates, published_on, week), published_on, week), impossible
 
 
-def stated_dates(text: str, published_on: date) -> list[Dated]:
+def stated_dates(text: str, published_on: date, *, fiscal_year_end: int = 12) -> list[Dated]:
     """Return the date expressions of a heading, title or label, without bases of comparison."""
-    return [each for each in find_periods(text, published_on) if each.role == "stated"]
+    found = find_periods(text, published_on, fiscal_year_end=fiscal_year_end)
+    return [each for each in found if each.role == "stated"]
+
+
+class FiscalYears:
+    """The ends of fiscal years that a document states, by the company that each sentence about them names."""
+
+    def __init__(self, base: EntityMention | None, lines: Iterable[tuple[str, Sequence[EntityMention]]]) -> None:
+        """Read the lines of a document; one that names no company is about the company of the report, `base`."""
+        self._ends: dict[str, int] = {}
+        own = base.entity if base else ""
+        for text, names in lines:
+            month = stated_year_end(text)
+            companies = {ref.entity for ref in names if ref.kind == Kind.COMPANY}
+            if month is not None and len(companies) <= 1:
+                self._ends.setdefault(companies.pop() if companies else own, month)
+
+    def of(self, names: Sequence[EntityMention], subject: EntityMention | None) -> int | None:
+        """Return the month in which the fiscal year of a sentence ends, None if none is stated for its company."""
+        companies = {ref.entity for ref in names if ref.kind == Kind.COMPANY} or {subject.entity if subject else ""}
+        found = {self._ends.get(company) for company in companies}
+        return found.pop() if len(found) == 1 else None
 
 
 def heading_period(text: str, published_on: date) -> Period | None:
     """Return the last period that a heading states, if it has begun; （6.9-6.13） is a range of days."""
     spelled = _HEADING_DAYS.sub(r"（\1月\2日-\3月\4日）", text)
-    stated = [each.period for each in stated_dates(spelled, published_on)]
+    stated = [each.period for each in stated_dates(spelled, published_on) if not _FISCAL.search(each.text)]
     return stated[-1] if stated and stated[-1].start and stated[-1].start <= published_on else None
 
 
 def title_period(text: str, published_on: date) -> Period | None:
     """Return the one period that a title states; a longer one precedes a day: 「中报（截至7月11日）」."""
-    stated = [each.period for each in stated_dates(text, published_on)]
+    stated = [each.period for each in stated_dates(text, published_on) if not _FISCAL.search(each.text)]
     longer = [each for each in stated if each.precision is not Precision.DAY] or stated
     return longer[0] if len(longer) == 1 else None
 
@@ -195,14 +220,17 @@ def _ending(period: Period, end: date, *, year_to_date: bool) -> Period:
     return replace(period, start=period.start if year_to_date else period.start - (period.end - end), end=end)
 
 
-def carry_period(text: str, periods: Sequence[Dated], before: Period | None) -> Period | None:
+def carry_period(text: str, periods: Sequence[Dated], before: Period | None, *, fiscal: bool = False) -> Period | None:
     """Return the period that the next sentence inherits: the last stated one, except in brackets and before totals.
 
-    After 「6月出口87吨，上半年合计出口4651吨」, the next item is about June.
+    After 「6月出口87吨，上半年合计出口4651吨」, the next item is about June. A fiscal year whose end is not
+    known (`fiscal`) dates nothing that does not name it.
     """
     stated = [dated for dated in periods if dated.role == "stated" and not _BASE.match(text, dated.end)]
     stated = [dated for dated in stated if not in_brackets(text, dated.start)]
     single = [dated for at, dated in enumerate(stated) if not (at and _SUMMED.match(text, dated.end))]
+    if single and not fiscal and _FISCAL.search(single[-1].text):
+        return None
     return single[-1].period if single else before
 
 
@@ -331,12 +359,21 @@ def comparison_period(annotated: AnnotatedSentence, quantity: Quantity) -> Perio
     if quantity.change or annotated.text.startswith("亏损", quantity.end):
         return None
     for dated in annotated.periods:
+        if _is_last_years(annotated.text, dated, quantity):
+            return dated.period
         is_base = dated.role == "comparison" and dated.period.precision is not Precision.RANGE
         # 去年同期 and 上月 refer to the figure before them.
         is_base = is_base and _WRITTEN.match(dated.text) is not None
         if is_base and _DATE_TO_NUMBER.fullmatch(annotated.text, dated.end, quantity.start):
             return dated.period
     return None
+
+
+def _is_last_years(text: str, dated: Dated, quantity: Quantity) -> bool:
+    """Return whether a level is that of 去年同期: 「净利润-70亿元，去年同期为136亿元」, not 「较去年同期-5%」."""
+    if "同期" not in dated.text or quantity.unit == "倍" or _COMPARED_WITH.search(text, 0, dated.start):
+        return False
+    return _SAME_LEVEL.fullmatch(text, dated.end, quantity.start) is not None
 
 
 def _sums_months(period: Period) -> bool:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from extraction.documents.cleaning import CandidateLine, clean, is_table_label
-from extraction.documents.tables import Table, table_from_text
+from extraction.documents.encoding import normalise
+from extraction.documents.table import Table, table_from_text
 from kg.model import Block, BlockKind, Removed
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def assemble(pieces: Iterable[TextPiece], *, page_count: int = 0) -> Body:
     pages: list[int] = []
     offset = 0
     for piece in pieces:
-        text = piece.text.strip("\n ")
+        text = normalise(piece.text).strip("\n ")
         if not text.strip():
             continue
         pages += [offset] * (piece.page + 1 - len(pages)) if page_count else []
@@ -60,7 +61,7 @@ def assemble(pieces: Iterable[TextPiece], *, page_count: int = 0) -> Body:
         if piece.reason:
             removed.append(Removed(offset, end, piece.reason))
         else:
-            blocks.append(Block(offset, end, piece.kind, piece.level, piece.html))
+            blocks.append(Block(offset, end, piece.kind, piece.level, normalise(piece.html)))
         parts.append(text)
         offset = end + len(_SEPARATOR)
     text = _SEPARATOR.join(parts)

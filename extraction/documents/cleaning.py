@@ -36,6 +36,7 @@ class Reason(StrEnum):
     SYMBOLS = "symbols"
     WATERMARK = "watermark"
     NAVIGATION = "navigation"
+    UNSEEN = "unseen"  # a reader of the page does not see it: white on white, one point, display: none
 
 
 @dataclass(frozen=True, slots=True)

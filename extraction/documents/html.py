@@ -6,24 +6,26 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
 from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
 from extraction.documents.filings.reader import cover_layers
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
-from extraction.documents.tables import table_from_rows
+from extraction.documents.publication_day import read_day
+from extraction.documents.table import Cell, cell_text, raised, spread, table_from_grid
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from selectolax.lexbor import LexborNode
 
     from extraction.documents.metadata import SourceFile
 
+    _Styles = dict[int, tuple[LexborNode, dict[str, str]]]  # elements and their declarations
 
 HIDDEN = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
 
@@ -45,8 +47,130 @@ _UNCLOSED = frozenset(
 )
 
 
-def parse(markup: str, source: str) -> LexborHTMLParser:
+_RULE = re.compile(r"([^{}]{1,200})\{([^{}]{1,2000})\}")
+_AT_RULE = re.compile(r"@[^{};]{0,200}\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}|/\*.*?\*/", re.DOTALL)  # @media print {…}
+_SELECTOR = re.compile(r"[\w\s.#>*-]+")
+_DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;]+)")
+_SHOWING = frozenset({"color", "background", "background-color", "display", "visibility", "opacity", "font-size"}) | {
+    "text-indent",
+    "left",
+}
+_HIDING = re.compile(
+    r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|opacity:0?(?:\.0\d*)?(?=;|$)|font-size:[01]?(?:\.\d+)?(?:px|pt)?(?=;|$)"
+    r"|(?:text-indent|left):-\d{3,}|color:(?:transparent|rgba\([^)]*,0?(?:\.0*)?\)))"
+)
+_MAX_RULES, _MAX_STYLED = 500, 20_000  # rules of a page's sheets, and elements that they match
+_COLOURS = {"white": "ffffff", "black": "000000"}
+
+
+def _declarations(text: str) -> dict[str, str]:
+    return {name: value.strip() for name, value in _DECLARATION.findall(text.lower()) if name in _SHOWING}
+
+
+def _colour(value: str) -> str:
+    """Return a colour as six hexadecimal digits, "" if it is none of the plain notations.
+
+    >>> _colour("#FFF"), _colour("rgb(255, 255, 255)"), _colour("white url(a.png)")
+    ('ffffff', 'ffffff', '')
+    """
+    plain = value.lower().replace("!important", "").strip().replace(" ", "")
+    if numbers := re.fullmatch(r"rgba?\((\d{1,3}),(\d{1,3}),(\d{1,3})(?:,1(?:\.0*)?)?\)", plain):
+        return "".join(f"{int(number):02x}" for number in numbers.groups())
+    if shades := re.fullmatch(r"#?([0-9a-f]{3}|[0-9a-f]{6})", plain):
+        return shades[1] if len(shades[1]) > 3 else "".join(2 * shade for shade in shades[1])  # noqa: PLR2004
+    return _COLOURS.get(plain, "")
+
+
+def drop_unseen(tree: LexborHTMLParser) -> list[str]:
+    """Remove the elements that a reader of the page does not see, by their attributes or style; return their texts."""
+    styles = _styles(tree)
+    behind: dict[int, str] = {}
+    hidden = {node.mem_id: node for node, style in styles.values() if _is_unseen(node, style, styles, behind)}
+    hidden |= {node.mem_id: node for node in tree.css("[hidden]")}
+    within: dict[int, bool] = {}
+    outer = [node for node in hidden.values() if not _is_within(node.parent, hidden, within)]
+    texts = [" ".join(node.text(separator=" ").split()) for node in outer if node.tag not in HIDDEN]
+    for node in outer:
+        node.decompose()
+    return [text for text in texts if text]
+
+
+def _styles(tree: LexborHTMLParser) -> _Styles:
+    """Return the elements whose style says how they are shown, each with its declarations."""
+    found: _Styles = {}
+    sheets = "\n".join(node.text() for node in tree.css("style"))
+    rules = [rule for rule in _RULE.findall(_AT_RULE.sub("", sheets)) if _SELECTOR.fullmatch(rule[0])]
+    matched = 0
+    for selectors, body in rules[:_MAX_RULES]:
+        declared = _declarations(body)
+        for node in _selected(tree, selectors) if declared and matched < _MAX_STYLED else ():
+            matched += 1
+            found.setdefault(node.mem_id, (node, {}))[1].update(declared)
+    for node in tree.css("[style], [bgcolor], font[color]"):
+        attributes = node.attributes
+        declared = _declarations(attributes.get("style") or "")
+        declared |= {"background": colour} if (colour := attributes.get("bgcolor")) else {}
+        declared |= {"color": colour} if node.tag == "font" and (colour := attributes.get("color")) else {}
+        found.setdefault(node.mem_id, (node, {}))[1].update(declared)
+    return found
+
+
+def _selected(tree: LexborHTMLParser, selectors: str) -> list[LexborNode]:
+    try:
+        return tree.css(selectors)
+    except SelectolaxError:  # a browser ignores a rule that it cannot read, too
+        return []
+
+
+def _is_unseen(node: LexborNode, style: dict[str, str], styles: _Styles, behind: dict[int, str]) -> bool:
+    if node.tag in {"html", "body"}:
+        return False
+    written = ";".join(f"{name}:{value}" for name, value in style.items())
+    if _HIDING.search(re.sub(r"\s|!important", "", written)):
+        return True
+    colour = _colour(style.get("color", ""))
+    return bool(colour) and _background(node, styles, behind) == colour
+
+
+def _background(node: LexborNode | None, styles: _Styles, behind: dict[int, str]) -> str:
+    """Return the colour behind an element: its own, its parents', else a page's white; "" if it is a picture."""
+    path: list[int] = []
+    colour = _COLOURS["white"]
+    while node is not None:
+        if node.mem_id in behind:
+            colour = behind[node.mem_id]
+            break
+        path.append(node.mem_id)
+        declared = styles[node.mem_id][1] if node.mem_id in styles else {}
+        if written := declared.get("background-color") or declared.get("background"):
+            colour = _colour(written)
+            break
+        node = node.parent
+    behind |= dict.fromkeys(path, colour)
+    return colour
+
+
+def _is_within(node: LexborNode | None, hidden: Container[int], known: dict[int, bool]) -> bool:
+    """Return whether an element is one of the hidden, or within one."""
+    path: list[int] = []
+    inside = False
+    while node is not None:
+        if node.mem_id in known or node.mem_id in hidden:
+            inside = known.get(node.mem_id, True)
+            break
+        path.append(node.mem_id)
+        node = node.parent
+    known |= dict.fromkeys(path, inside)
+    return inside
+
+
+def parse(markup: str, source: str, unseen: list[str] | None = None) -> LexborHTMLParser:
     """Parse HTML in linear time: the parser's is quadratic in the depth of elements and in their attributes.
+
+    Args:
+        markup: a page or a part of one.
+        source: the name used in error messages.
+        unseen: takes the texts that were removed because a reader of the page does not see them.
 
     Raises:
         DocumentError: beyond MAX_DEPTH or MAX_ATTRIBUTES.
@@ -63,18 +187,22 @@ def parse(markup: str, source: str) -> LexborHTMLParser:
             deepest = max(deepest, depth)
     if deepest > MAX_DEPTH:
         raise DocumentError(source, f"elements nested more than {MAX_DEPTH:,} deep", advice)
-    return LexborHTMLParser(markup)
+    tree = LexborHTMLParser(markup)
+    texts = drop_unseen(tree)
+    if unseen is not None:
+        unseen += texts
+    return tree
 
 
-def strip_tags(markup: str, source: str) -> str:
-    """Return the visible text; scripts and styles are removed with their content.
+def visible_text(markup: str, source: str) -> str:
+    """Return the visible text of a page, a line for each block.
 
     Raises:
         DocumentError: as `parse` does.
     """
     tree = parse(markup, source)
     tree.strip_tags(HIDDEN)
-    return " ".join(tree.text(separator=" ").split())
+    return "\n".join(piece.text for piece in _pieces(tree))
 
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -98,6 +226,9 @@ _BLOCKS = frozenset(
     }
     | {"figcaption", "caption", "header", "footer", "nav", "aside", "form", "table", "ul", "ol", "center", "br", "hr"}
 )
+STRUCK_OUT = frozenset({"del", "s", "strike"})  # not stated any more
+RAISED = frozenset({"sup"})  # a mark of a note, apart from the number before it
+_MOST_ROWS, _MOST_COLUMNS, _SPAN_DIGITS = 20_000, 100, 5
 _NAVIGATION_TAGS = frozenset({"nav", "footer", "aside", "form", "menu", "dialog"})
 _MAIN = ("article", "main", "[role=main]")
 _META = {
@@ -131,15 +262,27 @@ def read_html(source: SourceFile) -> Document:
     Raises:
         DocumentError: undecodable, empty, or without a publication day.
     """
-    tree = parse(decode(source.data, source.name), source.name)
+    unseen: list[str] = []
+    tree = parse(decode(source.data, source.name), source.name, unseen)
     declared = _metadata(tree, source)
     tree.strip_tags(HIDDEN)
     pieces = judge(list(title_tables(_pieces(tree))), headings_known=True)
-    body = assemble(pieces)
+    body = assemble([*pieces, *(TextPiece(text, reason=Reason.UNSEEN) for text in unseen)])
     first = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
     head = from_head(body.text.split("\n"), source.today, title=first)
     filing = cover_layers(body.text)
     return build(source, body, [*filing, declared, head, Metadata(codes=codes_of_title(declared.title))])
+
+
+def html_pieces(markup: str, source: str) -> list[TextPiece]:
+    """Return the pieces of a fragment of HTML, such as a table within Markdown.
+
+    Raises:
+        DocumentError: as `parse` does.
+    """
+    tree = parse(markup, source)
+    tree.strip_tags(HIDDEN)
+    return list(_pieces(tree))
 
 
 def _metadata(tree: LexborHTMLParser, source: SourceFile) -> Metadata:
@@ -148,7 +291,8 @@ def _metadata(tree: LexborHTMLParser, source: SourceFile) -> Metadata:
         found = next((node for selector in selectors if (node := tree.css_first(selector))), None)
         values[name] = (found.attributes.get("content") or "") if found else ""
     stamp = tree.css_first("time[datetime]")
-    values["date"] = values["date"] or ((stamp.attributes.get("datetime") or "") if stamp else "")
+    stamped = (stamp.attributes.get("datetime") or "") if stamp else ""
+    values["date"] = values["date"] or (stamped if read_day(stamped) else "")  # it may be a duration
     title = tree.css_first("title")
     values["title"] = values["title"] or (re.split(r"\s[|–—_-]\s", title.text().strip())[0] if title else "")
     return from_mapping(values, source.today)
@@ -166,6 +310,9 @@ def _pieces(tree: LexborHTMLParser) -> Iterator[TextPiece]:
             words.append(node.text_content or "")
             continue
         tag = (node.tag or "") if node is not None else ""
+        if node is not None and tag in RAISED | STRUCK_OUT:
+            words.append(raised(node.text()) if tag in RAISED else "")
+            continue
         if node is not None and tag not in _BLOCKS:
             stack += [(child, place) for child in reversed(list(node.iter(include_text=True)))]
             continue
@@ -206,7 +353,50 @@ def _table(node: LexborNode, reason: str) -> TextPiece | None:
         or len(node.css("td > p")) > len(node.css("tr")) * 8
     ):
         return None
-    rows = [[" ".join(cell.text().split()) for cell in row.css("td, th")] for row in node.css("tr")]
     caption = node.css_first("caption")
-    table = table_from_rows(rows, title=caption.text() if caption else "")
+    table = table_from_grid(_grid(node), title=inline_text(caption) if caption else "")
     return table_piece(table, reason=reason) if table else None
+
+
+def _grid(table: LexborNode) -> list[list[Cell | None]]:
+    """Lay out the cells of a table, each at all places that its spans cover."""
+    rows = table.css("tr")[:_MOST_ROWS]
+    grid: list[list[Cell | None]] = [[] for _ in rows]
+    for number, row in enumerate(rows):
+        column = 0
+        for node in row.css("td, th"):
+            while column < len(grid[number]) and grid[number][column] is not None:
+                column += 1
+            if column >= _MOST_COLUMNS:
+                break
+            wide, high = _span(node, "colspan", _MOST_COLUMNS - column), _span(node, "rowspan", len(rows) - number)
+            cell = Cell(cell_text(inline_text(node), first=column == 0), head=node.tag == "th")
+            spread(grid, cell, (number, column, number + high, column + wide))
+            column += wide
+    return grid
+
+
+def _span(node: LexborNode, name: str, most: int) -> int:
+    """Return how many columns or rows a cell covers; a span of 0 rows goes on to the end of the table."""
+    stated = (node.attributes.get(name) or "1").strip()
+    count = int(stated) if stated.isascii() and stated.isdecimal() and len(stated) <= _SPAN_DIGITS else 1
+    return min(count or (most if name == "rowspan" else 1), most)
+
+
+def inline_text(node: LexborNode) -> str:
+    """Return the text of an element on lines: breaks and blocks end one, struck-out text is left out, notes raised."""
+    parts: list[str] = []
+    stack: list[LexborNode | str] = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            parts.append(item)
+        elif item.is_text_node:
+            parts.append(" ".join((item.text_content or "").split("\n")))
+        elif item.tag in RAISED:
+            parts.append(raised(item.text()))
+        elif item.tag not in STRUCK_OUT:
+            ends = "\n" if item.tag in _BLOCKS else ""
+            stack += [ends, *reversed(list(item.iter(include_text=True))), ends]
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)

@@ -47,7 +47,7 @@ def _read_line(source: SourceFile, line: str, number: int) -> Document:
 
 
 def read_record(record: Mapping[str, Any], source: SourceFile) -> Document:
-    """Read one object with a text, a date and other metadata; offsets into its text are preserved.
+    """Read one object with a text, a date and other metadata; `kept_places` maps offsets of the text to the input.
 
     Raises:
         DocumentError: no usable text, or no publication day.
@@ -68,8 +68,13 @@ def text_of(record: Mapping[str, Any]) -> str:
     return next((value for key in _TEXT_KEYS if isinstance(value := record.get(key), str) and value.strip()), "")
 
 
+def with_line_ends(text: str) -> str:
+    """Return a text with LF newlines and unchanged offsets."""
+    return text.replace("\r\n", " \n").replace("\r", "\n")
+
+
 def _carve(text: str) -> Body:
     """Find the blocks; skip cleaning if it would leave nothing, as for a record of one stock phrase."""
-    plain = normalise(text.replace("\r\n", " \n"))
+    plain = normalise(with_line_ends(text))
     body = carve_plain(plain)
     return body if body.blocks else carve_plain(plain, cleaned=False)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import frontmatter
 import yaml
 from markdown_it import MarkdownIt
 
 from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
 from extraction.documents.encoding import decode
-from extraction.documents.html import strip_tags
+from extraction.documents.html import RAISED, STRUCK_OUT, html_pieces
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping, merge
-from extraction.documents.tables import table_from_rows
+from extraction.documents.table import cell_text, raised, table_from_rows
 from kg.model import BlockKind, Document
 
 if TYPE_CHECKING:
@@ -25,10 +24,14 @@ if TYPE_CHECKING:
 
 _MAX_FRONT_MATTER = 65_536
 _FRONT_MATTER = re.compile(r"\A-{3,}[ \t]*\n(.*?)\n-{3,}[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^([A-Za-z_\u4e00-\u9fff]{1,40})\s*:[ \t]+(.+)$", re.MULTILINE)
+_FIELD = re.compile(r"^([A-Za-z_\u4e00-\u9fff][A-Za-z0-9_ \u4e00-\u9fff-]{0,39}?)[ \t]*[:：][ \t]*(.+)$", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|~~")
 _CJK = r"[\u3000-\u9fff\uff00-\uffef]"
-_SOFT_BREAK = re.compile(rf"(?<={_CJK})\n(?={_CJK})")
+_SOFT_BREAK = re.compile(rf"(?<={_CJK})\v(?={_CJK})")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_TABLE_OPENS, _TABLE_CLOSES = re.compile(r"<table\b", re.IGNORECASE), re.compile(r"</table\s*>", re.IGNORECASE)
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_INLINE_TAG = re.compile(r"<(?P<end>/?)(?P<tag>[a-zA-Z]+)[^<>]*>")
 
 # Setext headings and indented code are disabled: in Chinese notes a rule below a line is only a rule, and an indented
 # paragraph only a paragraph.
@@ -49,6 +52,7 @@ def read_markdown(source: SourceFile) -> Document:
         DocumentError: undecodable, empty, or without a publication day.
     """
     fields, text = split_front_matter(decode(source.data, source.name))
+    text = _with_whole_tables(text)
     pieces = judge(list(title_tables(_pieces(_parser_for(text).parse(text), source.name))), headings_known=True)
     body = assemble(pieces)
     declared = from_mapping(fields, source.today)
@@ -64,15 +68,47 @@ def _parser_for(text: str) -> MarkdownIt:
 
 
 def split_front_matter(text: str) -> tuple[dict[str, object], str]:
-    """Split front matter from the body; malformed YAML is read line by line, so a stray colon costs one field."""
-    found = _FRONT_MATTER.match(text.lstrip("\ufeff"))
+    """Split front matter from the body.
+
+    What is no YAML (a full-width colon, no blank behind it, a stray colon) is read line by line, so that it costs no
+    other field. A field that is given twice with different values has all of them.
+    """
+    text = text.lstrip("\ufeff")
+    found = _FRONT_MATTER.match(text.lstrip())
     if not found or len(found[1]) > _MAX_FRONT_MATTER:
         return {}, text
+    written: dict[str, list[str]] = {}
+    for match in _FIELD.finditer(found[1]):
+        values = written.setdefault(match[1], [])
+        values += [value] if (value := match[2].strip().strip("\"'")) not in values else []
+    if not written:  # a rule, not the end of front matter
+        return {}, text
     try:
-        fields, body = frontmatter.parse(text.lstrip("\ufeff"))
+        read = yaml.load(found[1], Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
-        fields, body = {match[1]: match[2].strip("\"' ") for match in _FIELD.finditer(found[1])}, text[found.end() :]
-    return dict(fields), body
+        read = None
+    fields: dict[str, object] = {key: values if len(values) > 1 else values[0] for key, values in written.items()}
+    if isinstance(read, dict):
+        fields |= {str(key): value for key, value in read.items() if len(written.get(str(key), ())) < 2}  # noqa: PLR2004
+    return fields, text.lstrip()[found.end() :]
+
+
+def _with_whole_tables(text: str) -> str:
+    """Set HTML tables apart and close their blank lines, each of which would end a block of HTML."""
+    parts: list[str] = []
+    at = 0
+    while opened := _TABLE_OPENS.search(text, at):
+        closed = _TABLE_CLOSES.search(text, opened.end())
+        if closed is None:
+            break
+        parts += [
+            text[at : opened.start()],
+            "\n\n",
+            _BLANK_LINES.sub("\n", text[opened.start() : closed.end()]),
+            "\n\n",
+        ]
+        at = closed.end()
+    return "".join([*parts, text[at:]])
 
 
 def _pieces(tokens: Sequence[Token], name: str) -> Iterator[TextPiece]:
@@ -87,8 +123,10 @@ def _pieces(tokens: Sequence[Token], name: str) -> Iterator[TextPiece]:
             index = end
         elif token.type == "inline":
             yield _text_piece(token, tokens[index - 1], lists)
-        elif token.type in {"fence", "code_block", "html_block"}:
-            yield TextPiece(strip_tags(token.content, name) if token.type == "html_block" else token.content)
+        elif token.type == "html_block":
+            yield from html_pieces(token.content, name)
+        elif token.type in {"fence", "code_block"}:
+            yield TextPiece(token.content)
         index += 1
 
 
@@ -109,7 +147,7 @@ def _table(tokens: Sequence[Token]) -> TextPiece:
         if token.type == "tr_open":
             rows.append([])
         elif token.type == "inline":
-            rows[-1].append(_inline_text(token))
+            rows[-1].append(cell_text(_inline_lines(token), first=not rows[-1]))
     table = table_from_rows(rows)
     if table is None:
         return TextPiece("\n".join(" ".join(row) for row in rows))
@@ -118,11 +156,39 @@ def _table(tokens: Sequence[Token]) -> TextPiece:
 
 def _inline_text(token: Token) -> str:
     """Return the plain text of a paragraph; wrapped Chinese lines are joined without a space."""
-    parts = [_TEXT.get(child.type, child.content) for child in token.children or ()]
-    joined = _EMPHASIS.sub("", "".join(parts))
-    return " ".join(_SOFT_BREAK.sub("", joined).split())
+    return " ".join(_inline_lines(token).split())
+
+
+def _inline_lines(token: Token) -> str:
+    """Return the plain text with a line for each `<br>`, without what is struck out, and with notes' marks raised."""
+    out: list[str] = []
+    inside: list[tuple[str, list[str]]] = []  # open superscripts and struck-out texts, with their texts
+    for child in token.children or ():
+        tag, opens = _marked(child)
+        if tag and opens:
+            inside.append((tag, []))
+        elif tag and inside and inside[-1][0] == tag:
+            _, parts = inside.pop()
+            text = raised("".join(parts)) if tag in RAISED else ""
+            (inside[-1][1] if inside else out).append(text)
+        else:
+            text = "\n" if _BREAK.fullmatch(child.content) else _TEXT.get(child.type, child.content)
+            (inside[-1][1] if inside else out).append(text)
+    out += [text for _, parts in inside for text in parts]  # never closed
+    joined = _EMPHASIS.sub("", "".join(out))
+    lines = (" ".join(_SOFT_BREAK.sub("", line).split()) for line in joined.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _marked(token: Token) -> tuple[str, bool]:
+    """Return the tag of a superscript or of struck-out text, and whether the token opens it."""
+    if token.type in {"s_open", "s_close"}:
+        return "s", token.type == "s_open"
+    found = _INLINE_TAG.fullmatch(token.content) if token.type == "html_inline" else None
+    tag = found["tag"].lower() if found else ""
+    return (tag, not found["end"]) if found and tag in RAISED | STRUCK_OUT else ("", False)
 
 
 # Replacement text by token type; other tokens keep their content. CommonMark leaves the ** of **芯片：**寒武纪 in place
 # (a mark between Chinese punctuation and a letter does not close), hence _EMPHASIS above.
-_TEXT = {"softbreak": "\n", "hardbreak": "\n", "html_inline": "", "image": ""}
+_TEXT = {"softbreak": "\v", "hardbreak": "\v", "html_inline": "", "image": ""}

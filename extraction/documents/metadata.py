@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from datetime import date
 from itertools import pairwise, takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extraction.documents.encoding import normalise
@@ -17,8 +19,6 @@ from kg.securities.codes import find_codes, parse_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date
-    from pathlib import Path
 
     from extraction.documents.assembly import Body
 
@@ -51,11 +51,17 @@ class Metadata:
     url: str = ""
     language: str = ""
     kind: str = ""
+    unusable_date: str = ""  # a declared date that is none, or none of publication: field and value
 
 
+# Keys without blanks, hyphens and underscores; of several dates the first of this order is the publication day.
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "title": ("title", "标题"),
-    "published_on": ("published_on", "publishedat", "date", "published", "pubdate", "发布日期", "日期"),
+    "published_on": (
+        *("publishedon", "publishedat", "publishdate", "publicationdate", "publishtime", "published", "pubdate"),
+        *("datepublished", "发布日期", "发布时间", "发表日期", "发布日", "报告日期", "date", "日期", "时间"),
+        *("created", "createdat", "createddate", "datecreated", "creationdate", "创建日期", "创建时间"),
+    ),
     "publisher": ("publisher", "broker", "institution", "source", "机构", "发布机构"),
     "authors": ("authors", "author", "analysts", "analyst", "分析师", "作者"),
     "codes": ("codes", "code", "symbols", "tickers", "ticker", "证券代码", "股票代码"),
@@ -64,6 +70,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "language": ("language", "lang"),
     "kind": ("kind", "type"),
 }
+_KEY_MARKS = re.compile(r"[\s_-]+")
 _PHRASES = phrases("documents/metadata")
 _LEGAL = _PHRASES["legal"]
 _LEAD_IN = _PHRASES["lead_in"]
@@ -86,10 +93,12 @@ _CJK_SHARE = 0.1
 
 def from_mapping(values: Mapping[str, object], today: date) -> Metadata:
     """Read front matter or a JSON record, accepting the usual names of each field."""
-    known = {str(key).replace("-", "_").casefold(): value for key, value in values.items()}
+    names = {_KEY_MARKS.sub("", str(key).casefold()): str(key) for key in values}
+    known = {key: values[name] for key, name in names.items() if name in values}
     found = {name: [known[key] for key in keys if known.get(key)] for name, keys in _KEYS.items()}
     first = {name: next((text for value in found[name] if (text := _scalar(value))), "") for name in found}
-    days = [day for value in found["published_on"] if (day := read_day(value)) and usable(day, today)]
+    dates = [(names[key], known[key]) for key in _KEYS["published_on"] if known.get(key)][:1]
+    days = [day for _, value in dates if (day := read_day(value)) and usable(day, today)]
     return Metadata(
         title=first["title"][:_MAX_TITLE],
         published_on=next(iter(days), None),
@@ -100,6 +109,7 @@ def from_mapping(values: Mapping[str, object], today: date) -> Metadata:
         url=first["url"],
         language=first["language"][:2].casefold(),
         kind=first["kind"][:_MAX_NAME],
+        unusable_date="" if days or not dates else f"{dates[0][0]}: {_shown(dates[0][1])}"[:_MAX_NAME],
     )
 
 
@@ -153,12 +163,15 @@ def build(source: SourceFile, body: Body, layers: Sequence[Metadata], *, content
         content: the bytes to hash for the id, if not the whole file (one line of JSONL).
 
     Raises:
-        DocumentError: no publication day is found, or no text is left after cleaning.
+        DocumentError: no publication day is found, the declared one is unusable, or no text is left after cleaning.
     """
     name = from_title(source.path.stem, source.today)
     opening = Metadata(published_on=day_of_opening(body.text, source.today))
     known = merge([*layers, name, opening])
     day = source.published_on or known.published_on
+    if source.published_on is None and known.unusable_date:
+        cause = f"unusable publication date ({known.unusable_date})"
+        raise DocumentError(source.name, cause, "correct it, or pass --date YYYY-MM-DD")
     if day is None:
         raise DocumentError(
             source.name, "no publication date in its metadata, first page or file name", "pass --date YYYY-MM-DD"
@@ -185,6 +198,17 @@ def build(source: SourceFile, body: Body, layers: Sequence[Metadata], *, content
     )
 
 
+def stated_title(document: Document) -> str:
+    """Return the title that the document states, "" if its title is only the name of its file or of the input stream.
+
+    >>> note = Document("doc:1", "export", date(2025, 4, 28), "…", path="out/export.jsonl:3")
+    >>> stated_title(note), stated_title(Document("doc:1", "电池周报", date(2025, 4, 28), "…", path="out/export.md"))
+    ('', '电池周报')
+    """
+    stem = Path(document.path).stem
+    return "" if document.title in (stem, from_title(stem, date.max).title) else document.title
+
+
 def codes_of_title(title: str) -> tuple[str, ...]:
     """Return the security codes in a title, such as 比亚迪(002594)."""
     return tuple(dict.fromkeys(str(code) for _, _, code in find_codes(title)))
@@ -193,6 +217,12 @@ def codes_of_title(title: str) -> tuple[str, ...]:
 def _scalar(value: object) -> str:
     """Return the text of a plain value; nested values are ignored, so that no YAML alias can expand."""
     return normalise(" ".join(str(value).split())) if isinstance(value, str | int | float) else ""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    return ", ".join(map(_scalar, value)) if isinstance(value, list) else _scalar(value) or type(value).__name__
 
 
 def _listed(value: object) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
-"""Read Word, PowerPoint and Excel files with the libraries of the extra `office`."""
+"""Read Word, PowerPoint and Excel files with the libraries of the extra `office`, and CSV files without."""
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import zipfile
@@ -11,13 +12,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
+from extraction.documents.encoding import decode
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head
-from extraction.documents.tables import table_from_rows
+from extraction.documents.table import Cell, Grid, cell_text, spread, table_from_grid
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from extraction.documents.metadata import SourceFile
 
@@ -27,6 +29,7 @@ _MOST_ROWS, _MOST_COLUMNS = 20_000, 100  # of one sheet
 _HEADING = re.compile(r"(?:heading|标题)\s*(\d)", re.IGNORECASE)
 _LIST = re.compile(r"list|列表|项目符号", re.IGNORECASE)
 _PERCENT = re.compile(r"%")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\b[^>]*?\bref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\"")
 
 
 def read_docx(source: SourceFile) -> Document:
@@ -57,6 +60,26 @@ def read_xlsx(source: SourceFile) -> Document:
     """
     opened, pieces = _read(source, "xlsx", _workbook, _of_sheets)
     return _document(source, opened.properties.title, pieces)
+
+
+def read_csv(source: SourceFile) -> Document:
+    """Read a table of values separated by commas, semicolons or tabs.
+
+    Raises:
+        DocumentError: undecodable, empty, without a publication day, or larger than 20,000 rows.
+    """
+    text = decode(source.data, source.name)
+    first = text.split("\n", 1)[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        rows = [row[:_MOST_COLUMNS] for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
+    except csv.Error as fault:
+        advice = "open it in an office program and save it again"
+        raise DocumentError(source.name, "not a readable csv file", advice) from fault
+    if len(rows) > _MOST_ROWS:
+        cause = f"the table has more than {_MOST_ROWS:,} rows"
+        raise DocumentError(source.name, cause, "split it into single documents")
+    return _document(source, None, [_table([[Cell(text) for text in row] for row in rows])])
 
 
 def _read(
@@ -132,7 +155,7 @@ def _document(source: SourceFile, named: str | None, pieces: list[TextPiece], *,
 def _of_word(document: Any) -> Iterator[TextPiece]:
     for block in document.iter_inner_content():
         if hasattr(block, "rows"):
-            yield _table([[cell.text for cell in row.cells] for row in block.rows])
+            yield _table(_word_grid(block))
             continue
         style = (block.style.name or "") if block.style is not None else ""
         text = " ".join(block.text.split())
@@ -146,6 +169,20 @@ def _of_word(document: Any) -> Iterator[TextPiece]:
             yield TextPiece(text)
 
 
+def _word_grid(table: Any) -> list[list[Cell | None]]:
+    """Return the cells of a table; python-docx repeats the element of a merged cell at each place that it covers."""
+    known: dict[Any, Cell] = {}
+    grid: list[list[Cell | None]] = []
+    for row in table.rows:
+        grid.append([])
+        for at, cell in enumerate(row.cells):
+            element = cell._tc  # noqa: SLF001 -- the identity of a merged cell
+            if element not in known:
+                known[element] = Cell(cell_text(cell.text, first=not at))
+            grid[-1].append(known[element])
+    return grid
+
+
 def _of_slides(presentation: Any) -> Iterator[TextPiece]:
     for number, slide in enumerate(presentation.slides):
         title = slide.shapes.title
@@ -156,10 +193,20 @@ def _of_slides(presentation: Any) -> Iterator[TextPiece]:
                 for paragraph in shape.text_frame.paragraphs:
                     yield TextPiece(" ".join(paragraph.text.split()), page=number)
             elif getattr(shape, "has_table", False) and shape.has_table:
-                rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
-                yield _table(rows, page=number)
+                yield _table(_slide_grid(shape.table), page=number)
         if slide.has_notes_slide:
             yield TextPiece(" ".join(slide.notes_slide.notes_text_frame.text.split()), page=number)
+
+
+def _slide_grid(table: Any) -> list[list[Cell | None]]:
+    """Return the cells of a slide's table; a merged cell covers the places that it spans."""
+    grid: list[list[Cell | None]] = [[None] * len(row.cells) for row in table.rows]
+    for number, row in enumerate(table.rows):
+        for column, cell in enumerate(row.cells):
+            if not cell.is_spanned:
+                box = (number, column, number + cell.span_height, column + cell.span_width)
+                spread(grid, Cell(cell_text(cell.text, first=not column)), box)
+    return grid
 
 
 def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
@@ -175,13 +222,27 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
 
 def _of_sheets(workbook: Any) -> Iterator[TextPiece]:
     for sheet in workbook.worksheets:
-        rows: list[list[str]] = []
+        rows: list[list[Cell | None]] = []
         for row in sheet.iter_rows(max_col=_MOST_COLUMNS):
             if len(rows) > _MOST_ROWS:
                 raise _TooLong(f"sheet {sheet.title} has more than {_MOST_ROWS:,} rows")
-            rows.append([_shown(cell.value, cell.number_format or "") for cell in row])
+            texts = (_shown(cell.value, cell.number_format or "") for cell in row)
+            rows.append([Cell(cell_text(text, first=not at)) for at, text in enumerate(texts)])
+        for top, left, bottom, right in _merged(workbook, sheet):
+            if top < len(rows) and left < len(rows[top]) and (cell := rows[top][left]):
+                spread(rows, cell, (top, left, bottom, right))
         yield TextPiece(sheet.title, BlockKind.HEADING, 2)
         yield _table(rows)
+
+
+def _merged(workbook: Any, sheet: Any) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the merged ranges of a sheet; openpyxl does not read them from a workbook that it streams."""
+    from openpyxl.utils.cell import range_boundaries  # noqa: PLC0415 -- an extra
+
+    part = workbook._archive.read(sheet._worksheet_path)  # noqa: SLF001 -- the sheet's own XML
+    for found in _MERGED.findall(part)[:_MOST_ROWS]:
+        left, top, right, bottom = range_boundaries(found.decode())
+        yield top - 1, left - 1, bottom, min(right, _MOST_COLUMNS)
 
 
 def _shown(value: object, number_format: str) -> str:
@@ -195,8 +256,9 @@ def _shown(value: object, number_format: str) -> str:
     return "" if value is None else str(value)
 
 
-def _table(rows: Sequence[Sequence[str]], page: int = 0) -> TextPiece:
-    table = table_from_rows(rows)
+def _table(grid: Grid, page: int = 0) -> TextPiece:
+    table = table_from_grid(grid)
     if table is None:
-        return TextPiece("\n".join(text for row in rows if (text := " ".join(cell for cell in row if cell))), page=page)
+        lines = (" ".join(cell.text for cell in dict.fromkeys(row) if cell and cell.text) for row in grid)
+        return TextPiece("\n".join(line for line in lines if line), page=page)
     return table_piece(table, page=page)

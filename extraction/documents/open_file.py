@@ -11,12 +11,13 @@ from extraction.documents.html import read_html
 from extraction.documents.jsonl import read_jsonl
 from extraction.documents.markdown import read_markdown
 from extraction.documents.metadata import SourceFile
-from extraction.documents.office import read_docx, read_pptx, read_xlsx
-from extraction.documents.pdf.reader import read_pdf
-from extraction.documents.text import read_text
+from extraction.documents.office import read_csv, read_docx, read_pptx, read_xlsx
+from extraction.documents.pdf.reader import PARTIAL, read_pdf
+from extraction.documents.text import read_mail, read_text
 from kg.errors import DocumentError
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import date
 
@@ -34,8 +35,15 @@ _READERS: Mapping[str, Callable[[SourceFile], Document]] = {
     ".docx": read_docx,
     ".pptx": read_pptx,
     ".xlsx": read_xlsx,
+    ".csv": read_csv,
 }
-ENDINGS = frozenset({*_READERS, ".jsonl"})
+MORE_TIME = "set KG_READ_SECONDS (setting read_seconds) to a higher number and read it again, or split it"
+_SEVERAL: Mapping[str, Callable[[SourceFile], Iterator[Document | DocumentError]]] = {
+    ".jsonl": read_jsonl,
+    ".eml": read_mail,
+}
+ENDINGS = frozenset({*_READERS, *_SEVERAL})
+_BASE = ".liantu"  # a knowledge base beside the reports, and its other files
 _OFFICE = frozenset({".docx", ".pptx", ".xlsx"})
 _LARGE = frozenset({".pdf", ".jsonl", *_OFFICE})
 _PDF_HEADER = b"%PDF-"
@@ -56,15 +64,19 @@ _MAGIC = (
 _MAGIC_REACH = 1024  # readers accept a PDF header that is not at the very start
 
 
-def walk(paths: Iterable[Path]) -> Iterator[Path]:
+def walk(paths: Iterable[Path], passed_over: Counter[str]) -> Iterator[Path]:
     """Yield the files to read in a stable order: known extensions in folders, recursively, and every named file.
 
     Hidden files and folders are skipped, links to folders are followed once. A path that is missing or a folder that
     cannot be listed is yielded, so that reading it reports the error.
+
+    Args:
+        paths: files and folders.
+        passed_over: takes the number of files in folders by each other ending, "" for none.
     """
     seen: set[str] = set()
     for path in paths:
-        for file in _files_under(path, seen):
+        for file in _files_under(path, seen, passed_over):
             real = os.path.realpath(file)
             if real not in seen:
                 seen.add(real)
@@ -75,16 +87,21 @@ def read_file(path: Path, *, today: date, published_on: date | None = None) -> I
     """Read one file; errors are yielded as values, so that the run continues.
 
     Args:
-        path: a PDF, Markdown, HTML, text, Office or JSONL file.
+        path: a PDF, Markdown, HTML, text, mail, CSV, Office or JSONL file.
         today: the latest possible publication day.
         published_on: the publication day given by the user, which overrides the file's own.
     """
     try:
         source = SourceFile(path, _content(path), today, published_on)
-        if path.suffix.lower() == ".jsonl":
-            yield from read_jsonl(source)
+        ending = path.suffix.lower()
+        if ending in _SEVERAL:
+            yield from _SEVERAL[ending](source)
         else:
-            yield _READERS[path.suffix.lower()](source)
+            document = _READERS[ending](source)
+            yield document
+            if PARTIAL in document.tags:
+                cause = f"pages after {len(document.pages)} are not read: they take too much processor time"
+                yield DocumentError(str(path), cause, MORE_TIME)
     except DocumentError as fault:
         yield fault
 
@@ -136,7 +153,7 @@ def load(path: Path) -> bytes:
         ) from fault
 
 
-def _files_under(path: Path, seen: set[str]) -> Iterator[Path]:
+def _files_under(path: Path, seen: set[str], passed_over: Counter[str]) -> Iterator[Path]:
     """Yield a file itself and the documents under a folder; `seen` holds real paths."""
     try:
         if not stat.S_ISDIR(path.stat().st_mode):
@@ -151,10 +168,15 @@ def _files_under(path: Path, seen: set[str]) -> Iterator[Path]:
     if real in seen:
         return
     seen.add(real)
-    yield from (path / name for name, folder in names if not folder and Path(name).suffix.lower() in ENDINGS)
+    for name, folder in names:
+        ending = Path(name).suffix.lower()
+        if not folder and ending in ENDINGS:
+            yield path / name
+        elif not folder and not ending.startswith(_BASE):
+            passed_over[ending] += 1
     for name, folder in names:
         if folder:
-            yield from _files_under(path / name, seen)
+            yield from _files_under(path / name, seen, passed_over)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

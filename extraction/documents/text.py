@@ -1,21 +1,28 @@
-"""Read plain text, which is stored verbatim and only divided into blocks."""
+"""Read plain text, which is stored verbatim and only divided into blocks, and the text of e-mails."""
 
 from __future__ import annotations
 
+import email
+import email.policy
 import re
 import unicodedata
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from extraction.documents.assembly import Body, TextPiece, carve, judge
 from extraction.documents.cleaning import is_figure_label, line_reason
 from extraction.documents.encoding import decode
-from extraction.documents.metadata import build, from_head
+from extraction.documents.html import visible_text
+from extraction.documents.metadata import Metadata, build, from_head, from_mapping
 from extraction.documents.publication_day import find_days
-from extraction.documents.tables import table_from_text
+from extraction.documents.table import table_from_text
+from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from email.message import EmailMessage, MIMEPart
 
     from extraction.documents.metadata import SourceFile
 
@@ -29,6 +36,7 @@ _MAX_HEADING = 40
 _MAX_WRAP_WIDTH = 130  # columns; a wider line is an unwrapped paragraph
 _WRAP_FULL = 0.85
 _TITLE_LINES = 8
+_NAMED_ATTACHMENTS = 5
 
 
 def read_text(source: SourceFile) -> Document:
@@ -40,6 +48,55 @@ def read_text(source: SourceFile) -> Document:
     text = decode(source.data, source.name)
     lines = text.split("\n")
     return build(source, carve_plain(text), [from_head(lines, source.today, title=_title(lines))])
+
+
+def read_mail(source: SourceFile) -> Iterator[Document | DocumentError]:
+    """Read the text of an e-mail; its subject is the title, and its attachments are reported, not read.
+
+    Raises:
+        DocumentError: no readable text, or no day of sending.
+    """
+    message: EmailMessage = email.message_from_bytes(source.data, policy=email.policy.default)
+    part = message.get_body(preferencelist=("plain", "html"))
+    if part is None:
+        raise DocumentError(source.name, "no readable text", "check that the file contains a report")
+    text = _decoded(part, source)
+    if part.get_content_subtype() == "html":
+        text = visible_text(text, source.name)
+    declared = from_mapping({"title": _header(message, "subject"), "date": _sent(message)}, source.today)
+    head = from_head(text.split("\n"), source.today)
+    yield build(source, carve_plain(text), [declared, Metadata(publisher=head.publisher, codes=head.codes)])
+    attached = [each.get_filename() or each.get_content_type() for each in message.iter_attachments()]
+    if attached:
+        names = ", ".join(attached[:_NAMED_ATTACHMENTS])
+        yield DocumentError(source.name, f"attachments not read: {names}", "save them and read them as files")
+
+
+def _decoded(part: MIMEPart, source: SourceFile) -> str:
+    """Decode a part as its header states, or by its bytes where that fails."""
+    data = part.get_payload(decode=True)
+    assert isinstance(data, bytes)  # a part that is no multipart
+    stated = part.get_content_charset() or "utf-8"
+    try:
+        text = data.decode("gb18030" if stated.startswith("gb") else stated)
+    except (LookupError, UnicodeDecodeError):
+        return decode(data, source.name)
+    return decode(text.encode("utf-8", "replace"), source.name)
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        return str(message.get(name) or "")
+    except (ValueError, IndexError, AttributeError):  # the parser of the standard library stumbles over odd headers
+        return ""
+
+
+def _sent(message: EmailMessage) -> datetime | str:
+    stated = _header(message, "date")
+    try:
+        return parsedate_to_datetime(stated) if stated else ""
+    except (ValueError, TypeError):
+        return stated
 
 
 def carve_plain(text: str, *, cleaned: bool = True) -> Body:

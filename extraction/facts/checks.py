@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kg.ids import entity_id
 from kg.model import Kind, Modality, Problem
 from kg.relations import vocabulary
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from kg.model import Document, Fact
 
 _MAX_STAKE = 100.0
+_LEAST_REVENUE = 1e6
+_REVENUES = frozenset(entity_id(Kind.INDICATOR, name) for name in ("营业收入", "营业总收入", "收入"))
+_MONEY = frozenset({"元", "美元", "港元", "欧元", "日元", "英镑", "新台币"})
 _MIN_YEAR, _MAX_YEARS_AHEAD = 1949, 40
 
 
@@ -47,9 +51,20 @@ def stake_is_a_share(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem
     return None
 
 
+def revenue_is_plausible(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
+    """Reject a listed firm's revenue below a million: its scale was lost."""
+    value = fact.value
+    revenue = fact.relation == "reports" and fact.object in _REVENUES and fact.subject.startswith("sec:")
+    whole = value is not None and not value.change and not fact.qualifiers and value.unit in _MONEY
+    if revenue and whole and value is not None and 0 < abs(value.number) < _LEAST_REVENUE:
+        item = fact.evidence[0]
+        return Problem("scale", f"a revenue of {value.number:g}{value.unit}", item.start, item.end)
+    return None
+
+
 def signed_where_causal(fact: Fact, _: Document, __: Mapping[str, Kind]) -> Problem | None:
-    """Require a sign on causal facts and on no others."""
-    if (fact.sign != 0) != vocabulary()[fact.relation].signed:
+    """Allow a sign on causal facts only; one whose text states no direction has none."""
+    if fact.sign != 0 and not vocabulary()[fact.relation].signed:
         return Problem("sign", f"{fact.relation} with sign {fact.sign}")
     return None
 
@@ -75,6 +90,7 @@ CHECKS: Sequence[Callable[[Fact, Document, Mapping[str, Kind]], Problem | None]]
     ends_differ,
     ends_are_allowed,
     stake_is_a_share,
+    revenue_is_plausible,
     signed_where_causal,
     period_is_plausible,
     asserted_has_started,

@@ -16,7 +16,7 @@ import igraph
 import numpy as np
 from msgspec import Struct
 
-from extraction.documents.tables import skeleton_of
+from extraction.documents.table import skeleton_of
 from extraction.text.sentences import normalise, split
 from extraction.text.similarity import vectorise
 from kg.ids import chunk_id

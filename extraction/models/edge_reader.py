@@ -30,11 +30,9 @@ class EdgeReader:
 
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield the claims of a document: each triple, or its reverse, once, where its confidence is highest."""
-        read = [
-            (unit, edge)
-            for unit in units_of(document.document.title, document.lines)
-            for edge in self._model.read(unit, min_confidence=self._min_confidence)
-        ]
+        units = units_of(document.title, document.lines)
+        edges = self._model.read(units, min_confidence=self._min_confidence)
+        read = [(unit, edge) for unit, found in zip(units, edges, strict=True) for edge in found]
         kinds = _kinds_by_name(read)
         found = [claim for unit, edge in read for claim in self._claims(unit, edge, kinds, document)]
         found.sort(key=lambda row: (-row[0].confidence, row[1].sentence.start))

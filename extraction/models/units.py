@@ -32,6 +32,7 @@ _NUMBERING = re.compile(
 )
 _DATED = re.compile(r"^[\d.\-/年月日 ]+")
 _CLAUSE = re.compile(r"[。！？；，]")
+_CODES = re.compile(r"\b\d{4,6}\.[A-Z]{2}\b")  # a securities code is a name, no figure
 _TABLE_NUMBERS = re.compile(r"[\d.,%+\-/ |元亿万倍年月日xX~()（）]+")
 
 
@@ -82,7 +83,8 @@ def _rows(text: str, block: Block) -> Iterator[tuple[int, int]]:
     """Yield the header of a table and the rows that contain words."""
     start = block.start
     for number, row in enumerate(text[block.start : block.end].split("\n")):
-        if number == 0 or len(_TABLE_NUMBERS.sub("", row)) >= len(row) * 0.5:
+        worded = _CODES.sub("", row)
+        if number == 0 or len(_TABLE_NUMBERS.sub("", worded)) >= len(worded) * 0.5:
             yield start, start + len(row)
         start += len(row) + 1
 

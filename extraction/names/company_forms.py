@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MAX_LENGTH = 36  # characters of a full legal name; registrars allow more, but texts use shorter forms
 _LEGAL = Prefiltered(
-    r"(?:股份)?有限(?:责任)?公司|[（(]有限合伙[）)]|合伙企业(?:[（(]有限合伙[）)])?|(?:控股)?集团(?:公司)?|总公司|公司"
+    r"(?:控股|集团|股份|[（(]集团[）)])*有限(?:责任)?公司|[（(]有限合伙[）)]|合伙企业(?:[（(]有限合伙[）)])?|(?:控股)?集团(?:公司)?|总公司|公司"
 )
 _MARKED = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:\*ST|S\*ST|SST|ST|PT) ?|S(?=[一-鿿]{2}))(?P<marked>[一-鿿]{2,3})[AB]?"
@@ -185,7 +185,12 @@ def _start_after_stop(text: str, tokens: Sequence[_Token], start: int, end: int)
 
 def has_form(name: str) -> bool:
     """Whether the form of a name marks a company: 瑞阳化工 does, 赤峰瑞阳 does not."""
-    return bool(_FORM.search(name) or _MARKED.match(name) or name.isascii())
+    return bool(_FORM.search(name) or name.isascii()) and not is_marked(name)
+
+
+def is_marked(name: str) -> bool:
+    """Whether a name has a trading mark, which only listed companies have: *ST甲乙."""
+    return _MARKED.match(name) is not None
 
 
 def is_proper(name: str) -> bool:

@@ -6,35 +6,47 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from extraction.text.clauses import IDENTIFYING
 from kg.ids import entity_id
 from kg.model import Kind
+from kg.securities.codes import is_bare, parse_code
 from kg.securities.likeness import likeness
 from kg.securities.resolver import Resolution, ScoredIssuer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import date
 
     from extraction.names.company_forms import Firm
     from kg.securities.records import Issuer
     from kg.securities.resolver import Resolver
 
 _FORM_SCORE = {True: 0.9, False: 0.8}  # by `Firm.sure`: legal form or trading mark, else an ORG span of the NER model
+_REGISTERED_SCORE = 0.9
 _MAX_TAIL = 4
 _MIN_LIKENESS = 0.8  # minimum likeness for a longer name to be a variant of the listed name it contains
 
 
 def with_firms(
-    text: str, resolutions: Sequence[Resolution], firms: Iterable[tuple[int, int, Firm]], *, resolver: Resolver
+    text: str,
+    resolutions: Sequence[Resolution],
+    firms: Iterable[tuple[int, int, Firm]],
+    *,
+    day: date,
+    resolver: Resolver,
 ) -> list[Resolution]:
     """Return the resolutions extended with unlisted companies, in text order without overlap.
 
-    A company name that contains a listed one either belongs to that issuer (江苏恒瑞医药 is a prefix of its full name)
-    or, being longer, to a subsidiary (厦门中毅达 is not 贵州中毅达), which keeps the issuer as a candidate.
+    A registered name is first looked up among the issuers: it makes no new company where it may be one of theirs. A
+    code, and what identifies a listed company in the bracket behind its name (NVDA.O, CATL), is no company. A company
+    name that contains a listed one either belongs to that issuer (江苏恒瑞医药 is a prefix of its full name) or, being
+    longer, to a subsidiary (厦门中毅达 is not 贵州中毅达), which keeps the issuer as a candidate.
 
     Args:
         text: the document.
         resolutions: the resolver's results, in text order without overlap.
         firms: names found by form with document offsets, in the same order.
+        day: publication day; names are looked up as used on it.
         resolver: source of the issuers' names.
     """
     found: list[Resolution] = []
@@ -47,7 +59,12 @@ def with_firms(
         while last < len(resolutions) and resolutions[last].start < end:
             last += 1
         inside = resolutions[at:last]
-        if not inside:
+        if _identifies(text, start, end, found[-1] if found else None):
+            continue
+        if registered := _registered(text[start:end], day, start, inside, resolver):
+            found.append(registered)
+            at = last
+        elif not inside:
             found.append(_unlisted_resolution(text, start, end, firm))
         elif start <= inside[0].start and inside[-1].end <= end and (start, end) != (inside[0].start, inside[-1].end):
             merged = _resolve_containing(text, (start, end, firm), inside, resolver)
@@ -55,6 +72,32 @@ def with_firms(
                 found.append(merged)
                 at = last
     return [*found, *resolutions[at:]]
+
+
+def _identifies(text: str, start: int, end: int, before: Resolution | None) -> bool:
+    """Whether a name is a securities code, or only identifies the company before it in a bracket."""
+    name = text[start:end]
+    if name.isascii() and parse_code(name) is not None and not is_bare(name):
+        return True
+    bracket = IDENTIFYING.match(text, before.end) if before is not None and before.status == "linked" else None
+    return bracket is not None and end < bracket.end()
+
+
+def _registered(
+    name: str, day: date, start: int, inside: Sequence[Resolution], resolver: Resolver
+) -> Resolution | None:
+    """Return the resolution of a registered name that is, or may be, that of an issuer; None for any other name."""
+    derived = resolver.registered(name, day)
+    if derived is None or not derived.issuers or any(each.end - each.start == len(name) for each in inside):
+        return None
+    candidates = tuple(
+        ScoredIssuer(each.id, each.code, each.name, _REGISTERED_SCORE, {"registered_name": _REGISTERED_SCORE})
+        for each in derived.issuers
+    )
+    if (issuer := derived.issuer) is None:
+        return Resolution(start, start + len(name), name, "ambiguous", None, None, _REGISTERED_SCORE, candidates)
+    end = start + len(name)
+    return Resolution(start, end, name, "linked", issuer.id, issuer.code, _REGISTERED_SCORE, candidates)
 
 
 def _trim_to_known(text: str, firms: Sequence[tuple[int, int, Firm]]) -> Iterator[tuple[int, int, Firm]]:

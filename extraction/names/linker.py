@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from extraction.names.company_forms import find_firms, has_form
+from extraction.names.company_forms import find_firms, has_form, is_marked
 from extraction.names.company_merge import with_firms
 from extraction.names.gazetteer import indicator_of
 from extraction.names.ner import KIND_OF_LABEL
 from extraction.sentence import EntityMention
+from extraction.text.clauses import IDENTIFYING
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.model import Kind
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _LINKED, _LISTED, _GUESSED = 0, 1, 2  # precedence between overlapping names of equal length
 _PRICE_MOVES = frozenset({"涨价", "降价"})
 _NER_SCORE = 0.8
+_OPENING = ("（", "(", "[", "【")
 _WEAK_SCORE, _MIN_WEAK_LENGTH = 0.8, 2
 _MIN_GUESS_LENGTH = 2
 _PERSON = re.compile(r"[\u4e00-\u9fff]{2,4}|[\u4e00-\u9fff]{1,8}(?:·[\u4e00-\u9fff]{1,8}){1,3}")
@@ -63,7 +65,7 @@ class Linker:
             if sentence.text[firm.start : firm.end] not in self._lexicon.never
         ]
         found = self._resolver.resolve(text, day, subject_codes=codes)
-        resolutions = with_firms(text, found, firms, resolver=self._resolver)
+        resolutions = with_firms(text, found, firms, day=day, resolver=self._resolver)
         linked: list[list[EntityMention]] = []
         at = 0
         for sentence, named in zip(sentences, spans, strict=True):
@@ -87,7 +89,8 @@ class Linker:
         if not found:
             return []
         found = _drop_inside_firms(found)
-        return self._extend_compounds(sentence.text, _without_overlap(found, companies.doubtful))
+        refs = _without_identifiers(sentence.text, _without_overlap(found, companies.doubtful))
+        return self._extend_compounds(sentence.text, refs)
 
     def _guess(self, text: str, span: Span) -> EntityMention | None:
         """Return a NER span as a product or person mention, or None if its form rules that out."""
@@ -140,7 +143,7 @@ def _companies(sentence: Sentence, resolutions: Sequence[Resolution], at: int) -
         start, end = bisect_left(sentence.offsets, resolution.start), bisect_left(sentence.offsets, resolution.end)
         if sentence.text.startswith("指数", end):
             doubtful.append((start, end))  # 中信银行指数 is an index of banks published by 中信, not the bank
-        elif resolution.entity_id is None:
+        elif resolution.entity_id is None or (resolution.status == "unknown" and is_marked(resolution.text)):
             doubtful.append((start, end))
         elif resolution.status == "linked" or has_form(resolution.text):
             linked = resolution.status == "linked"
@@ -197,6 +200,19 @@ def _without_overlap(found: list[tuple[EntityMention, int]], doubtful: list[tupl
         if not any(other.start < ref.end and ref.start < other.end for other in kept):
             kept.append(ref)
     return sorted(kept, key=lambda ref: ref.start)
+
+
+def _without_identifiers(text: str, refs: list[EntityMention]) -> list[EntityMention]:
+    """Drop what only identifies the company before it in a bracket: 证券 in 甲公司（证券代码600000）."""
+    firms = [ref for ref in refs if ref.kind == Kind.COMPANY and text[ref.end : ref.end + 1] in _OPENING]
+    for firm in firms:
+        if aside := IDENTIFYING.match(text, firm.end):
+            refs = [
+                ref
+                for ref in refs
+                if not (firm.end < ref.start < aside.end() and (ref.kind != Kind.COMPANY or ref.entity == firm.entity))
+            ]
+    return refs
 
 
 def _start_of(item: tuple[EntityMention, int]) -> int:

@@ -37,7 +37,14 @@ _LESS_THAN = re.compile("跑输|低于|落后|少于")
 _LEVEL = _PHRASES["level"]
 _FROM = re.compile("(?:从|由|自)[^，。；]{0,8}$")
 _TO = re.compile("[^，。；]{0,8}(?:至|到|→)(?:约|近|了)?$")
-_LOSS = re.compile("(?:利润|净利)[^，。；]{0,4}(?<!净)亏损(?:额|了|约|近|为|达)?$")
+# 亏损70.4亿元 is a negative profit; 减亏 and 扭亏 are no losses
+_LOSS = re.compile(
+    "(?:亏损(?:金额|总额|额|规模)?|(?<![扭减转止盈])亏)(?:(?:同比|环比|进一步|大幅)?(?:扩大|增加|增|收窄|缩小|缩窄|减少|降)[至到])?"
+    f"(?:{_ABOUT}|不低于|不少于|不超过|不高于|[了为达至到]|达到|介于|在|人民币|：| ){{0,4}}$"
+)
+_LOST_AFTER = re.compile("的?(?:净|巨额)?亏损(?![面率收扩缩减企])")
+# Rates of a result, whose signed percentage is their level: 净利率-10.4%
+_RATE = re.compile("(?:毛利|净利|净利润|利润|收益)率$|RO[EA]$")
 _MONTHLY = re.compile("[周月季]|Q[1-4]|[1-4]Q|[12]H|H[12]|半年")
 _BREAK = re.compile("[，,；;。！？!?|]")
 _WINDOW = 30  # characters before a number in which direction words apply
@@ -113,6 +120,8 @@ def _signed(left: str, place: Place, kind: str) -> ChangeKind:
         return ChangeKind(kind)
     if place.sign == "+" or place.unit in DIFFERENCES:
         return ChangeKind("change")
+    if (place.sign == "负" and not _NOUN_ANYWHERE.search(left)) or (place.unit == "%" and _RATE.search(left)):
+        return ChangeKind(kind)  # 毛利率负3.2%
     if place.unit == "%" and (_NOUN_ANYWHERE.search(left) or not _LEVEL.search(left)):
         return ChangeKind("change")
     return ChangeKind(kind)
@@ -135,7 +144,8 @@ def _plain(text: str, place: Place, left: str, kind: str) -> ChangeKind:
         if suffix:
             return ChangeKind(suffix["kind"].lower())
         return ChangeKind("" if kind == "change" else kind, 1, start=start)
-    return ChangeKind("", -1 if _LOSS.search(left) else 1, kind if kind != "share" else "", start=start)
+    lost = _LOSS.search(left) or (place.unit not in DIFFERENCES and _LOST_AFTER.match(text, place.end))
+    return ChangeKind("", -1 if lost else 1, kind if kind != "share" else "", start=start)
 
 
 def follows(text: str, begin: int, end: int) -> bool:

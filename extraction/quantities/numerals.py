@@ -42,9 +42,14 @@ _DOUBLES = {
 }  # fmt: skip
 
 
+_ONES = frozenset("一二三四五六七八九")
+
+
 def _tenths(match: re.Match[str]) -> Raw:
-    more = match["tenths_more"]
-    number = 10 * chinese_number(match["tenths"]) + (5 if more == "半" else 0)
+    more = match["tenths_more"] or ""
+    number = 10 * chinese_number(match["tenths"]) + (
+        5 if more == "半" else chinese_number(more) if more in _ONES else 0
+    )
     return Raw(*match.span(), number, "%", approx=more == "多")
 
 
@@ -66,7 +71,7 @@ def _counted(match: re.Match[str]) -> Raw | None:
     if (count == "一" and unit != "倍") or count in {"百", "千", "万"}:
         return None
     scale = unit[0] if unit[0] in {"亿", "万"} else ""
-    number = chinese_number(count) * (SCALES[scale] if scale else 1.0)
+    number = chinese_number(count) * (SCALES[scale].factor if scale else 1.0)
     return Raw(*match.span(), number, fold_unit(unit.removeprefix(scale)), scale, approx=bool(match["counted_more"]))
 
 
@@ -74,18 +79,24 @@ def _round(match: re.Match[str]) -> Raw | None:
     order, unit = match["round"], match["round_unit"] or ""
     if not unit and not (order.endswith("亿") or match["grade"]):
         return None
-    return Raw(*match.span(), SCALES[order], fold_unit(unit), order, approx=True)
+    return Raw(*match.span(), SCALES[order].factor, fold_unit(unit), order, approx=True)
+
+
+def _percent(match: re.Match[str]) -> Raw:
+    return Raw(*match.span(), chinese_number(match["percent"]), "%")
 
 
 _CHINESE = "零一二两三四五六七八九十百千万亿"
+_WHOLE = "[一二两三四五六七八九十百千零〇]{1,9}(?:点[零〇一二两三四五六七八九]{1,4})?"
 _NO_ORDINAL = f"(?<![第{_CHINESE}几数好双])"
 _COUNTED = "|".join(sorted(CHINESE_COUNTED, key=len, reverse=True))
 _NOT_TENTHS = "(?![为都立功员本就绩长品交熟分型效果不份套])"
 
 WORDS = (
+    NumeralForm("percent", rf"百分之(?P<percent>{_WHOLE})(?![{_CHINESE}点])", "百分之十五点七", _percent),
     NumeralForm(
         "tenths",
-        rf"{_NO_ORDINAL}(?P<tenths>[一二两三四五六七八九])成(?P<tenths_more>半|多)?{_NOT_TENTHS}",
+        rf"{_NO_ORDINAL}(?P<tenths>[一二两三四五六七八九])成(?P<tenths_more>半|多|[一二三四五六七八九](?![{_CHINESE}家个成]))?{_NOT_TENTHS}",
         "三成",
         _tenths,
     ),
@@ -106,7 +117,7 @@ WORDS = (
     ),
     NumeralForm(
         "counted",
-        rf"{_NO_ORDINAL}(?P<counted>[一二两三四五六七八九十百千万][{_CHINESE}]*?)(?P<counted_more>余|多)?"
+        rf"{_NO_ORDINAL}(?P<counted>[一二两三四五六七八九十百千万][{_CHINESE}]{{0,12}}?(?:点[零〇一二两三四五六七八九]{{1,4}})?)(?P<counted_more>余|多)?"
         rf"(?P<counted_unit>{_COUNTED})(?![月股人性具电元])",
         "三家",
         _counted,

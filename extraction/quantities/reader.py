@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from extraction.quantities.change import ChangeKind, Place, follows, read_change
 from extraction.quantities.numerals import WORD, Raw, read_word
-from extraction.quantities.units import NUMBER, SCALE, SCALES, UNIT, fold_unit
+from extraction.quantities.units import CURRENCIES, MONEY, MONEY_SCALES, NUMBER, SCALE, SCALES, UNIT, fold_unit
 from extraction.text.lexicon import phrases, table
 from kg.model import Problem
 from kg.text.regex_prefilter import Prefiltered
@@ -32,9 +32,16 @@ _ITEM = rf"(?:{_SIGN})?{NUMBER}(?:{SCALE})?"
 _SHARED = re.compile(rf"{NUMBER}(?:{SCALE})?(?: ?(?:[/、]|和|及|与|以及) ?{_ITEM}){{1,24}}(?P<unit>{UNIT})?")
 _JOINT = re.compile(" ?(?:(?P<to>[-~—–至到])|(?P<with>[/、和及与以]))")
 _PARTS = re.compile(rf"(?P<sign>{_SIGN})?(?P<n>{NUMBER})(?P<scale>{SCALE})?")
-_CURRENCIES: dict[str, str] = table("units")["signs"]
-_CURRENCY_ENDS = {name[-1] for name in _CURRENCIES} | {" "}
-_CURRENCY = re.compile(r"(?P<c>US\$|HK\$|\$|¥|￥|€|RMB|USD) ?$")
+_CURRENCY_ENDS = {name[-1] for name in CURRENCIES} | {" "}
+_CURRENCY = re.compile("(?P<c>" + "|".join(map(re.escape, sorted(CURRENCIES, key=len, reverse=True))) + ") ?$")
+_LONGEST_CURRENCY = max(map(len, CURRENCIES)) + 1
+_MONEY_SCALE = re.compile(
+    rf" ?(?P<scale>{'|'.join(word for word in MONEY_SCALES if word.isalpha())})(?![A-Za-z0-9])", re.IGNORECASE
+)
+_NEGATIVE = ("-", "−", "负")
+# （70.4）亿元: accounts write a negative amount in brackets, with its unit behind them
+_IN_BRACKETS = re.compile(rf"(?P<n>{NUMBER})[)）] ?(?P<scale>{SCALE})?(?P<unit>{UNIT})?")
+_BETWEEN = re.compile(rf"{_ELEMENT}(?:[和与至到]|[-~—–]) ?{_SECOND}(?:之间|区间)")
 
 _SCAN = Prefiltered(rf"(?P<digits>(?<![\d.]){NUMBER})|{WORD}")
 
@@ -61,9 +68,13 @@ def scan(text: str) -> Iterator[Raw]:
 def _read_digits(text: str, start: int) -> list[Raw]:
     if _is_part_of_name(text, start):
         return []
+    if text[start - 1 : start] in {"（", "("} and (item := _in_brackets(text, start)):
+        return [item]
     single = _FIRST.match(text, start)
     assert single is not None
     joint = _JOINT.match(text, single.end())  # fast path: most numbers are neither range nor list
+    if joint and (between := _BETWEEN.match(text, start)) and (item := _ranged(text, between)):
+        return [item]
     if joint and joint["to"] and (ranged := _RANGE.match(text, start)) and (item := _ranged(text, ranged)):
         return [item]
     listed = joint and joint["with"] and not single["unit"]
@@ -71,6 +82,16 @@ def _read_digits(text: str, start: int) -> list[Raw]:
         return items
     item = _single(text, single)
     return [item] if item else []
+
+
+def _in_brackets(text: str, start: int) -> Raw | None:
+    """Read a negative amount in brackets; （1） at the start of a clause is a number of a list."""
+    match = _IN_BRACKETS.match(text, start)
+    if match is None or not (match["scale"] or match["unit"]) or text[start - 2 : start - 1] in {"", *"，。；：、 "}:
+        return None
+    scale = (match["scale"] or "").strip()
+    number = -_value(match["n"]) * _factor(scale)
+    return Raw(start - 1, match.end(), number, fold_unit(match["unit"] or ""), _name(scale), None, False, "-")  # noqa: FBT003
 
 
 def _is_part_of_name(text: str, start: int) -> bool:
@@ -81,6 +102,8 @@ def _is_part_of_name(text: str, start: int) -> bool:
     if before in {"-", "−"} and start > 1 and text[start - 2].isascii() and text[start - 2].isalpha():
         return not _LETTER_BEFORE.search(text[max(0, start - 6) : start - 1])
     if before.isascii() and (before.isalpha() or before == "_"):
+        if _currency(text, start)[0]:
+            return False
         return not _LETTER_BEFORE.search(text[max(0, start - 6) : start])
     return False
 
@@ -89,20 +112,22 @@ def _ranged(text: str, match: re.Match[str]) -> Raw | None:
     unit, unit2, scale, scale2 = match["unit"] or "", match["u2"] or "", match["scale"] or "", match["s2"] or ""
     if not (unit2 or scale2) or (unit and fold_unit(unit) != fold_unit(unit2)):
         return None
-    sign = _sign_before(text, match.start())
+    start, sign, money = _lead(text, match.start())
     low, high = _value(match["n"]), _value(match["n2"])
     same_scale = not scale and not unit and low < high  # 3-5万元 is 3万 to 5万, but 8000-1万元 is 8000 to 1万
     low *= _factor(scale) if scale else _factor(scale2) if same_scale else 1.0
     high *= _factor(scale2)
-    low, high = (-low if sign == "-" else low), (-high if (match["sign2"] or " ")[0] in "-−" else high)
-    if match["sign2"] is None and sign == "-" and high > 0 and unit != unit2:
+    negative, second = sign.startswith(_NEGATIVE), match.groupdict().get("sign2")
+    low, high = (-low if negative else low), (-high if (second or " ")[0] in _NEGATIVE else high)
+    if second is None and negative and high > 0 and unit != unit2:
         high = -high  # -5-3% never occurs; -3-5% is a fall of 3 to 5
     if not unit and not scale and _is_year(match["n"]):
         return None
-    start = match.start() - len(sign)
     approx = _is_approx(text, start, match.end())
-    folded = fold_unit(unit2) or _currency(text, start)
-    return Raw(start, match.end(), min(low, high), folded, scale2.strip(), max(low, high), approx, sign)
+    folded = _in_currency(fold_unit(unit2), money)
+    if folded is None:
+        return None
+    return Raw(start, match.end(), min(low, high), folded, _name(scale2), max(low, high), approx, sign)
 
 
 def _is_year(digits: str) -> bool:
@@ -110,20 +135,43 @@ def _is_year(digits: str) -> bool:
 
 
 def _single(text: str, match: re.Match[str]) -> Raw | None:
-    unit, scale = fold_unit(match["unit"] or ""), (match["scale"] or "").strip()
-    sign = _sign_before(text, match.start())
-    start = match.start() - len(sign)
-    money = "" if unit else _currency(text, start)
-    if not (unit or money) and (not scale or scale in _NEEDS_UNIT or scale.lower() == "k"):
+    scale, end = (match["scale"] or "").strip(), match.end()
+    start, sign, money = _lead(text, match.start())
+    if money and not scale and not match["unit"] and (short := _MONEY_SCALE.match(text, end)):
+        scale, end = short["scale"], short.end()  # US$130.4b
+    unit = _in_currency(fold_unit(match["unit"] or ""), money)
+    if money and unit not in MONEY:
+        start, sign = match.start() - len(_sign_before(text, match.start())), _sign_before(text, match.start())
+    if unit is None or (not unit and (not scale or _name(scale) in _NEEDS_UNIT)):
         return None
     number = _value(match["n"])
     if unit == "点" and number < _CLOCK and not scale:
         return None
     if unit in _SPANS and text[match.start() - 1 : match.start()] in _SPAN_BEFORE:
         return None
-    number *= _factor(scale) * (-1 if sign[:1] == "-" else 1)
-    approx = bool(match["more"] or match["more2"]) or _is_approx(text, start, match.end())
-    return Raw(start, match.end(), number, unit or money, scale, None, approx, sign)
+    number *= _factor(scale) * (-1 if sign.startswith(_NEGATIVE) else 1)
+    approx = bool(match["more"] or match["more2"]) or _is_approx(text, start, end)
+    return Raw(start, end, number, unit, _name(scale), None, approx, sign)
+
+
+def _lead(text: str, start: int) -> tuple[int, str, str]:
+    """Return where a number starts with its sign and currency (-US$1.2bn), the sign, and the currency."""
+    sign = _sign_before(text, start)
+    first = start - len(sign)
+    money, at = _currency(text, first)
+    if money and not sign:
+        sign = _sign_before(text, at)
+        at -= len(sign)
+    return (at, sign, money) if money else (first, sign, "")
+
+
+def _in_currency(unit: str, money: str) -> str | None:
+    """Return the unit of a number behind the word of a currency: 港币12亿元 is in 港元; None if they contradict."""
+    if not money or unit == money:
+        return unit or money
+    if unit in {"", "元"}:
+        return money
+    return None if unit in MONEY else unit
 
 
 def _shared(text: str, match: re.Match[str]) -> list[Raw]:
@@ -139,10 +187,10 @@ def _shared(text: str, match: re.Match[str]) -> list[Raw]:
         first = part.start() - len(_sign_before(text, part.start())) if part is parts[0] else part.start()
         sign = text[first : part.start("n")].strip() if part is parts[0] else sign
         own = (part["scale"] or "").strip() or scale
-        number = _value(part["n"]) * _factor(own) * (-1 if sign[:1] in {"-", "−"} else 1)
+        number = _value(part["n"]) * _factor(own) * (-1 if sign.startswith(_NEGATIVE) else 1)
         end = match.end() if part is parts[-1] else part.end()
         approx = _is_approx(text, match.start(), match.end())
-        items.append(Raw(first, end, number, unit, own, None, approx, text[first : part.start("n")]))
+        items.append(Raw(first, end, number, unit, _name(own), None, approx, text[first : part.start("n")]))
     return items
 
 
@@ -158,19 +206,30 @@ def _sign_before(text: str, start: int) -> str:
     """Return the sign before a number with its space; a dash after a letter, digit or unit is not a sign."""
     blank = 1 if start > 1 and text[start - 1] == " " else 0
     at = start - 1 - blank
-    if at < 0 or text[at] not in "+-−":
+    if at < 0 or text[at] not in "+-−负":
         return ""
+    if text[at] == "负":  # 为负70.4亿元, but not 正负5%
+        return text[at:start] if not text.startswith("正", at - 1) else ""
     before = text[at - 1] if at else ""
     if text[at] != "+" and before and before.isascii() and (before.isalnum() or before in "%)"):
         return "" if not _LETTER_BEFORE.search(text[max(0, at - 5) : at]) else text[at:start]
     return text[at:start]
 
 
-def _currency(text: str, start: int) -> str:
+def _currency(text: str, start: int) -> tuple[str, int]:
+    """Return the currency written before an offset, and where its word starts."""
     if text[start - 1 : start] not in _CURRENCY_ENDS:
-        return ""
-    found = _CURRENCY.search(text[max(0, start - 4) : start])
-    return _CURRENCIES[found["c"]] if found else ""
+        return "", start
+    begin = max(0, start - _LONGEST_CURRENCY)
+    found = _CURRENCY.search(text[begin:start])
+    if found is None or (
+        found["c"].isalpha()
+        and found["c"].isascii()
+        and text[max(0, begin + found.start() - 1) : begin + found.start()].isalpha()
+        and text[begin + found.start() - 1].isascii()
+    ):
+        return "", start
+    return CURRENCIES[found["c"]], begin + found.start()
 
 
 def _read_word(text: str, match: re.Match[str]) -> list[Raw]:
@@ -183,7 +242,13 @@ def _value(digits: str) -> float:
 
 
 def _factor(scale: str) -> float:
-    return SCALES[scale.strip().lower()] if scale else 1.0
+    key = scale.strip().lower()
+    return (SCALES.get(key) or MONEY_SCALES[key]).factor if key else 1.0
+
+
+def _name(scale: str) -> str:
+    key = scale.strip().lower()
+    return (SCALES.get(key) or MONEY_SCALES[key]).name if key else ""
 
 
 def _is_approx(text: str, start: int, end: int) -> bool:
@@ -276,6 +341,29 @@ def align(listed: QuantityList, names: Sequence[Name]) -> list[tuple[Name, Quant
     return list(zip(names, listed.items, strict=True))
 
 
+_BOUNDS = [
+    (row["bound"], re.compile(f"(?:{row['before']})(?:了|约)?$"), re.compile(row["behind"]))
+    for row in table("units")["bounds"]
+]
+
+
+_AND_MORE = re.compile("[余多](?=[万亿千百元])")  # 1700多亿元
+_MIRRORED = {"≥": "≤", "≤": "≥", ">": "<", "<": ">"}  # 亏损不低于70亿元 is at most -70亿元
+
+
+def bound_of(text: str, quantity: Quantity) -> str:
+    """Return what a number bounds: ≥ for 不低于500亿元, < for 近三成, "" for a stated or rounded figure."""
+    if _AND_MORE.search(quantity.text):
+        return "<" if quantity.number < 0 else ">"
+    before = text[max(0, quantity.start - 5) : quantity.start]
+    found = (
+        _MIRRORED[sign] if quantity.number < 0 else sign
+        for sign, ahead, behind in _BOUNDS
+        if ahead.search(before) or behind.match(text, quantity.end)
+    )
+    return next(found, "")
+
+
 _BASIS = re.compile("(?P<扣非>扣非|扣除非经常性?)|(?P<归母>归母|归属于)")
 
 
@@ -303,12 +391,14 @@ def _with_inherited_kind(text: str, last: Quantity, raw: Raw, change: ChangeKind
 
 
 def _to_quantity(text: str, raw: Raw, change: ChangeKind) -> Quantity:
-    low, high = raw.number, raw.high
+    low, high, unit = raw.number, raw.high, raw.unit
+    if unit == "倍" and change.kind not in {"", "share"} and change.sign > 0:  # 增长2倍 is +200%
+        low, high, unit = 100 * low, None if high is None else 100 * high, "%"
     if change.sign < 0 and not raw.sign:
         low, high = (-low, None) if high is None else (-high, -low)
     stated = text[raw.start : raw.end]
     top = None if high is None else _clean(high)
-    return Quantity(raw.start, raw.end, stated, _clean(low), raw.unit, raw.scale, top, raw.approx, change.kind)
+    return Quantity(raw.start, raw.end, stated, _clean(low), unit, raw.scale, top, raw.approx, change.kind)
 
 
 def _clean(number: float) -> float:

@@ -1,18 +1,14 @@
-"""Scales, units (lexicon/units.yaml) and number words; a unit has one spelling (千瓦时 → kWh, 个百分点 → pct)."""
+"""Scales, currencies, units (lexicon/units.yaml), number words; a unit has one spelling (千瓦时 → kWh, 美金 → 美元)."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
+from msgspec import Struct
+
 from extraction.text.lexicon import table
 from kg.text.regex_prefilter import first_letters
-
-SCALES = {
-    "万亿": 1e12, "千亿": 1e11, "百亿": 1e10, "十亿": 1e9, "亿": 1e8, "千万": 1e7, "百万": 1e6, "十万": 1e5, "万": 1e4,
-    "千": 1e3, "百": 1e2,
-    "trillion": 1e12, "tn": 1e12, "billion": 1e9, "bn": 1e9, "million": 1e6, "mn": 1e6, "k": 1e3,
-}  # fmt: skip
 
 _TABLE = table("units")
 
@@ -44,18 +40,57 @@ def _guarded(unit: str) -> str:
 
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-SCALE = (
-    "(?:万亿|千亿|百亿|十亿|亿|千万|百万|十万|万|千(?![瓦克米卡])|百(?![分])"
-    "|(?i: ?(?:trillion|billion|million|bn|mn|tn|k)(?![A-Za-z])))"
-)
+
+
+class Scale(Struct, frozen=True):
+    """A scale of a number: its factor, and the name that is stored (bn is 十亿)."""
+
+    factor: float
+    name: str
+
+
+def _scales(section: str) -> dict[str, Scale]:
+    return {
+        word.lower(): Scale(row["factor"], row.get("name", word))
+        for row in _TABLE[section]
+        for word in row["words"].split()
+    }
+
+
+SCALES, MONEY_SCALES = _scales("scales"), _scales("money_scales")
+
+
+def _scale_pattern() -> str:
+    """Return the alternation of scales, longest first, Latin ones with a blank before and no letter after them."""
+    han: list[str] = []
+    latin: list[str] = []
+    for row in _TABLE["scales"]:
+        guard = f"(?={row['before']})" if "before" in row else f"(?!{row['not_before']})" if "not_before" in row else ""
+        for word in row["words"].split():
+            (latin if word.isascii() else han).append(word + guard)
+    longest = sorted(latin, key=len, reverse=True)
+    return f"(?:{'|'.join(han)}|(?i: ?(?:{'|'.join(longest)})(?![A-Za-z])))"
+
+
+SCALE = _scale_pattern()
+CURRENCIES: dict[str, str] = {word: row["unit"] for row in _TABLE["currencies"] for word in row["words"].split()}
+_LATIN_MONEY = [word for word in CURRENCIES if word.isalpha() and word.isascii()]
 _PER_WORDS = "|".join(sorted((_guarded(word) for word in _TABLE["per"].split()), key=len, reverse=True))
 _UNIT = (
     f"(?:{_alternatives(RATIOS)}|(?:{_alternatives(MONEY)})(?:/ ?(?:{_PER_WORDS}))?"
-    f"|(?:{_alternatives(GOODS)})(?:/ ?(?:{_PER_WORDS}))?| ?(?:percent|GWh|GW|MW|TWh|kWh|tons?)(?![A-Za-z]))"
+    f"|(?:{_alternatives(GOODS)})(?:/ ?(?:{_PER_WORDS}))?"
+    f"| ?(?:{'|'.join(_LATIN_MONEY)}|percent|GWh|GW|MW|TWh|kWh|tons?)(?![A-Za-z]))"
 )
 UNIT = f"(?={first_letters(_UNIT)}){_UNIT}"  # the lookahead rejects most text quickly
-_FOLDED = {**GOODS, **MONEY, **RATIOS, "tons": "吨", "ton": "吨"}
-_FOLDED_PER = _spellings(_TABLE["per_folded"])
+_FOLDED: dict[str, str] = {
+    **{word: CURRENCIES[word] for word in _LATIN_MONEY},
+    **GOODS,
+    **MONEY,
+    **RATIOS,
+    "tons": "吨",
+    "ton": "吨",
+}
+_FOLDED_PER: dict[str, str] = _spellings(_TABLE["per_folded"])
 
 
 @lru_cache(maxsize=1024)
@@ -66,12 +101,21 @@ def fold_unit(text: str) -> str:
     return _FOLDED.get(unit, unit) + slash + _FOLDED_PER.get(per, per)
 
 
-_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2}
+ONLY_OF = {unit: re.compile(things) for unit, things in _TABLE["only_of"].items()}
+
+_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _POWERS = {"十": 10, "百": 100, "千": 1000}
 
 
 def chinese_number(text: str) -> float:
-    """Read a number in characters: 十二, 三百五十, 两千, 一百二十万."""
+    """Read a number in characters: 十二, 三百五十, 两千, 一百二十万, 十五点七.
+
+    >>> chinese_number("一千七百四十一"), chinese_number("十五点七")
+    (1741.0, 15.7)
+    """
+    whole, point, decimals = text.partition("点")
+    if point:
+        return chinese_number(whole) + float("0." + "".join(str(_DIGITS[char]) for char in decimals))
     total = section = digit = 0
     for char in text:
         if char in _DIGITS:
@@ -79,5 +123,5 @@ def chinese_number(text: str) -> float:
         elif char in _POWERS:
             section, digit = section + (digit or 1) * _POWERS[char], 0
         else:
-            total, section, digit = (total + section + digit or 1) * int(SCALES[char]), 0, 0
+            total, section, digit = (total + section + digit or 1) * int(SCALES[char].factor), 0, 0
     return float(total + section + digit)

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 
+from extraction.text.lexicon import phrases
+
+# A bracket behind a company's name that only identifies it: （300750.SZ，买入）.
+IDENTIFYING = phrases("names/brackets")["identifying"]
 _STOP = re.compile("[。；;！!？?\n]")
 _MARK = re.compile(r"[，：。；;！!？?\n]|[,:](?!\d)")  # 1,234 and 9:30 are one word
 _COMMA = re.compile(r"[，。；;！!？?\n]|,(?!\d)")
@@ -26,10 +30,14 @@ def statement_end(text: str, after: int, limit: int | None = None) -> int:
 def clause_start(text: str, before: int, floor: int = 0) -> int:
     """Return the start, at or after `floor`, of the clause that contains the offset `before`.
 
-    >>> clause_start("营收增长，净利润下降", 7)
-    5
+    >>> clause_start("营收增长，净利润下降", 7), clause_start("甲公司（600000.SH，买入）营收增长", 18)
+    (5, 0)
     """
-    return _behind_last(_MARK, text, before, floor)
+    start = _behind_last(_MARK, text, before, floor)
+    opened = text.rfind("（", floor, start)
+    if opened >= 0 and (aside := IDENTIFYING.match(text, opened)) and start < aside.end() <= before:
+        return clause_start(text, opened, floor)
+    return start
 
 
 def clause_end(text: str, after: int, limit: int | None = None) -> int:

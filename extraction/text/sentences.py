@@ -27,7 +27,7 @@ _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u300
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 
 _WIDTH = {code: code - 0xFEE0 for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
-_WIDTH |= {ord(wide): ord(narrow) for wide, narrow in zip("％／＋－．～〜∼−", "%/+-.~~~-", strict=True)}
+_WIDTH |= {ord(wide): ord(narrow) for wide, narrow in zip("％／＋﹢－﹣‐‑‒．～〜∼−", "%/++-----.~~~-", strict=True)}
 _WIDTH |= {ord(blank): ord(" ") for blank in _BLANKS}
 _WIDTH |= simplified.table()  # patterns and the gazetteer use simplified characters
 
@@ -50,6 +50,16 @@ _MARKUP = re.compile(rf"[`{_INVISIBLE}]|\*(?:[`{_INVISIBLE}]*\*)+")
 _REPEATED_BLANKS = re.compile(r"(?<= ) +")
 _BULLETS = re.compile(r"^(?: *(?:[-*+•·●▪◆■□➢►>] ))+ *")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!\d)(?!,\d)")
+# marks of notes behind a number or word: 3620¹亿元, 营业收入[1], but not ×10⁸ and 平方米²
+_NOTE_MARKS = re.compile(
+    rf"(?<=[{_HAN}\d%)）])(?<![^\d.]10)(?<![米里寸尺]) ?"
+    r"(?:[⁰¹²³⁴-⁹]|\[(?:\^\w{1,4}|\d{1,2})\]|(?<=\d)[①-⑳](?=[百千万亿元%]))+"
+)
+# one dash before an amount, behind a word and not behind a unit (5亿元—8亿元), is a minus sign
+_MINUS_DASH = re.compile(
+    rf"(?<=[{_HAN}：])(?<![年月日号时点分秒元吨辆台套只头件个家片颗万亿千百十倍度天周季])[–—―]"
+    r"(?= ?\d[\d.,]*+ ?(?:[%％百千万亿元倍]|pct|个百分点))"
+)
 _RANGE_DASH = re.compile(r"(?<=[\d%])( ?)[–—](?= ?\d)")
 _WIDE_OF = str.maketrans(",;:!?()", "，；：！？（）")
 _MARKS = re.compile(rf"[,;:!?](?:(?<=[{_HAN}%)）”’》】」』].)|(?<=[{_HAN}%)）”’》】」』] .)|(?= ?[{_HAN}“‘《【「『]))")
@@ -62,7 +72,9 @@ _LOOSE = Prefiltered(
     rf"|(?<=[\w%)]) (?=[+-] [{_HAN}\d])|(?<= [+-]) (?=[{_HAN}\d])|(?<=[{_HAN}{_WIDE_MARKS}\d%][+-]) (?=[{_HAN}\d])",
 )
 
-_NEEDS_NORMALISING = re.compile(rf"[`*{_INVISIBLE} ,;:!?()–—]")  # text without any of these is already normalised
+_NEEDS_NORMALISING = re.compile(
+    rf"[`*{_INVISIBLE} ,;:!?()–—―[⁰¹²³⁴-⁹①-⑳]"
+)  # text without any of these is already normalised
 
 
 class Sentence(Struct, frozen=True):
@@ -242,11 +254,14 @@ def _normalise(raw: str) -> tuple[str, Sequence[int]]:
     text, places = _delete(text, places, _spans(_MARKUP, text))
     if "  " in text:
         text, places = _delete(text, places, _spans(_REPEATED_BLANKS, text))
+    if marks := _spans(_NOTE_MARKS, text):
+        text, places = _delete(text, places, marks)
     if bullets := _BULLETS.match(text):
         text, places = _delete(text, places, [bullets.span()])
     if "," in text:
         text, places = _delete(text, places, _thousands(text))
-    if "–" in text or "—" in text:
+    if "–" in text or "—" in text or "―" in text:
+        text = _MINUS_DASH.sub("-", text)
         text = _RANGE_DASH.sub(r"\1-", text)
     text = _MARKS.sub(lambda match: match[0].translate(_WIDE_OF), text)
     if "(" in text or ")" in text:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 import random
-import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,15 +26,19 @@ from extraction.training.answer_pairs import (
     relation_pairs,
     swapped,
 )
+from extraction.training.export import write_network
 from extraction.training.fit import mixed_precision
 from extraction.training.network import TransformerLayer
 from extraction.training.pretrained import WIDTH as STATE
 from extraction.training.pretrained import layer_weights
+from kg.query.ask.answer_model import PADDED
 from kg.service.base import open_kb
+from kg.text.inference import padding_scores
 from kg.text.word_pieces import WordPieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -50,7 +52,6 @@ _WARM_UP, _LOWEST = 0.06, 0.02
 _RIGHT = 0.5  # the label from which a sentence counts as an answer
 _FIRST_WORD = 3  # numbers below are marks
 _ANSWER_WEIGHT = 2.0
-_QUANTISED = {"per_channel": True, "reduce_range": True, "op_types_to_quantize": ["MatMul", "Gemm"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +102,15 @@ class AnswerNetwork(nn.Module):
         nn.init.normal_(self.parts.weight, std=0.02)
         self.hidden, self.score, self.dropout = nn.Linear(3 * STATE, STATE), nn.Linear(STATE, 1), nn.Dropout(dropout)
 
-    def forward(self, words: torch.Tensor, parts: torch.Tensor, seen: torch.Tensor | None = None) -> torch.Tensor:
-        """Return (pairs,) log-odds from (pairs, tokens, STATE) words; `seen` is 0 where a pair is padded."""
-        states = self.norm(words) + self.parts(parts)
-        padding = None if seen is None else ((1 - seen) * -1e4)[:, None, None, :]
+    def forward(self, words: torch.Tensor, parts: torch.Tensor, padding: torch.Tensor) -> torch.Tensor:
+        """Return (pairs,) log-odds from (pairs, tokens, STATE) words.
+
+        `parts` is PADDED where a pair is padded, and `padding` the (pairs, 1, 1, tokens) scores that hide it.
+        """
+        states = self.norm(words) + self.parts(parts.clamp(min=0))
         for layer in self.layers:
             states = layer(states, padding)
-        mean = [_mean(states, (parts == part) if seen is None else (parts == part) * seen) for part in (0, 2)]
+        mean = [_mean(states, parts == part) for part in (0, 2)]
         hidden = F.gelu(self.hidden(self.dropout(torch.cat([states[:, 0], *mean], -1))))
         scores: torch.Tensor = self.score(self.dropout(hidden)).squeeze(-1)
         return scores
@@ -189,8 +192,7 @@ def _padded(items: Sequence[Item], *, masked: float = 0.0) -> tuple[torch.Tensor
     pieces = WordPieces.shipped()
     longest = max(len(numbers) for numbers, _, _ in items)
     words = torch.zeros(len(items), longest, STATE)
-    parts = torch.ones(len(items), longest, dtype=torch.long)
-    seen = torch.zeros(len(items), longest)
+    parts = torch.full((len(items), longest), PADDED, dtype=torch.long)
     for row, (numbers, part, _) in enumerate(items):
         hidden = [
             at
@@ -200,8 +202,7 @@ def _padded(items: Sequence[Item], *, masked: float = 0.0) -> tuple[torch.Tensor
         shown = [0 if at in hidden else number for at, number in enumerate(numbers)] if hidden else numbers
         words[row, : len(numbers)] = torch.from_numpy(pieces.embedded(shown))
         parts[row, : len(numbers)] = torch.tensor(part)
-        seen[row, : len(numbers)] = 1
-    return words, parts, seen
+    return words, parts, torch.from_numpy(padding_scores(longest, [len(numbers) for numbers, _, _ in items]))
 
 
 def _scores(net: AnswerNetwork, items: Sequence[Item]) -> NDArray[np.float64]:
@@ -210,19 +211,17 @@ def _scores(net: AnswerNetwork, items: Sequence[Item]) -> NDArray[np.float64]:
 
 
 def _write(net: AnswerNetwork, folder: Path, calibration: list[float]) -> None:
-    """Write `FILES` of `kg.query.ask.answer_model`, with 7-bit weights as `export.write` explains."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 -- the extra `train`
-
+    """Write `FILES` of `kg.query.ask.answer_model`."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        plain = Path(scratch) / "plain.onnx"
-        sample = torch.zeros(1, 9, STATE), torch.tensor([[0, 0, 0, 1, 1, 1, 2, 2, 2]])
-        torch.onnx.export(
-            net, sample, str(plain), input_names=["words", "parts"], output_names=["scores"],
-            dynamic_axes={"words": {1: "tokens"}, "parts": {1: "tokens"}}, opset_version=17, dynamo=False,
-        )  # fmt: skip
-        quantize_dynamic(
-            plain, folder / "answers.onnx", weight_type=QuantType.QInt8,
-            extra_options={"MatMulConstBOnly": True}, **_QUANTISED,
-        )  # fmt: skip
+    tokens = {1: "tokens"}
+    write_network(
+        net,
+        {
+            "words": (torch.zeros(1, 9, STATE), tokens),
+            "parts": (torch.tensor([[0, 0, 0, 1, 1, 1, 2, 2, 2]]), tokens),
+            "padding": (torch.zeros(1, 1, 1, 9), {3: "tokens"}),
+        },
+        {"scores": {}},
+        folder / "answers.onnx",
+    )
     (folder / "answers.json").write_text(json.dumps({"calibration": calibration}) + "\n", encoding="utf-8")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import onnx
 import torch
+from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
 from extraction.models.edges import FEATURES, PAIRS
@@ -30,11 +32,13 @@ class _InferenceNetwork(nn.Module):
         super().__init__()
         self.net = net
 
-    def forward(self, words: torch.Tensor, own: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def forward(
+        self, words: torch.Tensor, own: torch.Tensor, padding: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         lower = self.net.embed_norm(words)
         for layer in self.net.lower:
-            lower = layer(lower, None)
-        states = self.net.upper_states(lower, own, None)
+            lower = layer(lower, padding)
+        states = self.net.upper_states(lower, own, padding)
         return self.net.scores(states), states, lower
 
 
@@ -42,11 +46,12 @@ def write(net: EdgeNetwork, base: Base, folder: Path, *, kinds: NDArray[np.float
     """Write the files of a model into a folder, all but its calibration."""
     net.eval()
     folder.mkdir(parents=True, exist_ok=True)
-    _write_network(
+    write_network(
         _InferenceNetwork(net),
         {
             "words": (torch.zeros(1, 20, net.words.embedding_dim), {1: "tokens"}),
             "own": (torch.zeros(1, 20, dtype=torch.long), {1: "tokens"}),
+            "padding": (torch.zeros(1, 1, 1, 20), {3: "tokens"}),
         },
         {"scores": {2: "tokens", 3: "tokens"}, "states": {1: "tokens"}, "lower": {1: "tokens"}},
         folder / "edges.onnx",
@@ -75,12 +80,13 @@ def write_pairs(net: PairNetwork, folder: Path) -> None:
     """Add the second reading to a model's folder, not yet calibrated."""
     net.eval()
     tokens = {1: "tokens"}
-    _write_network(
+    write_network(
         net,
         {
             "lower": (torch.zeros(1, 20, net.own.embedding_dim), tokens),
             "own": (torch.zeros(1, 20, dtype=torch.long), tokens),
             "ends": (torch.tensor([[[1, 2, 4, 5], [7, 7, 3, 3]]]), {1: "pairs"}),
+            "hidden": (torch.zeros(1, 1, 1, 24), {3: "marks"}),
         },
         {"attributes": {1: "pairs"}},
         folder / PAIRS,
@@ -88,26 +94,44 @@ def write_pairs(net: PairNetwork, folder: Path) -> None:
     write_calibration(folder, [[0.0] * (FEATURES + 2)] * len(GROUP_NAMES))
 
 
-def _write_network(
+def write_network(
     net: nn.Module, given: dict[str, tuple[torch.Tensor, dict[int, str]]], out: dict[str, dict[int, str]], file: Path
 ) -> None:
-    """Write a network to ONNX, with inputs and outputs by name and their variable axes.
+    """Write a network to ONNX, with inputs and outputs by name and their variable axes besides the first, the texts.
 
-    Weights use seven bits of their eight: without VNNI, processors sum 8-bit products in 16 bits, which may overflow
-    and give other results than on other machines.
+    Matrices are stored as 8-bit integers with a scale a column; the graph widens them to float32.
     """
-    from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 -- the extra `train`
-
+    axes = {name: axes for name, (_, axes) in given.items()} | out
     with tempfile.TemporaryDirectory() as scratch:
         plain = Path(scratch) / "plain.onnx"
         torch.onnx.export(
             net, tuple(sample for sample, _ in given.values()), str(plain), input_names=[*given], output_names=[*out],
-            dynamic_axes={name: axes for name, (_, axes) in given.items()} | out, opset_version=17, dynamo=False,
+            dynamic_axes={name: {0: "texts"} | each for name, each in axes.items()}, opset_version=17, dynamo=False,
         )  # fmt: skip
-        quantize_dynamic(
-            plain, file, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True,
-            op_types_to_quantize=["MatMul", "Gemm"], extra_options={"MatMulConstBOnly": True},
-        )  # fmt: skip
+        model = onnx.load(plain)
+    _store_in_8_bits(model.graph)
+    onnx.save(model, file)
+
+
+def _store_in_8_bits(graph: Any) -> None:
+    """Replace the constant matrices of products: `name` by Cast(`name_quantized`) * `name_scale`."""
+    constants = {each.name: each for each in graph.initializer}
+    matrices = [node.input[1] for node in graph.node if node.op_type == "MatMul" and node.input[1] in constants]
+    widened = []
+    for name in dict.fromkeys(matrices):
+        matrix = numpy_helper.to_array(constants[name])
+        scale = np.abs(matrix).max(axis=0) / 127
+        scale[scale == 0] = 1
+        graph.initializer.remove(constants[name])
+        stored = {"quantized": np.round(matrix / scale).astype(np.int8), "scale": scale.astype(np.float32)}
+        graph.initializer.extend(numpy_helper.from_array(each, f"{name}_{part}") for part, each in stored.items())
+        widened += [
+            helper.make_node("Cast", [f"{name}_quantized"], [f"{name}_wide"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", [f"{name}_wide", f"{name}_scale"], [name]),
+        ]
+    nodes = [*widened, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
 
 
 def write_calibration(folder: Path, rows: Sequence[Sequence[float]]) -> None:

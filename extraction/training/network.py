@@ -132,13 +132,7 @@ class PairNetwork(nn.Module):
         self.attributes = nn.Linear(HIDDEN, ATTRIBUTES)
         self.dropout = nn.Dropout(head_dropout)
 
-    def forward(self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-        """Return the logits of texts without padding, as `logits` does."""
-        return self.logits(lower, own, ends, hidden=None)
-
-    def logits(
-        self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor, *, hidden: torch.Tensor | None
-    ) -> torch.Tensor:
+    def forward(self, lower: torch.Tensor, own: torch.Tensor, ends: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
         """Return (texts, pairs, ATTRIBUTES).
 
         Args:
@@ -160,7 +154,7 @@ class PairNetwork(nn.Module):
         unseen = NEVER * (~marks[:, None] & marks[None]).float()
         for layer, (to_partner, to_others) in zip(self.upper, self.bias, strict=True):
             bias = unseen + to_partner * partner + to_others * others
-            states = layer(states, bias if hidden is None else bias + hidden)
+            states = layer(states, bias + hidden)
         text, subjects, objects = states[:, :tokens], states[:, tokens : tokens + pairs], states[:, tokens + pairs :]
         sums = F.pad(text.cumsum(1), (0, 0, 1, 0))
         low = torch.minimum(ends[..., 1], ends[..., 3]) + 1

@@ -36,7 +36,7 @@ def train(recipe: Recipe, model: str, log: Callable[[str], None]) -> None:
     """Add a second reading to a model, and calibrate both together; `model` is `shipped` or a folder.
 
     Raises:
-        KgError: as `recipe.train`.
+        KgError: as `recipe.train`, or when the model finds no candidates.
     """
     notes, held_out = read_both(recipe)
     folder = resources.files("extraction") / "models" / "data" if model == "shipped" else Path(model)
@@ -49,6 +49,8 @@ def train(recipe: Recipe, model: str, log: Callable[[str], None]) -> None:
     for item in items:
         _add_candidates(item, first)
     items = [item for item in items if len(item.states)]
+    if not items:
+        raise KgError("--model finds no candidates in the notes: train it on more notes or for more epochs")
     log(f"{len(notes)} notes to train on, {len(held_out)} to calibrate on; {len(items)} units with candidates")
     torch.manual_seed(recipe.seed)
     layers = _upper_layers((folder / "edges.onnx").read_bytes())
@@ -69,18 +71,14 @@ def train(recipe: Recipe, model: str, log: Callable[[str], None]) -> None:
 
 def _add_candidates(item: fit.Item, model: EdgeModel) -> None:
     """Give an item the lower states and the first reading's pairs, edges first, that training classifies."""
-    found = model.candidates(item.example.unit)
+    (found,) = model.candidates([item.example.unit])
     if found is None:
         return
     known = {ends for ends, _ in item.pairs}
     wrong = [(a, b, c, d) for a, b, c, d in found.pairs.tolist() if (a, b, c, d) not in known | item.doubtful]
     none = {"group": len(GROUP_NAMES)}
     item.pairs = [*item.pairs, *((ends, none) for ends in wrong[:_NEGATIVES])][:_MAX_PAIRS]
-    if found.lower is None:
-        raise KgError(
-            "--model is of an earlier version, without the states that `liantu train pairs` needs: train it again"
-        )
-    item.states = torch.from_numpy(found.lower[0])
+    item.states = torch.from_numpy(found.lower)
 
 
 def _loss(net: PairNetwork, batch: Sequence[fit.Item], device: str) -> torch.Tensor:
@@ -99,7 +97,7 @@ def _loss(net: PairNetwork, batch: Sequence[fit.Item], device: str) -> torch.Ten
             hidden[row, ..., start : start + count] = 0
         if count:
             ends[row, :count] = torch.tensor([ends for ends, _ in item.pairs])
-    logits = net.logits(lower.to(device), own.to(device), ends.to(device), hidden=hidden.to(device))
+    logits = net(lower.to(device), own.to(device), ends.to(device), hidden.to(device))
     chosen = torch.cat([logits[row, : len(item.pairs)] for row, item in enumerate(batch)])
     goals: list[dict[str, Any]] = [goal for item in batch for _, goal in item.pairs]
     loss = chosen.sum() * 0
@@ -126,8 +124,7 @@ def _upper_layers(network: bytes) -> dict[str, torch.Tensor]:
     for layer in layers:
         for at, part in enumerate(_MATRICES):
             name = quantised[(below + int(layer)) * len(_MATRICES) + at]
-            whole = arrays[f"{name}_quantized"].astype("float32") - arrays[f"{name}_zero_point"].astype("float32")
-            out[f"upper.{layer}.{part}.weight"] = (whole * arrays[f"{name}_scale"]).T
+            out[f"upper.{layer}.{part}.weight"] = (arrays[f"{name}_quantized"] * arrays[f"{name}_scale"]).T
         plain = f"net.upper.{layer}."
         out |= {f"upper.{layer}.{name.removeprefix(plain)}": arrays[name] for name in arrays if name.startswith(plain)}
     return {name: torch.from_numpy(array.copy()) for name, array in out.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from extraction.models.edges import Candidates
+    from extraction.models.units import Unit
     from extraction.training.gold import Example
     from extraction.training.pretrained import Base
 
@@ -111,7 +112,7 @@ def calibrate(folder: Path, notes: Sequence[Note]) -> None:
     model = EdgeModel(folder)
     features, groups, right = [], [], []
     for examples, gold in notes:
-        candidates = [row for example in examples for row in _candidates(model, example)]
+        candidates = list(_candidates(model, examples))
         candidates.sort(key=lambda row: -float(row["features"][RANKED_BY].sum()))
         del candidates[_CANDIDATES_PER_EDGE * max(len(gold), 1) :]
         for each, is_right in zip(candidates, calibration.matched(candidates, gold), strict=True):
@@ -124,19 +125,19 @@ def calibrate(folder: Path, notes: Sequence[Note]) -> None:
     _rescale(folder, notes)
 
 
-def _candidates(model: EdgeModel, example: Example) -> Iterator[dict[str, Any]]:
-    found = model.candidates(example.unit)
-    if found is None:
-        return
+def _candidates(model: EdgeModel, examples: Sequence[Example]) -> Iterator[dict[str, Any]]:
+    units = [example.unit for example in examples]
+    for unit, found in zip(units, model.candidates(units), strict=True):
+        if found is None:
+            continue
+        for pair, row, group in zip(found.pairs, found.features, found.groups, strict=True):
+            subject, object_ = (_name(unit, found, *map(int, span)) for span in (pair[:2], pair[2:]))
+            yield {"subject": subject, "object": object_, "group": GROUP_NAMES[group], "features": row}
 
-    @cache
-    def name(first: int, last: int) -> str:
-        spans = [each for each in (scope_of(found.scores, (first, last)), (first, last)) if each]
-        return fold("".join(example.unit.text[found.starts[low - 1] : found.ends[high - 1]] for low, high in spans))
 
-    for pair, row, group in zip(found.pairs, found.features, found.groups, strict=True):
-        subject, object_ = name(*map(int, pair[:2])), name(*map(int, pair[2:]))
-        yield {"subject": subject, "object": object_, "group": GROUP_NAMES[group], "features": row}
+def _name(unit: Unit, found: Candidates, first: int, last: int) -> str:
+    spans = [each for each in (scope_of(found.scores, (first, last)), (first, last)) if each]
+    return fold("".join(unit.text[found.starts[low - 1] : found.ends[high - 1]] for low, high in spans))
 
 
 def _rescale(folder: Path, notes: Sequence[Note]) -> None:
@@ -146,9 +147,10 @@ def _rescale(folder: Path, notes: Sequence[Note]) -> None:
     right: list[bool] = []
     for examples, gold in notes:
         found: dict[tuple[str, str, str], float] = {}
-        for example in examples:
-            text = example.unit.text
-            for edge in model.read(example.unit, min_confidence=_FAINTEST):
+        units = [example.unit for example in examples]
+        for unit, edges in zip(units, model.read(units, min_confidence=_FAINTEST), strict=True):
+            text = unit.text
+            for edge in edges:
                 subject, object_ = (
                     fold("".join(text[slice(*span)] for span in (scope, name) if span))
                     for scope, name in ((edge.subject_scope, edge.subject), (edge.object_scope, edge.object))

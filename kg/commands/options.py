@@ -77,7 +77,14 @@ def confidence_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.FloatRange(0, 1),
         default=lambda: load().answer_confidence,
         show_default="0.65",
-        help="only facts with at least this confidence",
+        help="least confidence of facts; 0.65 stands for the cut of each relation",
+    )(command)
+
+
+def weak_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --weak/--no-weak."""
+    return click.option(
+        "--weak/--no-weak", default=True, show_default=True, help="also show weak facts, marked and last"
     )(command)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
 from kg.messages.words import listed, word
+from kg.query.profile import group_of
 from kg.query.wording import (
     ROLES,
     behind,
@@ -14,6 +16,8 @@ from kg.query.wording import (
     coded,
     direction_text,
     flow,
+    group_text,
+    party_text,
     path_citations,
     path_text,
 )
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
         ImpactAnswer,
         Link,
         Node,
+        Party,
         Passage,
         Path,
         ProfileAnswer,
@@ -47,7 +52,6 @@ _LINKS = 24
 _PATHS = 12
 _AFFECTED = 20
 _AGAINST = 3
-_ARROWS = {1: "↑", -1: "↓", 0: "↕"}
 
 
 def print_chain(session: QuerySession, answer: ChainAnswer) -> None:
@@ -59,7 +63,7 @@ def print_chain(session: QuerySession, answer: ChainAnswer) -> None:
     for layer in answer.layers:
         _head(session, layer.name)
         for stage in layer.stages:
-            names = listed((coded(node.entity, lang) for node in stage.companies), lang)
+            names = listed((coded(node.entity, lang) + _weak(session, node) for node in stage.companies), lang)
             click.echo(f"  {stage.node.entity.name}{word('colon', lang) if names else ''}{names}")
     _print_links(session, answer.graph.links)
 
@@ -69,15 +73,13 @@ def print_impact(session: QuerySession, answer: ImpactAnswer) -> None:
     lang = session.lang
     moved = behind(answer.topic.name, direction_text(answer.direction, answer.topic.kind, lang), lang)
     click.echo(word("print.effects" if answer.forward else "print.causes", lang, factor=moved))
-    if not answer.paths:
+    _print_parties(session, answer.parties)
+    if not answer.paths and not answer.parties:
         click.echo(word("print.no_paths", lang))
     for path in answer.paths[:_PATHS]:
         first = answer.direction if answer.forward else answer.direction * path.sign
         click.echo(f"\n  {path_text(session, path, first)}{word('print.strength', lang, weight=f'{path.weight:.2f}')}")
         _print_citations(session, path_citations(path, first))
-    if answer.affected:
-        _head(session, word("print.affected" if answer.forward else "print.involved", lang))
-        click.echo("  " + "  ".join(_moved(session, node) for node in answer.affected[:_AFFECTED]))
     if answer.exposed:
         _head(session, word("print.exposed", lang), word("print.exposed_note", lang))
     for role in ROLES:
@@ -91,6 +93,21 @@ def print_impact(session: QuerySession, answer: ImpactAnswer) -> None:
             _print_link(session, link)
     if answer.paths:
         click.echo("\n" + word("print.strength_means", lang))
+
+
+def _print_parties(session: QuerySession, parties: Sequence[Party]) -> None:
+    """Print who gains, then who pays: stated before inferred, each with the reason and a sentence."""
+    lang = session.lang
+    for sign, name in ((1, "gains"), (-1, "loses")):
+        some = [party for party in parties if party.sign == sign][:_AFFECTED]
+        if some:
+            _head(session, word(f"exposure.{name}", lang))
+        for party in some:
+            click.echo(f"  {party_text(party, lang)}")
+            _print_citations(session, party.citations[:1])
+            if party.contested:
+                click.echo("      ↔")
+                _print_citations(session, party.against[:1], indent=8)
 
 
 def print_relate(session: QuerySession, answer: RelateAnswer) -> None:
@@ -113,12 +130,11 @@ def print_profile(session: QuerySession, answer: ProfileAnswer) -> None:
         click.echo(word("print.names", lang, names=listed(names, lang)))
     if len(entity.codes) > 1:
         click.echo(word("print.codes", lang, codes=listed(entity.codes, lang)))
-    relation = ""
-    for link in answer.links:
-        if link.relation != relation:
-            relation = link.relation
-            _head(session, session.words[relation].wording[lang])
-        _print_link(session, link)
+    for (_, incoming), links in groupby(answer.links, key=lambda link: group_of(session, entity.id, link)):
+        group = list(links)
+        _head(session, group_text(session, group[0].relation, incoming=incoming))
+        for link in group:
+            _print_link(session, link)
 
 
 def print_themes(session: QuerySession, communities: Sequence[Community]) -> None:
@@ -256,10 +272,6 @@ def _summary_text(session: QuerySession, line: SummaryLine) -> str:
     return flow((claim_text(session, fact) for fact in facts), session.lang)
 
 
-def _moved(session: QuerySession, node: Node) -> str:
-    return f"{coded(node.entity, session.lang)}{_ARROWS[node.direction]}"
-
-
 def _print_paths(session: QuerySession, paths: Sequence[Path]) -> None:
     for path in paths[:_PATHS]:
         steps = flow((claim_text(session, link.facts[0]) for link in path.links), session.lang)
@@ -281,7 +293,7 @@ def _print_link(session: QuerySession, link: Link) -> None:
     witnesses = max(fact.witnesses for fact in link.facts)
     many = word("print.independent", session.lang, count=witnesses) if witnesses > 1 else ""
     contested = word("print.contested", session.lang) if link.contested else ""
-    click.echo(f"  {claim_text(session, link.facts[0])}{many}{contested}")
+    click.echo(f"  {claim_text(session, link.facts[0])}{many}{contested}{_weak(session, link)}")
     _print_citations(session, link.citations[:1])
     _print_against(session, link)
 
@@ -294,6 +306,10 @@ def _print_against(session: QuerySession, link: Link) -> None:
     for _, fact in sorted(against.items())[:_AGAINST]:
         click.echo(f"      ↔ {claim_text(session, fact)}")
         _print_citations(session, session.citations([fact], 1), indent=8)
+
+
+def _weak(session: QuerySession, shown: Link | Node) -> str:
+    return word("print.weak", session.lang) if shown.weak else ""
 
 
 def _page(session: QuerySession, page: int | None) -> str:

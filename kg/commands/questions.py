@@ -16,6 +16,7 @@ from kg.commands.options import (
     configured_model,
     json_option,
     view_options,
+    weak_option,
 )
 from kg.commands.printing import (
     print_ask,
@@ -49,14 +50,16 @@ _direction = click.option(
 
 
 def _question(command: Callable[..., Any]) -> Callable[..., Any]:
-    return view_options(confidence_option(json_option(lang_option(command))))
+    return view_options(confidence_option(weak_option(json_option(lang_option(command)))))
 
 
 def _opened(options: Mapping[str, Any], **more: Any) -> KnowledgeBase:
     from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
 
     given = {name: options[name] for name in ("lang", "min_confidence")}
-    return open_kb(options["kb"], **given, **more)
+    base = open_kb(options["kb"], **given, **more)
+    base.weak = options["weak"]
+    return base
 
 
 def _answered(
@@ -75,8 +78,7 @@ def _answered(
         else:
             show(session, answer)
             if session.below:
-                least = f"{session.min_confidence:g}"
-                click.echo(word("print.below", session.lang, count=session.below, least=least))
+                click.echo(word("print.below", session.lang, count=session.below))
     return answer
 
 
@@ -197,19 +199,23 @@ def ask(question: str, *, prose: bool, **options: Any) -> None:
 
 
 def _print_prose(question: str, **options: Any) -> None:
+    from kg.query.grounding.prose import fault_text  # noqa: PLC0415 -- imported when called
+
     with _opened(options, model=configured_model(), encoder=configured_encoder()) as base:
         answer = base.prose(question, as_of=options["as_of"])
     if options["as_json"]:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=2))
         return
     click.echo(answer.text)
-    cited = {cite for sentence in answer.sentences if sentence.kept for cite in sentence.cites}
-    for item in answer.context.items:
-        if item.id in cited:
-            citation = item.citations[0]
-            where = {"title": citation.title, "speaker": citation.speaker, "day": citation.published_on, "page": ""}
-            click.echo(f"  [{item.id}] " + word("source", base.lang, quote=citation.quote, **where))
+    shown: dict[str, None] = {}
     for sentence in answer.sentences:
+        cites = "".join(f"[{cite}]" for cite in sentence.cites)
+        for citation in sentence.citations:
+            page = word("context.page", base.lang, page=citation.page) if citation.page else ""
+            where = {"title": citation.title, "speaker": citation.speaker, "day": citation.published_on, "page": page}
+            shown[f"  {cites} " + word("source", base.lang, quote=citation.quote, **where)] = None
         if not sentence.kept:
-            faults = flow(sentence.faults, base.lang)
+            faults = flow((fault_text(fault, base.lang) for fault in sentence.faults), base.lang)
             click.echo(word("prose.dropped", base.lang, text=sentence.text, faults=faults), err=True)
+    for line in shown:
+        click.echo(line)

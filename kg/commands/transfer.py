@@ -1,4 +1,4 @@
-"""`liantu dump`, `import` and `copy`: whole knowledge bases and existing graphs, out, in and across."""
+"""`liantu dump`, `import`, `links` and `copy`: whole knowledge bases and existing graphs, out, in and across."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import click
 
 from kg.commands.files import FileUnwritable, is_database, replacing
 from kg.commands.language import say, shown_lang, warn
-from kg.commands.options import Day, kb_option, opened, view_options
+from kg.commands.options import Day, confidence_option, kb_option, opened, view_options
 from kg.interop.copying import copy as copied
 from kg.interop.copying import verify
 from kg.interop.dumping import dump as dumped
+from kg.interop.exports.company_links import LINK_COLUMNS, RELATIONS, company_links
 from kg.interop.restoring import read_back, restore
 from kg.interop.rows.claims import Claims
 from kg.interop.rows.files import FORMATS, numbered_lines, whole_lines
@@ -134,6 +135,26 @@ def export(layout: str, out: Path, kb: Path, as_of: date | None, min_confidence:
         write(view, layout, out, min_confidence=min_confidence)
         if layout == "graphrag" and view.run() is None:
             warn("export.no_themes")
+
+
+@click.command()
+@view_options
+@confidence_option
+@click.option("--relation", multiple=True, type=click.Choice(RELATIONS), help="only these relations; default: all")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="file to write; default: standard output"
+)
+def links(kb: Path, as_of: date | None, min_confidence: float, relation: tuple[str, ...], output: Path | None) -> None:
+    """Write the links between companies as CSV: seller, buyer, product, share, stage, since when, with the sentence."""
+    from kg.interop.exports.content import ExportContent  # noqa: PLC0415 -- imported when called
+    from kg.interop.exports.tables import columns_of, write_rows  # noqa: PLC0415 -- imported when called
+
+    try:
+        with replacing(output) if output else _standard_output() as file, opened(kb, as_of) as view:
+            content = ExportContent(view, min_confidence=min_confidence)
+            write_rows(columns_of(*LINK_COLUMNS), company_links(content, relation or RELATIONS), file)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader closed the pipe, as `head` does
 
 
 @click.command()

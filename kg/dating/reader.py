@@ -58,10 +58,11 @@ class _Lead:
     offset: int | None = None
 
 
+_FREE = r"(?:(?<![\d.A-Za-z])|(?<=[一-鿿][AB])|(?<=-[SWUBPR]))"  # 万科A24Q1: a share class is no part of a number
 LEADS = (
-    _Lead("year", rf"(?<![\dA-Za-z])(?P<y>{YEAR})年(?![龄版]|期(?!间))", "2024年"),
-    _Lead("forecast year", rf"(?<![\d.A-Za-z])(?P<y>{YEAR}|\d\d)(?:[EF]|A(?!股)){NO_LETTER}", "2025E"),
-    _Lead("loose year", rf"(?<![\d.A-Za-z])(?P<loose>{YEAR}|\d\d)(?=[前首第一二三四上下全半QHW ])", "24Q3"),
+    _Lead("year", rf"(?<!\d)(?P<y>{YEAR})年(?![龄版]|期(?!间))", "2024年"),
+    _Lead("forecast year", rf"{_FREE}(?P<y>{YEAR}|\d\d)(?:[EF]|A(?!股)){NO_LETTER}", "2025E"),
+    _Lead("loose year", rf"{_FREE}(?P<loose>{YEAR}|\d\d)(?=[前首第一二三四上下全半QHW ])", "24Q3"),
     _Lead("short year", r"(?<![\dA-Za-z])(?P<short>\d\d)年", "24年"),
     _Lead("Chinese year", r"(?P<chinese>[一二][〇零○九][〇零○一二三四五六七八九]{2})年", "二〇二五年"),
     _Lead("this year", r"(?:今年|(?<![基样版])本年(?!期|限))", "今年", 0),

@@ -176,8 +176,13 @@ def fiscal_year_end(text: str) -> int:
     >>> fiscal_year_end("公司财年截至6月30日。"), fiscal_year_end("2024财年收入增长。")
     (6, 12)
     """
+    return stated_year_end(text) or _MONTHS_PER_YEAR
+
+
+def stated_year_end(text: str) -> int | None:
+    """Return the month in which a text states that fiscal years end; None if it states none or several."""
     found = {_month(match) for form in _FISCAL_YEAR_ENDS for match in form.finditer(text)}
-    return found.pop() if len(found) == 1 else _MONTHS_PER_YEAR
+    return found.pop() if len(found) == 1 else None
 
 
 def _month(match: re.Match[str]) -> int:

@@ -148,5 +148,11 @@ RELATIVE = (
         lambda f, _: periods.year(f.today.year),
     ),
     Form("year to date", r"(?<![A-Za-z])YTD(?![A-Za-z])|(?<!每)年初(?:以来|至今)", "YTD", _to_date),
+    Form(
+        "trailing twelve months",
+        r"(?<![A-Za-z（(])(?:TTM|LTM)(?=营业?收|收入|归母|扣非|净利|利润|现金流|口径)|滚动(?:12|十二)个月",
+        "滚动12个月",
+        lambda f, _: span(add_months(f.tomorrow, -12), f.tomorrow),
+    ),
     Form("day nearby", r"(?<![此之以目当说证表透提])(?P<r>[今昨明前])(?:天|日|晚)(?!头条|然气)", "昨日", _near_day),
 )

@@ -78,6 +78,12 @@ def _fiscal(frame: DateReference, g: Groups) -> Reading:
     return fiscal(found, frame.fiscal_year_end) if isinstance(found, Period) else found
 
 
+def _fiscal_year(frame: DateReference, g: Groups) -> Reading:
+    named = {"q": str(number_of(g["q"]))} if g.get("q") else {}
+    half = {"h": {"上": "1", "下": "2"}[g["part"]]} if g.get("part") else {}
+    return _fiscal(frame, {**g, **named, **half})
+
+
 def _reversed(_: DateReference, g: Groups) -> Reading:
     year = century(g["y"])
     if g.get("h"):
@@ -148,9 +154,10 @@ WRITTEN = (
     ),
     Form(
         "财年",
-        rf"{_FREE}(?P<y>{_YY})财年(?:第?(?P<q>[一二三四1-4])季度)?",
-        "2025财年",
-        lambda f, g: _fiscal(f, {**g, "q": str(number_of(g["q"])) if g.get("q") else ""}),
+        rf"{_FREE}(?P<y>{_YY})(?:财政?年度?|财务年度)(?:第?(?P<q>[一二三四1-4])(?:季度|财季|季)"
+        rf"| ?Q(?P<q2>[1-4]){NO_LETTER}| ?H(?P<h>[12]){NO_LETTER}|(?P<part>[上下])半年)?",
+        "2025财年Q3",
+        _fiscal_year,
     ),
     Form(
         "nQyy",

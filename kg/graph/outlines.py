@@ -80,11 +80,11 @@ class FactColumns(NamedTuple):
     ids: NDArray[np.bytes_]
 
     @staticmethod
-    def of(outlines: Iterable[Outline], min_confidence: float) -> FactColumns:
-        """Return outlines as columns."""
+    def of(outlines: Iterable[Outline], cuts: NDArray[np.float64]) -> FactColumns:
+        """Return outlines as columns; `cuts` are the least confidences by relation."""
         given = list(outlines)
         ends = np.array([outline.ends for outline in given], dtype=np.int64).reshape(-1, 3)
-        sure = [outline.live and outline.confidence >= min_confidence for outline in given]
+        sure = [outline.live and outline.confidence >= cuts[outline.ends[1]] for outline in given]
         ids = np.array([outline.id.encode() for outline in given], dtype=np.bytes_)
         return FactColumns(ends[:, 0], ends[:, 1], ends[:, 2], np.array(sure, dtype=np.bool_), ids)
 
@@ -131,8 +131,8 @@ class Outlines:
         later = (outline for ends, found in self._later.items() if node in (ends[0], ends[2]) for outline in found)
         return sorted([*self._read(rows), *later])
 
-    def stated(self, min_confidence: float) -> FactColumns:
-        """Return all facts as columns, in no order."""
+    def stated(self, cuts: NDArray[np.float64]) -> FactColumns:
+        """Return all facts as columns, in no order; `cuts` are the least confidences of sure ones by relation."""
         table, starts = self._table, self._table.evidence_ends[:-1]
         confidence, day = table.confidences[table.evidence_sure], table.document_day[table.evidence_document]
         seen = self._seen(np.arange(len(table.evidence_document)))
@@ -141,10 +141,10 @@ class Outlines:
         holds = np.where(table.stated != 0, table.start, first), np.where(table.stated != 0, table.end, OPEN_END)
         visible = (best >= 0) & self._bounds.overlapping(*holds)
         rows = np.flatnonzero(visible if self._lost is None else visible & ~self._lost)
-        sure = (best[rows] >= min_confidence) & (self._live[rows] | (table.negative[rows] != 0))
+        sure = (best[rows] >= cuts[table.relation[rows]]) & (self._live[rows] | (table.negative[rows] != 0))
         source, target = self._nodes[table.source[rows]], self._nodes[table.target[rows]]
         own = FactColumns(source, table.relation[rows], target, sure, table.fact_id[rows])
-        later = FactColumns.of((outline for found in self._later.values() for outline in found), min_confidence)
+        later = FactColumns.of((outline for found in self._later.values() for outline in found), cuts)
         return FactColumns(*[np.concatenate(pair) for pair in zip(own, later, strict=True)])
 
     @cached_property

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from kg.ids import digest
 from kg.llm.batch import chat_body
-from kg.llm.port import ContextOverflow, EndpointRefused, ModelError, ModelRefused, Reply, request_key
+from kg.llm.port import ContextOverflow, EmptyReply, EndpointRefused, ModelError, ModelRefused, Reply, request_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -112,7 +112,7 @@ class EndpointClient:
                         return last.reply
                     tries, empty = tries + 1, empty + last.empty
                     if empty >= _EMPTY_TRIES:
-                        raise ModelError(self._where, last.cause)
+                        raise EmptyReply(self._where, last.cause)
                     longest = min(_FIRST_PAUSE * 2 ** (tries - 1), _LONGEST_PAUSE)
                     wait = max(last.retry_after, jitter.uniform(longest / 2, longest))
                     if wait >= self.endpoint.timeout:

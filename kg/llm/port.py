@@ -27,6 +27,10 @@ class ModelRefused(ModelError):
     """A request that the model will not answer."""
 
 
+class EmptyReply(ModelError):
+    """A reply without an answer: empty, or reasoning only."""
+
+
 class EndpointRefused(ModelError):
     """An endpoint that would refuse every request: wrong key, unknown model, no credit."""
 

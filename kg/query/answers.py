@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from kg.query.ask.wire import answer_out
 from kg.query.browse.conversions import GraphAnswer
@@ -48,12 +48,13 @@ class EntityRef:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An entity in a picture. `layer` orders it: negative is upstream or a cause, 0 the topic."""
+    """An entity in a picture. `layer` orders it: negative is upstream or a cause, 0 the topic; `weak` as in `Link`."""
 
     entity: Entity
     layer: int = 0
     score: float = 0.0
     direction: int = 0
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Link:
     """All facts of one relation and sign between two entities; `source` is the facts' subject.
 
     The first fact speaks for all, and the first citation is one of its. `contested` is set when another live fact
-    between the same ends says the opposite.
+    between the same ends says the opposite; `weak` when its facts are below the cut of their relation.
     """
 
     source: str
@@ -73,6 +74,7 @@ class Link:
     facts: tuple[Fact, ...]
     citations: tuple[Citation, ...]
     contested: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,28 @@ class Exposure:
 
 
 @dataclass(frozen=True, slots=True)
+class Party:
+    """Someone whom the move of a factor touches: `sign` +1 gains, −1 pays; `reason` says why in words.
+
+    `basis` is stated (of this move), mirrored (of the opposite one, turned round) or inferred (from roles). `against`
+    are the facts that say the opposite; the latest view leads.
+    """
+
+    entity: Entity
+    sign: int
+    basis: Literal["stated", "mirrored", "inferred"]
+    reason: str
+    facts: tuple[Fact, ...]
+    citations: tuple[Citation, ...]
+    against: tuple[Citation, ...] = ()
+
+    @property
+    def contested(self) -> bool:
+        """Whether a source says the opposite."""
+        return bool(self.against)
+
+
+@dataclass(frozen=True, slots=True)
 class ImpactAnswer(GraphAnswer):
     """Signed paths that leave a factor (`forward`) or lead to an effect, the affected ranked, and counter-evidence."""
 
@@ -144,6 +168,7 @@ class ImpactAnswer(GraphAnswer):
     counter: tuple[Link, ...]
     graph: Subgraph
     exposed: tuple[Exposure, ...] = ()
+    parties: tuple[Party, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

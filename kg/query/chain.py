@@ -133,9 +133,9 @@ def _is_stage(session: QuerySession, index: int) -> bool:
 
 
 def _companies(session: QuerySession, layers: dict[int, int]) -> dict[int, list[Step]]:
-    """Return the strongest makers of each stage."""
+    """Return the strongest makers of each stage, weak ones included."""
     makers: dict[int, list[Step]] = defaultdict(list)
-    for step in session.expand(sorted(layers), _MAKERS, "in", limit=_COMPANIES * 3):
+    for step in session.expand(sorted(layers), _MAKERS, "in", limit=_COMPANIES * 3, weak=True):
         if session.graph.kinds[step.source] == Kind.COMPANY:
             makers[step.target].append(step)
     return makers
@@ -169,7 +169,8 @@ def _answer(
         nodes[index] = stage
         companies = []
         for company, weight, steps in shown.get(index, ()):
-            member = Node(session.entity(company), layers[index], round(weight, 4))
+            weak = all(step.weak for step in steps)
+            member = Node(session.entity(company), layers[index], round(weight, 4), weak=weak)
             companies.append(member)
             nodes.setdefault(company, member)
             used += steps
@@ -192,4 +193,4 @@ def _ranked(steps: list[Step]) -> list[tuple[int, float, list[Step]]]:
     for step in steps:
         grouped[step.source].append(step)
     rows = [(company, sum(step.weight for step in members), members) for company, members in grouped.items()]
-    return sorted(rows, key=lambda row: (-row[1], row[0]))
+    return sorted(rows, key=lambda row: (all(step.weak for step in row[2]), -row[1], row[0]))

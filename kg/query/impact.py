@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kg.errors import UnknownName
-from kg.model import Kind
+from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
-from kg.query.resolve import candidates, near_names
+from kg.query.exposure import indicator_polarity, parties_of
+from kg.query.resolve import factor, near_names, same_factor
 from kg.query.session import QuerySession, Step, spoken, subgraph
+from kg.query.wording import said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kg.graph.snapshot import Direction
     from kg.model import Entity, Fact
-    from kg.query.answers import Link
+    from kg.query.answers import Link, Party
     from kg.query.session import Step
     from kg.store.port import View
 
 
-_BURDENS = ("成本", "费用", "费用率", "库存", "亏损", "不良率", "不良贷款率", "负债率", "折旧")
 # What moves against the price of its product: nothing that is said of the product or its price answers for it.
-_AGAINST = (*_BURDENS, "供给", "供应", "产能", "产量", "存栏", "存栏量")
-_GAINS = (
-    *("需求", "销量", "收入", "毛利率", "净利率", "利润", "盈利", "盈利能力", "毛利", "价格", "景气度", "市占率"),
-    *("估值", "渗透率", "订单", "出货量", "装机量", "净息差", "销售额", "市场规模", "业绩", "价值量", "加工费", "roe"),
-    *("消费量", "出口量", "出口", "投资", "指数", "现金流", "交付量", "票房", "批价"),
+_AGAINST = (
+    *("成本", "费用", "费用率", "库存", "亏损", "不良率", "不良贷款率", "负债率", "折旧"),
+    *("供给", "供应", "产能", "产量", "存栏", "存栏量"),
 )
-
-
-def indicator_polarity(indicator: str) -> int:
-    """Return +1 where a rise is good for the owner, −1 where it is a burden, 0 where neither is sure.
-
-    Of supply, capacity and output more may be either.
-
-    >>> [indicator_polarity(name) for name in ("indicator:电池毛利率", "indicator:电池成本", "indicator:铜供给")]
-    [1, -1, 0]
-    """
-    if indicator.endswith(_BURDENS):
-        return -1
-    return 1 if indicator.endswith(_GAINS) else 0
 
 
 _EACH = 8
@@ -87,12 +73,9 @@ _HOPS = 4
 _NARROWER = 20
 _MOVES_WITH = "价格"  # a product without links of its own speaks through its price: 猪周期拐点 is a turn of 生猪价格
 _PATHS = 40
+_SCOPE = 2  # characters of a scope: 半导体 of 半导体出口管制
 _AFFECTED = 40
 _REVERSED = 0.7  # a fact said of a fall is weaker evidence about a rise
-_ABOUT = 0.8  # what is said of 电池成本 concerns 电池, at one remove
-_MAKER = 0.5  # and those who make it, at two
-_MAKERS_EACH = 5
-_MAKERS = ("produces", "operates", "belongs_to")
 _SUBJECTS = frozenset({Kind.INDUSTRY, Kind.COMPANY, Kind.PRODUCT, Kind.THEME, Kind.BUSINESS})
 _LISTED = frozenset({Kind.INDUSTRY, Kind.COMPANY})
 
@@ -127,22 +110,99 @@ def causes(view: View | QuerySession, effect: str, direction: int = 1, *, hops: 
 
 def _answer(view: View | QuerySession, name: str, direction: int, hops: int, *, forward: bool) -> ImpactAnswer:
     session = view if isinstance(view, QuerySession) else QuerySession(view)
-    topic, named, start = _start(session, name, forward=forward)
-    walks = _walk(session, start, direction, min(max(hops, 1), _HOPS), named=named, forward=forward)
-    steps = {step for walk in walks for step in walk.steps}
-    made = session.links(steps)
+    meant = factor(session, name)
+    if not meant.entities:
+        raise UnknownName(name, near_names(session, name))
+    direction *= meant.sign
+    topic = meant.entities[0]
+    named, start = _start(session, meant.entities, forward=forward)
+    # what is known of a wider event only within a scope leads no further
+    begin = [] if meant.scope else start
+    walks = _walk(session, begin, direction, min(max(hops, 1), _HOPS), named=named, forward=forward)
+    made = session.links({step for walk in walks for step in walk.steps})
     links = {(link.source, link.target, link.relation, link.sign): link for link in made}
-    paths = tuple(_distinct(_path(session, walk, links, forward=forward) for walk in walks))[:_PATHS]
-    affected, extra = _affected(session, walks, forward=forward)
-    nodes = _nodes(session, start, walks, forward=forward)
-    nodes += _beside(session, nodes, extra, [*_products(session, extra), *affected], side=1 if forward else -1)
-    drawn = [*made, *session.links(extra)]
+    walked = [(walk, _path(session, walk, links, forward=forward)) for walk in walks]
+    sound = [(walk, path) for walk, path in walked if _holds(path, walk, direction, forward=forward)]
+    paths = tuple(_distinct(path for _, path in sound))[:_PATHS]
+    used = {id(link): link for path in paths for link in path.links}
+    parties = parties_of(session, _factor(session, named, meant.scope), direction)[:_AFFECTED] if forward else []
+    nodes = _nodes(session, start, [walk for walk, _ in sound], forward=forward)
+    drawn = [*used.values(), *_party_links(session, parties)]
+    nodes += _beside(session, nodes, parties, drawn)
     tied = {end for link in drawn for end in (link.source, link.target)}
     graph = subgraph([node for node in nodes if node.entity.id in tied], drawn)
-    counter = tuple(_counter(session, made))
     own = session.index(topic.id)
     near = exposures(session, [*start, *([] if own is None else [own])]) if forward else ()
-    return ImpactAnswer(topic, direction, forward, paths, tuple(affected[:_AFFECTED]), counter, graph, near)
+    affected = [Node(party.entity, 0, 1.0, party.sign) for party in parties if party.entity.kind in _LISTED]
+    counter = tuple(_counter(session, used.values()))
+    return ImpactAnswer(topic, direction, forward, paths, tuple(affected), counter, graph, near, tuple(parties))
+
+
+def _holds(path: Path, walk: _Walk, direction: int, *, forward: bool) -> bool:
+    """Whether each link of a path is stated of the move it is walked in, or may be turned round.
+
+    Only what is asserted without a condition of two ends that both move can be turned round: that a cut lifts a price
+    does not mean that no cut lowers it.
+    """
+    move = direction if forward else walk.direction
+    for link in path.links:
+        if said_of(link, move) is None and not any(_turns(fact) for fact in link.facts):
+            return False
+        move *= link.sign
+    return True
+
+
+def _turns(fact: Fact) -> bool:
+    moves = {fact.qualifier("cause_direction"), fact.qualifier("effect_direction")}
+    return fact.modality is Modality.ASSERTED and moves <= {"up", "down"}
+
+
+def _factor(session: QuerySession, named: Sequence[int], scope: str) -> dict[Entity, str]:
+    """Return the entities that a factor's name means, each with the scope in which it does, "" for any.
+
+    A thing stands for its price, 碳酸锂价格 and 锂价格 are one, 半导体出口管制 for what is said of
+    出口管制 where 半导体 is spoken of.
+    """
+    found = {session.entity(index): scope for index in named}
+    for entity in list(found):
+        names = sorted(same_factor(entity.name))
+        if entity.kind in {Kind.PRODUCT, Kind.INDUSTRY}:
+            names.append(entity.name + _MOVES_WITH)
+        found |= {each: "" for name in names for each in session.view.named(name) if each.kind == Kind.INDICATOR}
+        if entity.kind in {Kind.EVENT, Kind.POLICY}:
+            for at in range(_SCOPE, len(entity.name) - _SCOPE):
+                wider = [
+                    each for each in session.view.named(entity.name[at:]) if each.kind in {Kind.EVENT, Kind.POLICY}
+                ]
+                found |= {each: entity.name[:at] for each in wider if each not in found}
+    return found
+
+
+def _party_links(session: QuerySession, parties: Sequence[Party]) -> list[Link]:
+    grouped: dict[tuple[str, str, str, int], dict[str, Fact]] = defaultdict(dict)
+    for fact in (fact for party in parties for fact in party.facts):
+        grouped[fact.subject, fact.object, fact.relation, fact.sign][fact.id] = fact
+    return [
+        session.link(list(facts.values()), sum(fact.witnesses * fact.confidence for fact in facts.values()))
+        for _, facts in sorted(grouped.items())
+    ]
+
+
+def _beside(
+    session: QuerySession, nodes: Sequence[Node], parties: Sequence[Party], links: Sequence[Link]
+) -> list[Node]:
+    """Return the parties and what ties them to the factor as nodes, one step behind what they are linked from."""
+    layer = {node.entity.id: node.layer for node in nodes}
+    signs = {party.entity.id: party.sign for party in parties}
+    ends = [end for link in links for end in (link.source, link.target) if end not in layer]
+    session.meet_all(ends)
+    fresh = []
+    for end in dict.fromkeys(ends):
+        before = [layer[link.source] for link in links if link.target == end and link.source in layer]
+        entity = session.known(end)
+        if entity:
+            fresh.append(Node(entity, max(before, default=1) + 1, 0.5, signs.get(end, 0)))
+    return fresh
 
 
 def _counter(session: QuerySession, links: Iterable[Link]) -> Iterator[Link]:
@@ -159,16 +219,13 @@ def _counter(session: QuerySession, links: Iterable[Link]) -> Iterator[Link]:
             yield session.link(sorted(facts.values(), key=spoken), weight)
 
 
-def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, list[int], list[int]]:
-    """Return the topic, the rows that the name means, and those where the walk begins.
+def _start(session: QuerySession, found: Sequence[Entity], *, forward: bool) -> tuple[list[int], list[int]]:
+    """Return the rows that a name means, and those where the walk begins.
 
     Every reading of the name counts, and its narrower kinds (电池级碳酸锂价格 for 碳酸锂价格). A measure without links
     of its own, unless it moves against the price, speaks through its product and that product's price; a trade or
     product speaks through its price, demand and other gains too.
     """
-    found = candidates(session, name)
-    if not found:
-        raise UnknownName(name, near_names(session, name))
     rows = [
         index for entity in (*found, *_narrower(session, found[0])) if (index := session.index(entity.id)) is not None
     ]
@@ -194,8 +251,8 @@ def _start(session: QuerySession, name: str, *, forward: bool) -> tuple[Entity, 
         steps = session.expand(sorted(set(group)), ("affects",), direction, limit=_BREADTH)
         moving = sorted({step.source if forward else step.target for step in steps})
         if moving:
-            return found[0], rows, moving
-    return found[0], rows, sorted(set(rows))
+            return rows, moving
+    return rows, sorted(set(rows))
 
 
 def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
@@ -222,7 +279,7 @@ def _walk(
             _longer(walk, step, forward=forward)
             for walk in beam
             for step in edges[walk.nodes[-1]]
-            if (step.target if forward else step.source) not in (*start, *named, *walk.nodes)
+            if step.sign and (step.target if forward else step.source) not in (*start, *named, *walk.nodes)
         ]
         beam = sorted(grown, key=lambda walk: (-walk.weight, walk.nodes))[:_BEAM]
         found += beam
@@ -260,58 +317,6 @@ def _distinct(paths: Iterable[Path]) -> Iterator[Path]:
         if key not in seen:
             seen.add(key)
             yield path
-
-
-def _affected(session: QuerySession, walks: Sequence[_Walk], *, forward: bool) -> tuple[list[Node], list[Step]]:
-    """Rank the industries and companies at the ends: themselves, through an indicator about them, or as makers."""
-    pull: dict[int, float] = defaultdict(float)
-    for walk in walks:
-        end, force = walk.nodes[-1], walk.direction * walk.weight
-        about = session.graph.about_target(end)
-        for index, share in ((end, 1.0), (about, _ABOUT * indicator_polarity(session.graph.entity_ids[end]))):
-            if index is not None and index not in walk.nodes[:-1] and session.graph.kinds[index] in _SUBJECTS:
-                pull[index] += force * share
-    extra: list[Step] = []
-    if forward:
-        made = [index for index in pull if session.graph.kinds[index] not in _LISTED]
-        direct = set(pull)
-        for step in session.expand(sorted(made), _MAKERS, "in", limit=_MAKERS_EACH):
-            if session.graph.kinds[step.source] == Kind.COMPANY:
-                extra.append(step)
-                if step.source not in direct:
-                    pull[step.source] += pull[step.target] * _MAKER
-    kinds = session.graph.kinds
-    ranked = sorted(
-        (i for i in pull if kinds[i] in _LISTED and pull[i]), key=lambda i: (kinds[i] == Kind.COMPANY, -abs(pull[i]), i)
-    )
-    session.meet(ranked)
-    rows = [Node(session.entity(index), 0, round(abs(pull[index]), 4), _sign(pull[index])) for index in ranked]
-    return rows, extra
-
-
-def _products(session: QuerySession, makes: Sequence[Step]) -> list[Node]:
-    """Return what the makers make: without it their links would hang in the air."""
-    weights: dict[int, float] = {}
-    for step in makes:
-        weights[step.target] = max(weights.get(step.target, 0.0), round(step.weight, 4))
-    return [Node(session.entity(index), 0, weight) for index, weight in sorted(weights.items())]
-
-
-def _beside(
-    session: QuerySession, nodes: Sequence[Node], makes: Sequence[Step], ends: Sequence[Node], *, side: int
-) -> list[Node]:
-    """Place products and their makers one step behind the indicator that concerns them."""
-    depth = {node.entity.id: abs(node.layer) for node in nodes}
-    ids = session.graph.entity_ids
-    last = max(depth.values(), default=0) + 1
-    spots: dict[str, int] = {}
-    for step in sorted(makes, key=lambda step: step.target):
-        product, maker = ids[step.target], ids[step.source]
-        about = [depth[node.entity.id] + 1 for node in nodes if node.entity.about == product]
-        spots[product] = depth.get(product, min(about, default=last))
-        spots[maker] = min(spots.get(maker, last), spots[product])
-    fresh = {node.entity.id: node for node in ends if node.entity.id not in depth}
-    return [replace(node, layer=side * spots.get(name, last)) for name, node in fresh.items()]
 
 
 def _nodes(session: QuerySession, start: Sequence[int], walks: Sequence[_Walk], *, forward: bool) -> list[Node]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kg.model import ValueClass
 from kg.query.answers import Citation, Passage
+from kg.securities.codes import find_codes, parse_code
 from kg.store.word_search import terms
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kg.store.port import View
 
+_BARE_CODE = re.compile(r"(?<![0-9A-Za-z.])\d{5,6}(?![0-9A-Za-z.%％亿万千吨元股台辆个家户套])")  # no amount
+_MOST_CODES, _MOST_NAMES = 5, 3
 _QUOTE = 160
 _QUERY = 1000  # characters of a query that are looked for
 _LOOKED_AT = 3  # times as many by words as are wanted, for the class to choose from
@@ -37,9 +43,10 @@ _EMPTY = frozenset(
 def passages(view: View, query: str, *, limit: int = 10) -> list[Passage]:
     """Return up to `limit` passages, best first: BM25 over words, times the worth of a passage's class.
 
-    Words that only make a sentence do not count: a text is not about 「火星的天气」 because it holds a 「的」.
+    Words that only make a sentence do not count: a text is not about 「火星的天气」 because it holds a 「的」. A
+    securities code stands for the names of its entity too.
     """
-    wanted = informative_words(query[:_QUERY])
+    wanted = informative_words(" ".join((query[:_QUERY], *_names_of_codes(view, query[:_QUERY]))))
     by_words = view.search(" ".join(wanted), _LOOKED_AT * limit) if wanted else []
     weighed = [(chunk, score * WORTH[chunk.value_class]) for chunk, score in by_words]
     found = sorted(weighed, key=lambda each: -each[1])[: max(limit, 0)]  # stable: equals stay as the store ranks them
@@ -49,6 +56,18 @@ def passages(view: View, query: str, *, limit: int = 10) -> list[Passage]:
         for chunk, score in found
         if (document := documents.get(chunk.document))
     ]
+
+
+def _names_of_codes(view: View, query: str) -> Iterator[str]:
+    """Yield the names of the entities whose securities codes a query contains: 600519, SH600519, 700 HK, NVDA.O."""
+    spans = {(start, end): code for start, end, code in find_codes(query)}
+    for match in _BARE_CODE.finditer(query):
+        code = parse_code(match[0])
+        if code and not any(start <= match.start() and match.end() <= end for start, end in spans):
+            spans[match.span()] = code
+    for code in list(dict.fromkeys(spans.values()))[:_MOST_CODES]:
+        for entity in view.named(str(code)):
+            yield from dict.fromkeys((entity.name, *(alias.name for alias in entity.aliases[:_MOST_NAMES])))
 
 
 def informative_words(text: str) -> list[str]:

@@ -13,13 +13,14 @@ from kg.query.session import QuerySession, subgraph
 if TYPE_CHECKING:
     from kg.graph.outlines import Claim, Outline
     from kg.model import Entity, Fact
+    from kg.query.answers import Link
     from kg.store.port import View
 
 _PER_RELATION = 20
 
 
 def profile(view: View | QuerySession, name: str) -> ProfileAnswer:
-    """Return what is known of an entity: up to twenty links a relation, strongest first.
+    """Return what is known of an entity: up to twenty links a relation and end, by share, then the strongest first.
 
     Raises:
         UnknownName: when the name is unknown in the view.
@@ -35,6 +36,7 @@ def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
     session.read_facts({session.triple(ends) for _, (ends, _, _) in strongest})
     grouped = ((weight, _facts(session, claim)) for weight, claim in strongest)
     links = [session.link(sorted(facts, key=_newest), weight) for weight, facts in grouped if facts]
+    links.sort(key=lambda link: (*group_of(session, entity.id, link), -_share(link)))  # the strongest of equals first
     session.meet_all(end for link in links for end in (link.source, link.target))
     nodes = {entity.id: Node(entity, 0, 2.0 + len(links))}
     for link in links:
@@ -45,22 +47,36 @@ def profile_of(session: QuerySession, entity: Entity) -> ProfileAnswer:
     return ProfileAnswer(entity, tuple(links), subgraph(nodes.values(), links))
 
 
+def group_of(session: QuerySession, entity_id: str, link: Link) -> tuple[int, bool]:
+    """Return the group of a link in a profile: its relation, and whether the entity is its object (its suppliers)."""
+    order = list(session.words.relations)
+    return order.index(link.relation), link.source != entity_id and not session.words[link.relation].symmetric
+
+
+def _share(link: Link) -> float:
+    """Return the largest share of revenue or cost that a link's facts give."""
+    shares = (fact.qualifier(name) for fact in link.facts for name in ("revenue_share", "cost_share"))
+    return max((float(share) for share in shares if share), default=0.0)
+
+
 def _by_relation(session: QuerySession, entity_id: str) -> list[list[Outline]]:
-    """Return the live facts of an entity by relation, in the order of the vocabulary."""
-    found: dict[int, list[Outline]] = defaultdict(list)
+    """Return the live facts of an entity by relation and end, in the order of the vocabulary."""
+    node = session.index(entity_id)
+    found: dict[tuple[int, bool], list[Outline]] = defaultdict(list)
     for outline in session.outlines_at(entity_id):
         if outline.live:
-            found[outline.ends[1]].append(outline)
-    return [found[number] for number in sorted(found)]
+            found[outline.ends[1], outline.ends[0] != node].append(outline)
+    return [found[group] for group in sorted(found)]
 
 
 def _strongest(session: QuerySession, said: list[Outline]) -> list[tuple[float, Claim]]:
-    """Return what the facts of one relation claim, the most witnessed first; a denial is a claim of its own."""
+    """Return what the facts of one relation claim, the most witnessed first, weak ones last; a denial is a claim."""
     weights: dict[Claim, list[float]] = defaultdict(list)
-    for outline in session.sure(said):
+    sure = {outline.claim for outline in session.sure(said)}
+    for outline in session.sure(said, weak=True):
         weights[outline.claim].append(outline.witnesses * outline.confidence)
-    ranked = sorted((-sum(each), claim) for claim, each in weights.items())
-    return [(-weight, claim) for weight, claim in ranked[:_PER_RELATION]]
+    ranked = sorted((claim not in sure, -sum(each), claim) for claim, each in weights.items())
+    return [(-weight, claim) for _, weight, claim in ranked[:_PER_RELATION]]
 
 
 def _facts(session: QuerySession, claim: Claim) -> list[Fact]:

@@ -10,12 +10,14 @@ from rapidfuzz import fuzz, process
 
 from kg.errors import UnknownName
 from kg.ids import normal_name
+from kg.model import Kind
+from kg.query.ask.lexicon import lexicon
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kg.model import Entity, Kind
+    from kg.model import Entity
     from kg.query.answers import EntityRef
     from kg.query.session import QuerySession
 
@@ -23,6 +25,9 @@ _QUESTION = 300  # characters of a question that are looked through for names
 _ENDINGS = ("产业链", "产业", "行业", "板块", "概念", "公司", "市场", "上市公司", "领域", "赛道")
 _BARE_CODE = re.compile(r"\d{6}")
 _EXCHANGES = ("SH", "SZ", "BJ")
+_PRICE = "价"
+_HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
+_PRICED = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _NEAR = 5
 _NEAR_SCORE = 60
 _LONGEST_NAME, _SHORTEST_NAME = 16, 2
@@ -38,7 +43,10 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NameCandidate:
-    """An entity that a name may mean, and why: `id`, `code`, `name`, `alias`, or `ending` (产业链 was left off)."""
+    """An entity that a name may mean, and why: `id`, `code`, `name`, `alias`, `spoken` (铜价), or `ending`.
+
+    With `ending`, a word such as 产业链 was left off.
+    """
 
     entity: EntityRef
     reason: str
@@ -70,24 +78,81 @@ def _reason(entity: Entity, text: str) -> str:
         return "code"
     if folded == normal_name(entity.name):
         return "name"
-    return "alias" if folded in {normal_name(alias.name) for alias in entity.aliases} else "ending"
+    if folded in {normal_name(alias.name) for alias in entity.aliases}:
+        return "alias"
+    return "spoken" if entity.name in spellings(text.strip()) else "ending"
 
 
 def candidates(session: QuerySession, text: str) -> list[Entity]:
-    """Return the entities with this name, most connected first; an ending such as 产业链 may be left off."""
+    """Return the entities with this name, as people say it, most connected first; an ending may be left off."""
     name = text.strip()
     known = session.view.entity(name)
     if known:
         return [known]
     for spelling in (
         *(f"{name}.{exchange}" for exchange in _EXCHANGES if _BARE_CODE.fullmatch(name)),
-        name,
+        *spellings(name),
         *(name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending) and name != ending),
     ):
         found = session.view.named(spelling)
         if found:
             return sorted(found, key=lambda entity: (-degree_of(session, entity), entity.id))
     return []
+
+
+def spellings(name: str) -> Iterator[str]:
+    """Yield a name as written, then what people mean by it: 国际油价 is 原油价格, 宁王 is 宁德时代.
+
+    >>> list(spellings("锌价"))
+    ['锌价', '锌价格']
+    """
+    yield name
+    yield from lexicon().spoken.get(name.lower(), ())
+    if name.endswith(_PRICE) and len(name) > len(_PRICE):
+        yield f"{name}格"
+
+
+def _of_price(session: QuerySession, name: str) -> list[Entity]:
+    """Return the thing whose price a name is, where the base has no fact of the price itself."""
+    thing = name.removesuffix("格").removesuffix(_PRICE)
+    return [each for each in candidates(session, thing) if each.kind in _PRICED] if thing != name else []
+
+
+def same_factor(name: str) -> frozenset[str]:
+    """Return the names that mean one factor with this one: 碳酸锂价格 and 锂价格 are both 锂价."""
+    groups = [meant for meant in lexicon().spoken.values() if name in meant]
+    return frozenset(other for meant in groups for other in meant)
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """What a factor's name may mean, the sign of the move that it states, and what narrows it.
+
+    利率下行 is 利率 with sign −1, 半导体出口管制 where the base has only 出口管制 is that in the scope 半导体.
+    """
+
+    entities: tuple[Entity, ...]
+    sign: int = 1
+    scope: str = ""
+
+
+def factor(session: QuerySession, text: str) -> Factor:
+    """Return the factor that a name means, without entities where it means none."""
+    name = text.strip()
+    found = candidates(session, name) or _of_price(session, name)
+    move = lexicon().moved.search(name)
+    if found or not move:
+        return Factor(tuple(found)) if found else _scoped(session, name)
+    stem = name[: move.start()]
+    return Factor(tuple(candidates(session, stem) or _of_price(session, stem)), -1 if move["down"] else 1)
+
+
+def _scoped(session: QuerySession, name: str) -> Factor:
+    for at in range(_SHORTEST_NAME, len(name) - _SHORTEST_NAME + 1):
+        found = tuple(each for each in session.view.named(name[at:]) if each.kind in _HAPPENS)
+        if found:
+            return Factor(found, scope=name[:at])
+    return Factor(())
 
 
 def resolve(session: QuerySession, text: str, *, kinds: Sequence[Kind] = ()) -> Entity:
@@ -120,7 +185,8 @@ def names_in(session: QuerySession, question: str) -> list[Named]:
     for start, end in _windows(text):
         if any(start < named.end and named.start < end for named in taken):
             continue
-        found = session.view.named(text[start:end])
+        names = spellings(text[start:end]) if text[end - 1] == _PRICE else [text[start:end]]
+        found = next((known for name in names if (known := session.view.named(name))), None)
         if found:
             taken.append(Named(start, end, min(found, key=lambda entity: (-degree_of(session, entity), entity.id))))
     return sorted(taken, key=lambda named: named.start)

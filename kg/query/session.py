@@ -54,13 +54,16 @@ class Step:
     fact: int
     cause: int
     effect: int
+    weak: bool = False
 
 
 class QuerySession:
     """A view made ready for questions; build one and ask it as often as wanted.
 
-    Facts below `min_confidence` carry no answer; `below` counts those that were met and left out. `vectors` finds
-    passages by vectors; None where the base has no index of them. `shelf` keeps filings ready for further sessions.
+    The usual `min_confidence` stands for the cut of each relation in relations.yaml; any other is the cut of all. Facts
+    below the cut carry no answer; some are shown as weak where a question asks for them, unless `weak` is off. `below`
+    counts those that were met and left out. `vectors` finds passages by vectors; None where the base has no index of
+    them. `shelf` keeps filings ready for further sessions.
     """
 
     def __init__(
@@ -70,11 +73,12 @@ class QuerySession:
         lang: Lang = "zh",
         min_confidence: float = ANSWERED,
         vectors: VectorSearch | None = None,
+        weak: bool = True,
         shelf: FilingShelf | None = None,
     ) -> None:
         self.view: View = view
         self.lang, self.min_confidence, self.vectors = lang, min_confidence, vectors
-        self._shelf = shelf or FilingShelf()
+        self.weak, self._shelf = weak, shelf or FilingShelf()
         self._below: set[str] = set()
         self.words: Vocabulary = vocabulary()
         self._entities: dict[str, Entity | None] = {}
@@ -87,8 +91,14 @@ class QuerySession:
     def earlier(self, as_of: date) -> QuerySession:
         """Return a session on the same state of the base as of a day."""
         view = self.view.until(as_of)
-        shelf = FilingShelf(self._shelf.tables)
-        return QuerySession(view, lang=self.lang, min_confidence=self.min_confidence, vectors=self.vectors, shelf=shelf)
+        return QuerySession(
+            view,
+            lang=self.lang,
+            min_confidence=self.min_confidence,
+            vectors=self.vectors,
+            weak=self.weak,
+            shelf=FilingShelf(self._shelf.tables),
+        )
 
     @cached_property
     def filings(self) -> FilingIndex:
@@ -156,21 +166,26 @@ class QuerySession:
         return self._nodes[entity_id]
 
     def expand(
-        self, frontier: Sequence[int], relations: Sequence[str], direction: Direction, *, limit: int
+        self, frontier: Sequence[int], relations: Sequence[str], direction: Direction, *, limit: int, weak: bool = False
     ) -> list[Step]:
-        """Return the strongest edges of each node of the frontier, as steps (DESIGN §6)."""
+        """Return the strongest edges of each node of the frontier, as steps (DESIGN §6); `weak` ones only if asked."""
         if not len(frontier):
             return []
         edges = self.graph.expand(np.asarray(frontier, dtype=np.int64), relations, direction, limit_per_node=limit)
-        return self._confident(self.steps(edges))
+        return self._confident(self.steps(edges), weak=weak)
 
-    def _confident(self, steps: list[Step]) -> list[Step]:
-        """Drop the steps whose fact is below the confidence that an answer asks for."""
+    def _confident(self, steps: list[Step], *, weak: bool) -> list[Step]:
+        """Drop the steps whose fact is below the confidence that an answer asks for, and mark the weak ones."""
         numbers = self._relation_numbers
         ends = {(step.source, numbers[step.relation], step.target) for step in steps}
         found = self.outlines_between(ends)
-        sure = {outline.claim for outline in self.sure(outline for each in ends for outline in found[each])}
-        return [step for step in steps if ((step.source, numbers[step.relation], step.target), step.sign, True) in sure]
+        outlines = [outline for each in ends for outline in found[each]]
+        shown = {outline.claim for outline in self.sure(outlines, weak=weak)}
+        sure = {outline.claim for outline in self.sure(outlines)} if weak else shown
+        claims = [((step.source, numbers[step.relation], step.target), step.sign, True) for step in steps]
+        return [
+            replace(step, weak=claim not in sure) for step, claim in zip(steps, claims, strict=True) if claim in shown
+        ]
 
     @cached_property
     def _relation_numbers(self) -> dict[str, int]:
@@ -211,31 +226,43 @@ class QuerySession:
             if source is not None and target is not None
         ]
 
-    def sure(self, outlines: Iterable[Outline]) -> list[Outline]:
+    def sure(self, outlines: Iterable[Outline], *, weak: bool = False) -> list[Outline]:
         """Return the outlines of facts that are sure enough for an answer, and count the others.
 
         What several documents state of the same ends is as sure as that one of them at least was read right.
         """
-        found = list(outlines)
-        sure = self._sure_claims((outline.id, outline.claim, outline.doubts) for outline in found)
+        found, names = list(outlines), self.graph.relation_names
+        given = ((outline.id, outline.claim, names[outline.ends[1]], outline.doubts) for outline in found)
+        sure = self._sure_claims(given, weak=weak)
         return [outline for outline in found if outline.claim in sure]
 
-    def confident(self, facts: Iterable[Fact]) -> list[Fact]:
+    def confident(self, facts: Iterable[Fact], *, weak: bool = False) -> list[Fact]:
         """Return the facts that are sure enough for an answer, and count the others, as `sure` does."""
         found = list(facts)
-        sure = self._sure_claims((fact.id, _claimed(fact), doubts_of(fact)) for fact in found)
+        given = ((fact.id, _claimed(fact), fact.relation, doubts_of(fact)) for fact in found)
+        sure = self._sure_claims(given, weak=weak)
         return [fact for fact in found if _claimed(fact) in sure]
 
-    def _sure_claims(self, said: Iterable[tuple[str, Hashable, Doubts]]) -> set[Hashable]:
+    def _sure_claims(self, said: Iterable[tuple[str, Hashable, str, Doubts]], *, weak: bool) -> set[Hashable]:
         """Return the claims that are sure enough, and count the facts of the others."""
         doubts: dict[Hashable, list[tuple[object, float]]] = defaultdict(list)
         facts: dict[Hashable, list[str]] = defaultdict(list)
-        for fact, claim, doubt in said:
+        cuts: dict[Hashable, float] = {}
+        for fact, claim, relation, doubt in said:
             doubts[claim] += doubt
             facts[claim].append(fact)
-        sure = {claim for claim, each in doubts.items() if _certainty(each) >= self.min_confidence}
+            cuts[claim] = self.cut(relation, weak=weak)
+        sure = {claim for claim, each in doubts.items() if _certainty(each) >= cuts[claim]}
         self._below.update(fact for claim, ids in facts.items() if claim not in sure for fact in ids)
+        self._below.difference_update(fact for claim in sure for fact in facts[claim])
         return sure
+
+    def cut(self, relation: str, *, weak: bool = False) -> float:
+        """Return the least confidence of the facts of a relation that an answer rests on, or shows as `weak`."""
+        known = self.words.relations.get(relation)
+        if known is None or self.min_confidence != ANSWERED:
+            return self.min_confidence
+        return known.weak if weak and self.weak else known.cut
 
     def certainty(self, facts: Iterable[Fact]) -> float:
         """Return the probability, rounded, that at least one document of facts that claim the same was read right."""
@@ -302,15 +329,18 @@ class QuerySession:
             facts=tuple(facts),
             citations=tuple(self.citations(facts, _CITATIONS_PER_LINK)),
             contested=any(self.opposing(fact) for fact in facts),
+            weak=self.certainty(facts) < self.cut(first.relation),
         )
 
     def opposing(self, fact: Fact) -> list[Fact]:
-        """Return the live facts that cannot hold together with this one: of the other sign or value, or a denial."""
+        """Return the sure live facts that cannot hold with this one: of the other sign or value, or a denial."""
         if fact.relation not in self.words.relations or rivals_share_one_end(fact.relation, self.words):
-            return contradicting(self.view, fact, self.words)
-        triple = fact.subject, fact.relation, fact.object
-        self.read_facts({triple})
-        return opposing(fact, self._facts[triple], self.words)
+            found = contradicting(self.view, fact, self.words)
+        else:
+            triple = fact.subject, fact.relation, fact.object
+            self.read_facts({triple})
+            found = opposing(fact, self._facts[triple], self.words)
+        return [other for other in found if other.confidence >= self.cut(other.relation)]
 
     def read_facts(self, triples: Collection[Triple]) -> None:
         """Read all facts between some ends in one call, opposing ones included."""

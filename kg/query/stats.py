@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
+    from numpy.typing import NDArray
+
     from kg.graph.outlines import FactColumns
     from kg.model import Entity
     from kg.query.session import QuerySession
@@ -52,7 +54,7 @@ def stats(session: QuerySession) -> BaseStats:
     """Describe the base of a session."""
     heads = list(session.view.documents())
     columns = session.graph.outlines
-    counted = _of_facts(session) if columns is None else _of_columns(session, columns.stated(session.min_confidence))
+    counted = _of_facts(session) if columns is None else _of_columns(session, columns.stated(_cuts(session)))
     names: list[Entity] = []
     known = {entity.id: entity for entity in session.view.entities(ids=counted.busiest)}
     for kind, count in _MAIN.items():
@@ -116,10 +118,15 @@ def _of_columns(session: QuerySession, stated: FactColumns) -> _Counted:
     )
 
 
+def _cuts(session: QuerySession) -> NDArray[np.float64]:
+    """Return the cut of each relation, by its number."""
+    return np.array([session.cut(name) for name in session.graph.relation_names])
+
+
 def _of_facts(session: QuerySession) -> _Counted:
     """Count facts one by one, for a store without columns."""
     facts = list(session.view.facts())
-    sure = [fact for fact in facts if fact.confidence >= session.min_confidence and not fact.superseded_by]
+    sure = [fact for fact in facts if fact.confidence >= session.cut(fact.relation) and not fact.superseded_by]
     touched: Counter[str] = Counter(end for fact in sure for end in (fact.subject, fact.object))
     first: dict[str, dict[str, str]] = {relation: {} for relation in _QUESTIONS}
     shared = {relation: Counter[str]() for relation in _QUESTIONS}

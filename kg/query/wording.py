@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
     from kg.model import Entity, Fact, Value
-    from kg.query.answers import Citation, Link, Path
+    from kg.query.answers import Citation, Link, Party, Path
     from kg.query.session import QuerySession
 
 ROLES = ("maker", "upstream", "downstream", "user")
@@ -150,6 +150,14 @@ def claim_text(session: QuerySession, fact: Fact) -> str:
     return f"{body}{denied}{certainty}{valid}"
 
 
+def group_text(session: QuerySession, relation: str, *, incoming: bool) -> str:
+    """Return the heading of the links that leave an entity (客户), or that come in (供应商)."""
+    if relation in _GROUPED:
+        return word(f"group.{relation}.{'in' if incoming else 'out'}", session.lang)
+    words = session.words[relation]
+    return (words.inverse if incoming else words.wording)[session.lang]
+
+
 def flow(parts: Iterable[str], lang: Lang) -> str:
     """Return sentences as one line."""
     return word("sentences", lang).join(parts)
@@ -213,6 +221,12 @@ def coded(entity: Entity, lang: Lang) -> str:
     return word("coded", lang, name=entity.name, code=entity.codes[0]) if entity.codes else entity.name
 
 
+def party_text(party: Party, lang: Lang) -> str:
+    """Return a party with its code and why it gains or pays: 已述, or 推断：生产碳酸锂; and whether views differ."""
+    reason = party.reason if party.basis != "inferred" else word("exposure.inferred", lang, reason=party.reason)
+    return coded(party.entity, lang) + noted(reason, lang) + (word("print.contested", lang) if party.contested else "")
+
+
 def behind(name: str, said: str, lang: Lang) -> str:
     """Return a name with what is said of it: 价格上升, price rises."""
     return name + said if lang == "zh" or not said or said.startswith(" ") else f"{name} {said}"
@@ -252,7 +266,8 @@ def _moves(entity_id: str, direction: str, lang: Lang) -> str:
 def _reports(session: QuerySession, fact: Fact, first: str, second: str) -> str:
     owner = first if first not in second else ""
     owned = behind(owner, second, session.lang) if owner else second
-    return f"{owned}{scoped(fact, 'scope', session.lang)} {value_text(fact.value, session.lang)}"
+    value = value_text(fact.value, session.lang, bound=fact.qualifier("bound") or "")
+    return f"{owned}{scoped(fact, 'scope', session.lang)} {value}"
 
 
 def _rates(session: QuerySession, fact: Fact, first: str, second: str) -> str:
@@ -276,9 +291,20 @@ def _related(session: QuerySession, fact: Fact, first: str, second: str) -> str:
     body = f"{first} {wording.replace('…', f' {second} ')}" if "…" in wording else f"{first} {wording} {second}"
     share = noted(value_text(fact.value, lang), lang) if fact.value else ""
     product = f"{word('colon', lang)}{fact.qualifier('product')}" if fact.qualifier("product") else ""
-    return f"{body}{share}{product}"
+    return f"{body}{share}{product}{_terms(fact, lang)}"
 
 
+def _terms(fact: Fact, lang: Lang) -> str:
+    """Return the share and the stage of a supply."""
+    part = fact.qualifier("revenue_share"), fact.qualifier("cost_share")
+    terms = [word(f"share.{of}", lang, share=each) for of, each in zip(("revenue", "cost"), part, strict=True) if each]
+    stage = fact.qualifier("stage")
+    terms += [word(f"stage.{stage}", lang)] if stage in _STAGES else []
+    return noted(word("comma", lang).join(terms), lang) if terms else ""
+
+
+_GROUPED = frozenset({"supplies", "competes_with", "holds_stake_in", "subsidiary_of"})
+_STAGES = frozenset({"sample", "qualified", "volume", "ended"})
 _BODIES: Mapping[str, Callable[[QuerySession, Fact, str, str], str]] = {
     "affects": _affects,
     "reports": _reports,
@@ -287,7 +313,7 @@ _BODIES: Mapping[str, Callable[[QuerySession, Fact, str, str], str]] = {
 }
 
 
-def value_text(value: Value | None, lang: Lang = "zh") -> str:
+def value_text(value: Value | None, lang: Lang = "zh", *, bound: str = "") -> str:
     """Format a value in a language, in Chinese as it is written: 9.45亿元、同比 -12.3%、65–70美元/桶.
 
     >>> from kg.model import Value
@@ -295,8 +321,8 @@ def value_text(value: Value | None, lang: Lang = "zh") -> str:
     ('258.188亿元', '25.8188bn CNY')
     >>> value_text(Value(12.5, "元/股"), "en")
     '12.5 CNY/share'
-    >>> value_text(Value(-3.0, "pct", change="qoq"), "en")
-    'qoq -3pp'
+    >>> value_text(Value(-3.0, "pct", change="qoq"), "en"), value_text(Value(5e10, "元", "亿"), bound="≥")
+    ('qoq -3pp', '≥500亿元')
     """
     if value is None:
         return ""
@@ -306,7 +332,7 @@ def value_text(value: Value | None, lang: Lang = "zh") -> str:
         number = f"{number}–{_digits(value.high / factor)}"
     sign = "+" if value.number > 0 and value.change not in _LEVELS else ""
     change = word(f"change.{value.change}", lang) if value.change else ""
-    return f"{change} {sign}{number}{scale}{_unit(value, lang)}".strip()
+    return f"{change} {bound}{sign}{number}{scale}{_unit(value, lang)}".strip()
 
 
 def _unit(value: Value, lang: Lang) -> str:

@@ -111,11 +111,11 @@ _MAINLAND_MARK = "SH|SZ|BJ|SS|XSHG|XSHE"
 _IN_TEXT = re.compile(
     rf"""
     (?<![0-9A-Za-z.])(?:
-        (?P<suffixed>\d{{6}}\s?[.．]\s?(?:{_MAINLAND_MARK}|sh|sz|bj|KS|KQ))
+        (?P<suffixed>\d{{6}}\s?[.．]\s?(?:{_MAINLAND_MARK}|sh|sz|bj|KS|KQ)|\d{{6}}\sC[HGS])
       | (?P<prefixed>(?:SH|SZ|BJ|sh|sz|bj)[.:：]?\d{{6}})
       | (?P<hongkong>\d{{1,5}}\s?[.．]\s?(?:HK|hk)|HK\s?[.:：]?\s?\d{{4,5}}|\d{{1,5}}\sHK)
       | (?P<usa>(?:NASDAQ|NYSE|Nasdaq|纳斯达克|纽交所)\s?[:：]\s?[A-Z]{{1,5}}
-              |[A-Z]{{1,5}}(?:[-/][AB])?(?:[.．](?:US|OQ?|N)|\sUS))
+              |[A-Z]{{1,5}}(?:[-/][AB])?(?:[.．](?:US|OQ?|N)|\sU[SNWQ]))
       | (?P<foreign>[0-9A-Z]{{3,5}}[.．](?:TW|T|DE|PA|AS|L|SW)|\d{{4}}\s(?:JP|TT))
       | (?P<labelled>(?<=代码[:：])\s?\d{{5,6}})
     )(?![0-9A-Za-z])

@@ -65,7 +65,8 @@ class ScannedText:
 
     def cuts_word(self, start: int, end: int) -> bool:
         """Whether a longer dictionary word crosses either end (国新能源 in 中国新能源)."""
-        return self.starts_inside_word(start) or not self._is_edge(end)
+        # The finder checks where a Latin name ends: a segmenter reads A2024 in 万科A2024年 as one word.
+        return self.starts_inside_word(start) or not (self.text[end - 1].isascii() or self._is_edge(end))
 
     def starts_inside_word(self, start: int) -> bool:
         """Whether a longer word crosses the start of the mention."""

@@ -26,6 +26,7 @@ _SHORTEST_LOWER = 5  # shorter English names are words or abbreviations in lower
 _PADDED = 3
 _SEAM = re.compile(r"(?<=[一-鿿])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[一-鿿])")  # 三星 SDI
 _CHINESE = re.compile(r"[一-鿿]")
+_DATED = re.compile(r"(?:19|20)?\d\d(?:[年QHE]|前三季|[上下]半年)|[1-4][QH]\d\d|(?:19|20)\d\d(?!\d)")  # 万科A2024年
 
 
 class Hit(NamedTuple):
@@ -67,7 +68,8 @@ class NameFinder:
     def find(self, text: str) -> list[Hit]:
         """Return non-overlapping names in a simplified text, left to right, leftmost-longest.
 
-        Offsets are code points. A name that starts or ends with a Latin letter or digit must not touch another one.
+        Offsets are code points. A name that starts or ends with a Latin letter or digit must not touch another one,
+        except that a year may follow a letter.
         """
         keys, edges = self._keys, self._edges
         return [
@@ -102,4 +104,6 @@ def _stands_alone(text: str, start: int, end: int, edges: int) -> bool:
     before, after = text[start - 1 : start], text[end : end + 1]
     if edges & 1 and before.isascii() and before.isalnum():
         return False
-    return not (edges & 2 and after.isascii() and after.isalnum())
+    if not (edges & 2 and after.isascii() and after.isalnum()):
+        return True
+    return text[end - 1].isalpha() and _DATED.match(text, end) is not None

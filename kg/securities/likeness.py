@@ -30,6 +30,31 @@ class Likeness(NamedTuple):
 NONE = Likeness(0.0, "")
 
 
+def without_brackets(name: str) -> str:
+    """Return the name without what is in brackets: （集团）, （上海）."""
+    return _BRACKETS.sub("", name)
+
+
+def place_end(name: str) -> int:
+    """Return the end of the place that a name begins with, 0 if there is none.
+
+    >>> place_end("深圳市大疆创新科技"), place_end("大疆创新")
+    (3, 0)
+    """
+    match = _PLACE.match(name)
+    return match.end() if match and len(name) - match.end() >= _SHORTEST else 0
+
+
+def trade_start(name: str) -> int:
+    """Return the start of the trades that a name ends in, its length if there are none.
+
+    >>> trade_start("大疆创新科技"), trade_start("贵州茅台")
+    (4, 4)
+    """
+    match = _TRADE.search(name, _SHORTEST)
+    return match.start() if match else len(name)
+
+
 @lru_cache(maxsize=65536)
 def without_form(name: str) -> str:
     """Return the name without brackets and legal form, or the whole name if nothing else remains.
@@ -37,7 +62,7 @@ def without_form(name: str) -> str:
     >>> without_form("上海国际港务（集团）股份有限公司"), without_form("海尔集团")
     ('上海国际港务', '海尔')
     """
-    key = _BRACKETS.sub("", name_key(name))
+    key = without_brackets(name_key(name))
     bare = _LEGAL.sub("", key)
     return bare if len(bare) >= _SHORTEST else key
 
@@ -94,17 +119,17 @@ def is_short_form(short: str, long: str) -> bool:
     """
     if not _SHORTEST <= len(short) < len(long):
         return False
-    return any(begin[:1] == short[:1] and _is_subsequence(short, begin) for begin in (long, _placeless(long)))
+    return any(begin[:1] == short[:1] and is_subsequence(short, begin) for begin in (long, _placeless(long)))
 
 
-def _is_subsequence(short: str, long: str) -> bool:
+def is_subsequence(short: str, long: str) -> bool:
+    """Whether all characters of a name occur in a longer one in the same order."""
     rest = iter(long)
     return all(char in rest for char in short)
 
 
 def _placeless(bare: str) -> str:
-    rest = _PLACE.sub("", bare)
-    return rest if len(rest) >= _SHORTEST else bare
+    return bare[place_end(bare) :]
 
 
 def _is_group(key: str) -> bool:

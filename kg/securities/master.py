@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kg.securities.codes import parse_code
+from kg.securities.derived_names import DerivedNames
 from kg.securities.lists.imports import read_master
 from kg.securities.lists.shipped import read_shipped
 from kg.securities.records import Issuer, Listing, MasterRows, Name, name_key, name_variants
@@ -78,6 +80,11 @@ class Master:
             return found
         parsed = parse_code(code)
         return self._by_code.get(str(parsed)) if parsed else None
+
+    @cached_property
+    def derived(self) -> DerivedNames:
+        """Find issuers by registered names and marked short names that are in no list; compiled on first use."""
+        return DerivedNames(self._issuers.values())
 
     def by_name(self, text: str, day: date) -> list[Issuer]:
         """Return the issuers that used the name on the day."""

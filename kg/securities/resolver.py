@@ -12,22 +12,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kg.securities.context import ScannedText
-from kg.securities.features import CONSIDERED, LINKED, MARGIN, Case, cuts_longer_word, inside_longer_name, weigh
+from kg.securities.features import CONSIDERED, LINKED, MARGIN, MARKED, Case, cuts_longer_word, inside_longer_name, weigh
 from kg.securities.finder import Hit, NameFinder
-from kg.securities.records import name_key
+from kg.securities.records import Name, name_key
 from kg.simplified import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import date
 
+    from kg.securities.derived_names import Derived
     from kg.securities.master import Master
-    from kg.securities.records import Issuer, Name
+    from kg.securities.records import Issuer
 
 Status = Literal["linked", "ambiguous", "unknown"]
 
-_MARK_BEFORE = re.compile(r"(?:\*ST|S\*ST|SST|ST|XD|XR|DR|N)$")
-_MARK_AFTER = re.compile(r"-(?:SW|UW|UR|W|S|U|B|P|R)(?![A-Za-z])")
+_MARK_BEFORE = re.compile(r"(?:[*＊]ST|S\*ST|SST|ST|XD|XR|DR|N|(?<![A-Za-z0-9一-鿿])C|退市)$")
+_MARK_AFTER = re.compile(r"-(?:SW|UW|UR|W|S|U|B|P|R)(?![A-Za-z])|[ABH]股|[（(][ABH]股[)）]")
+_MARKED = re.compile(r"(?<![A-Za-z0-9])(?:(?P<mark>[*＊]ST|S\*ST|SST|ST|XD|XR|DR|N|C) ?|退市)(?P<core>[一-鿿]{2,4})")
+_MARK = re.compile("S|X|D|N|C|退市")  # every match of _MARKED contains one of these
+_CORES = {"*ST": (2, 3), "ST": (3, 2), "XD": (3,), "XR": (3,), "DR": (3,), "N": (4, 3, 2), "C": (4, 3, 2)}
 _RETRY_REACH = 16  # characters after a rejected name that are searched for another one
 _RELIABLE_KINDS = (None, "mild")
 
@@ -82,7 +86,8 @@ class Resolver:
         hits = self._hits(document)
         taught = document.taught_names(hits)
         hits = _with_taught(document.text, hits, taught)
-        context = _DocumentContext(self._master, document, day, hits, taught)
+        hits, marked = self._with_marked(document.text, hits, day)
+        context = _DocumentContext(self._master, document, day, hits, taught, marked)
         found = [context.resolve(place) for place in range(len(hits))]
         found = [
             each for place, each in enumerate(found) if not _repeats(document, each, found[max(0, place - 2) : place])
@@ -95,6 +100,36 @@ class Resolver:
     def issuer(self, entity_id: str) -> Issuer | None:
         """Return the issuer with this id."""
         return self._master.issuer(entity_id)
+
+    def registered(self, name: str, day: date) -> Derived | None:
+        """Return the issuers of a registered name as of a day; None if it has no legal form."""
+        return self._master.derived.registered(name, day)
+
+    def _with_marked(
+        self, text: str, hits: list[Hit], day: date
+    ) -> tuple[list[Hit], dict[str, list[tuple[Issuer, Name]]]]:
+        """Add the names that an exchange shortened behind a mark (*ST高鸿, XD贵州茅), with their issuers by key."""
+        marked: dict[str, list[tuple[Issuer, Name]]] = {}
+        if not _MARK.search(text):
+            return hits, marked
+        ends = {hit.start: hit.end for hit in hits}
+        taken = {place for hit in hits for place in range(hit.start, hit.end)}
+        added: list[Hit] = []
+        for match in _MARKED.finditer(text):
+            mark, core = (match["mark"] or "退市").replace("＊", "*"), match["core"]
+            for size in _CORES.get(mark, (2,)):
+                end = match.start("core") + size
+                free = ends.get(match.start("core"), 0)  # a shorter name that begins the core: 海尔 in XR海尔智
+                if len(core) < size or free >= end or not taken.isdisjoint((match.start(), end - 1)):
+                    continue
+                if issuers := self._master.derived.marked(mark, core[:size], day):
+                    name = Name(text[match.start() : end], source=MARKED)
+                    added.append(Hit(match.start(), end, name_key(name.text)))
+                    marked[name_key(name.text)] = [(issuer, name) for issuer in issuers]
+                    break
+        spans = [(each.start, each.end) for each in added]
+        kept = [hit for hit in hits if not any(start <= hit.start < end for start, end in spans)]
+        return sorted([*kept, *added]), marked
 
     def _hits(self, document: ScannedText) -> list[Hit]:
         """Return the names found; one that cuts a longer word may be replaced by a name that starts inside it."""
@@ -143,15 +178,26 @@ class _DocumentContext:
     """All hits of a document, with the context they give each other."""
 
     def __init__(
-        self, master: Master, document: ScannedText, day: date, hits: Sequence[Hit], taught: dict[str, Issuer]
+        self,
+        master: Master,
+        document: ScannedText,
+        day: date,
+        hits: Sequence[Hit],
+        taught: dict[str, Issuer],
+        marked: dict[str, list[tuple[Issuer, Name]]],
     ) -> None:
         self._master = master
+        self._marked = marked
         self._document = document
         self._day = day
         self._hits = hits
         self._defined = taught
         self._entries = [self._current_entries(hit) for hit in hits]
-        self._brackets = [document.bracket_behind(hit.end) or document.cell_beside(hit.start, hit.end) for hit in hits]
+        ends = [_widen(document.text, hit)[1] for hit in hits]
+        self._brackets = [
+            document.bracket_behind(end) or document.cell_beside(hit.start, end)
+            for hit, end in zip(hits, ends, strict=True)
+        ]
         self._reliable = [self._is_reliable(place) for place in range(len(hits))]
         self._named: dict[str, set[str]] = {}
         for place, hit in enumerate(hits):
@@ -183,8 +229,11 @@ class _DocumentContext:
 
     def _current_entries(self, hit: Hit) -> list[tuple[Issuer, Name]]:
         """Return the issuers that use the name on the day, or all issuers of the name if none does."""
-        entries = self._master.entries(hit.name_key)
+        entries = self._entries_of(hit)
         return [entry for entry in entries if entry[1].is_live(self._day)] or list(entries)
+
+    def _entries_of(self, hit: Hit) -> list[tuple[Issuer, Name]]:
+        return self._marked.get(hit.name_key) or self._master.entries(hit.name_key)
 
     def _is_reliable(self, place: int) -> bool:
         """Whether a mention can support others: one issuer, no future name, no common word, no longer name."""
@@ -200,7 +249,7 @@ class _DocumentContext:
     def _options(self, place: int) -> list[tuple[Issuer, Name | None]]:
         """Return the issuers of the name, of the following code and of a short form defined in the document."""
         hit, bracket = self._hits[place], self._brackets[place]
-        options: list[tuple[Issuer, Name | None]] = list(self._master.entries(hit.name_key))
+        options: list[tuple[Issuer, Name | None]] = list(self._entries_of(hit))
         known = {issuer.id for issuer, _ in options}
         # SK海力士（000660）: a bare number belongs to the preceding name, although it is also a mainland code.
         others: list[Issuer | None] = []

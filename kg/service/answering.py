@@ -45,11 +45,55 @@ _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceLimits:
-    """How many questions are answered at once, how many may wait, and for how many seconds a client waits."""
+    """How many questions are answered at once, how many may wait, and for how many seconds a client waits.
+
+    Questions that a language model answers have places, a queue and a time of their own: a model that hangs holds no
+    place of other questions.
+    """
 
     concurrency: int = 4
     waiting: int = 64
     seconds: float = 20.0
+    model_concurrency: int = 4
+    model_waiting: int = 8
+    model_seconds: float = 120.0
+
+
+class Places:
+    """A pool of threads for one kind of question, its queue, and how long a client waits.
+
+    A thread cannot be stopped: work that is too slow keeps its place until it ends, so that no more than the pool ever
+    runs, and further questions are refused.
+    """
+
+    def __init__(self, name: str, concurrency: int, waiting: int, seconds: float) -> None:
+        self._most, self._seconds, self._busy, self._lock = concurrency + waiting, seconds, 0, Lock()
+        self._pool = ThreadPoolExecutor(concurrency, thread_name_prefix=name)
+
+    async def run(self, work: Callable[[], _Result]) -> _Result:
+        """Run in the pool.
+
+        Raises:
+            Overloaded: when too many wait already, or the time is over.
+        """
+        with self._lock:
+            if self._busy >= self._most:
+                raise Overloaded("too many questions at once; try again after the seconds in Retry-After")
+            self._busy += 1
+        future = self._pool.submit(work)
+        future.add_done_callback(lambda _: self._leave())
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
+        except TimeoutError:
+            raise Overloaded(f"no answer within {self._seconds:g} s; ask for less, or try again") from None
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._busy -= 1
+
+    def close(self, *, wait: bool = True) -> None:
+        """End the threads after the questions they answer."""
+        self._pool.shutdown(wait=wait, cancel_futures=True)
 
 
 class ClientLeft(Exception):
@@ -74,38 +118,25 @@ class Answering:
     """Answers questions in a bounded pool of threads, and keeps the last answers, 64 MB of them."""
 
     def __init__(self, kb: KnowledgeBase, limits: ServiceLimits, metrics: ServiceMetrics) -> None:
-        self._kb, self._limits, self._metrics = kb, limits, metrics
+        self._kb, self._metrics = kb, metrics
         self._nearby = isinstance(kb.store, (MemoryStore, SqliteStore))
         self._flying: dict[_Question, _Flight] = {}
-        self._pool = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="liantu")
-        self._busy, self._lock = 0, Lock()
+        self._plain = Places("liantu", limits.concurrency, limits.waiting, limits.seconds)
+        self._model = Places("liantu-model", limits.model_concurrency, limits.model_waiting, limits.model_seconds)
+        self._lock = Lock()
         self._kept: OrderedDict[_Question, bytes] = OrderedDict()
         self._size = 0
-        self._build = hashlib.sha256(f"{version('liantu')} {kb.lang} {kb.min_confidence}".encode()).hexdigest()[:8]
+        self._build = hashlib.sha256(
+            f"{version('liantu')} {kb.lang} {kb.min_confidence} {kb.weak}".encode()
+        ).hexdigest()[:8]
 
     async def run(self, work: Callable[[], _Result]) -> _Result:
-        """Run in the pool.
-
-        A thread cannot be stopped: work that is too slow keeps its place until it ends, so that no more than the pool
-        ever runs, and further questions are refused.
+        """Run among the questions that need no model.
 
         Raises:
-            Overloaded: when too many wait already, or the time is over.
+            Overloaded: as `Places.run`.
         """
-        with self._lock:
-            if self._busy >= self._limits.concurrency + self._limits.waiting:
-                raise Overloaded("too many questions at once; try again after the seconds in Retry-After")
-            self._busy += 1
-        future = self._pool.submit(work)
-        future.add_done_callback(lambda _: self._leave())
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
-        except TimeoutError:
-            raise Overloaded(f"no answer within {self._limits.seconds:g} s; ask for less, or try again") from None
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._busy -= 1
+        return await self._plain.run(work)
 
     async def respond(self, request: Request, operation: ServiceMethod, question: DatedQuestion) -> Response:
         """Answer, or say that what the client has is current."""
@@ -120,9 +151,7 @@ class Answering:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
         key = (operation.name, question.model_dump_json(), tag, small)
         try:
-            body = self._known(key) or await self._computed(
-                key, lambda: self._answer(operation, question, key=key), request
-            )
+            body = self._known(key) or await self._computed(operation, question, key, request)
         except ClientLeft:
             return Response(status_code=CLIENT_LEFT)  # for the log only
         if body.startswith(_GZIP_MAGIC):
@@ -141,7 +170,9 @@ class Answering:
         self._metrics.keep()
         return self._kept.get(key)
 
-    async def _computed(self, key: _Question, work: Callable[[], bytes], request: Request) -> bytes:
+    async def _computed(
+        self, operation: ServiceMethod, question: DatedQuestion, key: _Question, request: Request
+    ) -> bytes:
         """Answer a question once for all who ask it at the same time.
 
         When all of them have left, a question that has not begun is dropped; one that has runs on, and is kept.
@@ -151,7 +182,9 @@ class Answering:
         """
         flight = self._flying.get(key)
         if flight is None:
-            flight = self._flying[key] = _Flight(asyncio.ensure_future(self.run(work)))
+            places = self._model if operation.by_model else self._plain
+            work = places.run(lambda: self._answer(operation, question, key=key))
+            flight = self._flying[key] = _Flight(asyncio.ensure_future(work))
             flight.task.add_done_callback(lambda done: self._landed(key, done))
         flight.clients += 1
         gone = asyncio.ensure_future(_left(request))
@@ -197,9 +230,7 @@ class Answering:
             question = operation.parameters.model_validate(part.parameters)
             tag = self._tag() if self._nearby else await self.run(self._tag)
             key = (operation.name, question.model_dump_json(), tag, False)
-            body = self._known(key) or await self._computed(
-                key, lambda: self._answer(operation, question, key=key), request
-            )
+            body = self._known(key) or await self._computed(operation, question, key, request)
         except ValidationError as error:
             refused = invalid([{**each, "loc": ("", *each["loc"])} for each in error.errors()])
         except KgError as error:
@@ -209,10 +240,12 @@ class Answering:
         return b'{"status":%d,"problem":' % refused.status_code + bytes(refused.body) + b"}"
 
     def _answer(self, operation: ServiceMethod, question: DatedQuestion, *, key: _Question) -> bytes:
-        body = msgspec.json.encode(operation.answer(self._kb, question))
+        found = operation.answer(self._kb, question)
+        body = msgspec.json.encode(found)
         if key[3] and len(body) >= _WORTH_COMPRESSING:
             body = gzip.compress(body, compresslevel=5, mtime=0)
-        self._keep(key, body)
+        if not (operation.by_model and found["cut"]):  # asked again, the model may finish
+            self._keep(key, body)
         return body
 
     def _keep(self, key: _Question, body: bytes) -> None:
@@ -229,4 +262,5 @@ class Answering:
 
     def close(self) -> None:
         """End the threads after the questions they answer."""
-        self._pool.shutdown(cancel_futures=True)
+        self._plain.close()
+        self._model.close(wait=False)  # a model that hangs does not hold the process

@@ -20,7 +20,7 @@ from kg.query.filings.pages import FilingPagesAnswer, filing_pages
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.dual_level import dual_level
-from kg.query.grounding.prose import NoModel, prose
+from kg.query.grounding.prose import PROSE_TOKENS, NoModel, prose
 from kg.query.grounding.vectors import VectorSearch, index_beside
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
@@ -70,9 +70,10 @@ class ViewClocks(TypedDict, total=False):
 
 
 class ViewOptions(ViewClocks, total=False):
-    """`ViewClocks`, and the least confidence of the facts that support the answer."""
+    """`ViewClocks`, the least confidence of the facts that support the answer, and whether weak ones are shown."""
 
     min_confidence: float | None
+    weak: bool | None
 
 
 class KnowledgeBase:
@@ -87,6 +88,7 @@ class KnowledgeBase:
         store: the store, for `ingest`, `run_week` and raw views.
         lang: the language of wordings.
         min_confidence: the threshold of calls that give none.
+        weak: whether calls that say nothing of it show weak facts, marked and last.
         model: writes `prose`; None if there is none.
         vectors: the index of vectors with its encoder; None if the base has no place for one.
     """
@@ -99,8 +101,9 @@ class KnowledgeBase:
         min_confidence: float = ANSWERED,
         model: Model | None = None,
         vectors: VectorSearch | None = None,
+        weak: bool = True,
     ) -> None:
-        self.store, self.lang, self.min_confidence = store, lang, min_confidence
+        self.store, self.lang, self.min_confidence, self.weak = store, lang, min_confidence, weak
         self.model, self.vectors = model, vectors
         self._stats = PerView(stats)
         self._names = PerView(lambda session: KnownNames(session.view))
@@ -114,12 +117,16 @@ class KnowledgeBase:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
         threshold = options.get("min_confidence")
         threshold = self.min_confidence if threshold is None else threshold
+        weak = options.get("weak")
+        weak = self.weak if weak is None else weak
         revision = self.store.revision()
         try:
             with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
                 shelf = FilingShelf(self._tables, lambda session: self._filings.of(session, revision))
-                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found, shelf=shelf)
+                yield QuerySession(
+                    view, lang=self.lang, min_confidence=threshold, vectors=found, weak=weak, shelf=shelf
+                )
         except KgError as error:
             error.lang = self.lang
             raise
@@ -289,7 +296,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return context(session, question, budget_tokens=budget_tokens)
 
-    def prose(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ProseAnswer:
+    def prose(self, question: str, *, budget_tokens: int = PROSE_TOKENS, **options: Unpack[ViewOptions]) -> ProseAnswer:
         """Return an answer in prose by the model; sentences that their citations do not support are dropped, visibly.
 
         Raises:
@@ -300,8 +307,10 @@ class KnowledgeBase:
             raise NoModel
         revision = self.store.revision()
         with self.session(**options) as session:
-            found, names = context(session, question, budget_tokens=budget_tokens), self._names.of(session, revision)
-        return prose(found, self.model, names, lang=self.lang)
+            answer = ask(session, question)
+            found = context(session, question, budget_tokens=budget_tokens, answer=answer)
+            names = self._names.of(session, revision)
+        return prose(found, self.model, names, answer=answer, lang=self.lang)
 
     def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
         """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""
@@ -346,7 +355,14 @@ class PinnedBase(KnowledgeBase):
     """The knowledge base of one session, which its questions give no options; one thread only."""
 
     def __init__(self, kb: KnowledgeBase, pin: QuerySession) -> None:
-        super().__init__(kb.store, lang=kb.lang, min_confidence=pin.min_confidence, model=kb.model, vectors=kb.vectors)
+        super().__init__(
+            kb.store,
+            lang=kb.lang,
+            min_confidence=pin.min_confidence,
+            model=kb.model,
+            vectors=kb.vectors,
+            weak=pin.weak,
+        )
         self.pin = pin
 
     @contextmanager

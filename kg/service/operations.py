@@ -36,7 +36,7 @@ from kg.query.filings.outline import OutlineAnswer
 from kg.query.filings.pages import FilingPagesAnswer
 from kg.query.grounding.context import ContextAnswer
 from kg.query.grounding.dual_level import Mode  # noqa: TC001 -- pydantic reads it
-from kg.query.grounding.prose import ProseAnswer
+from kg.query.grounding.prose import PROSE_TOKENS, ProseAnswer
 from kg.query.history import HistoryAnswer
 from kg.query.plain import Answer, plain
 from kg.query.resolve import ResolveAnswer
@@ -130,6 +130,9 @@ class SureQuestion(DatedQuestion):
     """A question that facts support."""
 
     min_confidence: Confidence = None
+    weak: Annotated[
+        bool | None, Field(description="也列出把握较弱的事实，有标记 · also facts that are weak, marked as such")
+    ] = None
 
 
 class ChainQuestion(SureQuestion):
@@ -231,7 +234,7 @@ class FactsQuestion(SureQuestion):
             ids=tuple(self.id),
             superseded=self.superseded,
         )
-        kept = ("as_of", "known_at", "min_confidence", "after", "limit")
+        kept = ("as_of", "known_at", "min_confidence", "weak", "after", "limit")
         return {"wanted": wanted, **{name: getattr(self, name) for name in kept}}
 
 
@@ -298,12 +301,26 @@ class AskQuestion(SureQuestion):
 
 
 class ContextQuestion(SureQuestion):
-    """Parameters of `context` and `prose`."""
+    """Parameters of `context`."""
 
     question: Words
     budget_tokens: Annotated[
         int, Field(ge=100, le=32_000, description="最多多少个词元（按上限估计） · most tokens, an upper estimate")
     ] = 2000
+
+
+class ProseQuestion(SureQuestion):
+    """Parameters of `prose`."""
+
+    question: Words
+    budget_tokens: Annotated[
+        int,
+        Field(
+            ge=100,
+            le=32_000,
+            description="材料最多多少个词元（按上限估计） · most tokens of material, an upper estimate",
+        ),
+    ] = PROSE_TOKENS
 
 
 class EntitiesQuestion(DatedQuestion):
@@ -334,12 +351,16 @@ class DocumentQuestion(DocumentPlace):
 
 @dataclass(frozen=True, slots=True)
 class ServiceMethod:
-    """One method of `KnowledgeBase`: its name, what it is for, its parameters and the type of its answer."""
+    """One method of `KnowledgeBase`: its name, what it is for, its parameters and the type of its answer.
+
+    One that a language model answers (`by_model`) waits for a model, not for the base.
+    """
 
     name: str
     summary: str
     parameters: type[DatedQuestion]
     answers: Any
+    by_model: bool = False
 
     def answer(self, kb: KnowledgeBase, question: DatedQuestion) -> Any:
         """Answer a validated question as plain objects, the same as `--json` prints."""
@@ -399,8 +420,9 @@ OPERATIONS = (
     ServiceMethod(
         "prose",
         "语言模型作答，逐句核对出处 · an answer by a language model, each sentence checked",
-        ContextQuestion,
+        ProseQuestion,
         ProseAnswer,
+        by_model=True,
     ),
     ServiceMethod(
         "resolve", "一个名称指谁，为什么 · which entities a name may mean, and why", ResolveQuestion, ResolveAnswer

@@ -9,7 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from kg.errors import EmptyBase, KgError, QuestionError, StoreError, UnknownDocument, UnknownName
-from kg.llm.port import ModelError
+from kg.llm.port import EmptyReply, ModelError, ModelRefused
 from kg.query.browse.pages import UnknownPage
 from kg.query.themes.listing import NoRun, UnknownTheme
 
@@ -27,6 +27,11 @@ _STATUSES: tuple[tuple[type[KgError], HTTPStatus], ...] = (
     (QuestionError, HTTPStatus.BAD_REQUEST),
     (ModelError, HTTPStatus.BAD_GATEWAY),
     (StoreError, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+_MODEL_FAULTS = (
+    (ModelRefused, "the language model refuses this question; ask otherwise, or use /v1/ask"),
+    (EmptyReply, "the language model's reply holds no answer; ask again, or use /v1/ask"),
+    (ModelError, "the language model does not answer; the log of the service says why"),
 )
 _ADVICE = {
     HTTPStatus.BAD_REQUEST: "the body is not the JSON that /openapi.json describes",
@@ -70,7 +75,7 @@ def problem_of(error: KgError) -> Response:
     if isinstance(error, UnknownName):
         return problem(status, str(error), suggestions=list(error.near))
     if isinstance(error, ModelError):
-        return problem(status, "the language model does not answer; the log of the service says why")
+        return problem(status, next(said for kind, said in _MODEL_FAULTS if isinstance(error, kind)))
     harmless = isinstance(error, (QuestionError, Overloaded))
     return problem(status, str(error) if harmless else "the knowledge base cannot be read now; its log says why")
 

@@ -37,6 +37,11 @@ class WordPieces:
             self._words, self._scales = arrays["words"], arrays["scales"].astype(np.float32)
             self._places: NDArray[np.float32] = arrays["places"].astype(np.float32)
 
+    @property
+    def width(self) -> int:
+        """The number of components of an embedding."""
+        return int(self._words.shape[1])
+
     @staticmethod
     @cache
     def shipped() -> WordPieces:

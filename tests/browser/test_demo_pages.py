@@ -54,7 +54,7 @@ def _own(folder: Path) -> list[Path]:
     return [path for path in pages if path not in profiles[6:]]
 
 
-@pytest.mark.long
+@pytest.mark.extended
 def test_the_demo_is_legible_and_no_line_passes_behind_a_card(demo, open_file):
     """A line that vanishes behind a card is read as ending there: a wrong picture of who pays whom."""
     pictures, wrong = 0, {}
@@ -70,6 +70,7 @@ def test_the_demo_is_legible_and_no_line_passes_behind_a_card(demo, open_file):
     assert wrong == {}
 
 
+@pytest.mark.extended
 def test_pages_lead_to_each_other(demo, open_file):
     """Index → chain → company → theme, each with a click."""
     opened = open_file(demo / "zh" / "index.html", own_folder=True)

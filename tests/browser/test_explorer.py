@@ -166,7 +166,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
         context.close()
 
 
-@pytest.fixture(params=["served", "many", "one"])
+@pytest.fixture(params=["many", *(pytest.param(name, marks=pytest.mark.extended) for name in ("served", "one"))])
 def home(request) -> str:
     if request.param == "served":
         return request.getfixturevalue("served")
@@ -200,6 +200,7 @@ def test_from_a_search_to_the_source(home, visit):
     opened.quiet()
 
 
+@pytest.mark.extended
 def test_the_back_button_undoes(files, visit):
     opened = visit(files)
     opened.go(f"company/{LONGI}")
@@ -212,6 +213,7 @@ def test_the_back_button_undoes(files, visit):
     opened.quiet()
 
 
+@pytest.mark.extended
 def test_nothing_later_shows_and_changes_are_marked(home, visit):
     opened = visit(home)
     opened.go(f"company/{LONGI}?day=2024-05-31")
@@ -223,6 +225,7 @@ def test_nothing_later_shows_and_changes_are_marked(home, visit):
     opened.quiet()
 
 
+@pytest.mark.extended
 def test_by_keyboard_alone(files, visit):
     opened = visit(files)
     keyboard = opened.page.keyboard
@@ -276,6 +279,7 @@ def test_every_view_draws(home, visit, view):
     opened.quiet()
 
 
+@pytest.mark.extended
 def test_text_is_never_smaller_than_eleven_pixels(files, visit):
     for size in SIZES:
         opened = visit(files, size=size)
@@ -289,6 +293,7 @@ def test_text_is_never_smaller_than_eleven_pixels(files, visit):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.extended
 def test_the_page_fits_the_window(files, visit, size):
     opened = visit(files, size=size, has_touch=size[0] < 500)
     for view in ("", f"company/{LONGI}", f"company/{LONGI}?tab=table", f"chain/{SILICON}"):
@@ -298,6 +303,7 @@ def test_the_page_fits_the_window(files, visit, size):
     opened.quiet()
 
 
+@pytest.mark.extended
 def test_english_has_no_chinese_of_ours(files, visit):
     """Names and titles are those of the documents; all other words are English."""
     opened = visit(files)
@@ -309,6 +315,7 @@ def test_english_has_no_chinese_of_ours(files, visit):
     opened.quiet()
 
 
+@pytest.mark.extended
 def test_dark_is_dark_and_stays(files, visit):
     opened = visit(files)
     opened.page.click('button:has-text("深色")')
@@ -319,6 +326,7 @@ def test_dark_is_dark_and_stays(files, visit):
 
 
 @pytest.mark.parametrize("name", ["PNG", "SVG", "PDF", "GraphML"])
+@pytest.mark.extended
 def test_the_view_can_be_saved(files, visit, name, tmp_path):
     opened = visit(files)
     opened.go(f"company/{LONGI}")
@@ -334,6 +342,7 @@ def test_the_view_can_be_saved(files, visit, name, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Workbook contains no default style")
+@pytest.mark.extended
 def test_a_table_is_sorted_filtered_and_saved(files, visit, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     opened = visit(files)
@@ -352,6 +361,7 @@ def test_a_table_is_sorted_filtered_and_saved(files, visit, tmp_path):
     opened.quiet()
 
 
+@pytest.mark.extended
 def test_what_is_wrong_is_recorded_and_revoked(visit, tmp_path):
     with _served(tmp_path) as home:
         opened = visit(home)
@@ -370,6 +380,7 @@ def test_what_is_wrong_is_recorded_and_revoked(visit, tmp_path):
         opened.quiet()
 
 
+@pytest.mark.extended
 def test_files_offer_no_judgement(files, visit):
     opened = visit(files)
     opened.go(f"company/{LONGI}")
@@ -379,6 +390,7 @@ def test_files_offer_no_judgement(files, visit):
     assert opened.page.locator('button:has-text("这条不对")').count() == 0
 
 
+@pytest.mark.extended
 def test_a_name_without_links_leads_on(files, visit):
     opened = visit(files)
     opened.go("company/product:不存在")
@@ -391,6 +403,7 @@ def test_a_name_without_links_leads_on(files, visit):
 
 
 @pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.extended
 def test_axe_finds_nothing_serious(files, visit, dark):
     if not AXE.exists():
         pytest.skip("axe-core is not installed: make explorer")

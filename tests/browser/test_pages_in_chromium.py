@@ -71,6 +71,7 @@ def test_a_page_draws_whole_asks_nobody_and_complains_of_nothing(open_page, name
 
 
 @pytest.mark.parametrize("name", PAGES)
+@pytest.mark.extended
 def test_no_line_passes_behind_a_shape(open_page, name):
     opened = open_page(PAGES[name]())
     assert lines_behind_shapes(opened.page) == []
@@ -88,6 +89,7 @@ def test_a_line_behind_a_shape_is_found(open_page, monkeypatch):
 
 @pytest.mark.parametrize("size", [(1280, 720), (1600, 1000)])
 @pytest.mark.parametrize("name", PAGES)
+@pytest.mark.extended
 def test_all_text_of_the_first_view_is_legible_and_apart(open_page, name, size):
     opened = open_page(PAGES[name](), width=size[0], height=size[1])
     assert illegible(opened.page) == []
@@ -106,6 +108,7 @@ def test_small_and_overlapping_text_is_found(open_page):
     assert overlapping(crowded.page) != []
 
 
+@pytest.mark.extended
 def test_text_stays_legible_in_a_smaller_window_and_the_topic_in_view(open_page):
     opened = open_page(PAGES["profile"]())
     opened.page.set_viewport_size({"width": 760, "height": 560})
@@ -126,6 +129,7 @@ _FOLD = """() => {
 }"""
 
 
+@pytest.mark.extended
 def test_a_fold_opens_to_what_it_stands_for(open_page):
     opened = open_page(PAGES["chain"](), width=1280, height=720)
     before = opened.page.evaluate("() => window.liantu.shown().nodes.length")
@@ -140,6 +144,7 @@ def test_a_fold_opens_to_what_it_stands_for(open_page):
     assert opened.page.evaluate("() => window.liantu.shown().nodes.length") == before
 
 
+@pytest.mark.extended
 def test_search_unfolds_what_it_finds(open_page):
     opened = open_page(PAGES["chain"](), width=1280, height=720)
     name = opened.page.evaluate(_FOLD)["hides"][0]
@@ -154,6 +159,7 @@ def _drawn(opened: Opened) -> set[str]:
     return {item["text"] for item in opened.page.evaluate(DRAWN_TEXTS)}
 
 
+@pytest.mark.extended
 def test_groups_that_a_filter_empties_disappear(open_page):
     opened = open_page(PAGES["chain"]())
     assert {"上游", "硅片", "隆基绿能"} <= _drawn(opened)
@@ -168,6 +174,7 @@ def test_groups_that_a_filter_empties_disappear(open_page):
     assert "上游" not in left, "no heading stands over nothing"
 
 
+@pytest.mark.extended
 def test_figures_are_a_table_whose_rows_open_their_sentences(open_page):
     opened = open_page(page(scene_of(samples.measured())))
     table = opened.page.inner_text("#figures")
@@ -181,6 +188,7 @@ def test_figures_are_a_table_whose_rows_open_their_sentences(open_page):
     assert "507.45亿元" in opened.page.inner_text("#detail .figures")
 
 
+@pytest.mark.extended
 def test_a_pyvis_page_draws_and_asks_nobody(open_page):
     pytest.importorskip("pyvis")
     opened = open_page(plain_page(scene_of(samples.hostile())))
@@ -196,6 +204,7 @@ def test_an_empty_page_says_so_without_a_picture(open_page):
     assert (opened.requests, opened.complaints) == ([], [])
 
 
+@pytest.mark.extended
 def test_an_index_links_its_pages(open_page):
     opened = open_page(index_page("图册", [IndexEntry("theme-1.html", "光伏", "硅料与组件", "3 个成员")]))
     assert opened.page.get_attribute("a", "href") == "theme-1.html"
@@ -203,6 +212,7 @@ def test_an_index_links_its_pages(open_page):
 
 
 @pytest.mark.parametrize("text", ["隆基绿能", "601012", "隆基绿能（曾用名"])
+@pytest.mark.extended
 def test_search_finds_by_name_code_and_alias_and_focuses(open_page, text):
     opened = open_page(PAGES["chain"]())
     opened.page.keyboard.press("/")
@@ -219,6 +229,7 @@ def test_search_finds_by_name_code_and_alias_and_focuses(open_page, text):
     assert abs(centre["y"] - node["y"]) < 2
 
 
+@pytest.mark.extended
 def test_a_search_without_a_hit_says_so(open_page):
     opened = open_page(PAGES["chain"]())
     opened.page.fill("#find", "茅台")
@@ -232,6 +243,7 @@ def _click(opened: Opened, x: float, y: float) -> None:
     opened.page.wait_for_selector("#detail:not([hidden])")
 
 
+@pytest.mark.extended
 def test_a_click_on_a_line_shows_its_quote_source_page_and_day(open_page):
     opened = open_page(PAGES["impact"]())
     label = opened.page.evaluate(
@@ -247,6 +259,7 @@ def test_a_click_on_a_line_shows_its_quote_source_page_and_day(open_page):
         assert part in opened.page.inner_text("#detail .from")
 
 
+@pytest.mark.extended
 def test_a_click_on_a_company_shows_what_put_it_on_its_stage(open_page):
     opened = open_page(PAGES["chain"]())
     node = opened.page.evaluate(
@@ -262,6 +275,7 @@ def test_a_click_on_a_company_shows_what_put_it_on_its_stage(open_page):
     assert opened.page.is_hidden("#detail")
 
 
+@pytest.mark.extended
 def test_a_company_on_two_stages_shows_the_facts_of_both(open_page):
     opened = open_page(PAGES["chain"]())
     opened.page.fill("#find", "通威")
@@ -271,6 +285,7 @@ def test_a_company_on_two_stages_shows_the_facts_of_both(open_page):
     assert "通威股份 —生产→ 电池片" in shown
 
 
+@pytest.mark.extended
 def test_evidence_is_reached_by_keyboard_alone(open_page):
     opened = open_page(PAGES["impact"]())
     focused = "() => document.activeElement.textContent"
@@ -285,6 +300,7 @@ def test_evidence_is_reached_by_keyboard_alone(open_page):
         assert opened.page.evaluate(focused) == row, "the next key goes on where the reader was"
 
 
+@pytest.mark.extended
 def test_a_line_under_the_pointer_shows_its_sentence(open_page):
     opened = open_page(PAGES["impact"]())
     spot = opened.page.evaluate(
@@ -299,6 +315,7 @@ def test_a_line_under_the_pointer_shows_its_sentence(open_page):
     assert tip == "锂矿 —影响＋→ 天齐锂业\n「锂矿影响天齐锂业，产业链上下游关系进一步明确，行业集中度有望提升。」"
 
 
+@pytest.mark.extended
 def test_a_kind_can_be_hidden_and_shown_again(open_page):
     opened = open_page(PAGES["chain"]())
     before = opened.page.evaluate(_INK)["inked"]
@@ -312,6 +329,7 @@ def test_a_kind_can_be_hidden_and_shown_again(open_page):
     assert abs(opened.page.evaluate(_INK)["inked"] - before) < before * 0.01
 
 
+@pytest.mark.extended
 def test_zoom_and_fit(open_page):
     opened = open_page(PAGES["chain"]())
     scale = "() => window.liantu.network.getScale()"
@@ -333,6 +351,7 @@ def test_hostile_strings_are_shown_and_never_run(open_page):
     assert opened.page.query_selector("img") is None
 
 
+@pytest.mark.extended
 def test_the_policy_stops_a_script_that_slipped_in(open_page):
     html = PAGES["relate"]().replace(
         "</body>", "<script>window.slipped = 1</script><img src='http://x.example/'></body>"
@@ -343,6 +362,7 @@ def test_the_policy_stops_a_script_that_slipped_in(open_page):
     assert any("Content Security Policy" in line for line in opened.complaints)
 
 
+@pytest.mark.extended
 def test_a_narrow_screen_stacks_the_panel_beneath(open_page):
     opened = open_page(PAGES["chain"](), width=420, height=800)
     picture = opened.page.locator(".picture").bounding_box()
@@ -353,6 +373,7 @@ def test_a_narrow_screen_stacks_the_panel_beneath(open_page):
     assert legend["y"] >= panel["y"] + panel["height"] - 1, "the page scrolls as one; nothing takes room from the rest"
 
 
+@pytest.mark.extended
 def test_the_notice_of_what_was_left_out_is_seen(open_page):
     opened = open_page(_many(340, cut=9))
     assert "另有 49 个" in opened.page.inner_text(".notice")

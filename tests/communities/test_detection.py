@@ -7,7 +7,7 @@ import igraph
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from communities.detection import DetectedCommunity, DetectionOptions, detect, modularity
 from communities.projection import Projection
@@ -108,7 +108,6 @@ _PAIRS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     pairs=_PAIRS,
     resolution=st.sampled_from([0.3, 0.6, 1.0, 2.0]),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from benchmarks.themes_planted import planted_weeks, turns_found
 from communities.quality import stability, variation
@@ -85,7 +85,6 @@ _WEEK = st.lists(st.sets(st.sampled_from("abcdefghijkl"), min_size=1), max_size=
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
 @given(weeks=st.lists(_WEEK, min_size=2, max_size=5))
 def test_ids_are_distinct_in_every_week_and_a_week_repeated_keeps_all(weeks: list[list[tuple[str, ...]]]):
     previous: list[Community] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from communities.detection import DetectionOptions
 from communities.roles import ROLES
@@ -180,7 +180,6 @@ _LINK = st.tuples(st.sampled_from(_NAMES), st.sampled_from(_NAMES)).filter(lambd
 _PAPERS = st.lists(st.tuples(st.sampled_from(_DAYS), st.lists(_LINK, min_size=1, max_size=5)), min_size=1, max_size=5)
 
 
-@settings(max_examples=100, deadline=None)
 @given(papers=_PAPERS, early=st.sampled_from(_DAYS), late=st.booleans())
 def test_a_run_knows_nothing_of_what_came_after_its_day(
     papers: list[tuple[str, list[tuple[str, str]]]], early: str, *, late: bool

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("work", NAMES)
+@pytest.mark.extended
 def test_a_killed_work_leaves_a_whole_base_and_can_be_gone_on_with(work: str, tmp_path: Path):
     toll = strike(work, 2, tmp_path)
     assert toll.killed == 2

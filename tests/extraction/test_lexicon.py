@@ -66,6 +66,7 @@ def test_every_file_of_the_folder_is_known():
         "changes",
         "companies",
         "cues",
+        "effects",
         "event_frames",
         "firms",
         "macro_indicators",

@@ -58,7 +58,13 @@ def doubted(*lines: str) -> list[bool]:
         # of another thing in what is named, or of a firm that the clause before describes
         (("2024年人形机器人渗透率达20%。",), [False]),
         # no unit: of which currency or which pieces; what it rose by is as sure as its owner
-        (("2024年宁德时代营业收入3620亿，同比增长5%。",), [False, True]),
+        (("2024年宁德时代营业收入3620亿，同比增长5%。",), [False, False]),
+        (("2024年特斯拉营业收入970亿，同比增长5%。",), [False, True]),
+        (("2024年生猪出栏量7亿头。",), [False]),
+        (("2024年样本医院销售额3.84亿元。",), [True]),
+        (("2024年锂电池利润增长100%以上的企业有宁德时代、比亚迪。",), [True]),
+        (("西部证券2025年05月12日公司2024年实现营业收入14亿元。",), [True]),
+        (("2024年生猪出栏量42亿羽。",), [True]),
         # what a bracket narrows, a method's name aside
         (("2024年动力电池市场规模（乘用、商用）约310亿元。",), [True]),
         (("截至2024年9月30日，房地产行业PE（TTM）为17.4倍。",), [False]),

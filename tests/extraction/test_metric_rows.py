@@ -41,7 +41,7 @@ def stated(text: str) -> list[tuple[str, str, float, str]]:
         ),
         (
             "2024年比亚迪收入和宁德时代收入分别为1000亿元和900亿元。",
-            [("比亚迪", "收入", 1e11, "")],  # the second is less sure than what is stored
+            [("比亚迪", "收入", 1e11, ""), ("宁德时代", "收入", 9e10, "")],
         ),
         (
             "2024年隆基绿能硅片出货量和组件出货量分别为100GW、80GW。",

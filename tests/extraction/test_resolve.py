@@ -67,9 +67,7 @@ def test_a_group_is_not_its_subsidiary_nor_its_listed_arm(reader):
 
 def test_an_unlisted_company_is_unknown_with_proposals(reader):
     (mention,) = (
-        each
-        for each in stated(reader, "上海国际港务（集团）股份有限公司参与投资。").values()
-        if each["kind"] == "company"
+        each for each in stated(reader, "上海国际港务有限公司参与投资。").values() if each["kind"] == "company"
     )
     assert (mention["status"], mention["code"]) == ("unknown", None)
     assert mention["entity"].startswith("org:")

@@ -72,6 +72,18 @@ def test_each_row_may_have_its_own_company_and_several_customers():
         ("恩捷股份", "supplies", "宁德时代"),
         ("恩捷股份", "supplies", "比亚迪"),
         ("天赐材料", "supplies", "宁德时代"),
+        ("恩捷股份", "produces", "隔膜"),
+        ("天赐材料", "produces", "电解液"),
+    }
+
+
+def test_customers_of_several_makers_buy_the_product_and_make_nothing():
+    reading = table("环节 | 代表公司 | 产品 | 主要下游客户", "隔膜 | 恩捷股份、星源材质 | 隔膜 | 宁德时代、比亚迪")
+    assert shown(reading) == {
+        ("恩捷股份", "produces", "隔膜"),
+        ("星源材质", "produces", "隔膜"),
+        ("宁德时代", "uses", "隔膜"),
+        ("比亚迪", "uses", "隔膜"),
     }
 
 

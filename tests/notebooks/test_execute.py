@@ -20,7 +20,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 LARGEST = 300_000  # bytes of a committed notebook
 
 
-@pytest.mark.long
+@pytest.mark.extended
 def test_all_notebooks_run_and_show_what_they_showed():
     """One after the other, since the first builds the base of the others."""
     command = [sys.executable, str(FOLDER / "execute.py")]

@@ -38,7 +38,7 @@ _LINE = st.one_of(
 )
 _CODES = st.sampled_from([(), ("300750.SZ",), ("002594.SZ", "01211.HK"), ("300750.SZ", "600519.SH")])
 _REPORTS = st.builds(lambda lines, codes: report(*lines, codes=codes), st.lists(_LINE, max_size=8), _CODES)
-some = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+some = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @some

@@ -15,9 +15,11 @@ from extraction.claims.measures.words import (
     EARNED,
     PERIOD_INDICATORS,
     SHARES_OF_MARKET,
+    home_currency,
 )
 from extraction.context.places import places_in
 from extraction.context.surroundings import is_cut, is_part
+from extraction.quantities.units import ONLY_OF
 from extraction.text.clauses import bracket_around, clause_start
 from extraction.text.lexicon import phrases
 from kg.model import Kind
@@ -33,7 +35,10 @@ _PHRASES = phrases("measures/filters")
 _COMPARISON = _PHRASES["comparison"]
 _EARLIER_TIME = _PHRASES["earlier_time"]
 _GUESSED_SCORE = 0.8  # linker score of a name missing from all lists
-_CONDITION_END = re.compile("(?:以上|以下|左右)?(?:之?后|以后|时(?!间))(?!续|期|市)")
+_CONDITION_END = re.compile(
+    "(?:以上|以下|左右)?(?:(?:之?后|以后|时(?!间))(?!续|期|市)|的(?:企业|公司|个股|厂商|品牌|标的|基金|产品|品种)(?:有|共|占|数量|达|为))"
+)
+_DAY = re.compile(r"20\d\d年\d{1,2}月\d{1,2}日")
 _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _AMOUNTS = _PHRASES["amounts"]
 _BUSINESS = re.compile(r"(?:的)?业务")
@@ -46,7 +51,7 @@ _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME})
 
 
 _REPORT_INDICATORS = ("每股收益", "EPS", "现金流", "现金流净额", "净资产收益率", "ROE")
-_FISCAL = re.compile(r"财年|财季|FY")
+_FISCAL = re.compile(r"财政?年|财务年|财季|FY")
 _ONE_MONTH = re.compile("当月|单月|当季|单季")
 _CONTRIBUTION = re.compile("带动|拉动|推动|驱动")
 _REACHES = re.compile("[至达到为从由]")
@@ -172,6 +177,27 @@ def _share_holder_is_unstated(figure: Figure) -> bool:
     return above or _BARE_SHARE.match(figure.clause) is not None
 
 
+def _counts_something_else(figure: Figure) -> bool:
+    """「生猪出栏量42亿羽」 counts poultry."""
+    things, indicator = ONLY_OF.get(figure.quantity.unit), figure.measurement.indicator
+    return things is not None and not things.search(
+        f"{indicator.owner or figure.measurement.subject.name}{indicator.name}"
+    )
+
+
+def _is_running_head(figure: Figure) -> bool:
+    """「某某证券2021年5月12日公司2020年收入…」: a broker and a day are the running head of a flattened page."""
+    subject, text = figure.measurement.subject, figure.annotated.text
+    return subject.name.endswith("证券") and subject.end > 0 and _DAY.match(text, subject.end) is not None
+
+
+def _is_of_a_sample(figure: Figure) -> bool:
+    """「样本医院销售额3.84亿元」 are sales of a drug in these hospitals."""
+    measurement, text = figure.measurement, figure.annotated.text
+    sold = measurement.indicator.name.endswith(("销售额", "销售规模", "销售金额", "用药金额"))
+    return sold and measurement.subject.start > 0 and text.endswith("样本", 0, measurement.subject.start)
+
+
 def _has_no_unit(figure: Figure) -> bool:
     """「营收52亿」 lacks a currency, 「出货量3亿」 a counted unit."""
     return not figure.quantity.unit
@@ -201,7 +227,9 @@ def _is_cutoff_date(figure: Figure) -> bool:
 
 
 def _is_fiscal_year(figure: Figure) -> bool:
-    """A fiscal year may differ from the calendar year: Q1 of 2026 may lie in 2025."""
+    """A fiscal year may differ from the calendar year, except on the mainland: Q1 of 2026 may lie in 2025."""
+    if figure.annotated.fiscal or home_currency(figure.measurement.subject.entity):
+        return False
     return figure.dated is not None and _FISCAL.search(figure.dated.text) is not None
 
 
@@ -271,6 +299,9 @@ REASONS = (
     _is_cumulative,
     _is_single_month_of_range,
     _has_no_unit,
+    _counts_something_else,
+    _is_running_head,
+    _is_of_a_sample,
     _is_contribution,
     _is_trade_price,
     _share_holder_is_unstated,

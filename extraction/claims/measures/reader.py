@@ -31,9 +31,12 @@ from extraction.claims.measures.words import (
     LONGEST_SCOPE,
     MEASURE_HEADS,
     RATES,
+    RESULTS,
     STEP,
-    UNIT_KINDS,
     VAGUE,
+    home_currency,
+    is_loss,
+    unit_kind,
 )
 from extraction.context.places import ABROAD, HOME, narrowed, places_in
 from extraction.dating.policy import (
@@ -47,7 +50,7 @@ from extraction.dating.policy import (
     years_of,
 )
 from extraction.names.gazetteer import COMPOUND_KINDS
-from extraction.quantities.reader import basis_of
+from extraction.quantities.reader import basis_of, bound_of
 from extraction.sentence import Claim, nearest
 from extraction.text.clauses import clause_start, statement_start
 from extraction.text.lexicon import phrases
@@ -65,6 +68,10 @@ if TYPE_CHECKING:
 _ADJUSTED = {"净利润": "扣非归母净利润", "归母净利润": "扣非归母净利润", "ROE": "扣非ROE"}
 _PHRASES = phrases("measures/reader")
 _REACHED = _PHRASES["reached"]
+_STATES = re.compile("(?:为|是|：|约|约为|实现|录得)?")  # between a result and its bracket
+_GROWTH_IN_BRACKETS = re.compile("(?:同比|环比)（$")
+_LOST = re.compile("亏[^，。；]{0,6}$")
+_SPELLED, _PART = re.compile("[一二两三四五六七八九]"), re.compile("(?<!百)分之|半(?!$)|^一半|过半")
 _PER = re.compile(" ?[/每]")
 _GREAT, _SUMS = frozenset({"万", "百万", "千万", "亿", "十亿", "百亿", "千亿", "万亿"}), {"currency", "count"}
 _NARROWED = re.compile("^（(?=[^（）]*[一-鿿])[^（）\\d]{1,24}）")  # a restriction in brackets
@@ -139,10 +146,10 @@ class MetricReader:
         resume = listed = 0
         begun: tuple[Measurement, Quantity] | None = None
         rows = RowReader(annotated, indicators, RowSubjects(self.subjects, self._before))
-        for quantity in filter(_has_digits, annotated.quantities):
+        for quantity in filter(_is_figure, annotated.quantities):
             if quantity.start < listed:
                 continue
-            quantity = _as_share(annotated, indicators, quantity)  # noqa: PLW2901
+            quantity = _as_loss(annotated, indicators, _as_share(annotated, indicators, quantity))  # noqa: PLW2901
             if row := rows.at(quantity.start):
                 for measurement, item, period in rows.read(row, previous=previous):
                     if self._fits(measurement.indicator, item):
@@ -191,12 +198,16 @@ class MetricReader:
             return self._continuation.share(annotated, indicators, share_match, previous=previous, before=before)
         indicator = nearest(indicators, quantity.start)
         if previous and (indicator is None or previous.quantity.end > indicator.end):
-            return self._continuation.from_previous(annotated, previous, quantity)
+            # 「亏损70亿元，同比扩大20%」: the loss grows, not the profit
+            enlarged = quantity.change and _LOST.search(annotated.text, 0, previous.quantity.start)
+            return None if enlarged else self._continuation.from_previous(annotated, previous, quantity)
         if indicator is None:
             return self._continuation.from_previous_sentence(annotated, self._before, quantity)
-        if indicator.name.endswith(VAGUE):
-            return None
         gap = without(annotated, max(indicator.end, resume), quantity.start)
+        lost = "亏" in gap or is_loss(annotated.text, indicator)  # 「亏损收窄50%」, 「亏损收窄至20亿元」
+        lost = lost or _GROWTH_IN_BRACKETS.search(annotated.text, 0, quantity.start) is not None  # a fall, or an aside
+        if indicator.name.endswith(VAGUE) or (lost and (quantity.change or quantity.number > 0)):
+            return None
         plain = _NARROWED.sub("", gap)
         fits = self._fits(indicator, quantity) or self._is_unit_price(annotated, indicator, quantity, plain)
         if not (fits and _connects(annotated, indicator, quantity, plain)):
@@ -218,7 +229,7 @@ class MetricReader:
         if indicator.name.endswith("指数") and quantity.unit == "个":
             return False  # 「在30个行业中」
         units = self._units_of(indicator)
-        return not units or _unit_kind(quantity.unit) in units
+        return not units or unit_kind(quantity.unit) in units
 
     def _units_of(self, indicator: EntityMention) -> tuple[str, ...]:
         return self._units.get(indicator.entity) or self._units_of_name(indicator.name)
@@ -230,7 +241,7 @@ class MetricReader:
         self, annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity, gap: str
     ) -> bool:
         """Return whether a number is the price of one piece: 「面板价格从74美元跌至32美元」."""
-        priced = "price" in self._units_of(indicator) and _unit_kind(quantity.unit) == "currency"
+        priced = "price" in self._units_of(indicator) and unit_kind(quantity.unit) == "currency"
         priced = priced and not _PER.match(annotated.text, quantity.end)
         return priced and not (quantity.change or quantity.scale) and _REACHED.fullmatch(gap) is not None
 
@@ -245,6 +256,8 @@ class MetricReader:
     ) -> Claim:
         measurement = self._with_place(annotated, measurement)
         subject = measurement.subject
+        if not quantity.unit and set(self._units_of(measurement.indicator)) == {"currency"}:
+            quantity = replace(quantity, unit=home_currency(subject.entity))
         start = subject.start if subject.start >= 0 else measurement.indicator.start
         indicator = qualified_indicator(annotated, measurement.indicator)
         value = Value(
@@ -269,7 +282,7 @@ class MetricReader:
             end=quantity.end,
             pattern="metric",
             value=value,
-            qualifiers=(("scope", measurement.scope),) if measurement.scope else (),
+            qualifiers=_qualifiers(annotated, quantity, measurement.scope),
             valid=valid,
             confidence=min(measurement.confidence, DOUBTFUL) if doubtful else measurement.confidence,
         )
@@ -305,6 +318,12 @@ class MetricReader:
         return replace(measurement, confidence=min(measurement.confidence, DOUBTFUL))
 
 
+def _qualifiers(annotated: AnnotatedSentence, quantity: Quantity, scope: str) -> tuple[tuple[str, str], ...]:
+    """Return what restricts a figure: that it is a bound (≥500亿元), and its scope."""
+    stated = (("bound", bound_of(annotated.text, quantity)), ("scope", scope))
+    return tuple((name, value) for name, value in stated if value)
+
+
 def qualified_indicator(annotated: AnnotatedSentence, indicator: EntityMention) -> EntityMention:
     """Return the indicator including a qualifier that changes it: 扣非后归母净利润, 新增装机容量."""
     text = annotated.text
@@ -335,9 +354,32 @@ def _match_change(first: Quantity, second: Quantity) -> Quantity:
     return replace(second, change="share") if first.change == "share" and not second.change else second
 
 
-def _has_digits(quantity: Quantity) -> bool:
-    """Return whether a number is written in digits, and not only a unit: 「总市值(百万元)」."""
-    return any(map(str.isdigit, quantity.text))
+def _is_figure(quantity: Quantity) -> bool:
+    """Return whether a number is a figure: in digits, or an amount or percentage in characters (三成, 百分之五).
+
+    A unit is none (总市值(百万元)), nor is a count or a part in characters (三家, 三分之一, 一半).
+    """
+    if any(map(str.isdigit, quantity.text)):
+        return True
+    spelled = _SPELLED.search(quantity.text) is not None and unit_kind(quantity.unit) in {"currency", "percent"}
+    return spelled and not _PART.search(quantity.text)
+
+
+def _as_loss(annotated: AnnotatedSentence, indicators: Sequence[EntityMention], quantity: Quantity) -> Quantity:
+    """Make an amount negative that stands alone in brackets behind a result: 「归母净利润（70.4亿元）。」.
+
+    Where the statement goes on (「净利润（507亿元）创新高」) the brackets hold an aside.
+    """
+    text, indicator = annotated.text, nearest(indicators, quantity.start)
+    alone = text[quantity.start - 1 : quantity.start] == "（" and text[quantity.end : quantity.end + 1] == "）"
+    if not alone or quantity.number < 0 or quantity.change or unit_kind(quantity.unit) != "currency":
+        return quantity
+    ends = text[quantity.end + 1 : quantity.end + 2] in {"", *"，。；"}
+    if indicator is None or not indicator.name.endswith(RESULTS) or not ends:
+        return quantity
+    if _STATES.fullmatch(text, indicator.end, quantity.start - 1) is None:
+        return quantity
+    return replace(quantity, number=-quantity.number)
 
 
 def _connects(annotated: AnnotatedSentence, indicator: EntityMention, quantity: Quantity, gap: str) -> bool:
@@ -353,8 +395,3 @@ def _is_moved_range(annotated: AnnotatedSentence, quantity: Quantity) -> bool:
     before = annotated.text[max(0, quantity.start - 4) : quantity.start]
     stepped = STEP.search(before) is not None or quantity.text.startswith(("+", "-"))  # 「环比-0.4%至70.7%」
     return quantity.high is not None and "至" in quantity.text and stepped
-
-
-def _unit_kind(unit: str) -> str:
-    kind = UNIT_KINDS.get(unit.partition("/")[0], "count")
-    return "price" if "/" in unit and kind == "currency" else kind  # 万片/月 is a count

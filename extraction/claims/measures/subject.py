@@ -12,15 +12,18 @@ from extraction.claims.measures.owner import read_owner
 from extraction.claims.measures.words import (
     AFTER_LEVEL,
     ASIDE,
+    BEFORE_LOSS,
     CODE,
     COMPANY_HEADS,
     COMPANY_INDICATORS,
     COMPANY_ONLY_INDICATORS,
     CONCENTRATION,
+    FILLER,
     HYPOTHETICAL,
     INDEX_MOVES,
     INNER_SCOPE,
     LONGEST_SCOPE,
+    LOSSES,
     MACRO_KINDS,
     MEASURE_HEADS,
     MEASURED_KINDS,
@@ -29,17 +32,19 @@ from extraction.claims.measures.words import (
     NOISE,
     ON_THE_MARKET,
     OPENING,
+    RESULTS,
     SCOPE_WORDS,
     SHARES_OF_MARKET,
     SUBJECT_KINDS,
     TAILS,
     VERBAL,
+    is_loss,
 )
 from extraction.context.coreference import antecedent
 from extraction.context.places import places_in
 from extraction.names.gazetteer import COMPOUND_KINDS, indicator_of
 from extraction.sentence import EntityMention
-from extraction.text.clauses import clause_start, statement_start
+from extraction.text.clauses import IDENTIFYING, clause_start, statement_start
 from extraction.text.lexicon import phrases
 from kg.ids import entity_id
 from kg.kinds import kind_of
@@ -71,7 +76,7 @@ class SubjectFinder:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.macro = {term.entity for term in lexicon.terms.values() if term.macro}
-        own = {name: name for name in MEASURE_HEADS} | {"市场": "市场规模"}
+        own = {name: name for name in MEASURE_HEADS} | {"市场": "市场规模"} | LOSSES
         self._heads = own | {name: head.name for name, head in lexicon.heads.items()}
         self._bare = [name for name in self._heads if len(name) > 1 and name not in VERBAL]
         self._automaton = daachorse.CharwiseDoubleArrayAhoCorasick(self._bare, daachorse.MATCH_KIND_LEFTMOST_LONGEST)
@@ -81,10 +86,13 @@ class SubjectFinder:
         known = [ref for ref in annotated.refs if ref.kind == Kind.INDICATOR and ref.start >= 0]
         out = [_owned(ref, annotated.text[ref.start : max(ref.owner_end, ref.start)]) for ref in known]
         for start, end, index in self._automaton.find(annotated.text):
-            if not any(ref.start < end and start < ref.end for ref in annotated.refs):
-                name = self._heads[self._bare[index]]
+            held = [ref for ref in annotated.refs if ref.start < end and start < ref.end]
+            word = self._bare[index]
+            if not held or (word in LOSSES and all(ref.kind == Kind.EVENT for ref in held)):  # 亏损 is an event too
+                name = self._heads[word]
                 out.append(EntityMention(entity_id(Kind.INDICATOR, name), Kind.INDICATOR, name, start, end))
         out += _index_moves(annotated)
+        out = [ref for ref in out if not _is_part_of_result(annotated, ref, out)]
         ends = {ref.end for ref in out}
         # 销售总额, 市场规模: the second word only extends the first
         return sorted(
@@ -299,6 +307,17 @@ class SubjectFinder:
         )
 
 
+def _is_part_of_result(annotated: AnnotatedSentence, ref: EntityMention, others: Sequence[EntityMention]) -> bool:
+    """Return whether a loss is of a result named before it (净利润亏损70亿元), or of nobody (未弥补亏损)."""
+    if not is_loss(annotated.text, ref):
+        return False
+    results = (each for each in others if each.end <= ref.start and each.name.endswith(RESULTS))
+    if any(FILLER.fullmatch(without(annotated, each.end, ref.start)) for each in results):
+        return True
+    begins = any(ref.start == end for end in (*(r.end for r in annotated.refs), *(d.end for d in annotated.periods)))
+    return not begins and BEFORE_LOSS.search(annotated.text, 0, ref.start) is None
+
+
 def _index_moves(annotated: AnnotatedSentence) -> list[EntityMention]:
     """Return industry indices whose name is implied: 「医药生物板块上涨1.7%，跑赢沪深300」."""
     if not ON_THE_MARKET.search(annotated.text):
@@ -391,11 +410,14 @@ def scope_of(annotated: AnnotatedSentence, measurement: Measurement) -> str | No
 
 
 def without(annotated: AnnotatedSentence, start: int, end: int) -> str:
-    """Return text[start:end] without dates and bracketed securities codes."""
+    """Return text[start:end] without dates, bracketed securities codes and what identifies a company in a bracket."""
+    aside = [(dated.start, dated.end) for dated in annotated.periods]
+    names = [ref.end for ref in annotated.refs if ref.kind == Kind.COMPANY and start <= ref.end < end]
+    aside += [found.span() for at in names if (found := IDENTIFYING.match(annotated.text, at))]
     kept, position = [], start
-    for dated in annotated.periods:
-        if start <= dated.start and dated.end <= end:
-            kept.append(annotated.text[position : dated.start])
-            position = dated.end
+    for begin, after in sorted(aside):
+        if position <= begin and after <= end:
+            kept.append(annotated.text[position:begin])
+            position = after
     kept.append(annotated.text[position:end])
     return CODE.sub("", "".join(kept))

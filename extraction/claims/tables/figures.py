@@ -7,25 +7,34 @@ periods under an indicator in the corner or title (渗透率). A cell without a 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from extraction.certainty.policy import cell_modality
 from extraction.claims.measures.measurement import DOUBTFUL
-from extraction.claims.measures.words import LONGEST_SCOPE, MEASURE_HEADS, SHARES_OF_MARKET
+from extraction.claims.measures.words import (
+    LONGEST_SCOPE,
+    MEASURE_HEADS,
+    SHARES_OF_MARKET,
+    home_currency,
+    unit_kind,
+)
+from extraction.claims.tables.cells import filled_down, read_amount, without_notes
+from extraction.claims.tables.consistency import consistent
 from extraction.claims.tables.labels import (
     YEAR,
     LabelReader,
     RowClaim,
     TableLabel,
     as_sentence,
-    bare_value,
-    caption_of,
+    caption_label,
+    captions_of,
     spread_indicators,
 )
 from extraction.dating.policy import column_period
+from extraction.quantities.label_units import AmountUnit, read_unit
 from extraction.sentence import CONTEXT, Claim
 from extraction.text.lexicon import phrases, table
 from kg.model import Kind, Problem
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
 
     from extraction.claims.measures.measurement import Measurement
     from extraction.claims.measures.subject import SubjectFinder
+    from extraction.claims.tables.cells import Amount
     from extraction.names.gazetteer import Lexicon
     from extraction.names.linker import Linker
     from extraction.sentence import EntityMention
@@ -44,7 +54,9 @@ if TYPE_CHECKING:
     from kg.period import Period
     from kg.text.table_rows import PlacedRow
 
-_NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?%?")
+_LABEL_COLUMNS = 2  # columns whose cells may name periods
+_PER_SHARE = ("EPS", "DPS", "BPS", "股价", "目标价", "收盘价")
+_UNIT_HEAD = re.compile("(?:计量|数量|金额)?单位|[Uu]nits?")
 _PHRASES = phrases("tables/figures")
 _CHANGE_ROW = _PHRASES["change_row"]
 _TOTAL = _PHRASES["total"]
@@ -57,6 +69,31 @@ _NAMING = _PHRASES["naming"]
 _VOLUMES = ("装机量", "出货量", "产量", "销量", "产能")
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
 _BASE_CONFIDENCE = 0.95  # 48 of 50 reviewed were right (docs/quality.md)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A table with its parsed header row and caption; `read` parses the labels of its first columns."""
+
+    document: Document
+    rows: Sequence[PlacedRow]
+    heads: list[TableLabel]
+    read: Callable[[str], TableLabel]
+    caption: TableLabel
+    company: EntityMention | None
+
+    def column_of_periods(self) -> int | None:
+        """Return which of the first columns names a period in each row, None if none does."""
+        for column in range(min(_LABEL_COLUMNS, len(self.heads))):
+            texts = [row.cells[column] for row in self.rows[1:] if column < len(row.cells) and row.cells[column]]
+            named = self.heads[column].measured is not None or self.heads[column].period is not None
+            if len(texts) > 1 and not named and all(self.read(text).bare for text in texts):
+                return column
+        return None
+
+    def column_of_units(self) -> int | None:
+        """Return the column that states the unit of each row."""
+        return next((at for at, head in enumerate(self.heads) if _UNIT_HEAD.fullmatch(head.text.strip("（）()"))), None)
 
 
 class TableReader:
@@ -73,31 +110,34 @@ class TableReader:
         title, rows = placed_rows(document.text, block.start, block.end)
         if len(rows) < 2 or len(rows) > _MOST_ROWS or not 1 < len(rows[0].cells) <= _MOST_COLUMNS:  # noqa: PLR2004
             return
-        caption = caption_of(document, block, title)
-        labels = [caption, *rows[0].cells, *(row.cells[0] for row in rows[1:])]
+        rows = [rows[0], *filled_down(rows[1:])]
+        captions = captions_of(document, block, title)
+        company = self._labels.company_above(document, block, captions, company=company)
+        labels = [*captions, *rows[0].cells, *(cell for row in rows[1:] for cell in row.cells[:_LABEL_COLUMNS])]
         read = self._labels.read(labels, document, company)
         heads = spread_indicators([read(text) for text in rows[0].cells])
-        dated = [head.period is not None and head.measured is None for head in heads[1:]]
-        if sum(dated) >= max(2, len(dated) - 1):
-            yield from self._by_period(document, rows, heads, read, read(caption), company)
-        elif any(head.measured for head in heads[1:]):
-            yield from self._by_indicator(document, rows, heads, read(caption))
+        layout = _Layout(document, rows, heads, read, caption_label([read(text) for text in captions]), company)
+        yield from consistent(list(self._cells(layout)), rows)
 
-    def _by_period(
-        self,
-        document: Document,
-        rows: Sequence[PlacedRow],
-        heads: list[TableLabel],
-        read: Callable[[str], TableLabel],
-        title: TableLabel,
-        company: EntityMention | None,
-    ) -> Iterator[RowClaim | Problem]:
+    def _cells(self, layout: _Layout) -> Iterator[RowClaim | Problem]:
+        """Read the cells by the layout of the table."""
+        heads, timed = layout.heads[1:], layout.column_of_periods()
+        dated = [head.period is not None and head.measured is None for head in heads]
+        if timed == 0:
+            yield from self._by_row_of_period(layout)
+        elif sum(dated) >= max(2, len(dated) - 1) or all(dated):
+            yield from self._by_period(layout)
+        elif any(head.measured for head in heads):
+            yield from self._by_indicator(layout, timed)
+
+    def _by_period(self, layout: _Layout) -> Iterator[RowClaim | Problem]:
         """Read a table with indicators or names as rows and periods as columns."""
+        heads, rows, title = layout.heads, layout.rows, layout.caption
         corner = heads[0] if heads[0].measured else title if title.measured else None
-        section, last = "", None
-        names = self._labels.names([row.cells[0] for row in rows[1:]], document, _NAME_KINDS)
+        section, last, units = "", None, layout.column_of_units()
+        names = self._labels.names([without_notes(row.cells[0]) for row in rows[1:]], layout.document, _NAME_KINDS)
         for row, name in zip(rows[1:], names, strict=False):
-            label = read(row.cells[0])
+            label = layout.read(row.cells[0])
             if row.cells[1] and all(YEAR.fullmatch(text) for text in row.cells[1:] if text):
                 corner, last = (label if label.measured else None), None  # a repeated header starts another table
                 continue
@@ -111,21 +151,21 @@ class TableReader:
             if measured is None or not measured.subject.entity or _TOTAL.search(label.text):
                 last = None  # the owner is unknown
                 continue
+            company = layout.company
             if section and company is not None and measured.subject.entity == company.entity:
                 measured = structs.replace(measured, scope=section)
             elif not measured.scope and measured.subject.kind in _NAME_KINDS[1:3]:
                 measured = structs.replace(measured, scope=title.place)  # 国内海缆市场规模测算: its rows are 国内 too
-            inherited_unit = (
-                (corner or title).unit or heads[0].unit if self._inherits_unit(measured.indicator, corner) else ""
-            )
-            named = label if change else structs.replace(label, unit=label.unit or inherited_unit, measured=measured)
+            if units is not None and units < len(row.cells) and not label.unit:
+                label = _with_unit(label, row.cells[units])
+            above = [label, *([corner or title, heads[0], title] if self._inherits(measured, corner, title) else [])]
+            named = label if change else structs.replace(label, measured=measured)
             last = last if change else named
             for head, (start, _, text) in zip(heads[1:], row.placed[1:], strict=False):
                 if head.period is None or head.measured is not None:
                     continue
-                yield from self._cell(
-                    document, row, (start, text), structs.replace(head, measured=measured), named, change
-                )
+                figure = structs.replace(head, measured=measured)
+                yield from self._cell(layout, row, (start, text), figure, [above[0], head, *above[1:]], change)
 
     def _row_measurement(
         self, label: TableLabel, corner: TableLabel | None, subject: EntityMention | None
@@ -139,39 +179,62 @@ class TableReader:
             return structs.replace(corner.measured, scope=subject.name)
         return self._subjects.for_subject(subject, corner.measured.indicator, "")
 
-    def _by_indicator(
-        self,
-        document: Document,
-        rows: Sequence[PlacedRow],
-        heads: list[TableLabel],
-        title: TableLabel,
-    ) -> Iterator[RowClaim | Problem]:
-        """Read a table with names as rows and indicators as columns."""
-        columns = self._name_columns(document, rows, heads)
+    def _by_row_of_period(self, layout: _Layout) -> Iterator[RowClaim | Problem]:
+        """Read a table with periods as rows and indicators as columns: 年份 | 营业收入（亿元） | 毛利率(%)."""
+        for row in layout.rows[1:]:
+            label = layout.read(row.cells[0])
+            last: TableLabel | None = None  # the indicator that a following bare 同比 refers to
+            for head, (start, _, text) in zip(layout.heads[1:], row.placed[1:], strict=False):
+                if head.measured is not None:
+                    last = head if head.measured.subject.entity and head.period is None else None
+                if last is None or label.period is None or last.measured is None or _is_other(head, last):
+                    continue
+                change = _change_kind(head.change, label.period) if head.change else ""
+                figure = structs.replace(last, period=label.period, forecast=label.forecast, fiscal=label.fiscal)
+                inherited = [layout.caption] if self._inherits(last.measured, None, layout.caption) else []
+                if change is not None:
+                    yield from self._cell(layout, row, (start, text), figure, [head, *inherited], change)
+
+    def _by_indicator(self, layout: _Layout, timed: int | None) -> Iterator[RowClaim | Problem]:
+        """Read a table with names as rows and indicators as columns; column `timed` dates each row."""
+        rows, title = layout.rows, layout.caption
+        columns = self._name_columns(layout.document, rows, layout.heads)
         for number, row in enumerate(rows[1:]):
             if _TOTAL.search(row.cells[0]):
                 continue
             subject: EntityMention | None = None
             last: TableLabel | None = None  # the indicator that a following bare 同比 refers to
-            for column, (head, (start, _, text)) in enumerate(zip(heads, row.placed, strict=False)):
+            dated = layout.read(row.cells[timed]) if timed is not None and timed < len(row.cells) else None
+            for column, (head, (start, _, text)) in enumerate(zip(layout.heads, row.placed, strict=False)):
                 if column in columns:  # nearest name on the left, as two rankings may be side by side
                     subject = columns[column][number]
                 elif head.measured is None and _NAMING.search(head.text) and not _PLAIN.fullmatch(text):
                     subject = None  # an unknown name
                 if head.measured is not None and subject is not None:
-                    measured = _measurement_for_row(head.measured, subject, title, self._subjects)
-                    indicator = measured.indicator.name
-                    period = column_period(
-                        title.periods, head.period, span=head.span, indicator=indicator, forecast=title.forecast
-                    )
-                    last = structs.replace(head, measured=measured, period=period)
+                    last = self._column_figure(head, subject, title, dated)
                 elif not head.change or head.period or (last and last.measured and _is_change(last.measured)):
                     last = None
-                if last is None or subject is None or subject.kind == Kind.REGION:
+                if last is None or last.measured is None or subject is None or subject.kind == Kind.REGION:
                     continue
                 change = _change_kind(head.change, last.period) if head.change else ""
                 if change is not None:
-                    yield from self._cell(document, row, (start, text), last, title, change)
+                    inherited = [title] if self._inherits(last.measured, None, title) else []
+                    yield from self._cell(layout, row, (start, text), last, [head, *inherited], change)
+
+    def _column_figure(
+        self, head: TableLabel, subject: EntityMention, title: TableLabel, dated: TableLabel | None
+    ) -> TableLabel:
+        """Return a column's head with the name and the period of a row."""
+        assert head.measured is not None
+        measured = _measurement_for_row(head.measured, subject, title, self._subjects)
+        if dated is not None:
+            return structs.replace(
+                head, measured=measured, period=dated.period, forecast=dated.forecast, fiscal=dated.fiscal
+            )
+        period = column_period(
+            title.periods, head.period, span=head.span, indicator=measured.indicator.name, forecast=title.forecast
+        )
+        return structs.replace(head, measured=measured, period=period)
 
     def _name_columns(
         self, document: Document, rows: Sequence[PlacedRow], heads: list[TableLabel]
@@ -195,32 +258,27 @@ class TableReader:
 
     def _cell(
         self,
-        document: Document,
+        layout: _Layout,
         row: PlacedRow,
         cell: tuple[int, str],
         head: TableLabel,
-        label: TableLabel,
+        labels: Sequence[TableLabel],
         change: str,
     ) -> Iterator[RowClaim | Problem]:
+        """Read one cell: `head` says what it measures, `labels` may state its unit, the first one that does decides."""
         start, text = cell
-        found = _NUMBER.fullmatch(text.replace(" ", ""))
-        if found is None or head.measured is None:
+        amount = read_amount(text)
+        if amount is None or head.measured is None or not head.measured.subject.entity:
+            return  # no number, or the owner is unknown
+        unit = self._unit(amount, head.measured, labels, change)
+        if isinstance(unit, str):
+            yield Problem("unit", f"{head.measured.indicator.name}「{text}」 {unit}", start, start + len(text))
             return
-        unit = (
-            "%"
-            if text.endswith("%") or change
-            else head.unit or label.unit or self._default_unit(head.measured.indicator)
-        )
-        value = bare_value(text.replace(" ", "").rstrip("%"), unit)
-        if value is None:
-            message = f"{head.measured.indicator.name}「{text}」 has no unit in its cell, row, column or title"
-            yield Problem("unit", message, start, start + len(text))
+        value = replace(unit.value(amount.number), change=change)
+        if not self._fits(head.measured.indicator, value):
             return
-        if change:
-            value = replace(value, change=change)
-        if not head.measured.subject.entity or not self._fits(head.measured.indicator, value):
-            return  # the owner is unknown
-        certain = head.period is not None and head.measured.confidence > DOUBTFUL
+        unsure = head.fiscal and not home_currency(head.measured.subject.entity)
+        certain = head.period is not None and head.measured.confidence > DOUBTFUL and not unsure
         claim = Claim(
             relation="reports",
             subject=structs.replace(head.measured.subject, start=CONTEXT, end=CONTEXT),
@@ -232,15 +290,42 @@ class TableReader:
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
             confidence=_BASE_CONFIDENCE * (1 + head.measured.subject.score) / 2 if certain else DOUBTFUL,
-            modality=cell_modality(head.period, document.published_on, estimated=head.forecast),
+            modality=cell_modality(head.period, layout.document.published_on, estimated=head.forecast),
         )
-        yield RowClaim(claim, as_sentence(document, row))
+        yield RowClaim(claim, as_sentence(layout.document, row), start)
 
-    def _inherits_unit(self, indicator: EntityMention, corner: TableLabel | None) -> bool:
-        """Return whether the unit of the corner or title suits a row: 百万元 does not suit a margin or multiple."""
+    def _unit(
+        self, amount: Amount, measured: Measurement, labels: Sequence[TableLabel], change: str
+    ) -> AmountUnit | str:
+        """Return the unit of a number, of its cell, row, column or table, or why there is none."""
+        stated = next((label for label in labels if label.unit or label.unclear), None)
+        around = stated.unit if stated else None
+        if amount.unit is not None and (amount.unit.unit or amount.unit == around):
+            return amount.unit
+        if change:
+            return AmountUnit("%")
+        if stated is not None and stated.unclear and not around:
+            return f"has a unit that is not understood: {stated.unclear}"
+        if amount.unit is not None and around is not None and around.factor != 1:
+            return "has one scale in its cell and another one above"
+        found = around or amount.unit or AmountUnit(self._default_unit(measured.indicator))
+        if amount.unit is not None:  # 3620亿 under 元
+            found = AmountUnit(found.unit, amount.unit.factor, amount.unit.scale)
+        if not found.unit and found.scale and set(self._units_of(measured.indicator)) == {"currency"}:
+            found = AmountUnit(home_currency(measured.subject.entity), found.factor, found.scale)
+        counted = found.scale and not {"currency", "price"} & set(self._units_of(measured.indicator))  # DAU（百万）
+        return found if found.unit or counted else "has no unit in its cell, row, column or title"
+
+    def _inherits(self, measured: Measurement, corner: TableLabel | None, title: TableLabel) -> bool:
+        """Return whether the unit of the corner or title suits a row: 百万元 suits no margin, multiple or EPS."""
+        name = measured.indicator.name
+        if name.startswith("每股") or name.endswith(_PER_SHARE):
+            return False
         if corner is not None:
             return True
-        units = self._units_of(indicator)
+        units = self._units_of(measured.indicator)
+        if title.unit is not None and title.unit.unit and unit_kind(title.unit.unit) != "currency":
+            return unit_kind(title.unit.unit) in units
         return "currency" in units and "ratio" not in units
 
     def _units_of(self, indicator: EntityMention) -> Sequence[str]:
@@ -276,6 +361,17 @@ def _measurement_for_row(
         elif of_market:
             return structs.replace(measured, confidence=DOUBTFUL)  # the market is unknown
     return structs.replace(measured, confidence=DOUBTFUL) if head.confidence <= DOUBTFUL else measured
+
+
+def _with_unit(label: TableLabel, stated: str) -> TableLabel:
+    """Return a row's label with the unit of the table's unit column."""
+    unit = read_unit(stated)
+    return structs.replace(label, unit=unit, unclear="" if unit or not stated else stated)
+
+
+def _is_other(head: TableLabel, last: TableLabel) -> bool:
+    """Return whether a column is neither the last indicator nor a change of it."""
+    return head is not last and not (head.change and head.measured is None)
 
 
 def _change_kind(how: str, period: Period | None) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -16,16 +16,17 @@ from msgspec import Struct, structs
 from extraction.claims.measures.measurement import DOUBTFUL, Measurement
 from extraction.claims.measures.reader import qualified_indicator
 from extraction.claims.measures.words import LONGEST_SCOPE, PLACES, VAGUE
+from extraction.claims.tables.cells import without_notes
 from extraction.dating.policy import reported_week, shift_to_reported_week, stated_dates
-from extraction.quantities.reader import find_quantities
+from extraction.quantities.label_units import AmountUnit, unit_of
 from extraction.sentence import CONTEXT, AnnotatedSentence, Claim, EntityMention
 from extraction.text.lexicon import phrases
 from extraction.text.sentences import Sentence, normalise
 from kg.dating.reader import Dated
+from kg.dating.reference import stated_year_end
 from kg.ids import entity_id
-from kg.model import Kind, Value
+from kg.model import BlockKind, Kind
 from kg.period import year
-from kg.text.regex_prefilter import Prefiltered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from kg.text.table_rows import PlacedRow
 
 YEAR = re.compile(r"(?:19|20)\d\d ?年? ?[AEF]?")
-_UNIT = Prefiltered(r"[（(](?:单位[:：])?\s*(?P<unit>[^（）()]{1,12})[)）]|单位[:：]\s*(?P<bare>[^\s，。）)]{1,10})")
 _FORECAST = re.compile(r"\d{2,4}\s*年?\s*[EF](?![A-Za-z])|预测|预计")
 _PHRASES = phrases("tables/labels")
 _YEAR_OF = _PHRASES["year_of"]
@@ -48,30 +48,35 @@ _ABBREVIATIONS = (  # only in heads; ambiguous in sentences
 )
 _NUMBERED = _PHRASES["numbered"]
 _SPAN = re.compile(r"(?:近|过去)?[一二三四六半\d]*个?(?P<span>[日周月年]|季度?)(?:度)?(?=涨|跌|环比|变|换手|成交)")
-_NOISE = _PHRASES["noise"]
+_NOISE, _GENERIC = _PHRASES["noise"], _PHRASES["generic"]
 _OF_WHEN = re.compile(r"[（(](?:TTM|MRQ|LF|ttm|mrq|lf)[)）]$")
 _CHANGED = _PHRASES["changed"]
 _JOINED = re.compile(r"[和与及、/+＋&\d%]|以及")
 _PLACE = re.compile("|".join(sorted(map(re.escape, PLACES - {"市场", "行业", "全行业"}), key=len, reverse=True)))
+_FISCAL = re.compile("财政?年|财务年|FY")
 _BARE = frozenset({*VAGUE, "增速", "增长率", "规模", "数量", "金额", "总量", "均价", "需求", "变动", "增幅", "指数"})
 _OPENING_TEXT = 1200  # where a weekly report states its dates
 _LONGEST_CAPTION = 60
 _UNSTATED_CONFIDENCE = 0.5
+_DEEPEST = 10  # deeper than any heading
+_COMPARED = re.compile("公司|对比|比较|可比|同行|竞争对手|客户|供应商")
 
 
 @dataclass(frozen=True, slots=True)
 class RowClaim:
-    """A claim from a table with the row as its quote."""
+    """A claim from a table with the row as its quote; `cell` is the offset of its cell."""
 
     claim: Claim
     row: AnnotatedSentence
+    cell: int = CONTEXT
 
 
 class TableLabel(Struct, frozen=True):
     """The parsed content of a head, row label or caption."""
 
     text: str
-    unit: str = ""
+    unit: AmountUnit | None = None
+    unclear: str = ""  # what looks like a unit and is not understood
     period: Period | None = None
     measured: Measurement | None = None
     forecast: bool = False
@@ -81,6 +86,7 @@ class TableLabel(Struct, frozen=True):
     bare: bool = False  # only a period
     change: str = ""  # 同比 or 环比, of its own or the previous indicator
     periods: tuple[Period, ...] = ()  # all periods it names
+    fiscal: bool = False  # dated by a fiscal year whose end is not stated: FY2025
 
 
 class LabelReader:
@@ -97,14 +103,42 @@ class LabelReader:
         found = dict(zip(labels, zip(lines, refs, strict=True), strict=True))
         opening = [document.text[:_OPENING_TEXT]]
         week = cache(partial(reported_week, opening, document.published_on))
+        year_end = stated_year_end(document.text)
 
         @cache
         def read_label(label: str) -> TableLabel:
             line, names = found[label]
-            dated = shift_to_reported_week(stated_dates(line.text, document.published_on), document.published_on, week)
-            return self._label(label, line, names, dated, company)
+            dates = stated_dates(line.text, document.published_on, fiscal_year_end=year_end or 12)
+            dated = shift_to_reported_week(dates, document.published_on, week)
+            read = self._label(label, line, names, dated, company)
+            fiscal = year_end is None and any(_FISCAL.search(each.text) for each in dates)
+            return structs.replace(read, fiscal=fiscal) if fiscal else read
 
         return read_label
+
+    def company_above(
+        self, document: Document, block: Block, captions: Sequence[str], *, company: EntityMention | None
+    ) -> EntityMention | None:
+        """Return the company of a table: the only one of its caption, else of the nearest heading with one.
+
+        A caption that compares the report's company with another one (公司与乙公司毛利率对比) leaves none.
+        """
+        headings = []
+        level = _DEEPEST
+        for above in reversed(document.blocks[: document.blocks.index(block)]):
+            if above.kind == BlockKind.HEADING and above.level < level:
+                headings.append(document.text[above.start : above.end])
+                level = above.level
+        texts = [*captions, *headings]
+        lines, refs = link_texts(self._linker, texts, document)
+        for line, names in zip(lines, refs, strict=True):
+            found = {ref.entity: ref for ref in names if ref.kind == Kind.COMPANY}
+            if company is not None and set(found) == {company.entity}:
+                return company
+            if found:
+                only = next(iter(found.values())) if len(found) == 1 and not _COMPARED.search(line.text) else None
+                return structs.replace(only, start=CONTEXT, end=CONTEXT) if only else None
+        return company
 
     def names(self, texts: Sequence[str], document: Document, kinds: Sequence[Kind]) -> list[EntityMention | None]:
         """Return for each text the entity of these kinds that it names as a whole, or None."""
@@ -117,8 +151,7 @@ class LabelReader:
     def _label(
         self, label: str, line: Sentence, names: list[EntityMention], dated: list[Dated], company: EntityMention | None
     ) -> TableLabel:
-        unit_match = _UNIT.search(label)
-        unit = ((unit_match["unit"] or unit_match["bare"]) if unit_match else "").strip()
+        unit = unit_of(without_notes(label))
         alone = YEAR.fullmatch(line.text)  # in a head a bare 2024 is a year
         attached_year = _YEAR_OF.search(line.text)  # 2024PE, 2025E EPS: the year of a multiple
         if attached_year and not dated:
@@ -135,7 +168,8 @@ class LabelReader:
         }
         return TableLabel(
             line.text,
-            clean_unit(unit),
+            unit.unit,
+            unit.unclear,
             period,
             _account_for_words(cut, measured, span) if measured else None,
             _FORECAST.search(label) is not None,
@@ -180,14 +214,29 @@ def _without(label: AnnotatedSentence, dated: Sequence[Dated], end: int) -> Anno
     return structs.replace(label, sentence=sentence, refs=tuple(moved))
 
 
-def caption_of(document: Document, block: Block, title: str) -> str:
-    """Return a table's title, else the short line above it."""
+def captions_of(document: Document, block: Block, title: str) -> list[str]:
+    """Return a table's title and the short lines above it, nearest first, up to one that is no unit (单位：亿元)."""
+    found = [title] if title else []
     at = document.blocks.index(block)
-    if title or at == 0:
-        return title
-    above = document.blocks[at - 1]
-    text = document.text[above.start : above.end]
-    return text if len(text) <= _LONGEST_CAPTION and "|" not in text else ""
+    for above in reversed(document.blocks[max(0, at - 2) : at]):
+        text = document.text[above.start : above.end]
+        if len(text) > _LONGEST_CAPTION or "|" in text:
+            break
+        alone = not unit_of(without_notes(text)).rest.strip("：: ")
+        if alone or not title:
+            found.append(text)
+        if not alone:
+            break
+    return found
+
+
+def caption_label(captions: Sequence[TableLabel]) -> TableLabel:
+    """Return the caption with the nearest unit above a table; one that is not understood hides those above it."""
+    if not captions:
+        return TableLabel("")
+    named = next((label for label in captions if label.text), captions[0])
+    stated = next((label for label in captions if label.unit or label.unclear), named)
+    return structs.replace(named, unit=stated.unit, unclear=stated.unclear)
 
 
 def spread_indicators(heads: Sequence[TableLabel]) -> list[TableLabel]:
@@ -265,8 +314,8 @@ def _remaining_words(annotated: AnnotatedSentence, measured: Measurement | None,
 
 
 def _strip_label(label: str) -> str:
-    """Return a label without its number and unit, with abbreviations expanded."""
-    text = _OF_WHEN.sub("", _NUMBERED.sub("", _UNIT.sub(_without_unit, label)))
+    """Return a label without its number, notes and unit, with abbreviations expanded."""
+    text = _GENERIC.sub("", _OF_WHEN.sub("", _NUMBERED.sub("", unit_of(without_notes(label)).rest)))
     for short, spelled in _ABBREVIATIONS:
         text = short.sub(spelled, text)
     return text
@@ -293,27 +342,3 @@ def as_sentence(document: Document, row: PlacedRow) -> AnnotatedSentence:
     """Return a row as a sentence without names, for its quote."""
     text = document.text[row.start : row.end]
     return AnnotatedSentence(Sentence(row.start, row.end, text, range(row.start, row.end + 1)), (), (), ())
-
-
-def bare_value(digits: str, unit: str) -> Value | None:
-    """Parse a bare number with the unit of its head: 216142 under 百万元 is 216142百万元."""
-    if not unit:
-        return None
-    signed = digits.replace(",", "")
-    read = find_quantities(f"为{signed.lstrip('+-')}{unit}")
-    if len(read) != 1 or read[0].high is not None:
-        return None
-    number = -read[0].number if signed.startswith("-") else read[0].number
-    return Value(number=number, unit=read[0].unit, scale=read[0].scale)
-
-
-@lru_cache(maxsize=256)
-def clean_unit(unit: str) -> str:
-    """Return a text if it is a unit; 「A股」 or 「2024A」 in brackets is not."""
-    plain = re.sub(r"\s", "", unit)
-    return plain if plain and bare_value("1", plain) else ""
-
-
-def _without_unit(found: re.Match[str]) -> str:
-    """Remove a unit from a label; a bracket with a year or type (2025E, TTM) stays."""
-    return "" if clean_unit((found["unit"] or found["bare"]).strip()) else found[0]

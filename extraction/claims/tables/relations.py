@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from extraction.claims.tables.cells import filled_down, without_notes
 from extraction.claims.tables.labels import RowClaim, as_sentence, link_texts, whole_name
 from extraction.dating.policy import stated_dates
 from extraction.sentence import CONTEXT, Claim, EntityMention
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kg.text.table_rows import PlacedRow
 
 _BASE_CONFIDENCE = 0.8
+_DOUBT = 0.7  # the share of it that does not depend on how surely the names are linked
 _MOST_ROWS, _MOST_COLUMNS = 80, 16
 _RANKS = {str(number): f"第{word}大" for number, word in enumerate("一二三四五六七八九十", start=1)}
 _BETWEEN = re.compile(r"[、，,;；/／\n]|\s+|(?:以及|和|及|与)")
@@ -93,9 +95,9 @@ class TableRelations:
 
     def _grid(self, document: Document, title: str, rows: Sequence[PlacedRow], columns: Mapping[str, int]) -> _Grid:
         """Link every item of every cell in one pass."""
-        body = rows[1:]
+        body = filled_down(rows[1:])
         places = [(r, c) for r, row in enumerate(body) for c in range(len(row.cells))]
-        items = [(place, item) for place in places for item in _items(body[place[0]].cells[place[1]])]
+        items = [(place, item) for place in places for item in _items(without_notes(body[place[0]].cells[place[1]]))]
         words = _TOPIC_CONFIDENCE.split(title)[0] if _TOPIC_CONFIDENCE.search(title) else ""
         topic_words = re.sub(r"^(?:图表|表格|表|图)?\s*\d*[:：]?\s*", "", normalise(words))
         lines, refs = link_texts(self._linker, [topic_words, *(item for _, item in items)], document)
@@ -115,6 +117,8 @@ def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for place, head in enumerate(plain):
         role = next((role for role, words in _HEADS.items() if role not in found and words.fullmatch(head)), "")
+        if role == "product" and any("产品" in other for other in plain[place + 1 :]) and "产品" not in head:
+            role = "stage"  # 环节 beside 产品
         if role:
             found[role] = place
     side = _OF_TITLE.search(title)
@@ -130,6 +134,10 @@ def _columns(heads: Sequence[str], title: str) -> dict[str, int]:
 def _supplies(grid: _Grid, row: int, company: EntityMention | None) -> Iterator[Claim]:
     """Yield the customers or suppliers of the row's company, else of the report's."""
     own = grid.named(row, "company", Kind.COMPANY) or ((company,) if company and "company" not in grid.columns else ())
+    if len(own) != 1:  # of several makers it is not said which one sells to whom
+        goods = grid.named(row, "product", Kind.PRODUCT)
+        for buyer, good in product(grid.named(row, "customer", Kind.COMPANY), goods):
+            yield from _claim("uses", buyer, good, "table.buyers", ())
     for role in ("customer", "supplier"):
         others = grid.named(row, role, Kind.COMPANY)
         if len(own) != 1 or not others:
@@ -157,8 +165,8 @@ def _qualifiers(grid: _Grid, row: int, role: str) -> tuple[tuple[str, str], ...]
 
 def _produces(grid: _Grid, row: int) -> Iterator[Claim]:
     """Yield the makers of a product, or the products of a company."""
-    if {"customer", "supplier"} & grid.columns.keys():
-        return
+    if "supplier" in grid.columns:
+        return  # the goods are the supplier's
     makers = grid.named(row, "company", Kind.COMPANY)
     goods = grid.named(row, "product", Kind.PRODUCT)
     if len(makers) > 1 and len(goods) > 1:
@@ -208,7 +216,7 @@ def _claim(
             end=0,
             pattern=pattern,
             qualifiers=qualifiers,
-            confidence=_BASE_CONFIDENCE * min(subject.score, object_.score),
+            confidence=_BASE_CONFIDENCE * (_DOUBT + (1 - _DOUBT) * min(subject.score, object_.score)),
             modality=Modality.ASSERTED,  # forecasts in other cells do not apply
         )
 

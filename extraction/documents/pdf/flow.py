@@ -29,6 +29,7 @@ _FIELD = re.compile(r"(?:评级|日期|目标价|分析师)\s*[:：]\s*\S")  # �
 _MAX_HEADING = 45
 _MAX_LINES = 1_000  # a page with more is a drawing or an attack, and is not reflowed
 _MAX_UNITS = 400  # a page with more fragments is a drawing, for which stream order will do
+_COLUMN_ROWS, _COLUMN_WIDTH, _FILLED, _CLOSE = 3, 9, 0.7, 1.5  # rows; line heights; share of the width; line heights
 _INDENT = 1.2  # in line heights
 _OUTDENT = 2.8
 _RAGGED = 2.2
@@ -92,6 +93,56 @@ def units_of(lines: Sequence[PageLine]) -> Iterator[FlowUnit]:
         run.append(line)
     if run:
         yield _unit(run)
+
+
+def by_columns(lines: Sequence[PageLine]) -> list[PageLine]:
+    """Return the lines with columns of text that are drawn row by row set one after the other.
+
+    At least three rows must have a fragment in each column, and the columns be filled like running text: the cells of
+    a table stay in their rows.
+    """
+    rows: list[list[PageLine]] = []
+    for line in lines:
+        if rows and line.beside(rows[-1][-1]) and line.x0 > rows[-1][-1].x1:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    ordered: list[PageLine] = []
+    at = 0
+    while at < len(rows):
+        columns, stop = _columns_from(rows, at)
+        if columns:
+            ordered += [line for column in columns for line in column]
+        else:
+            ordered += rows[at]
+        at = stop
+    return ordered
+
+
+def _columns_from(rows: Sequence[list[PageLine]], at: int) -> tuple[list[list[PageLine]], int]:
+    """Return the columns of text that start at a row, and the row after them; no columns if there are none."""
+    columns = [[line] for line in rows[at]]
+    spans = [(line.x0, line.x1) for line in rows[at]]
+    shared = stop = at + 1
+    while len(columns) > 1 and stop < len(rows):
+        row, above = rows[stop], rows[stop - 1][-1]
+        places = [[k for k, (x0, x1) in enumerate(spans) if line.x0 < x1 and x0 < line.x1] for line in row]
+        close = row[0].middle > above.middle and row[0].top - above.bottom < _CLOSE * above.size
+        if not close or any(len(place) != 1 for place in places):
+            break
+        for line, (place,) in zip(row, places, strict=True):
+            columns[place].append(line)
+            spans[place] = min(spans[place][0], line.x0), max(spans[place][1], line.x1)
+        stop += 1
+        shared = stop if len(row) == len(columns) else shared
+    filled = len(columns) > 1 and shared - at >= _COLUMN_ROWS and all(map(_is_text_column, columns))
+    return (columns, stop) if filled else ([], at + 1)
+
+
+def _is_text_column(lines: Sequence[PageLine]) -> bool:
+    widths = [line.x1 - line.x0 for line in lines]
+    full = [width for width in widths if width > _FILLED * max(widths)]
+    return max(widths) > _COLUMN_WIDTH * lines[0].size and 2 * len(full) >= len(widths)
 
 
 def in_order(units: Sequence[FlowUnit]) -> list[FlowUnit]:

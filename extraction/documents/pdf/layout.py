@@ -12,6 +12,7 @@ from extraction.documents.pdf.flow import (
     FlowUnit,
     Paragraph,
     TextColumn,
+    by_columns,
     continues,
     in_order,
     join,
@@ -119,7 +120,7 @@ def _read_parts(page: Page, running: dict[int, Reason], marks: Counter[str], fin
     regions = finder.find(page, free)
     taken = {index for region in regions for index in region.lines}
     rest = [lines[index] for index in free if index not in taken]
-    units: list[FlowUnit] = list(units_of(rest))
+    units: list[FlowUnit] = list(units_of(by_columns(rest)))
     for region in regions:
         own = [lines[index] for index in region.lines]
         frame = (min(x.x0 for x in own), min(x.top for x in own), max(x.x1 for x in own), max(x.bottom for x in own))
@@ -127,6 +128,7 @@ def _read_parts(page: Page, running: dict[int, Reason], marks: Counter[str], fin
     column = TextColumn.of(rest)
     body = [item for unit in in_order(units) for item in _items(page, unit, column, finder.tables)]
     axis = TextPiece("".join(turned), reason=Reason.FIGURE_TEXT, page=page.number)
+    footer += [TextPiece(line.text, reason=Reason.UNSEEN, page=page.number) for line in page.unseen]
     return _PageParts(tuple(header), tuple(body), (axis, *footer))
 
 

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pypdfium2.raw as pdfium
+
+from extraction.documents.table import raised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _COLUMN_GAP = 2.0  # in line heights: wider gaps separate columns
 _WORD_GAP = 1.0  # in line heights: wider gaps separate table cells; justified Chinese lines stay below
+_SMALL, _RAISED = 0.8, 0.12  # of the line's size: height of a mark of a note, and how far it is above the base line
 _BOLD = 600
+_INVISIBLE = (3, 7)  # render modes that paint nothing
+_SMALLEST = 1.5  # points; nobody reads smaller print
+_WHITE, _OPAQUE = 250, 16  # least red, green and blue of white, and least opacity of visible text, of 255
+_CONTRAST, _MAX_PIXELS = 24, 2_000_000  # levels of grey between text and ground, and size of the picture looked at
 _STROKED = 2  # Microsoft Word writes bold Chinese as filled and stroked outlines
 _MAX_SKEW = 0.1
 _SOFT_HYPHEN = 0xFFFE
@@ -40,6 +49,7 @@ class PageLine:
     size: float
     bold: bool = False
     upright: bool = True
+    seen: bool = True
 
     @property
     def text(self) -> str:
@@ -72,12 +82,13 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The lines of a page in content-stream order."""
+    """The lines of a page in content-stream order, and apart those that a reader of the page does not see."""
 
     number: int
     width: float
     height: float
     lines: tuple[PageLine, ...]
+    unseen: tuple[PageLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +119,12 @@ def read_page(page: Any, number: int, most: int) -> Page | None:
         count = textpage.count_chars()
         if count > most:
             return None
-        lines = tuple(_lines(textpage.raw, count, origin=(left, upper)))
+        seen = _Visibility(page, textpage.raw)
+        lines = tuple(_lines(textpage.raw, count, seen, origin=(left, upper)))
     finally:
         textpage.close()
-    return Page(number, width, height, lines)
+    shown = tuple(line for line in lines if line.seen)
+    return Page(number, width, height, shown, tuple(line for line in lines if not line.seen))
 
 
 def joined(lines: Sequence[PageLine]) -> PageLine:
@@ -121,27 +134,85 @@ def joined(lines: Sequence[PageLine]) -> PageLine:
     return PageLine(words, top, bottom, lines[0].size, all(line.bold for line in lines), lines[0].upright)
 
 
-def _lines(raw: Any, count: int, *, origin: tuple[float, float]) -> Iterator[PageLine]:
+class _Visibility:
+    """Whether a reader sees the characters of a page; each text object is looked at once."""
+
+    def __init__(self, page: Any, raw: Any) -> None:
+        self._page, self._raw = page, raw
+        self._known: dict[int, bool] = {}
+        self._pixels: Any = None
+
+    def sees(self, index: int, box: Any) -> bool:
+        """Return whether the character at an index, with its box in points from the lower left, is visible."""
+        found = pdfium.FPDFText_GetTextObject(self._raw, index)
+        if not found:
+            return True
+        key = ctypes.addressof(found.contents)
+        if key not in self._known:
+            self._known[key] = self._is_seen(found, index, box)
+        return self._known[key]
+
+    def _is_seen(self, found: Any, index: int, box: Any) -> bool:
+        if pdfium.FPDFTextObj_GetTextRenderMode(found) in _INVISIBLE:
+            return self._is_scan()  # the text layer of a scanned page lies invisible over its picture
+        if 0 < box.top - box.bottom < _SMALLEST:
+            return False
+        shades = [ctypes.c_uint() for _ in range(4)]
+        if not pdfium.FPDFText_GetFillColor(self._raw, index, *map(ctypes.byref, shades)):
+            return True
+        red, green, blue, opacity = (shade.value for shade in shades)
+        if opacity < _OPAQUE:
+            return False
+        return min(red, green, blue) < _WHITE or self._contrasts(box)
+
+    def _contrasts(self, box: Any) -> bool:
+        """Return whether white text stands out from what is painted behind it; the page is rendered on first use."""
+        if self._pixels is None:
+            width, height = self._page.get_size()
+            scale = min(1.0, sqrt(_MAX_PIXELS / max(1.0, width * height)))
+            self._pixels = np.asarray(self._page.render(scale=scale, grayscale=True).to_numpy())
+        if self._page.get_rotation():
+            return True
+        left, _, right, upper = self._page.get_bbox()
+        scale = self._pixels.shape[1] / max(1.0, right - left)
+        rows = slice(max(0, int((upper - box.top) * scale)), int((upper - box.bottom) * scale) + 1)
+        columns = slice(max(0, int((box.left - left) * scale)), int((box.right - left) * scale) + 1)
+        area = self._pixels[rows, columns]
+        return area.size == 0 or int(area.max()) - int(area.min()) > _CONTRAST or int(area.max()) < _WHITE
+
+    def _is_scan(self) -> bool:
+        width, height = self._page.get_size()
+        pictures = self._page.get_objects(filter=(pdfium.FPDF_PAGEOBJ_IMAGE,), max_depth=3)
+        return any(
+            (right - left) * (top - bottom) > width * height / 2
+            for left, bottom, right, top in (picture.get_bounds() for picture in pictures)
+        )
+
+
+def _lines(raw: Any, count: int, visibility: _Visibility, *, origin: tuple[float, float]) -> Iterator[PageLine]:
     box = pdfium.FS_RECTF()
     run: list[_Char] = []
     first = 0
+    seen = True
     for index in range(count):
         code = pdfium.FPDFText_GetUnicode(raw, index)
         if code in {0x0A, 0x0D}:
-            yield from _close(raw, first, run)
+            yield from _close(raw, first, run, seen=seen)
             run = []
             continue
         text = "-" if code == _SOFT_HYPHEN else chr(code)
         if code < 0x20 or 0xD800 <= code < 0xE000 or not pdfium.FPDFText_GetLooseCharBox(raw, index, ctypes.byref(box)):  # noqa: PLR2004 - control characters and surrogates by their Unicode ranges
             continue
         char = _Char(text, box.left - origin[0], box.right - origin[0], origin[1] - box.top, origin[1] - box.bottom)
-        if run and not text.isspace() and _starts_new_line(run, char):
-            yield from _close(raw, first, run)
+        shows = seen if text.isspace() else visibility.sees(index, box)
+        if run and not text.isspace() and (shows != seen or _starts_new_line(run, char)):
+            yield from _close(raw, first, run, seen=seen)
             run = []
         if not run:
             first = index
+        seen = shows
         run.append(char)
-    yield from _close(raw, first, run)
+    yield from _close(raw, first, run, seen=seen)
 
 
 def _starts_new_line(run: Sequence[_Char], char: _Char) -> bool:
@@ -154,17 +225,30 @@ def _starts_new_line(run: Sequence[_Char], char: _Char) -> bool:
     return char.x0 - last.x1 > _COLUMN_GAP * height or char.x0 < last.x0 - height or moved > 0.7 * height
 
 
-def _close(raw: Any, first: int, run: Sequence[_Char]) -> Iterator[PageLine]:
+def _close(raw: Any, first: int, run: Sequence[_Char], *, seen: bool) -> Iterator[PageLine]:
     inked = [char for char in run if not char.text.isspace()]
     if not inked:
         return
     size = max(char.height for char in inked)  # in mixed text the Chinese height, the font size
-    words = tuple(word for word in _words(run, size) if word.text)
+    words = tuple(word for word in _words(_with_raised_marks(run, inked, size), size) if word.text)
     if not words:
         return
     top, bottom = min(char.top for char in inked), max(char.bottom for char in inked)
     upright = _is_upright(raw, first)
-    yield PageLine(words, top, bottom, size, _is_bold(raw, first), upright)
+    yield PageLine(words, top, bottom, size, _is_bold(raw, first), upright, seen)
+
+
+def _with_raised_marks(run: Sequence[_Char], inked: Sequence[_Char], size: float) -> Sequence[_Char]:
+    """Return a run whose small raised digits are superscripts: the mark of a note does not join a number (3620¹亿)."""
+    if min(char.height for char in inked) > _SMALL * size:
+        return run
+    base = max(char.bottom for char in inked if char.height > _SMALL * size)
+    return [
+        replace(char, text=raised(char.text))
+        if char.height <= _SMALL * size and char.bottom < base - _RAISED * size
+        else char
+        for char in run
+    ]
 
 
 def _words(run: Sequence[_Char], size: float) -> Iterator[TextRun]:

@@ -21,12 +21,14 @@ from extraction.documents.pdf.ocr import INSTALL, OcrReader, installed, is_scan
 from extraction.documents.pdf.ocr import MAX_PAGES as MAX_SCANS
 from extraction.documents.pdf.tables import RuledTables
 from extraction.documents.publication_day import usable
+from extraction.worker_process import is_out_of_time, report_progress
 from kg.errors import DocumentError
 
 if TYPE_CHECKING:
     from extraction.documents.metadata import SourceFile
     from kg.model import Document
 
+PARTIAL = "partial"  # tag of a document whose last pages are not read
 MAX_PAGES = 2_000
 MAX_CHARACTERS = 10_000_000
 MAX_PAGE_CHARACTERS = 100_000  # an A4 page in the smallest legible print has 40,000
@@ -51,6 +53,7 @@ def read_pdf(source: SourceFile) -> Document:
             return filing.read(_created(made, source) if made else None)
         ocr = OcrReader()
         pages = _read_pages(source, document, ocr)
+        is_partial = len(pages) < len(document)
     finally:
         document.close()
     tables = RuledTables(source.data)
@@ -61,7 +64,8 @@ def read_pdf(source: SourceFile) -> Document:
     body = assemble(pieces, page_count=len(pages))
     if ocr.legibility:
         body = replace(body, legibility=tuple(ocr.legibility.get(number, 1.0) for number in range(len(pages))))
-    return build(source, body, [*filing.layers(), *_layers(source, info, pages)])
+    read = build(source, body, [*filing.layers(), *_layers(source, info, pages)])
+    return replace(read, tags=(*read.tags, PARTIAL)) if is_partial else read
 
 
 def _open(source: SourceFile) -> pypdfium2.PdfDocument:
@@ -112,6 +116,9 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrRea
     characters = 0
     scans: list[int] = []
     for number in range(len(document)):
+        if pages and is_out_of_time():
+            report_progress()  # what was read gets its own time to be laid out
+            break
         page = _page(source, document, number)
         found = read_page(page, number, MAX_PAGE_CHARACTERS)
         if found is None:

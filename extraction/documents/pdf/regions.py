@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING
 from extraction.documents.assembly import TextPiece, table_piece
 from extraction.documents.cleaning import Reason, is_figure_label, is_source_line, is_table_label
 from extraction.documents.pdf.lines import joined
-from extraction.documents.pdf.tables import by_row, grid, is_grid
-from extraction.documents.tables import is_note, table_from_rows
+from extraction.documents.pdf.tables import by_row, grid, is_grid, is_numeric, within
+from extraction.documents.table import is_note, table_from_grid, table_from_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from extraction.documents.pdf.lines import Page, PageLine
     from extraction.documents.pdf.tables import RuledTables
+    from extraction.documents.table import Grid
 
 _SENTENCE = re.compile(r"[，。；]")
 _PROSE_LENGTH = 24
 _PROSE_WIDTH = 0.55  # fraction of the page's text width
 _MIN_PROSE_LINES = 3
+_MIN_COLUMNS, _MIN_ROWS = 3, 2  # of lines that make it worth looking for rulings
 _MAX_LABELS = 40  # more than this is a list of figures
 
 
@@ -61,8 +63,21 @@ class RegionFinder:
             lines = self._below(page, [i for i in free if i not in taken], label, labels)
             regions.append(self._read(page, label, lines))
             taken.update(regions[-1].lines)
+        regions += self._ruled(page, [i for i in free if i not in taken])
         self.open_label = next((region.open_label for region in reversed(regions) if region.open_label), "")
         return regions
+
+    def _ruled(self, page: Page, free: Sequence[int]) -> Iterator[Region]:
+        """Yield the tables that only their rulings show; looked for where several lines of words are side by side."""
+        rows = by_row(sorted((page.lines[i] for i in free), key=lambda line: line.middle))
+        wide = [row for row in rows if sum(len(line.words) for line in row) >= _MIN_COLUMNS]
+        if sum(not is_numeric(row[0].words[0].text) for row in wide) < _MIN_ROWS:
+            return
+        for box, cells in self.tables.whole(page):
+            inside = tuple(i for i in free if within(page.lines[i], box))
+            table = table_from_grid(cells) if inside and _is_ruled_grid(cells, labelled=False) else None
+            if table is not None:
+                yield Region(inside, (table_piece(table),))
 
     def is_prose(self, page: Page, line: PageLine) -> bool:
         """Return whether a line is running text: long, one column wide, in body size, with a comma or a stop."""
@@ -142,9 +157,16 @@ def read_table(
     """Read lines as a table: by its rulings, else by its gutters; unlabelled ones must look more like a table."""
     labelled = title.lstrip().startswith(("表", "Table"))
     ruled = tables.rows(page, lines)
-    rows = ruled if is_grid(ruled, labelled=labelled) else grid(lines)
-    table = table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
+    if _is_ruled_grid(ruled, labelled=labelled):
+        table = table_from_grid(ruled, title=title, notes=notes)
+    else:
+        rows = grid(lines)
+        table = table_from_rows(rows, title=title, notes=notes) if is_grid(rows, labelled=labelled) else None
     return table_piece(table) if table else None
+
+
+def _is_ruled_grid(cells: Grid, *, labelled: bool) -> bool:
+    return is_grid([[cell.text if cell else "" for cell in row] for row in cells], labelled=labelled)
 
 
 def _hidden(lines: Sequence[PageLine], reason: Reason) -> TextPiece:

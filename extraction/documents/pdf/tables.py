@@ -19,6 +19,7 @@ from pdfminer.psexceptions import PSException
 from pdfplumber.utils.exceptions import PdfminerException
 
 from extraction.documents.pdf.lines import TextRun
+from extraction.documents.table import Cell, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +50,7 @@ class RuledTables:
         self._data = data
         self._opened: Any = None
 
-    def rows(self, page: Page, lines: Sequence[PageLine]) -> list[list[str | None]]:
+    def rows(self, page: Page, lines: Sequence[PageLine]) -> list[list[Cell | None]]:
         """Return the rows of the ruled table that contains nearly all of these lines, or an empty list."""
         top, bottom = min(line.top for line in lines) - 3, max(line.bottom for line in lines) + 3
         try:
@@ -60,12 +61,18 @@ class RuledTables:
             best = max(found, key=lambda table: _inside(lines, table.bbox), default=None)
             if best is None or _inside(lines, best.bbox) < _COVERED * len(lines):
                 return []
-            rows: list[list[str | None]] = best.extract()
+            return _spans(best)
         except _FAULTS:
             return []
-        cells = [cell for row in rows for cell in row]
-        missing = sum(cell is None for cell in cells)
-        return rows if missing <= _MAX_MISSING * len(cells) else []
+
+    def whole(self, page: Page) -> list[tuple[tuple[float, float, float, float], list[list[Cell | None]]]]:
+        """Return the ruled tables of a page: the box of each (left, top, right, bottom), and its rows."""
+        try:
+            self._opened = self._opened or pdfplumber.open(io.BytesIO(self._data))
+            found = self._opened.pages[page.number].filter(_is_upright).find_tables()
+            return [(table.bbox, _spans(table)) for table in found]
+        except _FAULTS:
+            return []
 
     def release(self, page: Page) -> None:
         """Free the memory of a page."""
@@ -76,6 +83,26 @@ class RuledTables:
         """Close the document."""
         if self._opened:
             self._opened.close()
+
+
+def _spans(table: Any) -> list[list[Cell | None]]:
+    """Return the cells of a ruled table at all places that they cover; empty if too many places have none."""
+    rows: list[list[str | None]] = table.extract()
+    places = [row.cells for row in table.rows]  # boxes, None where a place has none of its own
+    if sum(text is None for row in rows for text in row) > _MAX_MISSING * sum(map(len, rows)):
+        return []  # scattered rules, not cells
+    boxes = [box for row in places for box in row if box]
+    lefts, tops = sorted({box[0] for box in boxes}), sorted({box[1] for box in boxes})
+    found: list[list[Cell | None]] = [[None] * len(row) for row in rows]
+    for number, row in enumerate(rows):
+        for column, (text, box) in enumerate(zip(row, places[number], strict=False)):
+            if box is None:
+                continue
+            wide = sum(box[0] <= left < box[2] - 1 for left in lefts)
+            high = sum(box[1] <= top < box[3] - 1 for top in tops)
+            right, bottom = min(column + max(wide, 1), len(row)), min(number + max(high, 1), len(rows))
+            spread(found, Cell(text or ""), (number, column, bottom, right))
+    return found
 
 
 def grid(lines: Sequence[PageLine]) -> list[list[str]]:
@@ -89,7 +116,7 @@ def grid(lines: Sequence[PageLine]) -> list[list[str]]:
     return _stack_twins(_merge_wrapped(cells, heights, median(line.size for line in lines)))
 
 
-def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
+def is_grid(rows: Sequence[Sequence[str]], *, labelled: bool) -> bool:
     """Return whether rows are a table rather than the scattered numbers of a chart.
 
     Args:
@@ -107,7 +134,7 @@ def is_grid(rows: Sequence[Sequence[str | None]], *, labelled: bool) -> bool:
     words = sum(not is_numeric(cell) for cell in below)
     if width > 2 and len(rows) > 2 and dense >= _DENSE and words >= _WORDED * len(below):  # noqa: PLR2004 - three columns
         return True
-    heads = sum(bool(row[0]) and not is_numeric(row[0] or "") for row in rows)
+    heads = sum(bool(row[0]) and not is_numeric(row[0]) for row in rows)
     return dense >= _COVERED and len(rows) > 2 and heads >= _FILLED * len(rows)  # noqa: PLR2004 - a header and two rows
 
 
@@ -122,9 +149,14 @@ def _is_upright(item: dict[str, Any]) -> bool:
     return not matrix or abs(matrix[1]) < 0.1 * abs(matrix[0])
 
 
-def _inside(lines: Iterable[PageLine], bbox: tuple[float, float, float, float]) -> int:
+def within(line: PageLine, bbox: tuple[float, float, float, float]) -> bool:
+    """Return whether a line is inside a box: left, top, right, bottom."""
     left, top, right, bottom = bbox
-    return sum(top <= line.middle <= bottom and left - 2 <= line.x0 and line.x1 <= right + 2 for line in lines)
+    return top <= line.middle <= bottom and left - 2 <= line.x0 and line.x1 <= right + 2
+
+
+def _inside(lines: Iterable[PageLine], bbox: tuple[float, float, float, float]) -> int:
+    return sum(within(line, bbox) for line in lines)
 
 
 def by_row(lines: Iterable[PageLine]) -> list[list[PageLine]]:

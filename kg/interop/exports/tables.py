@@ -15,11 +15,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from kg.errors import KgError
+from kg.interop.exports.company_links import LINK_COLUMNS, company_links
 from kg.interop.exports.content import known, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+    from typing import TextIO
 
     from kg.interop.exports.content import ExportContent, FactEdge, Known
     from kg.model import Fact, Value
@@ -202,6 +204,7 @@ TABLES = (
         columns_of("id document start:whole end:whole page:whole heading:texts value_class text published_on:day"),
         _passages,
     ),
+    ExportTable("company_links", columns_of(*LINK_COLUMNS), company_links),
     ExportTable(
         "themes",
         columns_of("published_on:day known_from:instant id level:whole parent title size:whole")
@@ -215,11 +218,15 @@ def write_csv(content: ExportContent, folder: Path) -> None:
     """Write one CSV file a table: UTF-8, lists as JSON, and no cell that a spreadsheet would compute."""
     for table in TABLES:
         with (folder / f"{table.name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(table.columns)
-            types = tuple(table.columns.values())
-            writer.writerows([csv_cell(value, kind) for value, kind in zip(row, types, strict=True)]
-                             for row in table.rows(content))  # fmt: skip
+            write_rows(table.columns, table.rows(content), file)
+
+
+def write_rows(columns: Mapping[str, ColumnType], rows: Iterator[Row], file: TextIO) -> None:
+    """Write rows as CSV with a header."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    types = tuple(columns.values())
+    writer.writerows([csv_cell(value, kind) for value, kind in zip(row, types, strict=True)] for row in rows)
 
 
 def csv_cell(value: Any, kind: ColumnType) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kg.errors import QuestionError
 from kg.messages.words import listed, word
-from kg.model import Kind
+from kg.model import Kind, Polarity
 from kg.query.answers import AnswerLine, AskAnswer, Citation, Node, Subgraph
 from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.evidence import Retriever, label_of, passage
@@ -26,7 +26,7 @@ from kg.query.impact import causes, impact
 from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.resolve import near_names
-from kg.query.session import QuerySession, subgraph
+from kg.query.session import QuerySession, spoken, subgraph
 from kg.query.wording import (
     ROLES,
     behind,
@@ -35,6 +35,7 @@ from kg.query.wording import (
     direction_text,
     distinct,
     flow,
+    party_text,
     path_citations,
     path_text,
 )
@@ -43,13 +44,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kg.messages.words import Lang
-    from kg.model import Entity
-    from kg.query.answers import ImpactAnswer, Link
+    from kg.model import Entity, Fact
+    from kg.query.answers import ImpactAnswer, Link, Party
     from kg.query.ask.evidence import ScoredSentence
     from kg.query.ask.understand import Understood
     from kg.store.port import View
 
-_PATHS, _AFFECTED, _STAGES, _FACTS = 6, 12, 8, 14
+_PATHS, _AFFECTED, _STAGES, _FACTS, _MEMBERS = 6, 12, 8, 14, 40
+_LISTS = frozenset({"supplies", "competes_with", "holds_stake_in", "subsidiary_of"})
 _SHORT = 2  # links of a path that answers how two things are related
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _ANSWERS, _RELATED = 0.39, 0.17  # probability of an answer, and of a sentence shown beside it or as related
@@ -193,6 +195,8 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
     aspect = asked.aspect
     assert aspect is not None
     topic = asked.entities[0]
+    if aspect.relation == "supplies" and topic.kind is Kind.PRODUCT:
+        return _traded(session, topic)
     profile = profile_of(session, topic)
     others = [term for term in asked.terms if term.entity != topic.id and not aspect.asks.search(term.word)]
     wanted = []
@@ -204,7 +208,9 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
             continue
         if aspect.companies and kinds.get(link.target if aspect.subject else link.source) != Kind.COMPANY:
             continue
-        said = "".join((*(item.quote for item in link.citations), session.name(link.source), session.name(link.target)))
+        goods = (fact.qualifier("product") or "" for fact in link.facts)
+        ends = session.name(link.source), session.name(link.target)
+        said = "".join((*(item.quote for item in link.citations), *ends, *goods))
         met = sum(any(word in said for word in term.spellings) for term in others)
         if not others or met >= 0.6 * len(others):
             wanted.append((-met, -link.weight, link.source, link.target, link))
@@ -212,9 +218,10 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
     for *_, link in sorted(wanted, key=lambda row: row[:-1]):
         once.setdefault(link.target if aspect.subject else link.source, link)
     lines, links = [], []
-    for link in list(once.values())[:_FACTS]:
+    listed_whole = aspect.relation in _LISTS  # who supplies whom is stated: a list is given with all its members
+    for link in list(once.values())[: _MEMBERS if listed_whole else _FACTS]:
         line = AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1)
-        if _speaks_of(asked, line):
+        if listed_whole or _speaks_of(asked, line):
             lines.append(line)
             links.append(link)
     nodes = {end for link in links for end in (link.source, link.target)}
@@ -222,12 +229,37 @@ def _lookup(session: QuerySession, asked: Understood) -> _Composed:
     return lines, subgraph(known, links)
 
 
+def _traded(session: QuerySession, goods: Entity) -> _Composed:
+    """Return who supplies a product to whom: of each seller, the surest first."""
+    stated = (fact for fact in session.view.facts(relation="supplies") if not fact.superseded_by)
+    makers = {fact.subject for fact in session.confident(session.view.facts(relation="produces", object=goods.id))}
+    names = {goods.name, *(alias.name for alias in goods.aliases)}
+    sold = [fact for fact in stated if _sells(fact, names, makers)]
+    links: dict[tuple[str, str], list[Fact]] = {}
+    for fact in sorted(session.confident(sold), key=spoken):
+        if fact.polarity is Polarity.POSITIVE:
+            links.setdefault((fact.subject, fact.object), []).append(fact)
+    found = [session.link(facts, sum(each.confidence for each in facts)) for facts in links.values()]
+    found = sorted(found, key=lambda link: (link.source, -link.weight, link.target))[:_MEMBERS]
+    session.meet_all(end for link in found for end in (link.source, link.target))
+    lines = [AnswerLine(claim_text(session, link.facts[0]), link.citations[:2], 1) for link in found]
+    nodes = {end for link in found for end in (link.source, link.target)}
+    known = [_plain(entity) for end in sorted(nodes) if (entity := session.view.entity(end))]
+    return lines, subgraph(known, found)
+
+
+def _sells(fact: Fact, names: set[str], makers: set[str]) -> bool:
+    """Whether a supply is one of a product: the one it states, else one of the seller's that its sentence names."""
+    product = fact.qualifier("product")
+    if product:
+        return any(name in each for each in product.split("、") for name in names)
+    return fact.subject in makers and any(name in item.quote for item in fact.evidence for name in names)
+
+
 def _speaks_of(asked: Understood, line: AnswerLine) -> bool:
     """Whether a quote of a line from the graph speaks of what is asked, as the answer model reads it."""
-    return any(
-        AnswerModel.shipped().probability(asked.core, SentenceInContext(cited.quote, (cited.title,))) >= _RELATED
-        for cited in line.citations
-    )
+    quotes = [SentenceInContext(cited.quote, (cited.title,)) for cited in line.citations]
+    return max(AnswerModel.shipped().probabilities(asked.core, quotes), default=0.0) >= _RELATED
 
 
 def _chain(session: QuerySession, asked: Understood) -> _Composed:
@@ -243,7 +275,8 @@ def _chain(session: QuerySession, asked: Understood) -> _Composed:
         for stage in layer.stages[:_STAGES]:
             near = [link for link in links if stage.node.entity.id in (link.source, link.target)]
             shown = {node.entity.id for node in stage.companies}
-            names = listed((coded(node.entity, lang) for node in stage.companies), lang)
+            weak = word("print.weak", lang)
+            names = listed((coded(node.entity, lang) + weak * node.weak for node in stage.companies), lang)
             text = stage.node.entity.name + (word("colon", lang) + names if names else "")
             # each company that is shown has its sentence; a stage without companies shows what ties it to the chain
             of_companies = [link for link in near if link.source in shown]
@@ -276,7 +309,7 @@ def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> _C
     others = {entity.id for entity in asked.entities} - {answer.topic.id, answer.topic.about}
     near = others | {node.entity.id for node in answer.graph.nodes if node.entity.about in others}
     paths = [path for path in answer.paths if not others or near.intersection(path.nodes)]
-    affected = [node for node in answer.affected if not others or node.entity.id in others]
+    parties = [party for party in answer.parties if not others or party.entity.id in others]
     if asked.period:
         paths = [path for path in paths if _in_time(asked, path.links)]
     lang = session.lang
@@ -286,13 +319,12 @@ def _moved(session: QuerySession, asked: Understood, answer: ImpactAnswer) -> _C
         first = answer.direction if answer.forward else answer.direction * path.sign
         lines.append(AnswerLine(path_text(session, path, first), path_citations(path, first), 1))
     lines = [line for line in lines if _speaks_of(asked, line)]
-    if not lines:
+    listed_parties = _party_lines(parties, lang)
+    if not lines and not listed_parties:
         return _NONE
-    lines.insert(0, AnswerLine(word("ask.effects" if answer.forward else "ask.causes", lang, factor=name)))
-    if affected:
-        lines.append(AnswerLine(word("ask.affected" if answer.forward else "ask.involved", lang)))
-        named = [(node, _moved_node(node, lang)) for node in affected[:_AFFECTED]]
-        lines += [AnswerLine(text, _node_citations(node, answer), 1) for node, text in named]
+    if lines:
+        lines.insert(0, AnswerLine(word("ask.effects" if answer.forward else "ask.causes", lang, factor=name)))
+    lines = [*listed_parties, *lines]
     if not others:
         lines += _exposed(answer, lang)
     if answer.counter and not others:
@@ -320,17 +352,15 @@ def _exposed(answer: ImpactAnswer, lang: Lang) -> list[AnswerLine]:
     return lines
 
 
-def _moved_node(node: Node, lang: Lang) -> str:
-    moved = word({1: "ask.gains", -1: "ask.loses", 0: "ask.unclear"}[node.direction], lang)
-    return f"{coded(node.entity, lang)}{word('colon', lang)}{moved}"
-
-
-def _node_citations(node: Node, answer: ImpactAnswer) -> tuple[Citation, ...]:
-    """Return what a ranked name rests on: the causal links that reach it or what is about it, else how it is tied."""
-    near = {node.entity.id} | {other.entity.id for other in answer.graph.nodes if other.entity.about == node.entity.id}
-    causal = [link for link in answer.graph.links if link.relation == "affects" and link.target in near]
-    tied = [link for link in answer.graph.links if link.relation != "affects" and link.source == node.entity.id]
-    return _first_citations(causal or tied)
+def _party_lines(parties: Sequence[Party], lang: Lang) -> list[AnswerLine]:
+    """List who gains and who pays, stated before inferred, each with its reason."""
+    lines: list[AnswerLine] = []
+    for sign, name in ((1, "gains"), (-1, "loses")):
+        some = [party for party in parties if party.sign == sign][:_AFFECTED]
+        if some:
+            lines.append(AnswerLine(word("ask.layer", lang, name=word(f"exposure.{name}", lang))))
+        lines += [AnswerLine(party_text(each, lang), (*each.citations[:1], *each.against[:1]), 1) for each in some]
+    return lines
 
 
 def _relate(session: QuerySession, asked: Understood) -> _Composed:

@@ -1,8 +1,7 @@
 """Run the answer model: how probable it is that a sentence answers a question.
 
 A transformer reads question, context and sentence as one sequence, as a cross-encoder (Nogueira and Cho 2019);
-docs/answer-model.md is the model card. It runs in ONNX Runtime on one thread, a sentence at a time, so that results do
-not depend on batching.
+docs/answer-model.md is the model card. It runs in ONNX Runtime on one thread and in float32 (`kg/text/inference.py`).
 """
 
 from __future__ import annotations
@@ -16,14 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kg.text.inference import DIGITS, batches, padding_scores, session
 from kg.text.word_pieces import BEGIN, END, WordPieces
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from importlib.resources.abc import Traversable
 
 FILES = ("answers.onnx", "answers.json")
 _QUESTION, _ABOVE, _BEFORE, _SENTENCE = 48, 48, 24, 150  # longest parts, in pieces
 _BEFORE_CHARACTERS = 60
+PADDED = -1  # the part of a piece that only fills a batch
 _HEADINGS = 2  # the innermost ones
 
 
@@ -62,13 +64,8 @@ class AnswerModel:
     """Scores sentences; thread-safe."""
 
     def __init__(self, folder: Traversable) -> None:
-        import onnxruntime  # noqa: PLC0415 -- takes 0.3 s, which other questions do not need
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         model, calibration = ((folder / name).read_bytes() for name in FILES)
-        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._session = session(model)
         self._pieces = WordPieces.shipped()
         self._factor, self._offset = json.loads(calibration)["calibration"]
 
@@ -78,9 +75,19 @@ class AnswerModel:
         """Return the model in `kg/query/ask/data`."""
         return AnswerModel(resources.files("kg") / "query" / "ask" / "data")
 
-    def probability(self, question: str, reading: SentenceInContext) -> float:
-        """Return the calibrated probability that a sentence answers a question."""
-        numbers, parts = encoded(self._pieces, question, reading)
-        words = self._pieces.embedded(numbers)
-        (score,) = self._session.run(None, {"words": words[None], "parts": np.array([parts], dtype=np.int64)})[0]
-        return 1 / (1 + exp(-(self._factor * float(score) + self._offset)))
+    def probabilities(self, question: str, readings: Sequence[SentenceInContext]) -> list[float]:
+        """Return the calibrated probability of each sentence that it answers a question."""
+        pairs = {at: encoded(self._pieces, question, reading) for at, reading in enumerate(readings)}
+        out = [0.0] * len(readings)
+        for batch in batches({at: len(numbers) for at, (numbers, _) in pairs.items()}):
+            lengths = [len(pairs[at][0]) for at in batch]
+            words = np.zeros((len(batch), max(lengths), self._pieces.width), dtype=np.float32)
+            parts = np.full(words.shape[:2], PADDED)
+            for row, at in enumerate(batch):
+                numbers, part = pairs[at]
+                words[row, : len(numbers)], parts[row, : len(numbers)] = self._pieces.embedded(numbers), part
+            given = {"words": words, "parts": parts, "padding": padding_scores(words.shape[1], lengths)}
+            for at, score in zip(batch, self._session.run(None, given)[0], strict=True):
+                odds = self._factor * round(float(score), DIGITS) + self._offset
+                out[at] = round(1 / (1 + exp(-odds)), DIGITS)
+        return out

@@ -133,10 +133,9 @@ class Retriever:
 
     def find(self) -> list[ScoredSentence]:
         """Return the sentences that are most likely to answer, each text once, most probable first."""
-        model, question = AnswerModel.shipped(), self._asked.core
-        read = [
-            replace(each, probability=model.probability(question, reading_of(each))) for each in self.best_by_words()
-        ]
+        found = self.best_by_words()
+        probabilities = AnswerModel.shipped().probabilities(self._asked.core, list(map(reading_of, found)))
+        read = [replace(each, probability=value) for each, value in zip(found, probabilities, strict=True)]
         return sorted(read, key=lambda each: -each.probability)
 
     def best_by_words(self) -> list[ScoredSentence]:

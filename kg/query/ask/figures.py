@@ -121,11 +121,18 @@ def _best(asked: Understood, hits: list[_Hit]) -> list[Fact]:
     wanted_change = asked.operation == "growth"
     forecast = asked.operation == "forecast"
 
-    def order(hit: _Hit) -> tuple[float, bool, bool, bool]:
+    def order(hit: _Hit) -> tuple[float, bool, bool, bool, bool]:
         value = hit.fact.value
         change = bool(value and value.change in _CHANGES)
         exact = asked.period is not None and hit.fact.valid == asked.period
-        return -hit.match, change != wanted_change, (hit.fact.modality is Modality.FORECAST) != forecast, not exact
+        bound = bool(hit.fact.qualifier("bound"))  # 不低于500亿元 is no exact figure
+        return (
+            -hit.match,
+            change != wanted_change,
+            (hit.fact.modality is Modality.FORECAST) != forecast,
+            not exact,
+            bound,
+        )
 
     hits = sorted(hits, key=lambda hit: (*order(hit), -_day(hit.fact), hit.fact.id))
     top = hits[0].match

@@ -49,7 +49,8 @@ class QuestionLexicon:
     sides: dict[str, re.Pattern[str]]
     implied: dict[str, re.Pattern[str]]
     synonyms: dict[str, tuple[str, ...]]
-    spoken: dict[str, str]
+    spoken: dict[str, tuple[str, ...]]
+    moved: re.Pattern[str]
     empty: frozenset[str]
 
     @property
@@ -91,9 +92,14 @@ def lexicon() -> QuestionLexicon:
         sides={side: _pattern(words) for side, words in read["sides"].items()},
         implied={measure: _pattern(asks) for measure, asks in read["implied"].items()},
         synonyms=synonyms,
-        spoken={str(said).lower(): str(name) for said, name in read["spoken"].items()},
+        spoken={str(said).lower(): _names(meant) for said, meant in read["spoken"].items()},
+        moved=_pattern(read["moved"]),
         empty=frozenset(read["empty"].split()),
     )
+
+
+def _names(meant: str | list[str]) -> tuple[str, ...]:
+    return tuple(meant) if isinstance(meant, list) else (str(meant),)
 
 
 def _pattern(text: str) -> re.Pattern[str]:

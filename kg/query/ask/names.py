@@ -92,7 +92,7 @@ def _spoken(session: QuerySession, question: str) -> Iterator[tuple[Named, str]]
         at = folded.find(said)
         if at < 0 or (said.isascii() and _cuts_a_word(folded, at, at + len(said))):
             continue
-        entity = _best(session, meant)
+        entity = next((known for name in meant if (known := _best(session, name))), None)
         if entity:
             yield Named(at, at + len(said), entity), question[at : at + len(said)]
 
@@ -112,7 +112,10 @@ def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
     companies = sorted(each for each in names if _CHINESE.fullmatch(each[0]))
     sounds: dict[str, set[str]] = defaultdict(set)
     for name, entity_id in companies:
-        sounds["".join(lazy_pinyin(name))].add(entity_id)
+        syllables = lazy_pinyin(name)
+        sounds["".join(syllables)].add(entity_id)
+        if len(syllables) >= _SHORTEST_MISSPELT:
+            sounds["".join(syllable[0] for syllable in syllables)].add(entity_id)  # gzmt
     for match in _LATIN.finditer(free.lower()):
         if named := _only(session, match.start(), match.end(), sounds.get(match[0].replace(" ", ""), set())):
             yield named, match[0]

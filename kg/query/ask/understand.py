@@ -191,7 +191,7 @@ def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Ite
         aliases = [alias.name for alias in entity.aliases if len(alias.name) > 1]
         about = session.view.entity(entity.about) if entity.about and entity.kind == Kind.INDICATOR else None
         spellings = dict.fromkeys((*written, entity.name, *aliases))
-        spoken = [said for said, meant in lexicon().spoken.items() if meant == entity.name]
+        spoken = [said for said, meant in lexicon().spoken.items() if entity.name in meant]
         if about is not None and entity.name.startswith(about.name) and len(entity.name) > len(about.name):
             # 碳酸锂价格 is looked for as 碳酸锂 and 价格, which need not stand side by side
             yield QuestionTerm(

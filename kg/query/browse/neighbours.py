@@ -64,6 +64,7 @@ class NeighbourEdge:
     value: Value | None
     qualifiers: dict[str, tuple[str, ...]]
     contested: bool
+    weak: bool
     facts: tuple[str, ...]
 
 
@@ -142,7 +143,7 @@ def _edges(
     """Return the edges by the neighbour; denials between the same ends are edges of their own."""
     grouped: dict[tuple[str, str, str, int, str, str], list[Fact]] = defaultdict(list)
     live = [fact for fact in session.facts_between(triples) if not fact.superseded_by]
-    for fact in session.confident(live):
+    for fact in session.confident(live, weak=True):
         if not wanted.modalities or fact.modality in wanted.modalities:
             grouped[fact.subject, fact.relation, fact.object, fact.sign, fact.polarity, fact.modality].append(fact)
     edges: dict[str, list[NeighbourEdge]] = defaultdict(list)
@@ -172,6 +173,7 @@ def _edge(session: QuerySession, entity: str, facts: list[Fact]) -> NeighbourEdg
         value=first.value,
         qualifiers=_qualifiers(facts),
         contested=any(session.opposing(fact) for fact in facts),
+        weak=session.certainty(facts) < session.cut(first.relation),
         facts=tuple(fact.id for fact in facts),
     )
 

@@ -10,9 +10,11 @@ from kg.errors import QuestionError
 from kg.llm.embeddings import EncoderMissing
 from kg.llm.port import ModelError, tokens
 from kg.messages.words import word
-from kg.model import ChunkKind
+from kg.model import Kind
 from kg.query.ask.answer import ask
 from kg.query.grounding.dual_level import dual_level
+from kg.query.grounding.quantities import folded
+from kg.query.grounding.statements import ABOVE, without_instructions
 from kg.query.grounding.vectors import OtherModel
 from kg.query.passages import citation_of
 from kg.query.plain import Answer
@@ -37,7 +39,7 @@ _LETTERS = {"answer": "A", "fact": "F", "theme": "T", "passage": "P"}
 _CITED = 2
 _PASSAGES, _THEMES, _THEME_LINES = 20, 3, 4
 _QUOTED = 160  # characters of a quote
-_HEAD_TOKENS = 40
+_REPEATED = 0.7  # share of the pairs of characters of a quote
 CONFIDENCE: dict[Route, float] = {
     "graph": 0.91,
     "text": 0.91,
@@ -56,6 +58,7 @@ CONFIDENCE: dict[Route, float] = {
 class ContextItem:
     """One thing that may be cited by its `id`; `text` states it, `citations` say where it stands.
 
+    `about` is what it is filed under: headings, label of a list.
     `modality` and `polarity` are those of the facts it rests on, where they agree.
     """
 
@@ -68,6 +71,7 @@ class ContextItem:
     polarity: str
     confidence: float
     tokens: int
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +94,21 @@ class ContextAnswer(Answer):
     text: str
 
 
-def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) -> ContextAnswer:
+def context(
+    session: QuerySession, question: str, *, budget_tokens: int = 2000, answer: AskAnswer | None = None
+) -> ContextAnswer:
     """Gather what answers a question, most useful first, until the budget is used.
 
     Passages are found by words, and by vectors too where nothing in the graph or the text answers and an encoder works.
+    Lines of themes are only in the context of a question about a theme.
+
+    Args:
+        session: what may be seen.
+        question: in words.
+        budget_tokens: the most tokens of the text, an upper estimate.
+        answer: what `ask` answers, where it is known.
     """
-    answer = ask(session, question)
+    answer = answer or ask(session, question)
     if answer.understood.as_of:
         session = session.earlier(answer.understood.as_of)
     mode, passages = _passages(session, answer)
@@ -103,13 +116,13 @@ def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) 
         "answer": list(_answers(session, answer)),
         "fact": list(_facts(session, answer)),
         "theme": list(_themes(session, answer)),
-        "passage": [_passage(session, passage) for passage in passages],
+        "passage": [passage_item(session, passage) for passage in passages],
     }
-    kept = _within(found, max(budget_tokens - _HEAD_TOKENS - tokens(question), 0), session.lang)
-    route = _route(answer, kept, mode)
     lang = session.lang
-    rows = [_row(item, lang) for item in kept] or [word("nothing", lang)]
-    text = "\n".join([word("context.question", lang, question=question), *rows])
+    head = [word("context.question", lang, question=_flat(question)), _days(session)]
+    kept = _within(found, max(budget_tokens - tokens("\n".join(head)) - 1, 0), lang)
+    route = _route(answer, kept, mode)
+    text = "\n".join([*head, *(_rows(kept, lang) or [word("nothing", lang)])])
     return ContextAnswer(
         question=question,
         route=route,
@@ -121,6 +134,15 @@ def context(session: QuerySession, question: str, *, budget_tokens: int = 2000) 
         omitted={kind: len(items) - sum(item.kind == kind for item in kept) for kind, items in found.items()},
         text=text,
     )
+
+
+def _days(session: QuerySession) -> str:
+    """Return the line that says what day it is: that of the view, else that of the newest document."""
+    day = session.view.as_of
+    if day:
+        return word("context.as_of", session.lang, day=day)
+    newest = max((head.published_on for head in session.view.documents()), default=None)
+    return word("context.newest", session.lang, day=newest) if newest else ""
 
 
 def _route(answer: AskAnswer, kept: Sequence[ContextItem], mode: Literal["fused", "words"]) -> Route:
@@ -146,8 +168,11 @@ def _facts(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
 
 
 def _themes(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
-    """Yield lines of the themes that hold an entity of the question."""
-    wanted = {entity.id for entity in answer.understood.entities}
+    """Yield lines of the themes that hold an entity of a question about themes."""
+    asked = answer.understood
+    wanted = {entity.id for entity in asked.entities}
+    if asked.operation != "themes" and not any(entity.kind == Kind.THEME for entity in asked.entities):
+        return
     try:
         near = [each for each in themes(session.view) if each.summary and wanted.intersection(each.members)]
     except QuestionError:  # no weekly run yet
@@ -169,11 +194,11 @@ def _passages(session: QuerySession, answer: AskAnswer) -> tuple[Literal["fused"
     return "words", found
 
 
-def _passage(session: QuerySession, passage: Passage) -> ContextItem:
-    chunk = passage.chunk
-    # Items are one line each: without a mark between its rows a table would run together.
-    text = chunk.text.replace("\n", word("sentences", session.lang)) if chunk.kind == ChunkKind.TABLE else chunk.text
-    return _item("passage", text, [citation_of(passage)], [], session=session)
+def passage_item(session: QuerySession, passage: Passage) -> ContextItem:
+    """Return a passage as an item, with its lines as they are and the headings above it."""
+    heading = [part for part in passage.chunk.heading if part not in passage.title]
+    item = _item("passage", "", [citation_of(passage)], [], session=session)
+    return replace(item, text=passage.chunk.text.strip(), about=ABOVE.join(heading))
 
 
 def _item(
@@ -218,15 +243,33 @@ def _numbered(item: ContextItem, number: int, lang: Lang) -> ContextItem:
     return replace(named, tokens=tokens(_row(named, lang)) + 1)
 
 
-def _row(item: ContextItem, lang: Lang) -> str:
+def _rows(items: Sequence[ContextItem], lang: Lang) -> list[str]:
+    """Return the items as lines of the prompt, without quotes that a line before them has."""
+    rows: list[str] = []
+    for item in items:
+        rows.append(_row(item, lang, shown=folded("".join(rows))))
+    return rows
+
+
+def _row(item: ContextItem, lang: Lang, *, shown: str = "") -> str:
     """Return an item as a line of the prompt; documents are data, so line breaks and handles in them are flattened."""
+    text = _flat(without_instructions(item.text).replace("\n", word("context.line", lang)))
+    about = f"{_flat(item.about)}{word('colon', lang)}" if item.about else ""
     rows = []
     for citation in item.citations:
         page = word("context.page", lang, page=citation.page) if citation.page else ""
-        quote = "" if item.kind == "passage" else word("quoted", lang, text=_flat(citation.quote)[:_QUOTED])
-        where = word("comma", lang).join((_flat(citation.title), _flat(citation.speaker), str(citation.published_on)))
-        rows.append(f"{quote}——{where}{page}")
-    return f"[{item.id}] {_flat(item.text)} {flow(rows, lang)}".rstrip()
+        cut = _flat(without_instructions(citation.quote))[:_QUOTED]
+        repeated = item.kind == "passage" or not cut or _repeats(folded(cut), folded(item.text), shown)
+        where = dict.fromkeys((_flat(citation.title), _flat(citation.speaker), str(citation.published_on)))
+        source = word("comma", lang).join(where)
+        rows.append(f"{'' if repeated else word('quoted', lang, text=cut)}——{source}{page}")
+    return f"[{item.id}] {about}{text} {flow(dict.fromkeys(rows), lang)}".rstrip()
+
+
+def _repeats(quote: str, text: str, shown: str) -> bool:
+    """Whether a quote says nothing that the line or one before it does not: its pairs of characters are there."""
+    pairs = {quote[at : at + 2] for at in range(len(quote) - 1)}
+    return quote in shown or sum(pair in text for pair in pairs) >= _REPEATED * len(pairs)
 
 
 def _flat(text: str) -> str:

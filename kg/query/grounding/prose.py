@@ -3,29 +3,54 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kg.errors import QuestionError
-from kg.llm.port import Request
+from kg.llm.port import EmptyReply, Request
 from kg.messages.words import word
-from kg.query.grounding.checking import faults
+from kg.query.grounding.checking import SentenceCheck, SentenceVerdict
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kg.llm.port import Model
     from kg.messages.words import Lang
+    from kg.query.answers import AskAnswer, Citation
     from kg.query.grounding.checking import KnownNames
-    from kg.query.grounding.context import ContextAnswer
+    from kg.query.grounding.context import ContextAnswer, ContextItem
 
+PROSE_TOKENS = 1500  # of the material
 _REPLY_TOKENS = 1200
 _MOST_SENTENCES = 60
-_HANDLE = re.compile(r"[\[［]([AFTP]\d{1,3}(?:\s*[,，、;；]\s*[AFTP]\d{1,3})*)[\]］]")
+_SHOWN = 40  # characters of a sentence that was removed
+_HANDLE = re.compile(r"[\[［]([A-Z]\d{1,3}(?:\s*[,，、;；]\s*[A-Z]\d{1,3})*)[\]］]")
 _SENTENCE = re.compile(
-    r".+?(?:[。！？!?](?:\s*[\[［][^\]］]*[\]］])*|\n|(?<=\])\s*[.;；](?=\s|$)|\.(?=\s|$)|$)", re.DOTALL
+    r".+?(?:[。！？!?](?:\s*[\[［][^\]］]*[\]］])*|\n|(?<=\])\s*[.;；](?=\s|$)|\.(?:\s*[\[［][A-Z]\d[^\]］]*[\]］])+|\.(?=\s|$)|$)",
+    re.DOTALL,
 )
+_REASONED_TOO_LONG = "the reply reached its length limit before an answer"
+_THINKING = re.compile(r"<(think|thinking|reasoning|thought)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(
+    r"\A.*</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE
+)  # opened by the template
+
+
+_FAULTS = {
+    "number": re.compile(r"number (?P<what>.+)"),
+    "direction": re.compile(r"direction(?: of)? ?(?P<what>.*)"),
+    "name": re.compile(r"name (?P<what>.+)"),
+    "date": re.compile(r"date (?P<what>.+)"),
+    "other": re.compile(r"(?P<what>.+) of another number"),
+    "turned": re.compile(r"from and to"),
+    "certain": re.compile(r"stated as certain, the source says (?P<what>.+)"),
+    "affirmed": re.compile(r"affirmed, the source denies it"),
+    "denied": re.compile(r"denied, the source affirms it"),
+    "item": re.compile(r"no item (?P<what>.+)"),
+    "citation": re.compile(r"no citation"),
+    "unsupported": re.compile(r"not in the source|nothing that can be (?:cited|checked)"),
+}
 
 
 class NoModel(QuestionError):
@@ -37,51 +62,140 @@ class NoModel(QuestionError):
 
 @dataclass(frozen=True, slots=True)
 class ProseSentence:
-    """A sentence of the model and the ids it cites; one that is not `kept` has the reasons in `faults`."""
+    """A sentence of the model and the ids it cites; one that is not `kept` has the reasons in `faults`.
+
+    `citations` are where the sources say it: house, day, page and the sentence there.
+    """
 
     text: str
     cites: tuple[str, ...]
     kept: bool
     faults: tuple[str, ...]
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ProseAnswer(Answer):
-    """An answer in prose: `text` holds the sentences that are kept, with their citations.
+    """An answer in prose: `text` holds the sentences that are kept, with their citations, and notes in brackets.
 
-    Dropped sentences stay visible in `sentences`. Without a kept sentence `text` says that nothing was found.
+    Removed sentences stay visible in `sentences`; `removed` counts them. Where none is kept, `text` has the lines of
+    `ask` and `written` is False. `cut` is set where the reply ends at its length limit: such an answer is not kept.
     """
 
     question: str
     model: str
     text: str
     sentences: tuple[ProseSentence, ...]
+    removed: int
+    written: bool
+    cut: bool
     context: ContextAnswer
 
 
-def prose(found: ContextAnswer, model: Model, names: KnownNames, *, lang: Lang = "zh") -> ProseAnswer:
+def prose(
+    found: ContextAnswer, model: Model, names: KnownNames, *, answer: AskAnswer, lang: Lang = "zh"
+) -> ProseAnswer:
     """Let a model answer from a context, and keep what the context supports.
 
+    Args:
+        found: the material.
+        model: writes the answer.
+        names: the names of the base.
+        answer: what `ask` answers, shown where no sentence of the model is kept.
+        lang: the language of prompt and notes.
+
     Raises:
-        ModelError: when the model does not answer.
+        ModelError: when the model does not answer, or its reply holds no answer.
     """
-    if not found.items:
-        return ProseAnswer(found.question, model.name, word("nothing", lang), (), found)
+    if not found.items or answer.status == "ambiguous":
+        return ProseAnswer(found.question, model.name, _plain(answer, lang), (), 0, False, False, found)  # noqa: FBT003
     request = Request((("system", word("prose.rules", lang)), ("user", found.text)), most_tokens=_REPLY_TOKENS)
-    reply = model.complete(request).text
-    sentences = tuple(_checked(found, names, reply))
-    kept = [f"{each.text}{''.join(f'[{cite}]' for cite in each.cites)}" for each in sentences if each.kept]
-    return ProseAnswer(found.question, model.name, "".join(kept) or word("nothing", lang), sentences, found)
+    reply = model.complete(request)
+    written = _THOUGHT.sub("", _THINKING.sub("", reply.text)).strip()
+    if not written:
+        raise EmptyReply(model.name, _REASONED_TOO_LONG if reply.cut else "the reply holds no answer")
+    sentences = tuple(_checked(found, names, written, cut=reply.cut))
+    kept = "".join(_shown(each, lang) for each in sentences if each.kept).strip("\n")
+    lost = [each.text.strip() for each in sentences if not each.kept]
+    notes = [word("prose.cut", lang)] if reply.cut else []
+    if lost:
+        texts = word("sentences", lang).join(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…" for text in lost)
+        notes.append(
+            word("prose.removed" if len(lost) > 1 else "prose.removed_one", lang, count=len(lost), texts=texts)
+        )
+    body = kept or f"{word('prose.plain', lang)}\n{_plain(answer, lang)}"
+    return ProseAnswer(
+        question=found.question,
+        model=model.name,
+        text="\n".join([body, *notes]),
+        sentences=tuple(replace(each, text=each.text.strip()) for each in sentences),
+        removed=len(lost),
+        written=bool(kept),
+        cut=reply.cut,
+        context=found,
+    )
 
 
-def _checked(found: ContextAnswer, names: KnownNames, reply: str) -> Iterator[ProseSentence]:
+def _checked(found: ContextAnswer, names: KnownNames, reply: str, *, cut: bool) -> Iterator[ProseSentence]:
     items = {item.id: item for item in found.items}
-    for written in [match.group() for match in _SENTENCE.finditer(reply)][:_MOST_SENTENCES]:
-        handles = " ".join(_HANDLE.findall(written))
-        cites = tuple(dict.fromkeys(re.findall(r"[AFTP]\d+", handles)))
-        text = " ".join(_HANDLE.sub("", written).split()).strip("-•* ")
-        if not text.strip("。.；;"):
+    check = SentenceCheck(found.items, names, question=found.question)
+    written = [match.group() for match in _SENTENCE.finditer(reply)][:_MOST_SENTENCES]
+    broken = False  # whether a line break comes before the sentence
+    for number, each in enumerate(written):
+        handles = " ".join(_HANDLE.findall(each))
+        cites = tuple(dict.fromkeys(re.findall(r"[A-Z]\d+", handles)))
+        text = " ".join(_HANDLE.sub("", each).split()).strip("-•* ")
+        before = each[: len(each) - len(each.lstrip())] + (written[number - 1][-1] if number else "")
+        broken |= "\n" in before
+        unfinished = cut and number == len(written) - 1 and not cites
+        if not text.strip("。.；;#：:") or unfinished:
             continue
-        unknown = [f"no item {cite}" for cite in cites if cite not in items]
-        wrong = unknown or faults(text, [items[cite] for cite in cites], names, question=found.question)
-        yield ProseSentence(text, cites, kept=not wrong, faults=tuple(wrong))
+        unknown = tuple(f"no item {cite}" for cite in cites if cite not in items)
+        verdict = SentenceVerdict(unknown) if unknown else check.verdict(text, cites)
+        wrong = verdict.faults
+        yield ProseSentence("\n" * broken + text, cites, not wrong, wrong, _citations(verdict, items))
+        broken = False
+
+
+def _citations(verdict: SentenceVerdict, items: dict[str, ContextItem]) -> tuple[Citation, ...]:
+    """Return where the sources of a sentence that is supported say it."""
+    out = []
+    for cite, statement in () if verdict.faults else verdict.sources:
+        citation = items[cite].citations[statement.cited]
+        within = items[cite].text if items[cite].kind == "passage" else citation.quote
+        if (at := within.find(statement.quote)) >= 0:
+            start = citation.start + at
+            citation = replace(citation, quote=statement.quote, start=start, end=start + len(statement.quote))
+        out.append(citation)
+    return tuple(dict.fromkeys(out))
+
+
+def _shown(sentence: ProseSentence, lang: Lang) -> str:
+    """Return a kept sentence with handles and sources: 通威股份生产硅料。[A1]（示例证券甲，2024-02-01，第 3 页）."""
+    text = sentence.text
+    sources = dict.fromkeys(
+        word(
+            "prose.source",
+            lang,
+            publisher=each.publisher or each.speaker or each.title,
+            day=each.published_on,
+            page=word("context.page", lang, page=each.page) if each.page else "",
+        )
+        for each in sentence.citations
+    )
+    where = word("brackets", lang, text=word("sentences", lang).join(sources)) if sources else ""
+    return f"{text}{''.join(f'[{cite}]' for cite in sentence.cites)}{where}"
+
+
+def fault_text(fault: str, lang: Lang) -> str:
+    """Return a fault in the language of the reader."""
+    for key, pattern in _FAULTS.items():
+        if match := pattern.fullmatch(fault):
+            return word(f"prose.fault.{key}", lang, what=match["what"] if pattern.groups else "")
+    return fault
+
+
+def _plain(answer: AskAnswer, lang: Lang) -> str:
+    """Return the lines of `ask` as text."""
+    lines: Sequence[str] = [f"{'  ' * line.indent}{line.text}" for line in (*answer.lines, *answer.passages)]
+    return "\n".join(lines) or word("nothing", lang)

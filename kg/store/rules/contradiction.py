@@ -51,8 +51,20 @@ def contradict(one: Fact, other: Fact, vocabulary: Vocabulary) -> bool:
     if Polarity.NEGATIVE in {one.polarity, other.polarity}:
         return False
     if one.object == other.object and one.sign == -other.sign != 0:
+        if not _same_move(one, other):
+            return False
         return one.valid is None or other.valid is None or one.valid.overlaps(other.valid)
     return one_at_a_time(one.relation, vocabulary) and _compete(one, other, vocabulary)
+
+
+def _same_move(one: Fact, other: Fact) -> bool:
+    """Return whether two facts say different things of one move of their cause, each in a sentence of its own.
+
+    That a rise hurts does not contradict that a fall hurts too.
+    """
+    places = [{(item.document, item.start, item.end) for item in fact.evidence} for fact in (one, other)]
+    moves = [fact.qualifier("cause_direction") or "none" for fact in (one, other)]
+    return moves[0] == moves[1] and places[0] != places[1]
 
 
 def _compete(one: Fact, other: Fact, vocabulary: Vocabulary) -> bool:

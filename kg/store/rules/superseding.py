@@ -197,9 +197,11 @@ def one_at_a_time(relation: str, vocabulary: Vocabulary) -> bool:
 def place_of(fact: Fact, vocabulary: Vocabulary) -> tuple[object, ...]:
     """Return a key of which only one fact at a time can hold.
 
-    It includes the `product` qualifier: 出货量 of 组件 and of 硅片 are two numbers, not an old and a new one.
+    It includes the `product` qualifier: 出货量 of 组件 and of 硅片 are two numbers, not an old and a new one. A bound
+    (不低于500亿元) and an exact figure do not replace each other either.
     """
     entry, value = vocabulary[fact.relation], fact.value
+    product, bound = fact.qualifier("product"), fact.qualifier("bound")
     return (
         fact.subject,
         fact.relation,
@@ -207,7 +209,7 @@ def place_of(fact: Fact, vocabulary: Vocabulary) -> tuple[object, ...]:
         (fact.valid.start, fact.valid.end) if fact.valid else None,
         fact.modality,
         (value.change, value.basis, value.unit) if value else None,
-        fact.qualifier("product"),
+        (product, bound) if bound else product,
     )
 
 

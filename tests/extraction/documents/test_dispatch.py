@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
@@ -24,17 +25,23 @@ def _fault(found: list[object]) -> DocumentError:
     return fault
 
 
-def test_walking_is_recursive_sorted_and_skips_the_rest(tmp_path):
-    for name in ("b.md", "a.pdf", ".hidden.md", "c.doc", "sub/d.HTML", "sub/e.jsonl", ".git/f.md"):
+def test_walking_is_recursive_sorted_and_counts_the_rest(tmp_path):
+    passed = Counter[str]()
+    others = ("c.doc", "sub/g.DOC", "h.rtf", "Makefile", "kb.liantu", "kb.liantu-wal")
+    for name in ("b.md", "a.pdf", ".hidden.md", "sub/d.HTML", "sub/e.jsonl", ".git/f.md", *others):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("x")
-    names = [str(path.relative_to(tmp_path)) for path in walk([tmp_path, tmp_path / "b.md"])]
+    names = [str(path.relative_to(tmp_path)) for path in walk([tmp_path, tmp_path / "b.md"], passed)]
     assert names == ["a.pdf", "b.md", "sub/d.HTML", "sub/e.jsonl"]
+    assert passed == {".doc": 2, ".rtf": 1, "": 1}
 
 
 def test_a_named_file_is_yielded_whatever_it_is(tmp_path):
-    assert list(walk([tmp_path / "absent.pdf", tmp_path / "c.doc"])) == [tmp_path / "absent.pdf", tmp_path / "c.doc"]
+    assert list(walk([tmp_path / "absent.pdf", tmp_path / "c.doc"], Counter())) == [
+        tmp_path / "absent.pdf",
+        tmp_path / "c.doc",
+    ]
 
 
 def test_a_missing_file_is_a_fault(tmp_path):
@@ -103,7 +110,7 @@ def test_nul_bytes_are_no_text(read):
     assert "NUL" in _fault(read("2025-01-01.txt", b"abc\0def")).cause
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.binary(min_size=1, max_size=400),
     ending=st.sampled_from(["pdf", "md", "txt", "html", "jsonl", "docx", "xlsx"]),
@@ -121,7 +128,7 @@ REAL = Path(os.environ.get("LIANTU_DATA", "../shared/data")) / "gator"
 @pytest.mark.real_data
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs ../shared/data or LIANTU_DATA")
 def test_every_real_note_is_read():
-    found = [item for path in walk([REAL]) for item in read_file(path, today=TODAY)]
+    found = [item for path in walk([REAL], Counter()) for item in read_file(path, today=TODAY)]
     assert len(found) == 699
     documents = [item for item in found if isinstance(item, Document)]
     assert len(documents) == 699

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -55,7 +56,7 @@ def test_deep_nesting_ends(read_one):
     assert read_one("2025-01-02.html", "<div>" * 900 + "正文一句。").text == "正文一句。"
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     parts=st.lists(
         st.sampled_from(
@@ -85,3 +86,67 @@ def test_any_markup_is_carved_whole(read, check, parts):
     for found in read("2025-01-02.html", "".join(parts)):
         if not isinstance(found, DocumentError):
             check(found)
+
+
+SEEN = "宁德时代2024年实现营业收入3620亿元。"
+UNSEEN = "宁德时代向小米集团供应动力电池。"
+
+
+def _page(sheet: str, body: str) -> str:
+    head = f"<html><head><title>点评</title>{sheet}</head>"
+    return f"{head}<body><p>2025-04-28</p><p>{SEEN}</p>{body}</body></html>"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '<div style="display:none">{}</div>',
+        '<div style="display : none !important">{}</div>',
+        "<p hidden>{}</p>",
+        '<span style="visibility: hidden">{}</span>',
+        '<p style="color:#fff;background:#fff">{}</p>',
+        '<p style="color: white">{}</p>',
+        '<p style="color:rgb(255, 255, 255)">{}</p>',
+        '<font color="#FFFFFF">{}</font>',
+        '<div style="background:#123456"><p style="color:#123456">{}</p></div>',
+        '<p style="opacity:0">{}</p>',
+        '<p style="opacity:0.0">{}</p>',
+        '<p style="font-size:0">{}</p>',
+        '<p style="font-size:1px">{}</p>',
+        '<p style="font-size:1pt">{}</p>',
+        '<p style="color:transparent">{}</p>',
+        '<p style="color:rgba(0,0,0,0)">{}</p>',
+        '<p style="position:absolute;left:-9999px">{}</p>',
+        '<p style="text-indent:-999em">{}</p>',
+        '<p class="x1">{}</p>',
+        '<p id="y">{}</p>',
+        '<div class="x1"><p><b>{}</b></p></div>',
+        '<table><tr><td style="display:none">{}</td><td>a</td></tr></table>',
+    ],
+)
+def test_what_a_reader_of_the_page_cannot_see_is_not_read(read_one, hidden):
+    sheet = "<style>.x1{display:none} #y { visibility:hidden } .z, .dark{background:#000}</style>"
+    document = read_one("a.html", _page(sheet, hidden.format(UNSEEN)))
+    shown = [document.text[block.start : block.end] for block in document.blocks]
+    assert SEEN in shown
+    assert not any("小米" in text for text in shown)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        '<p style="color:#333">{}</p>',
+        '<p style="display:block;font-size:12px;opacity:0.9">{}</p>',
+        '<p style="font-size:1.2em">{}</p>',
+        '<div style="background:#003366"><p style="color:#fff">{}</p></div>',
+        '<div class="dark"><p style="color:white">{}</p></div>',
+        '<table><tr bgcolor="#003366"><td style="color:white">{}</td></tr></table>',
+        '<div style="background:url(a.png)"><p style="color:#fff">{}</p></div>',
+        '<p class="printed">{}</p>',
+        '<p style="left:-2px">{}</p>',
+    ],
+)
+def test_what_a_reader_of_the_page_sees_is_read(read_one, shown):
+    sheet = "<style>.dark{background:#000} @media print {.printed{display:none}} body{color:#fff}</style>"
+    document = read_one("a.html", _page(sheet, shown.format(UNSEEN)))
+    assert any("小米" in document.text[block.start : block.end] for block in document.blocks)

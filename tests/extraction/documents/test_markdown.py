@@ -128,9 +128,62 @@ def test_deep_nesting_ends(read):
     assert read("2025-01-02.md", "".join("  " * n + "- 项\n" for n in range(300))) is not None
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.sampled_from("#*-|> \n`[]()<>价格，。1a:&~_\\"), min_size=1, max_size=120))
 def test_any_markdown_is_carved_whole(read, check, text):
     for found in read("2025-01-02.md", text):
         if not isinstance(found, DocumentError):
             check(found)
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "title: 电池周报\ncreated: 2025-04-28 10:20\nupdated: 2025-09-01 08:00",
+        "title: 电池周报\ndate: 2025-04-28\ncreated: 2025-09-01",
+        "title: 电池周报\npublish_date: 2025-04-28\nlastmod: 2025-09-01",
+        "title: 电池周报\npublish-date: 20250428",
+        "title: 电池周报\nPublishDate: 2025/04/28",
+        "title: 电池周报\npublication date: 2025年4月28日",
+        "title: 电池周报\ndate published: 2025-04-28T09:00:00+08:00",
+        "title: 电池周报\npublish_time: 2025-04-28 09:00",
+        "title: 电池周报\npubDate: Mon, 28 Apr 2025 09:00:00 +0800",
+        "标题: 电池周报\n发布时间: 2025-04-28 09:00",
+        "标题：电池周报\n发布日期：2025-04-28",
+        "title：电池周报\ndate：2025-04-28",
+        "title:电池周报\ndate:2025-04-28",
+        "title : 电池周报\ndate : 2025-04-28",
+        "title: 电池周报\ndate: '2025-04-28'",
+        "title: 电池周报\ndate: 2025-04-28\ndate: 2025-04-28",
+    ],
+)
+@pytest.mark.parametrize("above", ["", "\n\n", "\ufeff", "  \n"])
+def test_spellings_of_front_matter(read_one, front, above):
+    document = read_one("x.md", f"{above}---\n{front}\n---\n宁德时代2024年实现营业收入3620亿元。")
+    assert (document.title, document.published_on) == ("电池周报", date(2025, 4, 28))
+    assert document.text == "宁德时代2024年实现营业收入3620亿元。"
+
+
+@pytest.mark.parametrize(
+    ("front", "named"),
+    [
+        ("date: 2025-04-28\ndate: 2024-01-01", "date: 2025-04-28, 2024-01-01"),
+        ("date: 2031-01-01", "date: 2031-01-01"),
+        ("date: 2025-02-30", "date: 2025-02-30"),
+        ("date: 待定", "date: 待定"),
+        ("date: 1890-01-01", "date: 1890-01-01"),
+        ("published_on: soon\ncreated: 2025-04-28", "published_on: soon"),
+        ("发布日期：二月", "发布日期: 二月"),
+    ],
+)
+def test_nothing_is_guessed_over_a_declared_date(read, front, named):
+    (found,) = read("20250301.md", f"---\ntitle: 甲\n{front}\n---\n2025年4月1日\n\n正文一句。")
+    assert isinstance(found, DocumentError)
+    assert named in found.cause
+    (stated,) = read("20250301.md", f"---\ntitle: 甲\n{front}\n---\n正文一句。", published_on=date(2025, 4, 2))
+    assert stated.published_on == date(2025, 4, 2)
+
+
+def test_a_rule_at_the_top_is_no_front_matter(read_one):
+    document = read_one("x_20250428.md", "---\n\n宁德时代扩产\n\n---\n\n比亚迪减产。")
+    assert document.text == "宁德时代扩产\n比亚迪减产。"

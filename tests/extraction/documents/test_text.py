@@ -93,7 +93,7 @@ def test_the_file_name_is_the_last_to_be_asked(read_one, name):
     assert read_one(name, "标题\n发布日期：2025-09-20\n正文。").published_on == date(2025, 9, 20)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.sampled_from("价格下跌，。\n 　|-一、1.#（）a\t\r\u2028…"), min_size=1, max_size=150))
 def test_any_text_is_carved_whole(read, check, text):
     for found in read("2025-01-02.txt", text):

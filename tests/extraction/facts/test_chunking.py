@@ -1,7 +1,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.facts.chunking import ChunkOptions, chunk_document
@@ -43,7 +43,6 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 @given(documents())
-@settings(max_examples=200, deadline=None)
 def test_chunks_are_cut_out_of_the_document_and_cover_it(document: Document):
     chunks = chunk_document(document, OPTIONS)
     at = 0

@@ -53,7 +53,7 @@ def test_a_cause_has_its_sign_and_directions():
     reading = extractor().extract(report("硅料价格下跌推动光伏组件价格下降。"), recorded_at=READ)
     (fact,) = [fact for fact in reading.facts if fact.relation == "affects"]
     assert (fact.sign, fact.qualifier("cause_direction"), fact.qualifier("effect_direction")) == (1, "down", "down")
-    assert fact.evidence[0].extractor.startswith("edges@")
+    assert fact.evidence[0].extractor.startswith("effects/")  # rules and the model agree; the words of the rule count
 
 
 def test_a_hypothesis_is_conditional():

@@ -18,7 +18,7 @@ from kg.securities.master import Master
 from tests.goldens.reports import READ, report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from extraction.models.units import Unit
 
@@ -41,14 +41,15 @@ class Spoken:
     def __init__(self, *stated: tuple[str, Kind, str, str, Kind]) -> None:
         self._stated = stated
 
-    def read(self, unit: Unit, *, min_confidence: float) -> list[Edge]:  # noqa: ARG002 -- as `EdgeModel`
-        out = []
+    def read(self, units: Sequence[Unit], *, min_confidence: float) -> list[list[Edge]]:  # noqa: ARG002 -- as `EdgeModel`
+        return [list(self._edges(unit)) for unit in units]
+
+    def _edges(self, unit: Unit) -> Iterator[Edge]:
         for subject, subject_kind, relation, object_, object_kind in self._stated:
             at, to = unit.text.find(subject), unit.text.find(object_)
             if min(at, to) >= 0:
                 spans = (at, at + len(subject)), (to, to + len(object_))
-                out.append(Edge(*spans, relation, 0.9, subject_kind=subject_kind, object_kind=object_kind))
-        return out
+                yield Edge(*spans, relation, 0.9, subject_kind=subject_kind, object_kind=object_kind)
 
     def kind_of(self, name: str, proposed: Mapping[Kind, float]) -> list[Kind]:  # noqa: ARG002 -- as `EdgeModel`
         first = max(proposed, key=lambda kind: proposed[kind], default=Kind.PRODUCT)

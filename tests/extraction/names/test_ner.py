@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.names.bilstm_crf import BiLstmCrf
@@ -70,7 +70,6 @@ def oracle(weights: dict[str, np.ndarray], ids: list[int]) -> list[int]:
 
 
 @given(st.integers(0, 50), st.lists(st.lists(st.integers(0, 8), min_size=1, max_size=5), min_size=1, max_size=5))
-@settings(max_examples=40, deadline=None)
 def test_the_network_equals_the_textbook(seed: int, sentences: list[list[int]]):
     weights = arrays(seed)
     found = BiLstmCrf(weights).tag([np.array(ids) for ids in sentences])

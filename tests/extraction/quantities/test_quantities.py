@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from extraction.quantities.change import KINDS, Place, read_change
 from extraction.quantities.numerals import WORDS
-from extraction.quantities.reader import align, basis_of, find_lists, find_quantities
+from extraction.quantities.reader import align, basis_of, bound_of, find_lists, find_quantities
+from extraction.text.sentences import normalise
 from kg.model import Problem
 from kg.period import year
 
@@ -31,8 +32,8 @@ ONE = [
     ("油价65美元/桶", "65美元/桶", 65.0, "美元/桶", ""),
     ("单价0.55元/ Wh", "0.55元/ Wh", 0.55, "元/Wh", ""),
     ("单价0.4元/千瓦时", "0.4元/千瓦时", 0.4, "元/kWh", ""),
-    ("revenue US$5bn", "5bn", 5e9, "美元", ""),
-    ("revenue of $3.2 billion", "3.2 billion", 3.2e9, "美元", ""),
+    ("revenue US$5bn", "US$5bn", 5e9, "美元", ""),
+    ("revenue of $3.2 billion", "$3.2 billion", 3.2e9, "美元", ""),
     # goods
     ("产量25万吨", "25万吨", 250000.0, "吨", ""),
     ("产能3万吨/年", "3万吨/年", 30000.0, "吨/年", ""),
@@ -60,7 +61,7 @@ ONE = [
     ("百亿元规模", "百亿元", 1e10, "元", ""),
     ("千亿市场", "千亿", 1e11, "", ""),
     ("万亿级市场", "万亿", 1e12, "", ""),
-    ("增长一倍", "一倍", 1.0, "倍", "change"),
+    ("增长一倍", "一倍", 100.0, "%", "change"),
     # ratios and changes
     ("毛利率34%", "34%", 34.0, "%", ""),
     ("毛利率为-3%", "-3%", -3.0, "%", ""),
@@ -129,8 +130,50 @@ ONE = [
     ("销量增长至156万辆", "156万辆", 1.56e6, "辆", ""),
     ("新增10GW", "10GW", 10.0, "GW", ""),
     ("亏损收窄12%", "12%", -12.0, "%", "change"),
-    ("同比增长1.5倍", "1.5倍", 1.5, "倍", "yoy"),
+    ("同比增长1.5倍", "1.5倍", 150.0, "%", "yoy"),
 ]
+
+# A currency before or behind the number, and numerals in characters.
+ONE += [
+    ("营收RMB660.3bn", "RMB660.3bn", 660.3e9, "元", ""),
+    ("营收RMB 660.3 billion", "RMB 660.3 billion", 660.3e9, "元", ""),
+    ("营收CNY660.3b", "CNY660.3b", 660.3e9, "元", ""),
+    ("营收人民币6603亿元", "人民币6603亿元", 6603e8, "元", ""),
+    ("营收￥6603亿", "￥6603亿", 6603e8, "元", ""),
+    ("营收6603亿元人民币", "6603亿元人民币", 6603e8, "元", ""),
+    ("营收US$130.4bn", "US$130.4bn", 130.4e9, "美元", ""),
+    ("营收1304亿元美元", "1304亿元美元", 1304e8, "美元", ""),
+    ("营收130.4 billion USD", "130.4 billion USD", 130.4e9, "美元", ""),
+    ("营收HK$12.3m", "HK$12.3m", 12.3e6, "港元", ""),
+    ("营收港币123亿元", "港币123亿元", 123e8, "港元", ""),
+    ("营收2.89兆元新台币", "2.89兆元新台币", 2.89e12, "新台币", ""),
+    ("营收新台币2.89兆元", "新台币2.89兆元", 2.89e12, "新台币", ""),
+    ("营收NT$2.89tn", "NT$2.89tn", 2.89e12, "新台币", ""),
+    ("营收€3.1bn", "€3.1bn", 3.1e9, "欧元", ""),
+    ("营收JPY 4.5tn", "JPY 4.5tn", 4.5e12, "日元", ""),
+    ("发电100兆瓦时", "100兆瓦时", 100.0, "MWh", ""),
+    ("营收一千七百四十一亿元", "一千七百四十一亿元", 1741e8, "元", ""),
+    ("营收十五点七亿元", "十五点七亿元", 15.7e8, "元", ""),
+    ("毛利率提高百分之三点五", "百分之三点五", 3.5, "%", "change"),
+    ("利润增长近三倍", "三倍", 300.0, "%", "change"),
+    ("营收下降近三成", "三成", -30.0, "%", "change"),
+]
+# Negative amounts, in every spelling.
+ONE += [
+    ("净利润为负70.4亿元", "负70.4亿元", -70.4e8, "元", ""),
+    ("毛利率为负3.2%", "负3.2%", -3.2, "%", ""),
+    ("净利润（70.4）亿元", "（70.4）亿元", -70.4e8, "元", ""),
+    ("净利润-US$1.2bn", "-US$1.2bn", -1.2e9, "美元", ""),
+    ("净利润US$-1.2bn", "US$-1.2bn", -1.2e9, "美元", ""),
+    ("净利润亏损70.4亿元", "70.4亿元", -70.4e8, "元", ""),
+    ("净亏损约70.4亿元", "70.4亿元", -70.4e8, "元", ""),
+    ("净亏70.4亿元", "70.4亿元", -70.4e8, "元", ""),
+    ("亏损额达到70.4亿元", "70.4亿元", -70.4e8, "元", ""),
+    ("营收同比负增长33.9%", "33.9%", -33.9, "%", "yoy"),
+    ("营收增速为负33.9%", "负33.9%", -33.9, "%", "change"),
+    ("同比减亏70.4亿元", "70.4亿元", 70.4e8, "元", ""),
+]
+ONE += [(normalise(f"净利润{dash}70.4亿元"), "-70.4亿元", -70.4e8, "元", "") for dash in "-－−﹣‐‑–—―"]
 
 
 @pytest.mark.parametrize(("text", "stated", "number", "unit", "change"), ONE)
@@ -302,3 +345,28 @@ def test_time_is_linear_in_the_length(piece):
 
     seconds(10)
     assert min(seconds(4000) for _ in range(3)) < 25 * max(min(seconds(400) for _ in range(3)), 2e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("利润不低于500亿元", "≥"), ("至少500亿元", "≥"), ("500亿元以上", "≥"), ("亏损不低于70亿元", "≤"),
+        ("不超过20亿元", "≤"), ("20亿元以内", "≤"), ("市值突破1.3万亿元", ">"), ("超过了30%", ">"), ("逾30%", ">"),
+        ("增长近三成", "<"), ("下降近三成", ">"), ("不足5%", "<"), ("接近500亿元", "<"), ("约500亿元", ""),
+        ("达到500亿元", ""), ("500亿元左右", ""),
+    ],
+)  # fmt: skip
+def test_a_bound_is_no_exact_figure(text, bound):
+    (found,) = find_quantities(text)
+    assert bound_of(text, found) == bound
+
+
+@pytest.mark.parametrize("text", ["介于3亿元和5亿元之间", "介于3-5亿元之间", "在3亿元至5亿元之间", "亏损3亿元至5亿元"])
+def test_two_bounds_are_a_range(text):
+    (found,) = find_quantities(text)
+    assert sorted(map(abs, (found.number, found.high or 0))) == [3e8, 5e8]
+
+
+@pytest.mark.parametrize("text", ["人民币100万美元", "正负5%", "（1）亿元"])
+def test_contradictions_and_numbers_of_lists_are_no_amounts(text):
+    assert all(found.number > 0 for found in find_quantities(text))

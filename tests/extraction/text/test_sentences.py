@@ -109,3 +109,13 @@ def test_sentences_lie_in_the_block_in_order_and_cover_it(text: str, before: int
         assert sentence.start <= sentence.offsets[0]
     left_out += text[at:end]
     assert not left_out.strip() or not normalise(left_out.strip())
+
+
+def test_marks_of_notes_are_no_digits():
+    assert normalise("营业收入[1]3620¹亿元，同比9.7%²，共20①万辆") == "营业收入3620亿元，同比9.7%，共20万辆"
+    assert normalise("面积10万m²，约10⁸个，①营收增长②利润下降") == "面积10万m²，约10⁸个，①营收增长②利润下降"
+
+
+def test_a_dash_before_an_amount_is_a_minus_sign():
+    assert normalise("净利润—70.4亿元，营收5亿元—8亿元") == "净利润-70.4亿元，营收5亿元—8亿元"
+    assert normalise("目标——2025年") == "目标——2025年"

@@ -98,7 +98,7 @@ def liantu(capsys: CaptureFixture[str]) -> Liantu:
                 "硅料价格下降 会影响",
                 "硅料价格下降 → 电池片成本下降  （强度 ",
                 "【相反的说法】",
-                "「硅料价格上涨，电池片成本反而下降。」",
+                "「硅料价格下跌，电池片成本反而上升。」",
             ],
         ),
         (["impact", "光伏电站"], ["图谱中没有因果路径"]),
@@ -215,7 +215,7 @@ def test_a_base_that_cannot_serve_is_one_line_and_exit_4(liantu: Liantu, tmp_pat
     ("arguments", "code", "says"),
     [
         (["chain", "火星"], 1, "nothing is called “火星”"),
-        (["profile", "隆基"], 1, "similar names: 隆基绿能"),
+        (["profile", "隆基绿"], 1, "similar names: 隆基绿能"),
         (["relate", "硅料", "火星"], 1, "nothing is called “火星”"),
         (["themes", "--as-of", "2024-01-01"], 1, "liantu weekly"),
         (["chain"], 2, "Missing argument"),

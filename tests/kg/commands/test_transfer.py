@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from kg.cli import main
 from kg.commands import transfer
+from kg.commands.transfer import links
 from kg.interop.rows import files
 from kg.interop.rows.files import whole_lines
 from kg.store.open import open_store
-from tests.contracts.readings import reading, reported
+from tests.contracts.readings import BYD, CATL, LITHIUM, day, fact, reading, reported
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,3 +62,23 @@ def test_whole_lines_have_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(files, "_LONGEST", 5)
     (tmp_path / "a.txt").write_text(f"a\n\n{'x' * 100}\nb", encoding="utf-8")
     assert list(whole_lines(tmp_path / "a.txt")) == [(1, "a"), (3, "x" * 100), (4, "b")]
+
+
+def test_links_between_companies_are_a_table_that_looks_back_only(tmp_path: Path):
+    base, now, then = tmp_path / "kb.liantu", tmp_path / "now.csv", tmp_path / "then.csv"
+    terms = (("product", "电池"), ("revenue_share", "35"), ("stage", "volume"))
+    sold = replace(fact(CATL, "supplies", BYD), qualifiers=terms)
+    with closing(open_store(base, create=True)) as store, store.writer() as writer:
+        writer.write(reading(1, 1, fact(BYD, "competes_with", CATL), fact(CATL, "produces", LITHIUM)))
+        writer.write(reading(2, 5, sold))
+    assert CliRunner().invoke(links, ["--kb", str(base), "-o", str(now), "--min-confidence", "0"]).exit_code == 0
+    late = ["--kb", str(base), "-o", str(then), "--as-of", str(day(1)), "--min-confidence", "0"]
+    assert CliRunner().invoke(links, late).exit_code == 0
+    rows = list(csv.DictReader(now.read_text(encoding="utf-8").splitlines()))
+    assert [row["relation"] for row in rows] == ["supplies", "competes_with"]
+    wanted = {"product": "电池", "share": "35.0", "stage": "volume", "state": "active", "since": str(day(5))}
+    assert wanted.items() <= rows[0].items()
+    assert rows[0]["sentence"]
+    assert [row["relation"] for row in csv.DictReader(then.read_text(encoding="utf-8").splitlines())] == [
+        "competes_with"
+    ]

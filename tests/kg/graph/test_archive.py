@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from kg.store.port import Store, View
 
 WORDS = vocabulary()
-CASES = 25
 _CLAIMS = (
     reported(20),
     reported(22),
@@ -184,7 +183,7 @@ def filed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "_WORTH_A_FILE", 0)
 
 
-@settings(max_examples=CASES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=_HISTORIES, choice=st.randoms(use_true_random=False), as_of=st.integers(0, 6))
 def test_after_each_commit_the_patched_graph_is_the_one_compiled_anew(
     tmp_path_factory: pytest.TempPathFactory, filed: None, history: tuple[Reading, ...], choice: Any, as_of: int
@@ -317,7 +316,6 @@ def test_files_of_old_views_are_dropped(base: Path):
     assert len(list(base.with_name("kb.liantu-snapshot").glob("view-*"))) == archive._VIEW_FILES
 
 
-@settings(max_examples=CASES * 3, deadline=None)
 @given(
     edges=st.lists(
         st.tuples(st.integers(0, 3), st.sampled_from(["upstream_of", "affects"]), st.integers(0, 3), st.integers(0, 9)),

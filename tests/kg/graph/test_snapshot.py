@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kg.graph.snapshot import Snapshot
 from kg.graph.weights import MODALITY_FACTORS
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from kg.store.port import View
 
 WORDS = vocabulary()
-CASES = 150
 
 
 def compiled(*readings: Reading, as_of: date | None = None) -> Snapshot:
@@ -174,7 +173,6 @@ _EDGE = st.tuples(
 )
 
 
-@settings(max_examples=CASES, deadline=None)
 @given(
     edges=st.lists(_EDGE, max_size=40).flatmap(st.permutations),
     frontier=st.sets(st.sampled_from(_ENDS), max_size=4),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kg.errors import DocumentError
 from kg.interop.copying import CopyDiffers, copy, verify
@@ -103,7 +103,6 @@ def brought(store: Store, lines: list[str], stated: list[RefusedRow] | None = No
     return restore(store, iter(enumerate(lines, start=1)), name="d.jsonl", recorded_at=LATER, refuse=refuse)
 
 
-@settings(max_examples=60, deadline=None)
 @given(history=_HISTORIES)
 def test_a_dump_of_a_dump_brought_in_is_the_dump(
     tmp_path_factory: pytest.TempPathFactory, history: tuple[Reading, ...]
@@ -119,7 +118,6 @@ def test_a_dump_of_a_dump_brought_in_is_the_dump(
         assert list(again.view().facts())[:1] == list(store.view().facts())[:1]
 
 
-@settings(max_examples=30, deadline=None)
 @given(history=_HISTORIES)
 def test_a_copy_is_the_same_to_the_instant(tmp_path_factory: pytest.TempPathFactory, history: tuple[Reading, ...]):
     source = filled(MemoryStore(), history)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kg.errors import UnknownName
-from kg.model import Polarity
+from kg.model import Modality, Polarity
 from kg.query.impact import causes, impact
 from kg.query.session import QuerySession
 from tests.kg.query.world import (
@@ -17,11 +17,8 @@ from tests.kg.query.world import (
     LONGI,
     MARGIN,
     PRICE,
-    PV,
     SILICON,
     SUBSIDY,
-    TONGWEI,
-    claim,
     moves,
     paper,
     seen,
@@ -56,13 +53,6 @@ def test_the_sign_of_a_path_is_the_product_of_its_links():
     assert back == {(MARGIN, LONGI): 1, (COST, MARGIN, LONGI): -1, (PRICE, COST, MARGIN, LONGI): -1}
 
 
-@pytest.mark.parametrize("direction", [1, -1])
-def test_the_affected_move_with_the_factor_or_against_it(direction: int):
-    session = lens_of(moves(PRICE, MARGIN, 1, -1), moves(MARGIN, LONGI, 1, 1), moves(PRICE, TONGWEI, 1, 1))
-    moved = {node.entity.id: node.direction for node in impact(session, "硅料价格", direction).affected}
-    assert moved == {LONGI: -direction, TONGWEI: direction}
-
-
 def test_causes_are_read_backwards_and_stand_before_the_effect():
     answer = causes(seen(*solar()), "组件毛利率", -1)
     assert not answer.forward
@@ -80,8 +70,14 @@ def test_what_is_said_of_the_opposite_move_counts_less():
     same, opposite = lens_of(moves(PRICE, COST, 1, 1)), lens_of(moves(PRICE, COST, -1, -1))
     assert impact(same, "硅料价格").paths[0].weight > impact(opposite, "硅料价格").paths[0].weight
     assert impact(same, "硅料价格").paths[0].weight == impact(opposite, "硅料价格", -1).paths[0].weight
-    event = lens_of(moves(CUT, PRICE, 0, 1))
-    assert impact(event, "限产").paths[0].weight > impact(event, "限产", -1).paths[0].weight
+
+
+def test_only_plain_assertions_of_two_moves_are_turned_round():
+    """That a cut lifts a price says nothing of no cut, and a condition nothing of its opposite."""
+    assert impact(lens_of(moves(PRICE, COST, -1, -1)), "硅料价格").paths
+    assert not impact(lens_of(moves(CUT, PRICE, 0, 1)), "限产", -1).paths
+    assert not impact(lens_of(moves(PRICE, COST, -1, -1, modality=Modality.CONDITIONAL)), "硅料价格").paths
+    assert not causes(lens_of(moves(CUT, PRICE, 0, 1)), "硅料价格", -1).paths
 
 
 def test_the_weight_of_a_path_is_that_of_its_weakest_link():
@@ -97,16 +93,18 @@ def test_the_weight_of_a_path_is_that_of_its_weakest_link():
 def test_counter_evidence_is_the_other_sign_or_a_denial():
     said = paper(1, "2024-01-01", ("价跌成本降。", moves(PRICE, COST, -1, -1)), speaker="甲")
     again = paper(2, "2024-01-02", ("价跌成本降。", moves(PRICE, COST, -1, -1)), speaker="丁")
-    other = paper(3, "2024-01-01", ("价涨成本降。", moves(PRICE, COST, 1, -1)), speaker="乙")
+    other = paper(3, "2024-01-01", ("价跌成本升。", moves(PRICE, COST, -1, 1)), speaker="乙")
+    squeezed = paper(5, "2024-01-01", ("价涨成本降。", moves(PRICE, COST, 1, -1)), speaker="乙")
     denial = paper(
         4, "2024-01-01", ("价跌成本不降。", moves(PRICE, COST, -1, -1, polarity=Polarity.NEGATIVE)), speaker="丙"
     )
     assert impact(seen(said), "硅料价格", -1).counter == ()
     (against,) = impact(seen(said, again, other), "硅料价格", -1).counter
-    assert (against.sign, [citation.quote for citation in against.citations]) == (-1, ["价涨成本降。"])
+    assert (against.sign, [citation.quote for citation in against.citations]) == (-1, ["价跌成本升。"])
+    assert impact(seen(said, again, squeezed), "硅料价格", -1).counter == ()  # of the other move: no contradiction
     (denied,) = impact(seen(said, again, denial), "硅料价格", -1).counter
     assert [citation.quote for citation in denied.citations] == ["价跌成本不降。"]
-    assert all(link.contested for path in impact(seen(said, other), "硅料价格").paths for link in path.links)
+    assert all(link.contested for path in impact(seen(said, other), "硅料价格", -1).paths for link in path.links)
     assert not any(link.contested for path in impact(seen(said), "硅料价格").paths for link in path.links)
 
 
@@ -118,29 +116,6 @@ def test_to_deny_a_rise_is_not_to_say_that_it_falls():
     session = lens_of(rises, falls, not_rises)
     (first,) = (fact for fact in session.view.facts() if fact.sign > 0 and fact.polarity is Polarity.POSITIVE)
     assert len(session.opposing(first)) == 2
-
-
-def test_industries_come_before_companies_and_the_harder_hit_first():
-    session = lens_of(
-        moves(PRICE, TONGWEI, 1, 1),
-        moves(PRICE, MARGIN, 1, -1),
-        moves(MARGIN, LONGI, 1, 1),
-        moves(PRICE, PV, 1, -1),
-        moves(PRICE, "industry:化工", 1, 1),
-        moves(MARGIN, PV, 1, 1),
-    )
-    ranked = [node.entity.id for node in impact(session, "硅料价格").affected]
-    assert ranked == [PV, "industry:化工", TONGWEI, LONGI]
-    scores = [node.score for node in impact(session, "硅料价格").affected]
-    assert scores[0] > scores[1]
-    assert scores[2] > scores[3]
-
-
-def test_what_is_said_of_a_price_reaches_its_makers():
-    session = lens_of(moves(CUT, PRICE, 0, 1), claim(TONGWEI, "produces", SILICON))
-    (maker,) = impact(session, "限产").affected
-    assert (maker.entity.id, maker.direction) == (TONGWEI, 1)
-    assert maker.score < impact(lens_of(moves(CUT, TONGWEI, 0, 1)), "限产").affected[0].score
 
 
 def test_a_product_speaks_through_its_price():
@@ -197,7 +172,6 @@ def test_an_unknown_factor_is_named_with_what_is_near():
 _EDGE = st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([1, -1]), st.sampled_from([1, -1]))
 
 
-@settings(max_examples=120, deadline=None)
 @given(edges=st.lists(_EDGE, min_size=1, max_size=12), direction=st.sampled_from([1, -1]), forward=st.booleans())
 def test_every_path_is_said_link_by_link(edges: list[tuple[int, int, int, int]], direction: int, *, forward: bool):
     """All simple signed walks of up to three hops, and no other, on graphs too small for the beam to cut."""

@@ -13,9 +13,10 @@ from kg.model import Alias, Entity, Kind, Polarity, Value, ValueClass
 from kg.period import year, years
 from kg.query.history import history
 from kg.query.passages import citation_of, passages
-from kg.query.profile import profile
+from kg.query.profile import group_of, profile
 from kg.query.session import QuerySession
 from kg.query.themes.listing import NoRun, UnknownTheme, theme, themes
+from kg.query.wording import claim_text, group_text
 from tests.kg.query.world import (
     COST,
     LONGI,
@@ -234,3 +235,20 @@ def test_an_issuer_bears_the_name_of_the_day_of_the_view():
     ])  # fmt: skip
     assert profile(store.view(as_of=date(2021, 6, 1)), "601012.SH").entity.name == "隆基股份"
     assert profile(store.view(), "隆基股份").entity.name == "隆基绿能"
+
+
+def test_customers_and_suppliers_are_groups_of_their_own_the_largest_share_first():
+    sold = [
+        claim(LONGI, "supplies", TONGWEI),
+        claim(LONGI, "supplies", "org:甲电站", qualifiers=(("revenue_share", "35"), ("stage", "volume"))),
+        claim("org:乙硅料", "supplies", LONGI),
+    ]
+    view = seen(
+        *(paper(at, "2024-01-01", (f"第{at}句。", fact), speaker=f"券商{at}") for at, fact in enumerate(sold, 1))
+    )
+    session = QuerySession(view)
+    answer = profile(session, "隆基绿能")
+    assert [link.citations[0].quote for link in answer.links] == ["第2句。", "第1句。", "第3句。"]
+    groups = [group_of(session, LONGI, link)[1] for link in answer.links]
+    assert [group_text(session, "supplies", incoming=each) for each in groups] == ["客户", "客户", "供应商"]
+    assert claim_text(session, answer.links[0].facts[0]) == "隆基绿能 供应 甲电站（占供方收入 35%，批量）"

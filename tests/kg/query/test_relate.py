@@ -5,7 +5,7 @@ from itertools import pairwise
 import hypothesis.strategies as st
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import kg.query.relate as relate_module
 from kg.errors import UnknownName
@@ -49,7 +49,6 @@ _ENDS = [f"product:物{n}" for n in range(12)]
 _PAIR = st.tuples(st.sampled_from(_ENDS), st.sampled_from(_ENDS)).filter(lambda pair: pair[0] != pair[1])
 
 
-@settings(max_examples=150, deadline=None)
 @given(pairs=st.sets(_PAIR, min_size=1, max_size=16), strong=st.integers(0, 5))
 def test_there_is_a_way_exactly_when_networkx_finds_one_of_four_hops(pairs: set[tuple[str, str]], strong: int):
     claims = [claim(a, "upstream_of", b) for a, b in sorted(pairs)]
@@ -83,7 +82,6 @@ def test_a_dense_world_is_bounded():
 _RELATIONS = ("upstream_of", "uses", "part_of")
 
 
-@settings(max_examples=100, deadline=None)
 @given(said=st.lists(st.tuples(_PAIR, st.sampled_from(_RELATIONS)), min_size=3, max_size=24, unique=True))
 def test_the_paths_are_the_most_credible_of_all_that_networkx_finds(said: list[tuple[tuple[str, str], str]]):
     papers = (paper(n, "2024-01-01", (f"句{n}。", claim(a, relation, b))) for n, ((a, b), relation) in enumerate(said))
@@ -104,7 +102,6 @@ def test_the_paths_are_the_most_credible_of_all_that_networkx_finds(said: list[t
         assert found == [(round(cost, 4), nodes) for cost, nodes in sorted(ranked)[:8]]
 
 
-@settings(max_examples=100, deadline=None)
 @given(pairs=st.sets(_PAIR, min_size=8, max_size=30), most=st.integers(2, 30))
 def test_how_many_walks_are_made_longer_at_once_changes_no_path(pairs: set[tuple[str, str]], most: int):
     said = (paper(n, "2024-01-01", (f"句{n}。", claim(a, "upstream_of", b))) for n, (a, b) in enumerate(sorted(pairs)))

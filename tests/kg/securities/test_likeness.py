@@ -47,8 +47,8 @@ def near() -> NearNames:
 
 
 def test_an_unlisted_spelling_proposes_its_issuer(near):
-    (first, *_) = near.related("上海国际港务（集团）股份有限公司", date(2025, 6, 1))
-    assert (first.issuer.code, first.reason) == ("600018.SH", "short_form")
+    (first, *_) = near.related("德州联合石油科技股份有限公司", date(2025, 6, 1))
+    assert (first.issuer.code, first.reason) == ("301158.SZ", "short_form")
 
 
 def test_a_marked_name_proposes_who_may_hide_behind_it(near):

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import io
 import os
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from reportlab.lib.pagesizes import A4
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from extraction.documents.pdf.flow import join_text
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
+
+FONT = "STSong-Light"
 
 
 def _kept(document: Document) -> list[str]:
@@ -168,7 +174,7 @@ REAL = Path(os.environ.get("LIANTU_DATA", "../shared/data")) / "broker_pdf"
 def test_real_reports_keep_most_of_their_text():
     from extraction.documents.open_file import read_file, walk  # noqa: PLC0415 - only where the data are
 
-    for path in walk([REAL]):
+    for path in walk([REAL], Counter()):
         (document,) = read_file(path, today=date(2026, 1, 1))
         assert isinstance(document, Document)
         assert document.publisher.endswith("证券")
@@ -177,3 +183,98 @@ def test_real_reports_keep_most_of_their_text():
         content = sum(b.end - b.start for b in document.blocks)
         noise = sum(r.end - r.start for r in document.removed if r.reason not in {"contents", "watermark"})
         assert content > noise
+
+
+_LEFT = [
+    "宁德时代在二零二四年实现营业收入三",
+    "千六百二十亿元，同比下降百分之九。",
+    "公司动力电池的全球份额连续第八年排",
+    "名第一，海外基地陆续投产。",
+]
+_RIGHT = [
+    "比亚迪在二零二四年实现营业收入七千",
+    "七百七十一亿元，同比增长百分之二十",
+    "九。公司向小米集团供应刀片电池，海",
+    "外销量创出新高，出口持续增长。",
+]
+
+
+def _drawn(write) -> bytes:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    canvas.setFont(FONT, 12)
+    canvas.drawString(60, 790, "2025年4月28日")
+    write(canvas)
+    canvas.save()
+    return buffer.getvalue()
+
+
+def test_columns_drawn_row_by_row_are_read_one_after_the_other(read_one):
+    def write(canvas: Canvas) -> None:
+        for row, (left, right) in enumerate(zip(_LEFT, _RIGHT, strict=True)):
+            canvas.drawString(60, 740 - 16 * row, left)
+            canvas.drawString(320, 740 - 16 * row, right)
+
+    kept = _kept(read_one("x.pdf", _drawn(write)))
+    assert "".join(_LEFT) in kept
+    assert "".join(_RIGHT) in kept
+
+
+def test_rows_of_short_cells_are_no_columns_of_text(read_one):
+    rows = [("宁德时代", "动力电池"), ("比亚迪", "整车"), ("亿纬锂能", "圆柱电池"), ("天齐锂业", "碳酸锂")]
+
+    def write(canvas: Canvas) -> None:
+        for row, (left, right) in enumerate(rows):
+            canvas.drawString(60, 740 - 16 * row, left)
+            canvas.drawString(320, 740 - 16 * row, right)
+
+    text = read_one("x.pdf", _drawn(write)).text
+    assert [text.index(cell) for row in rows for cell in row] == sorted(
+        text.index(cell) for row in rows for cell in row
+    )
+
+
+def _white(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(1, 1, 1)
+
+
+def _tiny(canvas: Canvas) -> None:
+    canvas.setFont(FONT, 1)
+
+
+def _invisible(canvas: Canvas) -> None:
+    canvas._code.append("3 Tr")
+
+
+def _transparent(canvas: Canvas) -> None:
+    canvas.setFillAlpha(0)
+
+
+@pytest.mark.parametrize("hide", [_white, _tiny, _invisible, _transparent])
+def test_text_that_a_reader_of_the_page_does_not_see_is_removed(read_one, hide):
+    def write(canvas: Canvas) -> None:
+        canvas.drawString(60, 740, "宁德时代二零二四年实现营业收入三千六百二十亿元。")
+        hide(canvas)
+        canvas.drawString(60, 700, "宁德时代向小米集团供应固态电池。")
+
+    document = read_one("x.pdf", _drawn(write))
+    assert _removed(document) == {"宁德时代向小米集团供应固态电池。": "unseen"}
+
+
+def test_white_text_on_a_dark_band_is_read(read_one):
+    def write(canvas: Canvas) -> None:
+        canvas.setFillColorRGB(0, 0.2, 0.4)
+        canvas.rect(50, 690, 400, 30, fill=1, stroke=0)
+        canvas.setFillColorRGB(1, 1, 1)
+        canvas.drawString(60, 700, "宁德时代向小米集团供应固态电池。")
+
+    assert "宁德时代向小米集团供应固态电池。" in _kept(read_one("x.pdf", _drawn(write)))
+
+
+def test_the_invisible_text_of_a_scanned_page_is_read(read_one):
+    def write(canvas: Canvas) -> None:
+        canvas.drawImage(ImageReader(Image.new("RGB", (60, 80), "white")), 0, 0, *A4)
+        canvas._code.append("3 Tr")
+        canvas.drawString(60, 700, "宁德时代向小米集团供应固态电池，今年开始量产。")
+
+    assert "宁德时代向小米集团供应固态电池，今年开始量产。" in _kept(read_one("x.pdf", _drawn(write)))

@@ -90,4 +90,4 @@ def test_the_command_never_writes_over_a_base(tmp_path: Path):
     for _ in range(2):  # the second takes the place of the first
         done = CliRunner().invoke(root, ["export", "csv", str(tmp_path / "tables"), "--kb", str(path)])
         assert done.exit_code == 0, done.output
-    assert len(list((tmp_path / "tables").glob("*.csv"))) == 7
+    assert len(list((tmp_path / "tables").glob("*.csv"))) == 8

@@ -13,7 +13,11 @@ PROFIT = SentenceInContext("宁德时代2024年实现归母净利润507.45亿元
 
 
 def probability(question: str, sentence: str) -> float:
-    return AnswerModel.shipped().probability(question, SentenceInContext(sentence, ("行业周报",)))
+    return read(question, SentenceInContext(sentence, ("行业周报",)))
+
+
+def read(question: str, *readings: SentenceInContext) -> float:
+    return AnswerModel.shipped().probabilities(question, readings)[0]
 
 
 @pytest.mark.parametrize(
@@ -34,17 +38,18 @@ def test_a_sentence_that_answers_is_more_probable_than_one_that_does_not(questio
 
 
 def test_another_company_is_not_meant():
-    model = AnswerModel.shipped()
     asked, other = (f"{name}2024年归母净利润是多少" for name in ("宁德时代", "隆基绿能"))
-    assert model.probability(asked, PROFIT) > 2 * model.probability(other, PROFIT)
+    assert read(asked, PROFIT) > 2 * read(other, PROFIT)
 
 
 def test_a_pair_is_the_same_beside_others():
-    """In other threads and after other pairs."""
+    """In other threads, after other pairs and in a batch with longer ones."""
     questions = ["宁德时代2024年归母净利润是多少", "谁在生产硅料", "宁德时代2024年归母净利润是多少"] * 4
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda question: AnswerModel.shipped().probability(question, PROFIT), questions))
+        found = list(pool.map(lambda question: read(question, PROFIT), questions))
     assert found[0::3] == found[2::3] == [found[0]] * 4
+    longer = SentenceInContext(PROFIT.sentence * 2, PROFIT.above)
+    assert read(questions[0], PROFIT, longer, PROFIT) == pytest.approx(found[0], abs=0.001)
 
 
 def test_a_pair_is_question_context_and_sentence_in_bounds():

@@ -27,7 +27,7 @@ def test_links_that_appear_turn_or_are_contradicted():
     }
     assert answer.omitted == 0
     turned = next(each for each in answer.changes if each.change == "turned")
-    assert turned.link.citations[0].quote == "硅料价格上涨，电池片成本反而下降。"
+    assert turned.link.citations[0].quote == "硅料价格下跌，电池片成本反而上升。"
     assert diff(session, date(2025, 1, 15)).changes == ()
 
 

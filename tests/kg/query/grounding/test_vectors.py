@@ -186,7 +186,7 @@ def test_a_hit_inside_a_table_is_the_whole_table(tmp_path: Path):
 _TEXT = st.text(alphabet="碳酸锂价格下跌电池。", min_size=2, max_size=12)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(given_texts=st.lists(_TEXT, min_size=1, max_size=6), as_of=st.integers(1, 6), question=_TEXT)
 def test_later_documents_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, given_texts: list[str], as_of: int, question: str

@@ -62,6 +62,7 @@ def pairs(one: Fact, other: Fact, *, days: tuple[int, int] = (0, 0), speakers: t
         (stated(20), planned(stated(22)), 0),
         (stated(20, modality=Modality.FORECAST), stated(22, modality=Modality.FORECAST), 2),
         (stated(20), replace(stated(22), qualifiers=(("product", "电池"),)), 0),
+        (stated(20), replace(stated(22), qualifiers=(("bound", "≥"),)), 0),
         (reported(20), reported(22), 0),
         (stated(-20), stated(20), 2),
         (PARENT, fact(BYD, "subsidiary_of", "org:母公司"), 2),

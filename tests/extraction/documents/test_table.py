@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.documents.tables import Table, skeleton_of, table_from_rows, table_from_text
+from extraction.documents.table import Table, skeleton_of, table_from_rows, table_from_text
 from kg.text.table_rows import placed_rows
 
 

@@ -1,0 +1,90 @@
+"""Check the directions of causes that a model reads against the words of the sentence, and keep one claim of its ends.
+
+A direction that no word states is none, and a cause or effect without a direction leaves the sign 0: nothing follows
+from it either way. What just happens (减产, 降息) needs no direction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from extraction.certainty.direction import denied_after, effect_sign, move_of
+from extraction.text.clauses import clause_end
+from kg.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from extraction.sentence import AnnotatedSentence, Claim, EntityMention
+
+    Read = tuple[Claim, AnnotatedSentence]
+
+_SIGN = {"up": 1, "down": -1, "none": 0}
+_DIRECTION = {sign: name for name, sign in _SIGN.items()}
+_PARTIES = frozenset({Kind.COMPANY, Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
+_UNCONFIRMED = 0.8  # of a direction that no word of the clause confirms
+_HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
+
+
+def one_sign(claims: Iterable[Read]) -> list[Read]:
+    """Return the claims with checked directions; of two that contradict in one sentence, the surer."""
+    checked = [(_checked(claim, annotated.text), annotated) for claim, annotated in claims]
+    best: dict[tuple[object, ...], Claim] = {}
+    for claim, annotated in checked:
+        key = _place(claim, annotated)
+        known = best.get(key)
+        if known is None or _rank(claim) > _rank(known):
+            best[key] = claim
+    return [(claim, annotated) for claim, annotated in checked if _agree(claim, best[_place(claim, annotated)])]
+
+
+def _place(claim: Claim, annotated: AnnotatedSentence) -> tuple[object, ...]:
+    ends = sorted((claim.subject.entity, claim.object.entity))
+    return (annotated.sentence.start, annotated.sentence.end, claim.relation, *ends)
+
+
+def _rank(claim: Claim) -> tuple[bool, bool, float]:
+    return claim.signed, claim.sign != 0, claim.confidence
+
+
+def _agree(claim: Claim, best: Claim) -> bool:
+    return claim is best or (claim.polarity in {best.polarity, None} and claim.sign == best.sign and not best.signed)
+
+
+def _checked(claim: Claim, text: str) -> Claim:
+    if claim.relation != "affects" or claim.signed:
+        return claim
+    stated = dict(claim.qualifiers)
+    cause = _direction(claim.subject, stated.get("cause_direction", "none"), text)
+    effect = _direction(claim.object, stated.get("effect_direction", "none"), text)
+    said = _said_of_party(claim, text) if claim.object.kind in _PARTIES else None
+    effect = _DIRECTION[said] if said else effect
+    sign = _factor(claim.subject, cause) * _factor(claim.object, effect)
+    moves = {**stated, "cause_direction": cause, "effect_direction": effect}
+    confidence = claim.confidence * (_UNCONFIRMED if said == 0 else 1.0)
+    return structs.replace(claim, sign=sign, qualifiers=tuple(sorted(moves.items())), confidence=round(confidence, 3))
+
+
+def _said_of_party(claim: Claim, text: str) -> int | None:
+    """Return what the clauses from a cause to the party's say of it, None where one sentence does not hold both."""
+    first, last = claim.subject, claim.object
+    if first.start < 0 or last.start < 0 or last.start < first.end:
+        return None
+    return effect_sign(text[first.end : clause_end(text, last.end)])
+
+
+def _factor(end: EntityMention, direction: str) -> int:
+    """Return the sign of an end: what happens counts as a rise."""
+    return _SIGN[direction] or (1 if end.kind in _HAPPENS else 0)
+
+
+def _direction(end: EntityMention, read: str, text: str) -> str:
+    """Return the direction of an end as the words beside it state it, else as its reader read it."""
+    if end.start < 0:
+        return read
+    if end.kind in _HAPPENS:
+        return "down" if denied_after(text, end.start, end.end) else "none"
+    move = move_of(text, end.start, end.end, end.name) if end.kind == Kind.INDICATOR else None
+    return read if move is None or move.level else _DIRECTION[move.sign]

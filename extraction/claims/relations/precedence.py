@@ -1,0 +1,156 @@
+"""Weigh the readers of a document against each other: what a rule reads exactly, no guess contradicts.
+
+Frames decide who sells to whom, patterns which product is upstream and what a clause says a company makes. The edge
+model finds more, but it takes customers for makers, turns chains round and gives a product to the neighbour's item.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field, structs
+
+from extraction.claims.relations.frames import FRAME
+from extraction.sentence import PATTERNS
+from extraction.text.lexicon import phrases
+from kg.relations import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from extraction.sentence import AnnotatedSentence, Claim
+
+    ClaimRow = tuple[Claim, AnnotatedSentence]
+    Pair = tuple[str, str]
+
+_MAKES = frozenset({"produces", "operates"})
+_WEAKER = frozenset({"partners_with", "trades_with"})  # what a supply is often taken for
+_ROLES = (FRAME, "table.customers", "table.suppliers", "table.buyers")  # patterns that know who buys
+_MOST = 0.95
+_BEHIND = 24  # characters behind a frame in which its goods are named
+_FAR = frozenset("，。；：（）|")  # marks between a company and what its clause does not give it
+_PHRASES = phrases("relations/precedence")
+_MOVERS, _NO_FIRM, _REGULATOR = (_PHRASES[name] for name in ("movers", "no_firm", "regulator"))
+_TRADES = frozenset({"supplies", "competes_with"})
+_BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
+
+
+class _Read(Struct):
+    """What rules read in one sentence: pairs of companies, who buys, and what its companies make."""
+
+    pairs: dict[Pair, Claim] = field(default_factory=dict)
+    buys: list[Claim] = field(default_factory=list)
+    makes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+class _Document(Struct):
+    """What rules read in a document: supplies and flows by pair, and all of it by sentence."""
+
+    sold: set[Pair] = field(default_factory=set)
+    flows: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    sentences: dict[int, _Read] = field(default_factory=lambda: defaultdict(_Read))
+
+    def flows_to(self, start: str, end: str) -> bool:
+        """Whether a chain of patterns leads from one thing down to another."""
+        seen, todo = {start}, [start]
+        while todo:
+            fresh = self.flows.get(todo.pop(), set()) - seen
+            if end in fresh:
+                return True
+            seen |= fresh
+            todo += sorted(fresh)
+        return False
+
+
+def settled(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
+    """Return the claims of a document without those that contradict or repeat what a rule reads exactly.
+
+    Where another reader agrees with a frame, the frame's claim becomes surer.
+    """
+    read = _read(rows)
+    agreed: dict[int, float] = {}
+    named = [row for row in rows if not _has_no_firm(row[0])]
+    kept = [row for row in named if row[0].pattern.startswith(FRAME) or not _is_settled(row, read, agreed)]
+    return [
+        (structs.replace(claim, confidence=agreed[id(claim)]) if id(claim) in agreed else claim, sentence)
+        for claim, sentence in kept
+    ]
+
+
+def _read(rows: Iterable[ClaimRow]) -> _Document:
+    found = _Document()
+    for claim, sentence in rows:
+        pair = claim.subject.entity, claim.object.entity
+        here = found.sentences[sentence.sentence.start]
+        if claim.pattern.startswith(_ROLES) and claim.relation in ("supplies", "uses"):
+            here.buys.append(claim)
+        if claim.pattern.startswith(FRAME):
+            here.pairs[pair] = claim
+            if claim.relation == "supplies":
+                found.sold.add(pair)
+        elif claim.reader == PATTERNS and claim.relation == "upstream_of":
+            found.flows[pair[0]].add(pair[1])
+        elif claim.reader == PATTERNS and claim.relation in _MAKES and claim.object.start >= 0:
+            here.makes[pair[0]].add(pair[1])
+    return found
+
+
+def _has_no_firm(claim: Claim) -> bool:
+    """Whether an end of a relation between companies is a kind of firm (科技企业), or a regulator that trades."""
+    if claim.relation not in _BETWEEN_FIRMS:
+        return False
+    names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith("org:")]
+    trades = claim.relation in _TRADES
+    return any(_NO_FIRM.search(name) or (trades and _REGULATOR.search(name)) for name in names)
+
+
+def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, float]) -> bool:
+    """Whether rules settle a claim: they read the opposite, the same, or something else for its subject."""
+    claim, sentence = row
+    here = read.sentences[sentence.sentence.start]
+    pair = claim.subject.entity, claim.object.entity
+    if claim.relation in _MAKES:
+        return _is_not_its_own(claim, sentence, here)
+    if claim.relation == "supplies" and pair[::-1] in read.sold and pair not in read.sold:
+        return True
+    if claim.relation == "upstream_of" and claim.reader != PATTERNS:
+        return read.flows_to(pair[1], pair[0])
+    frame = here.pairs.get(pair) or here.pairs.get(pair[::-1])
+    if frame is None:
+        return False
+    same = frame.relation == claim.relation
+    if same and (vocabulary()[claim.relation].symmetric or pair in here.pairs):
+        agreed[id(frame)] = round(min(_MOST, 1 - (1 - frame.confidence) * (1 - claim.confidence)), 3)
+    return same or (frame.relation == "supplies" and claim.relation in _WEAKER)
+
+
+def _is_not_its_own(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> bool:
+    """Whether a maker is a buyer of the goods, a price mover, or in a clause that gives it another product."""
+    if any(_buys_it(bought, claim) for bought in here.buys):
+        return True
+    if claim.reader == PATTERNS:
+        return False
+    text = sentence.text
+    low, high = sorted((claim.subject, claim.object), key=lambda end: end.start)
+    between = text[low.end : high.start] if low.start >= 0 else text
+    if claim.relation == "operates" and _MOVERS.search(between):
+        return True
+    own = here.makes.get(claim.subject.entity, set())
+    if not own or claim.object.entity in own:
+        return False
+    if low.start >= 0:
+        return not _FAR.isdisjoint(between)
+    return not any(claim.object.name in heading for heading in sentence.heading)
+
+
+def _buys_it(bought: Claim, claim: Claim) -> bool:
+    """Whether a rule has a company buy what another reader takes for its own product."""
+    if bought.relation == "uses":
+        return bought.subject.entity == claim.subject.entity
+    if bought.object.entity != claim.subject.entity:
+        return False
+    if bought.start == bought.end == 0 or claim.object.start < 0:
+        return True  # a table's row, or goods named elsewhere
+    inside = bought.start <= claim.object.start < bought.end + _BEHIND
+    return inside or claim.object.name in dict(bought.qualifiers).get("product", "").split("、")

@@ -1,0 +1,345 @@
+"""Who gains and who pays when a factor moves: a rule of roles, not a walk.
+
+What a sentence states comes first. What it states of the opposite move is turned round, marked as such, and serves only
+where nothing is stated of this one. Then roles, as facts of the chain state them: makers and holders of X gain with its
+price and demand and lose with a supply that is not theirs, buyers pay, what can replace X gains with its price. A
+burden (成本, 费用, 减值) turns the sign. Last, one stated effect is followed to the makers of what it reaches.
+Each party is shown once, with the basis and the reason; where views differ the latest leads, the others are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from kg.messages.words import word
+from kg.model import Kind, Modality, Polarity
+from kg.query.answers import Party
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kg.model import Entity, Fact
+    from kg.query.session import QuerySession
+
+PARTIES: Final = frozenset({Kind.COMPANY, Kind.INDUSTRY, Kind.PRODUCT, Kind.BUSINESS})
+_THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.BUSINESS})
+_HAPPENS = frozenset({Kind.EVENT, Kind.POLICY})
+_SIGN = {"up": 1, "down": -1}
+_UNSURE = frozenset({Modality.RUMOURED})
+_CITED = 2
+_EACH = 60  # facts of one role that are looked through
+_BURDENS = (
+    *("成本", "费用", "费用率", "库存", "亏损", "不良率", "不良贷款率", "负债率", "折旧", "减值", "减值损失"),
+    *("利差损", "支出", "负担", "汇兑损失", "压力"),
+)
+_GAINS = (
+    *("需求", "销量", "收入", "毛利率", "净利率", "利润", "盈利", "盈利能力", "毛利", "价格", "景气度", "市占率"),
+    *("估值", "渗透率", "订单", "出货量", "装机量", "净息差", "销售额", "市场规模", "业绩", "价值量", "加工费", "roe"),
+    *(
+        "消费量",
+        "出口量",
+        "出口",
+        "投资",
+        "指数",
+        "现金流",
+        "交付量",
+        "票房",
+        "批价",
+        "收益率",
+        "经济性",
+        "份额",
+        "排产",
+    ),
+)
+# A list of shares that rose and fell says who is counted to a trade, not who makes or buys its goods.
+_MOVERS = re.compile(r"[涨跌]幅|[（(][+＋-]?\s?\d+(?:\.\d+)?\s?%|(?:上涨|下跌)\s?[+-]?\d")
+_PRICES = ("价格", "均价", "报价")
+# What a rise of a measure of X means for those who make it and those who buy it; of no measure (an event), nothing.
+_MEASURES: Mapping[str, Mapping[str, int]] = {
+    "价格": {"maker": 1, "holder": 1, "buyer": -1, "substitute": 1},
+    "均价": {"maker": 1, "holder": 1, "buyer": -1, "substitute": 1},
+    "加工费": {"maker": 1, "holder": 1, "buyer": -1},
+    "需求": {"maker": 1, "holder": 1},
+    "销量": {"maker": 1, "holder": 1},
+    "渗透率": {"maker": 1, "holder": 1},
+    "供给": {"maker": -1, "buyer": 1},
+    "产能": {"maker": -1, "buyer": 1},
+}
+
+
+def indicator_polarity(indicator: str) -> int:
+    """Return +1 where a rise is good for the owner, −1 where it is a burden, 0 where neither is sure.
+
+    Of supply, capacity and output more may be either.
+
+    >>> [indicator_polarity(name) for name in ("indicator:电池毛利率", "indicator:电池成本", "indicator:铜供给")]
+    [1, -1, 0]
+    """
+    if indicator.endswith(_BURDENS):
+        return -1
+    return 1 if indicator.endswith(_GAINS) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What one fact says of a party, relative to the move that is asked about."""
+
+    party: str
+    sign: int
+    direct: bool
+    fact: Fact
+
+
+def parties_of(session: QuerySession, factor: Mapping[Entity, str], direction: int) -> list[Party]:
+    """Return who gains and who pays when a factor moves in `direction`, stated before inferred, each party once.
+
+    Args:
+        session: on the view that answers.
+        factor: the entities that the factor's name means, narrower and wider kinds included, each with a scope: its
+            facts count only where their sentence or title names the scope.
+        direction: +1 where the factor rises or happens, −1 where it falls or is called off.
+    """
+    facts = _effects(session, {entity.id: scope for entity, scope in factor.items()})
+    own = {entity.about for entity in factor} | {entity.id for entity in factor}
+    views = [view for fact in facts for view in _views(session, fact, direction) if view.party not in own]
+    found: dict[str, Party] = {}
+    for party, each in _by_party(views).items():
+        entity = session.known(party)
+        if entity and entity.kind in PARTIES:
+            found[party] = _stated(session, entity, each)
+    for role_party in (*_by_role(session, factor, direction, found), *_onward(session, facts, direction, found)):
+        found.setdefault(role_party.entity.id, role_party)
+    return sorted(found.values(), key=_order)
+
+
+def _order(party: Party) -> tuple[int, bool, int, float, str]:
+    basis = ("stated", "mirrored", "inferred").index(party.basis)
+    support = sum(fact.witnesses * fact.confidence for fact in party.facts)
+    return basis, party.entity.kind != Kind.COMPANY, -party.sign, -support, party.entity.id
+
+
+# ── stated ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _effects(session: QuerySession, factor: Mapping[str, str]) -> list[Fact]:
+    """Return the sure facts of what a factor moves that state both directions, within its scope."""
+    causal = session.words.of_family("causal")
+    found = [
+        fact for each in sorted(factor) for name in causal for fact in session.view.facts(subject=each, relation=name)
+    ]
+    live = [fact for fact in found if not fact.superseded_by and fact.polarity is Polarity.POSITIVE and fact.sign]
+    sure = [fact for fact in session.confident(live) if fact.modality not in _UNSURE]
+    return [fact for fact in sure if _in_scope(session, fact, factor[fact.subject])]
+
+
+def _in_scope(session: QuerySession, fact: Fact, scope: str) -> bool:
+    return not scope or any(
+        scope in f"{cited.title}{cited.quote}" for cited in session.citations([fact], len(fact.evidence))
+    )
+
+
+def _views(session: QuerySession, fact: Fact, direction: int) -> Iterator[_View]:
+    """Yield what a fact says of a party: the object itself, or what the object is a measure of."""
+    cause = _SIGN.get(fact.qualifier("cause_direction"), 0)
+    effect = _SIGN.get(fact.qualifier("effect_direction"), 0) or fact.sign * (cause or 1)
+    direct = (cause or 1) == direction
+    sign = effect if direct else -effect
+    target = session.known(fact.object)
+    if target is None:
+        return
+    if target.kind in PARTIES:
+        yield _View(target.id, sign, direct, fact)
+    elif _passed_on(session, fact, target):
+        return
+    elif target.kind == Kind.INDICATOR and target.about and (value := indicator_polarity(target.id)):
+        yield _View(target.about, sign * value, direct, fact)
+
+
+def _passed_on(session: QuerySession, fact: Fact, target: Entity) -> bool:
+    """Whether a price moves another price, as an input does: who sells at it earns no more."""
+    return target.name.endswith(_PRICES) and session.name(fact.subject).endswith((*_PRICES, "成本"))
+
+
+def _by_party(views: Iterable[_View]) -> dict[str, list[_View]]:
+    """Group what is said by party; a measure of a party says less than a sentence about the party itself."""
+    found: dict[str, list[_View]] = defaultdict(list)
+    for view in views:
+        found[view.party].append(view)
+    return {
+        party: [view for view in each if view.fact.object == party] or each for party, each in sorted(found.items())
+    }
+
+
+def _stated(session: QuerySession, entity: Entity, views: Sequence[_View]) -> Party:
+    """Return a party with the latest view leading; views of this move before those of the opposite one."""
+    direct = [view for view in views if view.direct]
+    some = direct or list(views)
+    latest = max(some, key=lambda view: (view.fact.last_published_on, view.fact.confidence, view.fact.id))
+    agreeing = [view.fact for view in some if view.sign == latest.sign]
+    opposed = [view.fact for view in some if view.sign != latest.sign] if direct else []
+    agreeing.sort(key=lambda fact: (-fact.last_published_on.toordinal(), -fact.confidence, fact.id))
+    reason = word("exposure.stated" if direct else "exposure.mirrored", session.lang)
+    return Party(
+        entity,
+        latest.sign,
+        "stated" if direct else "mirrored",
+        reason,
+        tuple(agreeing),
+        tuple(session.citations(agreeing, _CITED)),
+        tuple(session.citations(opposed, _CITED)),
+    )
+
+
+# ── inferred ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """A role of a party towards a thing, and the fact that states it."""
+
+    party: str
+    role: str
+    fact: Fact
+
+
+def _by_role(
+    session: QuerySession, factor: Iterable[Entity], direction: int, known: Mapping[str, Party]
+) -> Iterator[Party]:
+    """Yield the makers, holders, buyers and substitutes of what the factor is a measure of."""
+    for entity in factor:
+        measure = "价格" if entity.kind in _THINGS else _measure(session, entity)
+        thing = entity if entity.kind in _THINGS else session.known(entity.about) if measure else None
+        if thing is None or thing.kind not in _THINGS:
+            continue
+        signs = _MEASURES[measure]
+        yield from _of_roles(session, thing, {role: sign * direction for role, sign in signs.items()}, known)
+
+
+def _measure(session: QuerySession, entity: Entity) -> str:
+    """Return the measure of a compound indicator that roles know, or ""."""
+    owner = session.name(entity.about) if entity.about else ""
+    rest = entity.name.removeprefix(owner)
+    return rest if entity.kind == Kind.INDICATOR and owner and rest in _MEASURES else ""
+
+
+def _of_roles(
+    session: QuerySession, thing: Entity, signs: Mapping[str, int], known: Mapping[str, Party], why: str = ""
+) -> Iterator[Party]:
+    """Yield the parties of a thing by role; who has two roles of opposite sign (buys what it makes) is left out."""
+    grouped: dict[str, list[_Role]] = defaultdict(list)
+    for role in _roles(session, thing.id):
+        if role.role in signs and role.party != thing.id and role.party not in known:
+            grouped[role.party].append(role)
+    if "maker" in signs:
+        for party in _makers_of_downstream(session, thing.id) & grouped.keys():
+            del grouped[party]
+    for party, roles in sorted(grouped.items()):
+        entity = session.known(party)
+        if entity is None or entity.kind not in PARTIES or len({signs[each.role] for each in roles}) != 1:
+            continue
+        facts = tuple(each.fact for each in roles)
+        reason = word(f"exposure.{roles[0].role}", session.lang, thing=thing.name) + why
+        yield Party(entity, signs[roles[0].role], "inferred", reason, facts, tuple(session.citations(facts, _CITED)))
+
+
+def _makers_of_downstream(session: QuerySession, thing: str) -> set[str]:
+    """Return who makes what a thing goes into: they buy it too, or make it for themselves."""
+    goes_into = {each.party for each in _roles(session, thing) if each.role == "buyer"}
+    things = [each for each in sorted(goes_into) if (known := session.known(each)) and known.kind in _THINGS]
+    return {role.party for each in things for role in _roles(session, each) if role.role == "maker"}
+
+
+def _roles(session: QuerySession, thing: str) -> list[_Role]:
+    """Return who makes, holds, buys or replaces a thing, by the roles that relations.yaml gives to the ends."""
+    found: list[_Role] = []
+    name_of = session.name(thing)
+    for name, relation in session.words.relations.items():
+        for end, role in relation.roles.items():
+            is_subject = end == "subject"
+            far = session.view.facts(
+                relation=name, subject=None if is_subject else thing, object=thing if is_subject else None
+            )
+            facts = [fact for fact in _firm(session, islice(far, _EACH)) if role != "maker" or not _buys(fact, name_of)]
+            found += [_Role(fact.subject if is_subject else fact.object, role, fact) for fact in facts]
+    makers = [each for each in found if each.role == "maker"]
+    for name, relation in session.words.relations.items():
+        if relation.holds:
+            for maker in makers:
+                for fact in _firm(session, session.view.facts(relation=name, subject=maker.party)):
+                    found.append(_Role(fact.object, "holder", fact))
+    return found
+
+
+def _buys(fact: Fact, thing: str) -> bool:
+    """Whether each sentence of a maker says that the thing is bought in: 「硅料外采比例高」."""
+    bought = re.compile(
+        f"{re.escape(thing)}[^，。；]{{0,4}}(?:外采|外购|采购)|(?:外采|外购|采购)[^，。；]{{0,6}}{re.escape(thing)}"
+    )
+    return all(bought.search(item.quote) for item in fact.evidence)
+
+
+def _firm(session: QuerySession, facts: Iterable[Fact]) -> list[Fact]:
+    """Return the facts that hold: live, affirmed, asserted, and of the usual confidence, as an inference adds doubt."""
+    live = [fact for fact in facts if not fact.superseded_by and fact.polarity is Polarity.POSITIVE]
+    some = [fact for fact in live if fact.modality is Modality.ASSERTED and fact.confidence >= session.min_confidence]
+    return [fact for fact in session.confident(some) if not all(_MOVERS.search(item.quote) for item in fact.evidence)]
+
+
+def _onward(
+    session: QuerySession, facts: Sequence[Fact], direction: int, known: Mapping[str, Party]
+) -> Iterator[Party]:
+    """Yield whom a stated effect reaches: makers of what moves, gains or pays, and those a sentence says it touches.
+
+    The makers of a trade that gains or pays are looked for in the documents that say so: 电池 of a silver price is the
+    solar cell, not the lithium battery.
+    """
+    found: dict[str, list[Party]] = defaultdict(list)
+    near = {item.document for fact in facts for item in fact.evidence}
+    for fact in facts:
+        for thing, sign, via in _reached(session, fact, direction):
+            signs = {role: value * sign for role, value in _MEASURES[via].items() if role in {"maker", "holder"}}
+            why = word("exposure.through", session.lang, cause=session.name(fact.object))
+            for party in (*_of_roles(session, thing, signs, known, why), *_stated_on(session, fact, direction, why)):
+                measured = fact.object != thing.id
+                spoken = measured or any(item.document in near for each in party.facts for item in each.evidence)
+                if party.entity.kind == Kind.COMPANY and spoken and party.entity.id not in known:
+                    found[party.entity.id].append(party)
+    for each in found.values():
+        if len({party.sign for party in each}) == 1:  # who is reached both ways is not judged
+            yield each[0]
+
+
+def _stated_on(session: QuerySession, fact: Fact, direction: int, why: str) -> Iterator[Party]:
+    """Yield whom the price or demand that a fact moves touches in turn, as sentences state it of that very move."""
+    target = session.known(fact.object)
+    if target is None or not _measure(session, target):
+        return
+    cause = _SIGN.get(fact.qualifier("cause_direction"), 0) or 1
+    effect = _SIGN.get(fact.qualifier("effect_direction"), 0)
+    if cause != direction or not effect:
+        return
+    views = [view for each in _effects(session, {target.id: ""}) for view in _views(session, each, effect)]
+    for party, each in _by_party([view for view in views if view.direct]).items():
+        entity = session.known(party)
+        if entity and entity.kind == Kind.COMPANY:
+            stated = _stated(session, entity, each)
+            yield replace(stated, basis="inferred", reason=stated.reason + why)
+
+
+def _reached(session: QuerySession, fact: Fact, direction: int) -> Iterator[tuple[Entity, int, str]]:
+    """Yield the thing whose price or demand a fact moves, or that it says gains or pays, as if its demand moved."""
+    for view in _views(session, fact, direction):
+        target = session.known(fact.object)
+        thing = session.known(view.party)
+        if target is None or thing is None or thing.kind not in _THINGS or not view.direct:
+            continue
+        if target.kind == Kind.INDICATOR:
+            measure = _measure(session, target)
+            if measure:
+                yield thing, view.sign * indicator_polarity(target.id), measure
+        else:
+            yield thing, view.sign, "需求"

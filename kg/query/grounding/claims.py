@@ -1,0 +1,230 @@
+"""A clause of a sentence, and what of a statement it has: words, names, dates, directions.
+
+What a clause is about must be in one part of a statement: a statement may be about several firms, measures and times.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import rjieba
+
+from kg.query.ask.lexicon import lexicon
+from kg.query.grounding.quantities import dates_agree
+from kg.query.grounding.words import claim_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kg.query.grounding.quantities import Amount, DateSpan
+    from kg.query.grounding.statements import FoundName, SourceStatement
+
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_TURN = re.compile(
+    r"(?:由|从)(.{1,20}?)(?:变更|转变|转|[上下]调|提[高升]|上升|下降|降低|增加|减少|回[升落]|[升降改减])[为至到]?“?(.{1,16})"
+)
+_FROM_TO = re.compile(r"^[^,，、(（]{0,8}[至到为]$")
+_LEAD_IN = re.compile(r"(?:此前|其中|同时|而|但|此外|随后|另外|目前|例如|如|以及|的|日|“| )*")
+_LATIN = re.compile(r"[a-z0-9 .-]{4,}")  # NovaLake of NovaLake处理器
+_LEAST = 0.4  # share of a clause's words that its source has
+_CLOSE = ".{0,4}"
+_BESIDE = 4  # characters between a date and its number
+
+
+@dataclass(frozen=True)
+class ClauseClaim:
+    """A clause of a sentence; `until` is the sentence up to its end, `inherited` what an earlier clause gave it."""
+
+    text: str
+    until: str
+    names: tuple[FoundName, ...]
+    dates: tuple[DateSpan, ...]
+    figures: tuple[Amount, ...]
+    words: tuple[str, ...]
+    inherited: frozenset[str]
+    chinese: bool
+
+
+def words_of(clause: str, known: Sequence[FoundName | DateSpan | Amount]) -> tuple[str, ...]:
+    """Return the words of a folded clause that say what it is about, without names, dates, numbers and directions."""
+    words, blanked = claim_words(), list(clause)
+    for span in known:
+        blanked[span.start : span.end] = " " * (span.end - span.start)
+    plain = words.passed.sub(" ", "".join(blanked))
+    for pattern in (*words.certainty.values(), words.rises, words.falls):
+        plain = pattern.sub(" ", plain)
+    empty = lexicon().empty
+    found: dict[str, None] = {}
+    for part in re.split(r"[^\u3400-\u9fffa-z]+", plain):
+        lone = ""
+        for word in (*rjieba.cut(part), ""):
+            if len(word) == 1 and word not in empty:
+                lone += word  # 沪 and 深 of 沪深300
+                continue
+            found |= dict.fromkeys((lone, word))
+            lone = ""
+    return tuple(word for word in found if len(word) > word.isascii() + 1 and word not in empty)
+
+
+def denies(text: str) -> bool:
+    """Whether a folded clause denies something."""
+    words = claim_words()
+    return bool(words.denies.search(words.denied_not.sub(" ", text)))
+
+
+def directions(text: str) -> list[int]:
+    """Return which way what a text names moves, +1 or −1, in order."""
+    words = claim_words()
+    found = [(match.start(), 1) for match in words.rises.finditer(text)]
+    found += [(match.start(), -1) for match in words.falls.finditer(text)]
+    return [direction for _, direction in sorted(found)]
+
+
+def opposite(claim: ClauseClaim, text: str, *, moves: bool = False) -> list[str]:
+    """Return a fault where what a clause says rises, falls in its source, one by one if both say as many.
+
+    With `moves` a source in which nothing moves is one too.
+    """
+    said, stated = directions(claim.text), directions(text)
+    if moves and said and not stated:
+        return ["direction"]
+    if len(said) == len(stated):
+        return ["direction"] if said != stated else []
+    missing = set(said) - set(stated)
+    return ["direction"] if stated and missing and {-each for each in missing} <= set(stated) else []
+
+
+def turned(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
+    """Return a fault where 由甲变更为乙 has become 由乙变更为甲."""
+    said, stated = _TURN.search(claim.text), [match.groups() for match in _TURN.finditer(statement.text)]
+    if not said or not stated:
+        return []
+    first = said[1].strip("“”")
+    turned = any(first in end and first not in begin for begin, end in stated)
+    return ["from and to"] if turned and not any(first in begin for begin, _ in stated) else []
+
+
+def same_language(claim: ClauseClaim, statement: SourceStatement) -> bool:
+    """Whether a clause and its source are both Chinese or both not."""
+    return claim.chinese == bool(_CHINESE.search(statement.text))
+
+
+def has_word(text: str, word: str) -> bool:
+    """Whether a text has a word or one that means the same."""
+    return any(each in text for each in claim_words().same.get(word, (word,))) or word in text
+
+
+def _spread(text: str, word: str) -> bool:
+    """Whether a text has the characters of a Chinese word close together: 创新 of 再创新高 in 再创阶段性新高."""
+    return not word.isascii() and re.search(_CLOSE.join(map(re.escape, word)), text) is not None
+
+
+def named_in(text: str, name: FoundName, statement: SourceStatement) -> bool:
+    """Whether a part of a statement has a name, an alias or a code of what it names."""
+    latin = _LATIN.match(name.text)
+    if has_word(text, name.text) or (latin and latin[0].strip() in text):
+        return True
+    known = (*statement.names, *statement.context_names)
+    return any(other.ids & name.ids and other.text in text for other in known)
+
+
+def has_date(statement: SourceStatement, date: DateSpan) -> bool:
+    """Whether a statement, its context or its day has a date."""
+    stated = (*statement.dates, *statement.context_dates)
+    return allows(stated, date, figure=False) or (not statement.dates and date.period.contains(statement.day))
+
+
+def allows(stated: Iterable[DateSpan], date: DateSpan, *, figure: bool = True) -> bool:
+    """Whether one of these dates is that of a clause."""
+    return any(dates_agree(date, each, figure=figure) for each in stated)
+
+
+def dates_near(statement: SourceStatement, figure: Amount, *, base: bool = False) -> list[DateSpan]:
+    """Return the dates of a number: the last one before it, and those of its clause; with `base` also 较2024年."""
+    dates = [each for each in statement.dates if base or not each.base]
+    before = [each for each in dates if each.end <= figure.start]
+    begin, end = statement.clause_at(figure.start)
+    if before and figure.start - before[-1].end <= _BESIDE:
+        return before[-1:]
+    near = [each for each in statement.dates if each.base and 0 <= figure.start - each.end <= _BESIDE]
+    return [*before[-1:], *near, *(each for each in dates if begin <= each.start < end and each not in before[-1:])]
+
+
+def uncovered(claim: ClauseClaim, statement: SourceStatement, around: str, *, least: float = _LEAST) -> list[str]:
+    """Return a fault where too few words of a clause are in its source; those that the item has elsewhere count twice.
+
+    With `least` 0 words that the item has nowhere do not count: another wording, beside numbers that agree.
+    """
+    words, same = (
+        [word for word in claim.words if not any(word in group for group in claim_words().basis)],
+        claim_words().same,
+    )
+    foreign = not same_language(claim, statement)
+    words = [word for word in words if word in same] if foreign else words
+    missing = [word for word in words if not (has_word(around, word) or _spread(around, word))]
+    there = sum(map(len, words)) - sum(map(len, missing))
+    other = sum(len(word) for word in missing if has_word(statement.beside, word))
+    if foreign:
+        return ["not in the source"] if other and not there else []
+    few = there < least * (sum(map(len, words)) + other) if least else 0 < other >= there
+    return ["not in the source"] if few else []
+
+
+def strangers(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
+    """Return a fault where a part of a statement is about a party, and a clause about another one that is not there."""
+    parties = [name for name in claim.names if name.party]
+    if not parties or any(named_in(statement.text[slice(*window)], name, statement) for name in parties):
+        return []
+    leading = [
+        other
+        for other in statement.parties
+        if other.start < window[1] and _LEAD_IN.fullmatch(_before(statement, other))
+    ]
+    own = [other for other in leading if window[0] <= other.start]
+    if not own and not any(named_in(statement.text, name, statement) for name in parties):
+        own = leading or list(statement.owner)
+    met = any(name.ids & other.ids or name.text in other.text for name in parties for other in own)
+    house = any(name.text in statement.house for name in parties)
+    return [f"name {parties[0].text}"] if own and not met and not house else []
+
+
+def _before(statement: SourceStatement, name: FoundName) -> str:
+    """Return what a clause has before a name, without dates."""
+    begin, _ = statement.clause_at(name.start)
+    dates = [each for each in statement.dates if begin <= each.start < name.start]
+    return statement.text[max((each.end for each in dates), default=begin) : name.start]
+
+
+def stretch(statement: SourceStatement, place: int) -> int:
+    """Return where in its clause a number's own words begin: after a number of its unit that is not listed with it."""
+    begin, _ = statement.clause_at(place)
+    figure = next((each for each in statement.figures if each.start == place), None)
+    if figure is None:
+        return begin
+    first = run_of(statement, figure)[0]
+    ends = [
+        each.end
+        for each in statement.figures
+        if each.unit == figure.unit and begin <= each.start and each.end <= first.start
+    ]
+    joined = ends and _FROM_TO.search(statement.text[ends[-1] : first.start])
+    return begin if not ends or joined else ends[-1]
+
+
+def run_of(statement: SourceStatement, figure: Amount) -> list[Amount]:
+    """Return the numbers of one unit that a number is listed with."""
+    run: list[Amount] = []
+    for each in statement.figures:
+        joined = (
+            run
+            and each.unit == run[-1].unit
+            and re.fullmatch(r" ?[、/和及与,，] ?[-+]?", statement.text[run[-1].end : each.start])
+        )
+        if not joined:
+            if figure in run:
+                return run
+            run = []
+        run.append(each)
+    return run if figure in run else [figure]

@@ -1,0 +1,215 @@
+"""Whether one statement of a source supports one clause of a sentence: numbers, names, dates, words and certainty."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kg.model import Polarity
+from kg.query.grounding.claims import (
+    allows,
+    denies,
+    directions,
+    has_date,
+    has_word,
+    named_in,
+    opposite,
+    same_language,
+    strangers,
+    stretch,
+    turned,
+    uncovered,
+)
+from kg.query.grounding.placing import fits, with_figures, wrong_figures
+from kg.query.grounding.statements import NO_DAY
+from kg.query.grounding.words import claim_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kg.query.grounding.claims import ClauseClaim
+    from kg.query.grounding.quantities import Amount
+    from kg.query.grounding.statements import SourceStatement
+
+_OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
+_REACH = 4  # adjoining clauses that one clause may sum up
+_HEDGED = frozenset(("planned", "forecast", "likely", "conditional", "rumoured"))
+_HELD = {
+    "rumoured": frozenset(("rumoured", "refuted")),
+    "refuted": frozenset(("rumoured", "refuted")),
+    "conditional": frozenset(("conditional",)),
+    "planned": _HEDGED,
+    "forecast": _HEDGED,
+    "likely": _HEDGED,
+}
+"""What a sentence must say, one of them, where its source is not certain."""
+
+
+def best_support(
+    claim: ClauseClaim, sentence: str, cited: Sequence[tuple[str, SourceStatement]]
+) -> tuple[list[str], tuple[str, SourceStatement] | None]:
+    """Return the least faults that a cited statement leaves, and the statement, if there are none, with its item."""
+    best: list[str] | None = None
+    for cite, statement in sorted(cited, key=lambda each: -_share(claim, each[1].text)):
+        found = _faults(claim, sentence, statement)
+        if not found:
+            return [], (cite, statement)
+        if best is None or len(found) < len(best):
+            best = found
+    return best or ["nothing that can be cited"], None
+
+
+def _faults(claim: ClauseClaim, sentence: str, statement: SourceStatement) -> list[str]:
+    """Return why a statement does not support a clause."""
+    measured = [figure for figure in claim.figures if figure.unit or figure.factor != 1]
+    if not measured:
+        return _least(_by_windows(claim, sentence, statement)) or []
+    if wrong := wrong_figures(claim, statement):
+        return wrong
+    return _least(_by_figures(claim, sentence, statement, measured)) or []
+
+
+def _least(found: Iterator[list[str]]) -> list[str]:
+    """Return the first list without a fault, else the shortest."""
+    best: list[str] = []
+    for each in found:
+        if not each:
+            return []
+        best = each if not best or len(each) < len(best) else best
+    return list(dict.fromkeys(best)) or ["not in the source"]
+
+
+def _by_figures(
+    claim: ClauseClaim, sentence: str, statement: SourceStatement, measured: Sequence[Amount]
+) -> Iterator[list[str]]:
+    """Yield the faults of a clause whose numbers a statement has, each where it fits best."""
+    out = with_figures(claim, statement)
+    for figure in measured:
+        places = [(other.start, other.end) for other in statement.figures if fits(figure, other, statement)]
+        held = [_held(claim, sentence, statement, place) for place in places]
+        least: list[str] = min(held, key=len, default=[])
+        out += least
+    yield out
+
+
+def _by_windows(claim: ClauseClaim, sentence: str, statement: SourceStatement) -> Iterator[list[str]]:
+    """Yield the faults for each run of clauses, short ones first, until runs of a length are about the same."""
+    spans = statement.clauses or ((0, len(statement.text)),)
+    strangers = [
+        name.start for name in statement.names if name.party and not any(name.ids & own.ids for own in claim.names)
+    ]
+    for size in range(1, min(_REACH, len(spans)) + 1):
+        alike = False
+        for first in range(len(spans) - size + 1):
+            begin, end = spans[first][0], spans[first + size - 1][1]
+            if size > 1 and any(begin <= place < end for place in strangers):
+                continue
+            content = _in_window(claim, statement, (begin, end))
+            until = _last_word(claim, statement, (begin, end))
+            contrary = [*opposite(claim, statement.text[begin:end], moves=True), *turned(claim, statement)]
+            dated = _dated(claim, statement, (begin, end))
+            yield [*content, *dated, *contrary, *_held(claim, sentence, statement, (begin, until))]
+            alike = alike or not content
+        if alike:
+            return
+
+
+def _in_window(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
+    """Return why some clauses of a statement do not support a clause without numbers."""
+    text = statement.text[slice(*window)]
+    owned = f"{statement.subject} {_head(statement, window)} {text}"
+    around = f"{statement.context} {owned}"
+    parties = f"{owned} {statement.house}" if statement.owner else f"{around} {statement.house}"
+    wanted = [name for name in claim.names if name.party or "names" not in claim.inherited]
+    out = [f"name {n.text}" for n in wanted if not named_in(parties if n.party else around, n, statement)]
+    out += [
+        f"number {claim.text[each.start : each.end]}" for each in claim.figures if not _bare_in(around, claim, each)
+    ]
+    if claim.words and not any(has_word(text, word) for word in claim.words) and same_language(claim, statement):
+        out.append("not in the source")
+    return [*out, *uncovered(claim, statement, around), *strangers(claim, statement, window)]
+
+
+def _dated(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> list[str]:
+    """Return the dates of a clause that its source does not have; those of the same clauses go first."""
+    inside = [each for each in statement.dates if window[0] <= each.start < window[1]]
+    if inside and "dates" not in claim.inherited:
+        return [f"date {date.period}" for date in claim.dates if not allows(inside, date, figure=False)]
+    return [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
+
+
+def _bare_in(text: str, claim: ClauseClaim, figure: Amount) -> bool:
+    digits = claim.text[figure.start : figure.end].strip()
+    return re.search(rf"(?<![\d.]){re.escape(digits)}(?![\d]|\.\d)", text) is not None
+
+
+def _last_word(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, int]) -> int:
+    """Return the end of the last word of a clause in a window; what follows it does not qualify the clause."""
+    text = statement.text[slice(*window)]
+    ends = [
+        text.find(word) + len(word) for word in (*claim.words, *(name.text for name in claim.names)) if word in text
+    ]
+    words = claim_words()
+    if directions(claim.text):
+        ends += [match.end() for pattern in (words.rises, words.falls) for match in pattern.finditer(text)]
+    return window[0] + max(ends, default=len(text))
+
+
+def _head(statement: SourceStatement, window: tuple[int, int]) -> str:
+    """Return the name that a statement begins with, as the subject of its later clauses."""
+    first = statement.names[0] if statement.names else None
+    if first is None or not window[0]:
+        return ""
+    before = list(statement.text[: first.start])
+    for date in statement.dates:
+        before[date.start : date.end] = (
+            " " * (min(date.end, len(before)) - date.start) if date.start < len(before) else ""
+        )
+    return first.text if _OPENING.fullmatch("".join(before)) else ""
+
+
+def _share(claim: ClauseClaim, text: str) -> float:
+    shared = sum(has_word(text, word) for word in claim.words) + sum(name.text in text for name in claim.names)
+    return shared + sum(claim.text[each.start : each.end] in text for each in claim.figures)
+
+
+def _held(claim: ClauseClaim, sentence: str, statement: SourceStatement, place: tuple[int, int]) -> list[str]:
+    """Return how a clause is more certain than its source, or turns a denial around."""
+    patterns = claim_words().certainty
+    said = {name for name, pattern in patterns.items() if pattern.search(claim.until)}
+    said |= {name for name in ("rumoured", "refuted") if patterns[name].search(sentence)}
+    both_deny = denies(claim.text) and denies(statement.text[place[0] : place[1]])
+    found = _certainty(statement, place)
+    if claim.figures and any(date.period.start and date.period.start > statement.day > NO_DAY for date in claim.dates):
+        found.add("forecast")  # a number of a time to come
+    held = [name for name in sorted(found) if not (both_deny and name == "planned") and not said & _HELD[name]]
+    out = [f"stated as certain, the source says {name}" for name in held]
+    begin, _ = statement.clause_at(place[0])
+    _, end = statement.clause_at(max(place[1] - 1, place[0]))
+    denied = denies(statement.text[begin:end]) or statement.polarity == Polarity.NEGATIVE
+    if denied and not denies(claim.text) and not said & {"refuted"}:
+        out.append("affirmed, the source denies it")
+    if denies(claim.text) and not denied and not found & {"rumoured", "refuted"}:
+        out.append("denied, the source affirms it")
+    return out
+
+
+def _certainty(statement: SourceStatement, place: tuple[int, int]) -> set[str]:
+    """Return how a statement qualifies one of its clauses: by words before it, and by what its facts say."""
+    patterns = claim_words().certainty
+    begin, end = statement.clause_at(place[0])
+    before, own = statement.text[:begin], statement.text[stretch(statement, place[0]) : place[1]]
+    settled = [match.end() for match in claim_words().settled.finditer(before)]
+    before = before[settled[-1] :] if settled else before
+    measured = any(each.start == place[0] for each in statement.figures)
+    reaching = ("rumoured", "conditional", "forecast") if measured else ("rumoured", "conditional")
+    found = {name for name in reaching if patterns[name].search(before)}
+    if not claim_words().settled.search(own):
+        found |= {name for name in ("planned", "forecast", "likely", "conditional") if patterns[name].search(own)}
+    if not measured and claim_words().held_after.search(statement.text[begin:end].strip()):
+        found.add("planned")
+    whole = statement.text[begin : max(end, place[1])]  # 减产传闻 has the word behind
+    found |= {name for name in ("rumoured", "refuted") if patterns[name].search(whole)}
+    if statement.modality in _HELD:
+        found.add(statement.modality)
+    return found

@@ -1,0 +1,85 @@
+"""What a rule reads exactly, no guess of another reader contradicts."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from extraction.claims.relations.precedence import settled
+from extraction.sentence import AnnotatedSentence, Claim, EntityMention
+from extraction.text.sentences import split
+from kg.model import Kind
+
+_GUESS = "edges@1"
+
+
+def sentence_of(text):
+    return AnnotatedSentence(split(text, 0, len(text))[0], (), (), ())
+
+
+def mentioned(sentence, name):
+    kind = Kind.COMPANY if name.endswith(("公司", "商", "局")) else Kind.PRODUCT
+    start = sentence.text.find(name)
+    return EntityMention(f"{kind}:{name}", kind, name, start, start + len(name) if start >= 0 else -1)
+
+
+def row_of(sentence, subject, relation, object_, *, reader="", pattern=""):
+    ends = mentioned(sentence, subject), mentioned(sentence, object_)
+    span = min(each.start for each in ends), max(each.end for each in ends)
+    extra = {"reader": reader} if reader else {}
+    return Claim(relation, *ends, *span, pattern=pattern or relation, confidence=0.8, **extra), sentence
+
+
+def kept(rows):
+    return {(claim.subject.name, claim.relation, claim.object.name) for claim, _ in settled(rows)}
+
+
+def test_a_frame_is_not_reversed_and_its_agreement_makes_it_surer():
+    sentence = sentence_of("甲公司向乙公司供应铜箔。")
+    frame = row_of(sentence, "甲公司", "supplies", "乙公司", pattern="firms.supplies.to")
+    same = row_of(sentence, "甲公司", "supplies", "乙公司", reader=_GUESS)
+    reverse = row_of(sentence, "乙公司", "supplies", "甲公司", reader=_GUESS)
+    ((claim, _),) = settled([frame, same, reverse])
+    assert (claim.subject.name, claim.object.name) == ("甲公司", "乙公司")
+    assert claim.confidence > 0.9
+
+
+def test_a_buyer_makes_nothing_that_its_frame_names_and_no_partner_stands_for_a_supply():
+    sentence = sentence_of("甲公司向乙公司供应铜箔。")
+    frame = row_of(sentence, "甲公司", "supplies", "乙公司", pattern="firms.supplies.to")
+    made = row_of(sentence, "乙公司", "produces", "铜箔", reader=_GUESS)
+    sold = row_of(sentence, "甲公司", "produces", "铜箔", reader=_GUESS)
+    partner = row_of(sentence, "乙公司", "partners_with", "甲公司", reader=_GUESS)
+    assert kept([frame, made, sold, partner]) == {("甲公司", "supplies", "乙公司"), ("甲公司", "produces", "铜箔")}
+
+
+def test_a_chain_is_not_turned_round():
+    sentence = sentence_of("甲料是乙料的核心原材料，乙料的下游为丙件。")
+    rows = [
+        row_of(sentence, "甲料", "upstream_of", "乙料"),
+        row_of(sentence, "乙料", "upstream_of", "丙件"),
+        row_of(sentence, "丙件", "upstream_of", "甲料", reader=_GUESS),
+        row_of(sentence, "甲料", "upstream_of", "丙件", reader=_GUESS),
+    ]
+    assert ("丙件", "upstream_of", "甲料") not in kept(rows)
+    assert ("甲料", "upstream_of", "丙件") in kept(rows)
+
+
+def test_a_clause_gives_its_product_to_its_own_companies_only():
+    sentence = sentence_of("乙料的下游为丙件，甲公司主营乙料。")
+    own = row_of(sentence, "甲公司", "produces", "乙料")
+    other = row_of(sentence, "甲公司", "produces", "丙件", reader=_GUESS)
+    assert kept([own, other]) == {("甲公司", "produces", "乙料")}
+
+
+def test_a_price_mover_operates_nothing():
+    sentence = sentence_of("光模块板块涨幅居前，甲公司涨停。")
+    assert kept([row_of(sentence, "甲公司", "operates", "光模块", reader=_GUESS)]) == set()
+
+
+@pytest.mark.parametrize("end", ["头部云厂商", "互联网公司", "国家药监局"])
+def test_a_kind_of_firm_or_a_regulator_buys_nothing(end):
+    sentence = sentence_of(f"甲公司向{end}供应设备。")
+    claim, _ = row_of(sentence, "甲公司", "supplies", end, reader=_GUESS)
+    unlisted = replace(claim, object=replace(claim.object, entity=f"org:{end}"))
+    assert settled([(unlisted, sentence)]) == []

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kg.model import Modality
+from kg.query.impact import impact
+from kg.query.resolve import factor
+from kg.query.session import QuerySession
+from tests.kg.query.world import (
+    CUT,
+    LONGI,
+    MARGIN,
+    MODULE,
+    PRICE,
+    SILICON,
+    SUNGROW,
+    TONGWEI,
+    WAFER,
+    claim,
+    moves,
+    paper,
+    seen,
+)
+
+if TYPE_CHECKING:
+    from kg.model import Fact
+    from kg.query.answers import Party
+
+
+def parties(*facts: Fact, direction: int = 1, name: str = "硅料价格") -> dict[str, Party]:
+    said = paper(1, "2024-01-01", *((f"第{n}句。", fact) for n, fact in enumerate(facts)))
+    return {party.entity.id: party for party in impact(seen(said), name, direction).parties}
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_makers_gain_with_the_price_and_buyers_pay(direction: int):
+    found = parties(claim(TONGWEI, "produces", SILICON), claim(SILICON, "upstream_of", WAFER), direction=direction)
+    assert {party: found[party].sign for party in found} == {TONGWEI: direction, WAFER: -direction}
+    assert {(each.basis, each.reason) for each in found.values()} == {
+        ("inferred", "生产硅料"),
+        ("inferred", "采购硅料"),
+    }
+
+
+def test_a_maker_loses_with_a_supply_that_is_not_its_own():
+    supply = claim(TONGWEI, "produces", SILICON), moves("indicator:硅料供给", PRICE, 1, -1)
+    assert parties(*supply, name="硅料供给")[TONGWEI].sign == -1
+
+
+def test_who_makes_and_buys_is_left_out():
+    """A maker of 硅片 that makes 硅料 too feeds itself: whether it gains is not known from its roles."""
+    both = claim(LONGI, "produces", SILICON), claim(LONGI, "produces", WAFER), claim(SILICON, "upstream_of", WAFER)
+    assert LONGI not in parties(*both)
+
+
+def test_what_a_sentence_states_beats_the_role():
+    """通威股份 makes 硅料, but here a fall is good for it: the sentence leads."""
+    found = parties(claim(TONGWEI, "produces", SILICON), moves(PRICE, TONGWEI, -1, 1), direction=-1)
+    assert (found[TONGWEI].sign, found[TONGWEI].basis) == (1, "stated")
+
+
+def test_what_is_stated_of_the_opposite_move_is_turned_round_and_marked():
+    found = parties(moves(PRICE, TONGWEI, 1, 1), direction=-1)
+    assert (found[TONGWEI].sign, found[TONGWEI].basis) == (-1, "mirrored")
+    found = parties(
+        moves(PRICE, TONGWEI, 1, 1), moves(PRICE, TONGWEI, -1, -1, modality=Modality.FORECAST), direction=-1
+    )
+    assert found[TONGWEI].basis == "stated"
+
+
+def test_a_burden_turns_the_sign():
+    cost, margin = parties(moves(PRICE, "indicator:电池片成本", 1, 1)), parties(moves(PRICE, MARGIN, 1, -1))
+    assert (cost["product:电池片"].sign, margin[MODULE].sign) == (-1, -1)
+
+
+def test_the_latest_view_leads_and_the_other_is_kept():
+    view = seen(
+        paper(1, "2023-01-01", ("硅料跌价利好隆基绿能。", moves(PRICE, LONGI, -1, 1))),
+        paper(2, "2024-06-01", ("硅料跌价拖累隆基绿能。", moves(PRICE, LONGI, -1, -1))),
+    )
+    (now,) = impact(view, "硅料价格", -1).parties
+    assert (now.sign, now.contested, now.against[0].quote) == (-1, True, "硅料跌价利好隆基绿能。")
+    (then,) = impact(QuerySession(view).earlier(now.against[0].published_on), "硅料价格", -1).parties
+    assert (then.sign, then.contested) == (1, False)  # as of a day, what came later is not known
+
+
+def test_one_stated_effect_is_followed_to_its_makers_and_no_further():
+    facts = moves(CUT, PRICE, 0, 1), claim(TONGWEI, "produces", SILICON)
+    found = parties(*facts, name="限产")
+    assert (found[TONGWEI].sign, found[TONGWEI].reason) == (1, "生产硅料（经硅料价格）")
+    demand = moves(PRICE, MARGIN, 1, -1), moves(MARGIN, "indicator:硅料需求", -1, -1)
+    found = parties(*demand, claim(TONGWEI, "produces", SILICON))
+    assert found[TONGWEI].sign == 1  # price → margin → demand → maker is no way back to the maker
+
+
+def test_an_input_price_that_is_passed_on_says_nothing_of_who_sells():
+    """A cell that costs more because its silicon does earns its maker no more."""
+    found = parties(moves(PRICE, "indicator:电池片价格", 1, 1), claim(SUNGROW, "produces", "product:电池片"))
+    assert SUNGROW not in found
+
+
+def test_what_nobody_is_sure_of_is_no_party():
+    assert not parties(moves(PRICE, TONGWEI, 1, 1, modality=Modality.RUMOURED))
+    assert not parties(claim(PRICE, "affects", TONGWEI))
+
+
+@pytest.mark.parametrize(
+    ("said", "meant", "sign"),
+    [("硅料价", "硅料价格", 1), ("硅料价格下跌", "硅料价格", -1), ("硅料涨价", "硅料价格", 1)],
+)
+def test_a_factor_is_found_as_people_say_it(said: str, meant: str, sign: int):
+    session = QuerySession(seen(paper(1, "2024-01-01", ("限产推高硅料价格。", moves(CUT, PRICE, 0, 1)))))
+    found = factor(session, said)
+    assert ([entity.name for entity in found.entities], found.sign) == ([meant], sign)
+
+
+def test_a_scope_narrows_an_event_that_is_wider():
+    """What is stated of 限产 where 云南 is named answers for 云南限产, the rest does not."""
+    facts = moves(CUT, LONGI, 0, -1), moves(CUT, TONGWEI, 0, 1)
+    view = seen(paper(1, "2024-01-01", ("云南限产拖累隆基绿能。", facts[0]), ("四川限产利好通威股份。", facts[1])))
+    answer = impact(view, "云南限产")
+    assert [(party.entity.id, party.sign) for party in answer.parties] == [(LONGI, -1)]
