@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from extraction.documents.assembly import TextPiece
+from extraction.documents.assembly import TextPiece, join_text
 from extraction.documents.cleaning import PlacedLine, Reason, running_lines
-from extraction.documents.pdf.flow import join_text
 from extraction.text.lexicon import phrases
 from kg.model import Block, BlockKind
 
