@@ -31,7 +31,7 @@ class Indicator:
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class PageTopic:
     """What a question may be about; `text` are the words of pages about it."""
 
     name: str
@@ -56,7 +56,7 @@ class FilingLexicon:
 
     indicators: tuple[Indicator, ...]
     statements: tuple[PrimaryStatement, ...]
-    topics: tuple[Topic, ...]
+    topics: tuple[PageTopic, ...]
     synonyms: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
     forms: tuple[tuple[str, re.Pattern[str]], ...]
     operations: tuple[tuple[str, re.Pattern[str]], ...]
@@ -79,7 +79,7 @@ def lexicon() -> FilingLexicon:
             for name, row in table["statements"].items()
         ),
         topics=tuple(
-            Topic(name, re.compile(row["asks"], _FLAGS), re.compile(row["text"], _FLAGS))
+            PageTopic(name, re.compile(row["asks"], _FLAGS), re.compile(row["text"], _FLAGS))
             for name, row in table["topics"].items()
         ),
         synonyms=tuple((_asked(row), tuple(words_of(row["words"]))) for row in table["synonyms"]),
