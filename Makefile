@@ -105,7 +105,7 @@ wheel: $(VENV)/.dev ## build the wheel into dist/, install it in an environment 
 	$(BIN)/python -m venv build/wheel-env
 	build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check --no-input -c constraints.txt dist/*.whl
 	cp tests/wheel/smoke.py build/wheel-env/smoke.py
-	build/wheel-env/bin/python -P build/wheel-env/smoke.py notebooks/demo/reports/2024-05-27_*.md
+	build/wheel-env/bin/python -P build/wheel-env/smoke.py notebooks/demo/reports/2024-05-27_*.md README.md docs/*.md
 	cd build/wheel-env && bin/liantu doctor | tail -1
 
 bench: $(VENV)/.default ## characters and facts per second of every stage

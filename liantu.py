@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from extraction.documents.open_file import read_file
     from extraction.ingest import Job, Outcome, ingest
     from extraction.pipeline import Extractor
-    from kg.errors import KgError
+    from kg.errors import KgError, QuestionError, UnknownName
+    from kg.model import Entity, Fact, Kind, Value
+    from kg.period import Period
     from kg.query.answers import (
         AnswerLine,
         AskAnswer,
@@ -50,7 +52,9 @@ _HOMES = {
     "extraction.documents.open_file": ("read_file",),
     "extraction.ingest": ("Job", "Outcome", "ingest"),
     "extraction.pipeline": ("Extractor",),
-    "kg.errors": ("KgError",),
+    "kg.errors": ("KgError", "QuestionError", "UnknownName"),
+    "kg.model": ("Entity", "Fact", "Kind", "Value"),
+    "kg.period": ("Period",),
     "kg.query.answers": (
         *("AnswerLine", "AskAnswer", "ChainAnswer", "Citation", "ImpactAnswer", "Link", "Node", "Passage", "Path"),
         *("ProfileAnswer", "RelateAnswer", "ThemeAnswer"),
@@ -72,7 +76,9 @@ __all__ = [
     "Citation",
     "ContextAnswer",
     "DiffAnswer",
+    "Entity",
     "Extractor",
+    "Fact",
     "FactFilter",
     "FactsAnswer",
     "HistoryAnswer",
@@ -80,6 +86,7 @@ __all__ = [
     "Job",
     "JobOptions",
     "KgError",
+    "Kind",
     "KnowledgeBase",
     "Link",
     "NeighbourFilter",
@@ -88,11 +95,15 @@ __all__ = [
     "Outcome",
     "Passage",
     "Path",
+    "Period",
     "ProfileAnswer",
     "ProseAnswer",
+    "QuestionError",
     "RelateAnswer",
     "ResolveAnswer",
     "ThemeAnswer",
+    "UnknownName",
+    "Value",
     "Week",
     "ingest",
     "open_kb",
@@ -135,5 +146,5 @@ if not TYPE_CHECKING:  # a type checker must report misspelt names
     def __getattr__(name: str) -> Any:
         for home, names in _HOMES.items():
             if name in names:
-                return globals().setdefault(name, getattr(import_module(home), name))
+                return globals().setdefault(name, getattr(import_module(_PREFIX + home), name))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -73,7 +73,7 @@ def shown(base: KnowledgeBase, move: Move) -> dict[str, Party]:
     found: dict[str, Party] = {}
     for factor, direction in move.factors:
         try:
-            answer = base.impact(factor, direction)
+            answer = base.impact(factor, direction="up" if direction > 0 else "down")
         except QuestionError:
             continue
         for party in answer.parties:

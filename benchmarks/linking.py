@@ -1,8 +1,10 @@
-"""Benchmark securities name linking: `python -m benchmarks.linking speed|start|common`.
+"""Benchmark securities name linking: `python -m benchmarks.linking speed|start|common|registered`.
 
 speed: the finder compared with a bare automaton pass over the same text and patterns; minimum CPU time of three runs.
 start: CPU seconds to load and compile the shipped master, minimum of five runs.
 common: every hit of a name that is also a common word, with its resolution, in a sample of notes, for manual review.
+registered: the registered names of the development data's master, looked up by the shipped one, each once as it is and
+once without its own issuer, when every link is false.
 For linking accuracy, run `python -m benchmarks.quality astock`.
 
 Data is read from LIANTU_DATA or ../shared/data; if it is missing, the benchmark prints a notice and exits successfully.
@@ -11,9 +13,11 @@ Data is read from LIANTU_DATA or ../shared/data; if it is missing, the benchmark
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import time
+from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +61,27 @@ def measure_speed(notes: list[Path], options: argparse.Namespace) -> None:
     print(f"| finder | {size / seconds:.1f} | {bare_seconds / seconds:.0%} |")
 
 
+def measure_registered(_: list[Path], options: argparse.Namespace) -> None:
+    master = Master.load(options.master, namechange=options.namechange)
+    counts = {"as it is": Counter[str](), "without its issuer": Counter[str]()}
+    for line in (DATA / "securities" / "merged_master.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        issuer = master.by_code(row["code"])
+        if issuer is None or not row["full"] or not row["code"].endswith((".SH", ".SZ", ".BJ")):
+            continue
+        name = row["full"][max(row["full"])]
+        known = {each.id for each, _ in master.entries(name)}
+        derived = master.derived.registered(name, NOTES_DAY)
+        found = {each.id for each in derived.issuers} if derived else set()
+        sure = derived is not None and derived.sure
+        for ids, count in zip((known or found, found - {issuer.id}), counts.values(), strict=True):
+            linked = len(ids) == 1 and (sure or ids == known)
+            count["none" if not ids else "ambiguous" if not linked else "right" if issuer.id in ids else "wrong"] += 1
+    print("| registered names | right | wrong | ambiguous | none |\n|---|---|---|---|---|")
+    for label, count in counts.items():
+        print(f"| {label} | {count['right']:,} | {count['wrong']:,} | {count['ambiguous']:,} | {count['none']:,} |")
+
+
 def measure_start(_: list[Path], options: argparse.Namespace) -> None:
     loading = best_of(5, lambda: Master.load(options.master, namechange=options.namechange))
     master = Master.load(options.master, namechange=options.namechange)
@@ -86,7 +111,7 @@ def list_common(notes: list[Path], options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    measures = {"speed": measure_speed, "start": measure_start, "common": list_common}
+    measures = {"speed": measure_speed, "start": measure_start, "common": list_common, "registered": measure_registered}
     parser.add_argument("measure", choices=measures)
     parser.add_argument("--master", type=Path)
     parser.add_argument("--namechange", type=Path)

@@ -13,7 +13,7 @@ from kg.commands.language import say, shown_lang, warn
 from kg.commands.options import Day, kb_option
 from kg.commands.progress import progress_display
 from kg.messages.words import translated, word
-from kg.settings import load
+from kg.settings import load, market_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **params: int) -
     if ctx.invoked_subcommand:
         return
     now = ctx.find_root().obj
-    today = now.astimezone().date()
+    today = market_day(now)
     if as_of and as_of > today:  # a run dated in the future would hide every run until then
         raise click.BadParameter(f"{as_of} is after today, {today}", ctx, param_hint="--as-of")
     from communities.detection import DetectionOptions  # noqa: PLC0415 -- imported when called

@@ -234,7 +234,7 @@ def _flat(text: str) -> str:
 def _template() -> Any:
     # Plain text, not HTML. The template declares facts as data, and `accept` checks the reply.
     environment = Environment(
-        loader=PackageLoader("communities", "prompts"),
+        loader=PackageLoader(__package__, "prompts"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -57,7 +57,7 @@ class _Edges(NamedTuple):
 @cache
 def tables() -> Tables:
     """Return the tables shipped with Liantu."""
-    read = yaml.safe_load(resources.files("communities").joinpath("projection.yaml").read_text(encoding="utf-8"))
+    read = yaml.safe_load(resources.files(__package__).joinpath("projection.yaml").read_text(encoding="utf-8"))
     generic = frozenset(name for names in read["generic"].values() for name in names)
     return Tables(read["shares"], read["about"], generic)
 

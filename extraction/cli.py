@@ -19,7 +19,7 @@ from kg.errors import DocumentError
 from kg.messages.words import listed, translated, word
 from kg.model import BlockKind
 from kg.query.filings.outline import outline_of
-from kg.settings import load
+from kg.settings import load, market_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -137,7 +137,7 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
     from extraction.reading import FileReader  # noqa: PLC0415 -- imported when called
 
     refused = False
-    reader = FileReader(datetime.now(UTC).date(), day)
+    reader = FileReader(market_day(datetime.now(UTC)), day)
     for item in reader.read(file):
         if isinstance(item, DocumentError):
             warn_of(item)

@@ -18,7 +18,7 @@ from extraction.pipeline import Extractor
 from extraction.reading import LIMITS, FileReader
 from extraction.workers import ordered_map
 from kg.errors import DocumentError
-from kg.settings import Settings
+from kg.settings import Settings, market_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -79,7 +79,7 @@ def ingest(store: Store, job: Job, progress: Callable[[str, int, int], None] = l
     outcome = Outcome()
     files = list(walk(job.paths, outcome.passed_over))
     limits = replace(LIMITS, seconds=job.read_seconds)
-    reader = FileReader(job.recorded_at.date(), job.published_on, limits)
+    reader = FileReader(market_day(job.recorded_at), job.published_on, limits)
     with closing(reader), store.writer() as writer:
         intake = Intake(store, reader)
         files_done = count(1)

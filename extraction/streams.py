@@ -24,7 +24,7 @@ from kg.securities.lists.shipped import parse_day
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
 from kg.securities.similar import NearNames
-from kg.settings import Settings
+from kg.settings import Settings, market_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,14 +47,14 @@ def reading_on_wire(name: str, reading: Reading, *, explain: bool = False) -> di
     entities = {entity.id: entity for entity in reading.entities}
     return {
         "id": name,
-        "mentions": [mention_on_wire(mention, entities, explain=explain) for mention in reading.mentions],
+        "mentions": [mention_on_wire(mention, entities) for mention in reading.mentions],
         "facts": [_fact(fact, entities, explain=explain) for fact in reading.facts],
         "problems": [_problem(problem) for problem in reading.problems],
     }
 
 
-def mention_on_wire(mention: Mention, entities: Mapping[str, Entity], *, explain: bool = False) -> dict[str, Any]:
-    """Return a mention with its status and its candidates, in descending order of score."""
+def mention_on_wire(mention: Mention, entities: Mapping[str, Entity]) -> dict[str, Any]:
+    """Return a mention with its status."""
     entity = entities.get(mention.entity)
     return {
         "start": mention.start,
@@ -65,14 +65,6 @@ def mention_on_wire(mention: Mention, entities: Mapping[str, Entity], *, explain
         "code": entity.codes[0] if entity and entity.codes else None,
         "kind": mention.kind.value,
         "score": round(mention.score, 4),
-        "candidates": [
-            {
-                "entity": candidate.entity,
-                "score": round(candidate.score, 4),
-                **({"features": dict(candidate.features)} if explain else {}),
-            }
-            for candidate in mention.candidates
-        ],
     }
 
 
@@ -205,7 +197,7 @@ class Extraction:
 def _extract(extractor: Extractor, options: Extraction, record: Record, where: str) -> dict[str, Any]:
     if "id" not in record:
         raise DocumentError(where, 'missing "id"', "add one to match results to inputs")
-    document = read_record(record, SourceFile(Path(where), b"", options.read_at.date()))
+    document = read_record(record, SourceFile(Path(where), b"", market_day(options.read_at)))
     original = text_of(record)
     reading = extractor.extract(document, recorded_at=options.read_at)
     written = reading_on_wire(record["id"], reading, explain=options.explain)

@@ -37,7 +37,7 @@ _FAULTS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, 
 _STATM = Path("/proc/self/statm")
 # Workers are forked from a server process that has imported the readers and has no threads, which takes milliseconds.
 _CONTEXT = get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["extraction.documents.open_file"])
+_CONTEXT.set_forkserver_preload([f"{__package__}.documents.open_file"])
 
 
 class WorkerFailed(KgError):

@@ -157,17 +157,7 @@ class MentionStatus(StrEnum):
     """Result of linking a mention."""
 
     LINKED = "linked"
-    AMBIGUOUS = "ambiguous"
     UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A candidate entity of a mention, with the named features of its score."""
-
-    entity: str
-    score: float
-    features: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +171,6 @@ class Mention:
     status: MentionStatus
     entity: str = ""
     score: float = 0.0
-    candidates: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

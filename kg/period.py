@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 _MONTHS_PER_YEAR = 12
+_INSTANT = re.compile(
+    r"\s*(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?|\d{8}T?\d{6})"
+    r" ?(Z|UTC|GMT|[+-]\d\d(?:[:']?\d\d'?)?)'?\s*"
+)
+_MAIL = re.compile(r"\s*(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d")
 
 
 class Precision(StrEnum):
@@ -102,6 +109,23 @@ def years(first: int, last: int) -> Period:
 def since(value: date) -> Period:
     """Return everything from `value` on."""
     return Period(value, None)
+
+
+def instant_in(text: str) -> datetime | None:
+    """Parse an instant with a time zone, by ISO 8601 or as mail and feeds write it (RFC 5322); other text is None.
+
+    >>> instant_in("2026-01-04T16:00:00Z"), instant_in("2026-01-04 16:00")
+    (datetime.datetime(2026, 1, 4, 16, 0, tzinfo=datetime.timezone.utc), None)
+    """
+    try:
+        if written := _INSTANT.fullmatch(text):
+            zone = "Z" if written[2].isalpha() else written[2].replace("'", "")
+            moment = written[1].replace(",", ".")
+            return datetime.fromisoformat((f"{moment[:8]}T{moment[-6:]}" if moment.isdigit() else moment) + zone)
+        found = parsedate_to_datetime(text) if _MAIL.match(text) else None
+    except ValueError:
+        return None
+    return found if found and found.tzinfo else None
 
 
 def _first_of(year_number: int, month_number: int) -> date:

@@ -121,7 +121,7 @@ class _Loader(yaml.SafeLoader):
 @cache
 def vocabulary() -> Vocabulary:
     """Return the vocabulary shipped with Liantu."""
-    return parse(resources.files("kg").joinpath("relations.yaml").read_text(encoding="utf-8"))
+    return parse(resources.files(__package__).joinpath("relations.yaml").read_text(encoding="utf-8"))
 
 
 def load(path: Path) -> Vocabulary:

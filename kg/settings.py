@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kg.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import date, datetime
 
 _PREFIX = "KG_"
 _FILE = "liantu.toml"
@@ -28,7 +31,7 @@ class Settings:
     (docs/quality.md lists their precision). Of a filing, relations are read from `filing_pages` pages of prose; 0 reads
     none (docs/filings.md). User and password are for a Neo4j server; the password is never displayed. `llm_*` name a
     language model (docs/llm.md), `embed_*` an encoder in place of the offline one (docs/service.md). `service_keys` are
-    hashes of the keys that `liantu serve` accepts.
+    hashes of the keys that `liantu serve` accepts. `market_zone` is the time zone in which an instant becomes a day.
     """
 
     kb: Path = Path("kb.liantu")
@@ -58,6 +61,7 @@ class Settings:
     neo4j_user: str = "neo4j"
     neo4j_password: str = field(default="", repr=False)
     service_keys: str = field(default="", repr=False)
+    market_zone: str = "Asia/Shanghai"
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -73,6 +77,28 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     source = os.environ if environment is None else environment
     given |= {name: value for name in names if (value := source.get(_PREFIX + name.upper()))}
     return replace(Settings(), **{name: _READERS[name](name, value) for name, value in sorted(given.items())})
+
+
+def market_day(instant: datetime, zone: str = "") -> date:
+    """Return the day of an instant in the market: in `zone`, else in that of the settings.
+
+    An instant without a time zone keeps the day it is written with.
+
+    >>> from datetime import UTC, datetime
+    >>> market_day(datetime(2026, 1, 4, 16, tzinfo=UTC), "Asia/Shanghai")
+    datetime.date(2026, 1, 5)
+    """
+    if instant.tzinfo is None:
+        return instant.date()
+    try:
+        return instant.astimezone(ZoneInfo(zone or _market_zone())).date()
+    except OverflowError:  # at either end of the calendar
+        return instant.date()
+
+
+@cache
+def _market_zone() -> str:
+    return load().market_zone
 
 
 def share_metrics(folder: str) -> None:
@@ -101,6 +127,13 @@ def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise SettingsError(name, "is not a string")
     return value
+
+
+def _zone(name: str, value: object) -> str:
+    try:
+        return ZoneInfo(_text(name, value)).key
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        raise SettingsError(name, f"{value!r} is not a time zone such as Asia/Shanghai") from None
 
 
 def _lang(name: str, value: object) -> str:
@@ -183,4 +216,5 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "neo4j_user": _text,
     "neo4j_password": _text,
     "service_keys": _text,
+    "market_zone": _zone,
 }

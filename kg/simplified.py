@@ -24,7 +24,7 @@ _MAPPED = (*range(0x2F00, 0x2FD6), *range(0xF900, 0xFB00))
 @cache
 def table() -> dict[int, int]:
     """Return the mapping of traditional characters and radicals to simplified code points for `str.translate`."""
-    lines = (resources.files("kg") / "simplified.txt").read_text(encoding="utf-8").splitlines()
+    lines = (resources.files(__package__) / "simplified.txt").read_text(encoding="utf-8").splitlines()
     forms = {ord(old): ord(new) for old, new in zip(lines[1], lines[2], strict=True)}
     plain = {old: ord(new) for old, new in radicals().items()}
     return forms | {old: forms.get(new, new) for old, new in plain.items()}

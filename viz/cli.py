@@ -151,7 +151,7 @@ def relate(first: str, second: str, **options: Any) -> None:
 @_answer_options
 def profile(name: str, **options: Any) -> None:
     """Draw all relations of NAME."""
-    from kg.query.profile import profile as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.browse.profile import profile as ask  # noqa: PLC0415 -- imported when called
 
     _draw("profile", lambda session: ask(session, name), **options)
 

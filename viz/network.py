@@ -237,4 +237,4 @@ def library_script() -> str:
 
 
 def _static(name: str) -> str:
-    return files("viz").joinpath("static", name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("static", name).read_text(encoding="utf-8")

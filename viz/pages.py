@@ -118,7 +118,7 @@ def index_page(title: str, entries: Iterable[IndexEntry], *, lang: Lang = "zh", 
         "index.html.j2",
         lang=lang,
         title=title,
-        scripts=[resources("viz").joinpath("static", "index.js").read_text(encoding="utf-8")] if listed else [],
+        scripts=[resources(__package__).joinpath("static", "index.js").read_text(encoding="utf-8")] if listed else [],
         subtitle=subtitle,
         count=len(listed),
         groups=[group for group in groups if group[1]],
@@ -127,7 +127,7 @@ def index_page(title: str, entries: Iterable[IndexEntry], *, lang: Lang = "zh", 
 
 def _environment(lang: Lang) -> Environment:
     environment = Environment(
-        loader=PackageLoader("viz", "static"),
+        loader=PackageLoader(__package__, "static"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

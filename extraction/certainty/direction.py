@@ -44,7 +44,7 @@ class Move(Struct, frozen=True):
     level: bool = False
 
 
-def move_of(text: str, start: int, end: int, name: str = "") -> Move | None:
+def move_of(text: str, start: int, end: int, *, name: str = "") -> Move | None:
     """Return the move of the factor text[start:end], or None where no word beside it speaks of one.
 
     Args:
@@ -87,8 +87,8 @@ def effect_sign(rest: str) -> int:
             return best
     for noun in MEASURES.finditer(rest):
         value = 1 if noun["gain"] else -1
-        if noun["gain"] and BURDEN.match(rest, noun.end()):
-            continue
+        if (noun["gain"] and BURDEN.match(rest, noun.end())) or rest.startswith("的", noun.end()):
+            continue  # 利润压力 is a burden; 「压缩利润的竞争环境」 says what the environment is
         after = MEASURE_MOVES.match(rest, noun.end())
         if after and after["better"]:
             return 1

@@ -50,7 +50,7 @@ def _rank(claim: Claim) -> tuple[bool, bool, float]:
 
 
 def _agree(claim: Claim, best: Claim) -> bool:
-    return claim is best or (claim.polarity in {best.polarity, None} and claim.sign == best.sign and not best.signed)
+    return claim is best or (claim.polarity in {best.polarity, None} and claim.sign == best.sign)
 
 
 def _checked(claim: Claim, text: str) -> Claim:
@@ -86,5 +86,5 @@ def _direction(end: EntityMention, read: str, text: str) -> str:
         return read
     if end.kind in _HAPPENS:
         return "down" if denied_after(text, end.start, end.end) else "none"
-    move = move_of(text, end.start, end.end, end.name) if end.kind == Kind.INDICATOR else None
+    move = move_of(text, end.start, end.end, name=end.name) if end.kind == Kind.INDICATOR else None
     return read if move is None or move.level else _DIRECTION[move.sign]

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from extraction.documents.metadata import SourceFile
 
 INSTALL = "install the extra (pip install 'liantu[office]') or save it as PDF"
-_MOST_UNPACKED = 200 * 1024 * 1024  # bytes of the parts that are read; pictures do not count
-_MOST_ROWS, _MOST_COLUMNS = 20_000, 100  # of one sheet
+_MOST_UNPACKED = 64 << 20  # bytes of the parts that are read; pictures do not count
+_MOST_MARKS = 1_500_000  # `<` in these parts: elements cost more than bytes
+_MOST_ROWS, _MOST_COLUMNS = 20_000, 100  # of one table
+_MOST_PIECES, _MOST_CHARACTERS = 20_000, 10_000_000  # of a document
+_MOST_CELLS, _MOST_SHEET_CELLS = 100_000, 300_000  # of a document, of a workbook
+_AT_ONCE = 1 << 20  # bytes
 _HEADING = re.compile(r"(?:heading|标题)\s*(\d)", re.IGNORECASE)
 _LIST = re.compile(r"list|列表|项目符号", re.IGNORECASE)
 _PERCENT = re.compile(r"%")
@@ -90,13 +94,9 @@ def _read(
         raise DocumentError(source.name, f"{kind} is not read without the extra office", INSTALL)
     packed = io.BytesIO(source.data)
     try:
-        with zipfile.ZipFile(packed) as parts:
-            size = sum(part.file_size for part in parts.infolist() if part.filename.endswith((".xml", ".rels")))
-        if size > _MOST_UNPACKED:
-            cause = f"unpacks to more than {_MOST_UNPACKED // 1024 // 1024:,} MB of XML"
-            raise DocumentError(source.name, cause, "split it into single documents")
+        _refuse_large(packed)
         opened = opener(packed)
-        return opened, list(reader(opened))
+        return opened, list(_bounded(reader(opened)))
     except _TooLong as fault:
         raise DocumentError(source.name, str(fault), "split it into single documents") from fault
     except _FAULTS as fault:
@@ -105,7 +105,75 @@ def _read(
 
 
 class _TooLong(Exception):
-    """A sheet has too many rows."""
+    """A file has more of something than is read."""
+
+
+def _refuse_large(packed: io.BytesIO) -> None:
+    """Refuse XML that is too large or has too many elements, as it is unpacked: its stated sizes are not believed.
+
+    Raises:
+        _TooLong: with what there is too much of.
+    """
+    size = marks = 0
+    with zipfile.ZipFile(packed) as parts:
+        for part in parts.infolist():
+            if not part.filename.endswith((".xml", ".rels")):
+                continue
+            with parts.open(part) as file:
+                while read := file.read(_AT_ONCE):
+                    size, marks = size + len(read), marks + read.count(b"<")
+                    if size > _MOST_UNPACKED:
+                        raise _TooLong(f"unpacks to more than {_MOST_UNPACKED >> 20:,} MB of XML")
+                    if marks > _MOST_MARKS:
+                        raise _TooLong(f"has more than {_MOST_MARKS // 2:,} XML elements")
+
+
+def _bounded(pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
+    """Yield pieces while there are not too many, and not too much text in them.
+
+    Raises:
+        _TooLong: with what there is too much of.
+    """
+    characters = 0
+    for number, piece in enumerate(pieces):
+        characters += len(piece.text)
+        if number >= _MOST_PIECES:
+            raise _TooLong(f"has more than {_MOST_PIECES:,} paragraphs and tables")
+        if characters > _MOST_CHARACTERS:
+            raise _TooLong(f"has more than {_MOST_CHARACTERS:,} characters")
+        yield piece
+
+
+class _TableRows:
+    """The rows of the tables of one document, while they have not too many cells and characters."""
+
+    def __init__(self, most_cells: int = _MOST_CELLS) -> None:
+        self._cells = self._characters = 0
+        self._most_cells = most_cells
+
+    def of(self, rows: Iterable[Iterable[Cell]], name: str = "a table") -> list[list[Cell | None]]:
+        """Return the rows of one table.
+
+        Raises:
+            _TooLong: with what there is too much of.
+        """
+        found: list[list[Cell | None]] = []
+        for row in rows:
+            if len(found) > _MOST_ROWS:
+                raise _TooLong(f"{name} has more than {_MOST_ROWS:,} rows")
+            cells: list[Cell | None] = []
+            for cell in row:
+                cells.append(cell)
+                self._cells += 1
+                self._characters += len(cell.text)
+                if len(cells) > _MOST_COLUMNS:
+                    raise _TooLong(f"{name} has more than {_MOST_COLUMNS:,} columns")
+                if self._cells > self._most_cells:
+                    raise _TooLong(f"its tables have more than {self._most_cells:,} cells")
+                if self._characters > _MOST_CHARACTERS:
+                    raise _TooLong(f"has more than {_MOST_CHARACTERS:,} characters")
+            found.append(cells)
+        return found
 
 
 # What the libraries raise for a file that is not what it says: parts that are missing, broken, encrypted or odd.
@@ -153,37 +221,54 @@ def _document(source: SourceFile, named: str | None, pieces: list[TextPiece], *,
 
 
 def _of_word(document: Any) -> Iterator[TextPiece]:
+    tables, styles = _TableRows(), dict[str | None, str]()
     for block in document.iter_inner_content():
         if hasattr(block, "rows"):
-            yield _table(_word_grid(block))
+            yield _table(tables.of(_word_rows(block)))
             continue
-        style = (block.style.name or "") if block.style is not None else ""
+        key = block._p.style  # noqa: SLF001 -- a style is found by a search through all of them
+        if key not in styles:
+            styles[key] = (block.style.name or "") if block.style is not None else ""
+        style = styles[key]
         text = " ".join(block.text.split())
         if style.lower() in {"title", "标题"}:
             yield TextPiece(text, BlockKind.HEADING, 1)
         elif found := _HEADING.search(style):
             yield TextPiece(text, BlockKind.HEADING, int(found[1]))
-        elif _LIST.search(style) or block._p.xpath("w:pPr/w:numPr"):  # noqa: SLF001 -- numbering has no public name
+        elif _LIST.search(style) or _is_numbered(block._p):  # noqa: SLF001 -- numbering has no public name
             yield TextPiece(text, BlockKind.ITEM, 1)
         else:
             yield TextPiece(text)
 
 
-def _word_grid(table: Any) -> list[list[Cell | None]]:
-    """Return the cells of a table; python-docx repeats the element of a merged cell at each place that it covers."""
-    known: dict[Any, Cell] = {}
-    grid: list[list[Cell | None]] = []
-    for row in table.rows:
-        grid.append([])
-        for at, cell in enumerate(row.cells):
-            element = cell._tc  # noqa: SLF001 -- the identity of a merged cell
-            if element not in known:
-                known[element] = Cell(cell_text(cell.text, first=not at))
-            grid[-1].append(known[element])
-    return grid
+def _is_numbered(paragraph: Any) -> bool:
+    return paragraph.pPr is not None and paragraph.pPr.numPr is not None
+
+
+def _word_rows(table: Any) -> Iterator[Iterator[Cell]]:
+    """Yield the cells of each row: one that spans columns is repeated, one that goes on from above is that cell.
+
+    The library makes all cells of a table before it gives the first one.
+    """
+    above: list[Cell] = []
+    for row in table._tbl.tr_lst:  # noqa: SLF001 -- the elements of the table
+        cells: list[Cell] = []
+
+        def made(row: Any = row, above: list[Cell] = above, cells: list[Cell] = cells) -> Iterator[Cell]:
+            for each in row.tc_lst:
+                place, goes_on = len(cells), each.vMerge == "continue"
+                text = "" if goes_on else "\n".join(paragraph.text for paragraph in each.p_lst)
+                cell = above[place] if goes_on and place < len(above) else Cell(cell_text(text, first=not place))
+                for _ in range(each.grid_span):
+                    cells.append(cell)
+                    yield cell
+
+        yield made()
+        above = cells
 
 
 def _of_slides(presentation: Any) -> Iterator[TextPiece]:
+    tables = _TableRows()
     for number, slide in enumerate(presentation.slides):
         title = slide.shapes.title
         if title is not None and title.has_text_frame:
@@ -193,19 +278,23 @@ def _of_slides(presentation: Any) -> Iterator[TextPiece]:
                 for paragraph in shape.text_frame.paragraphs:
                     yield TextPiece(" ".join(paragraph.text.split()), page=number)
             elif getattr(shape, "has_table", False) and shape.has_table:
-                yield _table(_slide_grid(shape.table), page=number)
+                yield _table(_slide_grid(shape.table, tables), page=number)
         if slide.has_notes_slide:
             yield TextPiece(" ".join(slide.notes_slide.notes_text_frame.text.split()), page=number)
 
 
-def _slide_grid(table: Any) -> list[list[Cell | None]]:
+def _slide_grid(table: Any, tables: _TableRows) -> list[list[Cell | None]]:
     """Return the cells of a slide's table; a merged cell covers the places that it spans."""
-    grid: list[list[Cell | None]] = [[None] * len(row.cells) for row in table.rows]
+    grid = tables.of(
+        (Cell(cell_text(cell.text, first=not column)) for column, cell in enumerate(row.cells)) for row in table.rows
+    )
     for number, row in enumerate(table.rows):
         for column, cell in enumerate(row.cells):
-            if not cell.is_spanned:
-                box = (number, column, number + cell.span_height, column + cell.span_width)
-                spread(grid, Cell(cell_text(cell.text, first=not column)), box)
+            right = column + cell.span_width
+            if right > _MOST_COLUMNS:
+                raise _TooLong(f"a table has more than {_MOST_COLUMNS:,} columns")
+            if not cell.is_spanned and (found := grid[number][column]):
+                spread(grid, found, (number, column, number + cell.span_height, right))
     return grid
 
 
@@ -221,15 +310,18 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
 
 
 def _of_sheets(workbook: Any) -> Iterator[TextPiece]:
+    tables = _TableRows(_MOST_SHEET_CELLS)
     for sheet in workbook.worksheets:
-        rows: list[list[Cell | None]] = []
-        for row in sheet.iter_rows(max_col=_MOST_COLUMNS):
-            if len(rows) > _MOST_ROWS:
-                raise _TooLong(f"sheet {sheet.title} has more than {_MOST_ROWS:,} rows")
-            texts = (_shown(cell.value, cell.number_format or "") for cell in row)
-            rows.append([Cell(cell_text(text, first=not at)) for at, text in enumerate(texts)])
+        cells = (
+            (Cell(cell_text(_shown(cell.value, cell.number_format or ""), first=not at)) for at, cell in enumerate(row))
+            for row in sheet.iter_rows(max_col=_MOST_COLUMNS)
+        )
+        rows, covered = tables.of(cells, f"sheet {sheet.title}"), 0
         for top, left, bottom, right in _merged(workbook, sheet):
             if top < len(rows) and left < len(rows[top]) and (cell := rows[top][left]):
+                covered += (min(bottom, len(rows)) - top) * (right - left)
+                if covered > _MOST_SHEET_CELLS:
+                    raise _TooLong(f"its tables have more than {_MOST_SHEET_CELLS:,} cells")
                 spread(rows, cell, (top, left, bottom, right))
         yield TextPiece(sheet.title, BlockKind.HEADING, 2)
         yield _table(rows)

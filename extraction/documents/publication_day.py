@@ -10,6 +10,8 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from extraction.text.lexicon import phrases
+from kg.period import instant_in
+from kg.settings import market_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,19 +34,22 @@ _MAX_LINE = 3000  # characters of a line searched for a date, for text that lost
 def read_day(value: object) -> date | None:
     """Parse a day from a front-matter or JSON value: a date, a timestamp or text in any common format.
 
-    A timestamp counts as the calendar day it is written with, in its own time zone.
+    An instant with a time zone counts as the day on which the market could know it (setting `market_zone`); without
+    one, as the calendar day it is written with.
 
     >>> read_day("2025-05-13T00:00:00+08:00"), read_day("2025年9月21日"), read_day("soon")
     (datetime.date(2025, 5, 13), datetime.date(2025, 9, 21), None)
     """
     if isinstance(value, datetime):
-        return value.date()
+        return market_day(value)
     if isinstance(value, date):
         return value
     if isinstance(value, int):
         value = str(value)
     if not isinstance(value, str):
         return None
+    if instant := instant_in(value):
+        return market_day(instant)
     found = next(find_days(value), None)
     return found[1] if found else _first(_COMPACT, value)
 

@@ -16,7 +16,7 @@ from kg.commands.progress import progress_display
 from kg.errors import SettingsError
 from kg.llm.port import ModelError
 from kg.messages.words import listed, translated, word
-from kg.settings import load
+from kg.settings import load, market_day
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -226,7 +226,7 @@ def verify(ctx: click.Context, /, kb: Path, *, model: str | None, listing: bool,
             limits, judged = SpendingLimits(load().llm_parallel), _counted(progress, "judge", len(fresh))
             sent = send(endpoint, fresh, log, at=now.isoformat(), limits=limits, progress=judged)
         _print_sent(sent, _limits(endpoint.model, {}))
-        when = now.astimezone().date(), now
+        when = market_day(now), now
         counts, missing = verification.record(store, log, asked, model=endpoint.model, author=author, at=when)
         say("llm.judged", count=counts.total(), missing=missing)
         _print_verdicts(store)

@@ -112,7 +112,7 @@ def render(name: str, lang: Literal["zh", "en"], **given: object) -> str:
     """Return a versioned template in one language, without trailing blanks."""
     # Plain text, not HTML.
     environment = Environment(
-        loader=PackageLoader("extraction", "llm/templates"),
+        loader=PackageLoader(__package__, "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

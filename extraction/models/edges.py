@@ -129,7 +129,7 @@ class EdgeModel:
         """
         if name == "off":
             return None
-        folder: Traversable = resources.files("extraction") / "models" / "data" if name == "shipped" else Path(name)
+        folder: Traversable = resources.files(__package__) / "data" if name == "shipped" else Path(name)
         if missing := [file for file in _FILES if not (folder / file).is_file()]:
             raise KgError(f"edge_model: {name} has no {missing[0]}; name a folder that `liantu train edges` wrote")
         return EdgeModel(folder)

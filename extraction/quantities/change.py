@@ -44,7 +44,7 @@ _LOSS = re.compile(
 )
 _LOST_AFTER = re.compile("的?(?:净|巨额)?亏损(?![面率收扩缩减企])")
 # Rates of a result, whose signed percentage is their level: 净利率-10.4%
-_RATE = re.compile("(?:毛利|净利|净利润|利润|收益)率$|RO[EA]$")
+_RATE = re.compile("(?:毛利|净利|净利润|利润|资产收益)率$|RO[EA]$")
 _MONTHLY = re.compile("[周月季]|Q[1-4]|[1-4]Q|[12]H|H[12]|半年")
 _BREAK = re.compile("[，,；;。！？!?|]")
 _WINDOW = 30  # characters before a number in which direction words apply

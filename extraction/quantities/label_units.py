@@ -41,7 +41,7 @@ _TAIL = re.compile(r"\s*[/／，,：:_\s|-]\s*(?P<unit>[^/／，,：:_|（）()]
 _PIECES = re.compile(r"\s+|[，,](?=\s*(?:资料|数据)?来源)|[）)]")
 _PER = frozenset(table("units")["per"].split())
 _UNCLEAR = re.compile(r"[（(][^（）()]*[)）]$")
-_AROUND_SLASH = re.compile(r"\s*/\s*")
+_AROUND_SLASH = re.compile(r"\s*[/／]\s*")
 _COMMAS = re.compile("[，,]")
 _APART = re.compile(r"[,，、;；/／]")
 _DATE = re.compile(

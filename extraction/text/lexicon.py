@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def table(name: str) -> dict[str, Any]:
     """Read a table and fill in its fragments."""
-    return read_table(resources.files("extraction").joinpath(f"lexicon/{name}.yaml"))
+    return read_table(resources.files(__package__).joinpath(f"../lexicon/{name}.yaml"))
 
 
 def phrases(module: str) -> dict[str, re.Pattern[str]]:

@@ -135,7 +135,7 @@ def relation_pairs(annotations: Iterable[Path], folders: Sequence[Path], rng: ra
     Raises:
         KgError: a note's text is in none of the folders.
     """
-    source = resources.files("extraction") / "training" / "answer_templates.yaml"
+    source = resources.files(__package__) / "answer_templates.yaml"
     templates = yaml.safe_load(source.read_text(encoding="utf-8"))
     for note in (json.loads(line) for file in annotations for line in file.read_text(encoding="utf-8").splitlines()):
         file = next((path for folder in folders if (path := folder / f"{note['id']}.md").exists()), None)

@@ -221,7 +221,7 @@ def _write(net: AnswerNetwork, folder: Path, calibration: list[float]) -> None:
             "parts": (torch.tensor([[0, 0, 0, 1, 1, 1, 2, 2, 2]]), tokens),
             "padding": (torch.zeros(1, 1, 1, 9), {3: "tokens"}),
         },
-        {"scores": {}},
-        folder / "answers.onnx",
+        out={"scores": {}},
+        file=folder / "answers.onnx",
     )
     (folder / "answers.json").write_text(json.dumps({"calibration": calibration}) + "\n", encoding="utf-8")

@@ -53,8 +53,8 @@ def write(net: EdgeNetwork, base: Base, folder: Path, *, kinds: NDArray[np.float
             "own": (torch.zeros(1, 20, dtype=torch.long), {1: "tokens"}),
             "padding": (torch.zeros(1, 1, 1, 20), {3: "tokens"}),
         },
-        {"scores": {2: "tokens", 3: "tokens"}, "states": {1: "tokens"}, "lower": {1: "tokens"}},
-        folder / "edges.onnx",
+        out={"scores": {2: "tokens", 3: "tokens"}, "states": {1: "tokens"}, "lower": {1: "tokens"}},
+        file=folder / "edges.onnx",
     )
     scales = np.abs(base.words).max(axis=1) / 127
     scales[scales == 0] = 1
@@ -88,14 +88,14 @@ def write_pairs(net: PairNetwork, folder: Path) -> None:
             "ends": (torch.tensor([[[1, 2, 4, 5], [7, 7, 3, 3]]]), {1: "pairs"}),
             "hidden": (torch.zeros(1, 1, 1, 24), {3: "marks"}),
         },
-        {"attributes": {1: "pairs"}},
-        folder / PAIRS,
+        out={"attributes": {1: "pairs"}},
+        file=folder / PAIRS,
     )
     write_calibration(folder, [[0.0] * (FEATURES + 2)] * len(GROUP_NAMES))
 
 
 def write_network(
-    net: nn.Module, given: dict[str, tuple[torch.Tensor, dict[int, str]]], out: dict[str, dict[int, str]], file: Path
+    net: nn.Module, given: dict[str, tuple[torch.Tensor, dict[int, str]]], *, out: dict[str, dict[int, str]], file: Path
 ) -> None:
     """Write a network to ONNX, with inputs and outputs by name and their variable axes besides the first, the texts.
 

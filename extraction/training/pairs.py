@@ -39,11 +39,11 @@ def train(recipe: Recipe, model: str, log: Callable[[str], None]) -> None:
         KgError: as `recipe.train`, or when the model finds no candidates.
     """
     notes, held_out = read_both(recipe)
-    folder = resources.files("extraction") / "models" / "data" if model == "shipped" else Path(model)
+    folder = resources.files(__package__).joinpath("../models/data") if model == "shipped" else Path(model)
     first = EdgeModel.named(model)
     if first is None:
         raise KgError("--model off is no model: name a folder that `liantu train edges` wrote, or shipped")
-    words = folder if (folder / "words.spm").is_file() else resources.files("kg") / "text" / "data"
+    words = folder if (folder / "words.spm").is_file() else resources.files(__package__).joinpath("../../kg/text/data")
     examples = [example for examples, _ in notes for example in examples]
     items = fit.make_items(examples, (words / "words.spm").read_bytes())
     for item in items:

@@ -17,6 +17,7 @@ from kg.ids import entity_id
 from kg.judgement import OF_FACTS, Judgement, Verdict
 from kg.messages.words import Listed, noted, translated, word
 from kg.period import Period
+from kg.settings import market_day
 from kg.store.checks import Checkable
 from kg.store.open import open_store
 from kg.store.rules.identities import in_force
@@ -181,7 +182,7 @@ def _judgement(context: click.Context, verdict: Verdict, subject: str, object_: 
         id="",
         verdict=verdict,
         subject=subject,
-        published_on=stated["day"] or now.astimezone().date(),
+        published_on=stated["day"] or market_day(now),
         recorded_at=now.astimezone(UTC),
         object=object_,
         name=stated.get("name", ""),

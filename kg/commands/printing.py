@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kg.messages.words import listed, word
-from kg.query.profile import group_of
+from kg.query.browse.profile import group_of
 from kg.query.wording import (
     ROLES,
     behind,
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
         RelateAnswer,
         ThemeAnswer,
     )
+    from kg.query.browse.stats import BaseStats
     from kg.query.filings.outline import OutlineAnswer
     from kg.query.filings.pages import FilingPagesAnswer
     from kg.query.session import QuerySession
-    from kg.query.stats import BaseStats
     from kg.query.themes.biography import Biography
 
 _QUOTE = 120

@@ -41,11 +41,10 @@ if TYPE_CHECKING:
     from kg.llm.embeddings import Encoder
     from kg.query.grounding.dual_level import Mode
     from kg.query.session import QuerySession
-    from kg.service.base import KnowledgeBase, PinnedBase
+    from kg.service.base import Direction, KnowledgeBase, PinnedBase
 
-_DIRECTIONS = {"up": 1, "down": -1}
 _direction = click.option(
-    "--direction", type=click.Choice(list(_DIRECTIONS)), default="up", show_default=True, help="rise or fall"
+    "--direction", type=click.Choice(["up", "down"]), default="up", show_default=True, help="rise or fall"
 )
 
 
@@ -95,18 +94,18 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 @click.argument("factor", type=Words())
 @_direction
 @_question
-def impact(factor: str, direction: str, **options: Any) -> None:
+def impact(factor: str, direction: Direction, **options: Any) -> None:
     """Show the effects of a rise or fall of FACTOR."""
-    _answered(lambda base: base.impact(factor, _DIRECTIONS[direction]), print_impact, **options)
+    _answered(lambda base: base.impact(factor, direction=direction), print_impact, **options)
 
 
 @click.command()
 @click.argument("effect", type=Words())
 @_direction
 @_question
-def causes(effect: str, direction: str, **options: Any) -> None:
+def causes(effect: str, direction: Direction, **options: Any) -> None:
     """Show what makes EFFECT rise or fall."""
-    _answered(lambda base: base.causes(effect, _DIRECTIONS[direction]), print_impact, **options)
+    _answered(lambda base: base.causes(effect, direction=direction), print_impact, **options)
 
 
 @click.command()

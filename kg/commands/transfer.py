@@ -24,6 +24,7 @@ from kg.interop.rows.importing import Import
 from kg.messages.words import translated, word
 from kg.relations import vocabulary
 from kg.securities.master import Master
+from kg.settings import load
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ EXPORTS = ("csv", "gexf", "graphml", "graphrag", "lightrag", "neo4j", "parquet",
 _SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 INDEXES = ("graphrag", "lightrag")
 _EVERY = 1000
+_NEXT = {"graphrag": "export.next.graphrag", "lightrag": "export.next.lightrag", "neo4j": "export.next.neo4j"}
 
 
 @click.command()
@@ -122,17 +124,24 @@ def _import_index(layout: str, path: Path, kb: Path, *, now: datetime, day: date
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
-    default=0.0,
-    help="export only facts with at least this confidence; default: all",
+    default=lambda: load().answer_confidence,
+    show_default="0.65",
+    help="export what supports answers at this confidence; 0: everything",
 )
-def export(layout: str, out: Path, kb: Path, as_of: date | None, min_confidence: float) -> None:
+@click.option("--plain", is_flag=True, help="csv: without the mark that Excel and WPS need, and lists as JSON")
+def export(*, layout: str, out: Path, kb: Path, as_of: date | None, min_confidence: float, plain: bool) -> None:
     """Export to GraphRAG, LightRAG, Neo4j, GraphML, GEXF, RDF, CSV or Parquet; equal bytes for equal content."""
     from kg.interop.exports.formats import export as write  # noqa: PLC0415 -- imported when called
 
+    if plain and layout != "csv":
+        raise click.UsageError("--plain is for csv")
     if is_database(out):
         raise FileUnwritable(out, "a knowledge base or another database stands there, or owns that name")
     with opened(kb, as_of) as view:
-        write(view, layout, out, min_confidence=min_confidence)
+        done = write(view, layout, out, min_confidence=min_confidence, plain_csv=plain)
+        say("export.done", **done, out=out)
+        if layout in _NEXT:
+            say(_NEXT[layout], out=out)
         if layout == "graphrag" and view.run() is None:
             warn("export.no_themes")
 

@@ -31,6 +31,7 @@ _FINAL_STATUS = frozenset({401, 402, 403, 404})  # every other request would fai
 _QUOTA = "insufficient_quota"
 _LARGEST_REPLY = 1 << 20  # characters; a larger reply cannot be valid
 _EMPTY_TRIES = 2
+_CONNECT_TRIES = 3  # in some 3 seconds
 _COMPLETION, _EMBEDDINGS = "a chat completion", "one embedding for each text, all of one length"
 _OVERFLOW = re.compile(
     r"context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens|exceeds? .{0,40}tokens",
@@ -65,7 +66,9 @@ class EndpointClient:
     ) -> None:
         self.endpoint, self._pause = endpoint, pause
         self._sdk = _openai(endpoint.url)
+        self._connect_error = _connect_error(self._sdk)
         self._dropped: set[str] = set()  # parameters that the endpoint refused
+        self._reached = False  # an endpoint that was reached once may be starting again: it is tried until the deadline
         _check_address(endpoint.url)
         try:
             self._client = self._sdk.AsyncOpenAI(
@@ -84,7 +87,8 @@ class EndpointClient:
         Raises:
             ContextOverflow: the request is too long for the model.
             ModelRefused: the model will not answer this request.
-            EndpointRefused: the endpoint would refuse every request: wrong key, unknown model, no credit.
+            EndpointRefused: the endpoint would refuse every request: wrong key, unknown model, no credit, or nothing
+                listens there.
             ModelError: no usable reply within the deadline.
         """
         found: Reply = await self._tried(lambda: self._ask(request), request_key(self.endpoint.model, request))
@@ -108,9 +112,12 @@ class EndpointClient:
                 tries = empty = 0
                 while True:
                     last = await self._attempt(ask)
+                    self._reached = self._reached or not last.unreached
                     if last.reply is not None:
                         return last.reply
                     tries, empty = tries + 1, empty + last.empty
+                    if tries >= _CONNECT_TRIES and not self._reached:
+                        raise EndpointRefused(self._where, f"cannot be reached: {last.cause}")
                     if empty >= _EMPTY_TRIES:
                         raise EmptyReply(self._where, last.cause)
                     longest = min(_FIRST_PAUSE * 2 ** (tries - 1), _LONGEST_PAUSE)
@@ -136,7 +143,8 @@ class EndpointClient:
         except sdk.APIStatusError as error:
             return self._status(error)
         except (sdk.APIConnectionError, sdk.APIResponseValidationError) as error:
-            return _Attempt(f"no response: {self._clean(error)}")
+            unreached = isinstance(error.__cause__, self._connect_error)
+            return _Attempt(f"no response: {self._clean(error)}", unreached=unreached)
         except sdk.APIError as error:  # an error event within a stream
             return _Attempt(f"the stream failed: {self._clean(error)}")
         except _OtherReply as other:
@@ -298,6 +306,7 @@ class _Attempt:
     retry_after: float = 0.0
     empty: bool = False
     at_once: bool = False
+    unreached: bool = False
 
 
 @dataclass(slots=True)
@@ -378,6 +387,13 @@ def _retry_after(headers: Mapping[str, str]) -> float:
 
 def _whole_number(value: object) -> int:
     return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _connect_error(sdk: Any) -> type[Exception]:
+    """Return what the HTTP library below the SDK raises where nothing listens; the SDK wraps it."""
+    library = sdk.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]
+    found: type[Exception] = import_module(library).ConnectError
+    return found
 
 
 def _openai(url: str) -> Any:

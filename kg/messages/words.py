@@ -137,5 +137,5 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _read(name: str) -> Any:
-    text = resources.files("kg.messages").joinpath(name).read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     return yaml.safe_load(text)

@@ -125,7 +125,7 @@ def same_factor(name: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class FactorName:
     """What a factor's name may mean, the sign of the move that it states, and what narrows it.
 
     利率下行 is 利率 with sign −1, 半导体出口管制 where the base has only 出口管制 is that in the scope 半导体.
@@ -136,23 +136,23 @@ class Factor:
     scope: str = ""
 
 
-def factor(session: QuerySession, text: str) -> Factor:
+def factor(session: QuerySession, text: str) -> FactorName:
     """Return the factor that a name means, without entities where it means none."""
     name = text.strip()
     found = candidates(session, name) or _of_price(session, name)
     move = lexicon().moved.search(name)
     if found or not move:
-        return Factor(tuple(found)) if found else _scoped(session, name)
+        return FactorName(tuple(found)) if found else _scoped(session, name)
     stem = name[: move.start()]
-    return Factor(tuple(candidates(session, stem) or _of_price(session, stem)), -1 if move["down"] else 1)
+    return FactorName(tuple(candidates(session, stem) or _of_price(session, stem)), -1 if move["down"] else 1)
 
 
-def _scoped(session: QuerySession, name: str) -> Factor:
+def _scoped(session: QuerySession, name: str) -> FactorName:
     for at in range(_SHORTEST_NAME, len(name) - _SHORTEST_NAME + 1):
         found = tuple(each for each in session.view.named(name[at:]) if each.kind in _HAPPENS)
         if found:
-            return Factor(found, scope=name[:at])
-    return Factor(())
+            return FactorName(found, scope=name[:at])
+    return FactorName(())
 
 
 def resolve(session: QuerySession, text: str, *, kinds: Sequence[Kind] = ()) -> Entity:

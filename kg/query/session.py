@@ -239,9 +239,13 @@ class QuerySession:
     def confident(self, facts: Iterable[Fact], *, weak: bool = False) -> list[Fact]:
         """Return the facts that are sure enough for an answer, and count the others, as `sure` does."""
         found = list(facts)
-        given = ((fact.id, _claimed(fact), fact.relation, doubts_of(fact)) for fact in found)
-        sure = self._sure_claims(given, weak=weak)
-        return [fact for fact in found if _claimed(fact) in sure]
+        sure = self.sure_claims(found, weak=weak)
+        return [fact for fact in found if claimed(fact) in sure]
+
+    def sure_claims(self, facts: Iterable[Fact], *, weak: bool = False) -> set[Hashable]:
+        """Return the claims (`claimed`) of facts that are sure enough for an answer."""
+        given = ((fact.id, claimed(fact), fact.relation, doubts_of(fact)) for fact in facts)
+        return self._sure_claims(given, weak=weak)
 
     def _sure_claims(self, said: Iterable[tuple[str, Hashable, str, Doubts]], *, weak: bool) -> set[Hashable]:
         """Return the claims that are sure enough, and count the facts of the others."""
@@ -404,7 +408,8 @@ def _certainty(doubts: Iterable[tuple[object, float]]) -> float:
     return 1 - prod(least.values())
 
 
-def _claimed(fact: Fact) -> tuple[str, str, str, int, str]:
+def claimed(fact: Fact) -> tuple[str, str, str, int, str]:
+    """Return what facts that claim the same share."""
     return fact.subject, fact.relation, fact.object, fact.sign, fact.polarity
 
 

@@ -145,13 +145,11 @@ def opens_document(case: Case) -> float:
 
 
 def distinct_name(case: Case) -> float:
-    """The name is in use on the day, is no common word, and is whole: it needs no other support.
+    """The name is in use on the day and no common word; if it is whole too, it needs no other support.
 
     Of the figures of such names 98 % are right (docs/evaluation-log.md).
     """
-    if case.name is None or case.word_kind is not None or not case.name.is_live(case.day):
-        return 0.0
-    return 0.15 if cuts_longer_word(case) == inside_longer_name(case) == 0 else 0.0
+    return 0.15 if case.name is not None and case.word_kind is None and case.name.is_live(case.day) else 0.0
 
 
 def discloses(case: Case) -> float:
@@ -232,4 +230,6 @@ FEATURES: tuple[Callable[[Case], float], ...] = (
 def weigh(case: Case) -> tuple[float, dict[str, float]]:
     """Return the score and the non-zero feature values."""
     values = {feature.__name__: value for feature in FEATURES if (value := feature(case))}
+    if "cuts_longer_word" in values or "inside_longer_name" in values:  # it may be another, longer name
+        values.pop("distinct_name", None)
     return round(min(1.0, max(0.0, sum(values.values()))), 3), values

@@ -19,4 +19,4 @@ def phrases(module: str) -> dict[str, re.Pattern[str]]:
 
 @cache
 def _table() -> dict[str, Any]:
-    return read_table(resources.files("kg.securities").joinpath("data/phrases.yaml"))
+    return read_table(resources.files(__package__).joinpath("data/phrases.yaml"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from importlib.metadata import version
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 from pydantic import ValidationError
@@ -20,8 +20,9 @@ from starlette.responses import Response
 
 from kg.errors import KgError
 from kg.query.plain import plain
+from kg.service.guard import LOG
 from kg.service.operations import METHODS
-from kg.service.problems import Overloaded, invalid, problem_of
+from kg.service.problems import Overloaded, invalid, problem, problem_of
 from kg.store.memory import MemoryStore
 from kg.store.sqlite.store import SqliteStore
 
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
 
     from kg.service.base import KnowledgeBase
     from kg.service.metrics import ServiceMetrics
-    from kg.service.operations import Batch, BatchPart, DatedQuestion, FactsQuestion, ServiceMethod
+    from kg.service.operations import Batch, BatchPart, FactsQuestion, ServiceMethod
+    from kg.service.parameters import DatedQuestion
 
 _Result = TypeVar("_Result")
-_Question = tuple[str, str, str, bool]  # method, parameters, tag, whether compressed
-_MOST_KEPT = 64 << 20  # bytes of answers
+_MOST_KEPT = 64 << 20  # bytes of answers, with their keys
+_KEY_BYTES = 512  # of the records that keep an answer, beside its bytes
 CLIENT_LEFT = 499  # as nginx logs it
 _WORTH_COMPRESSING = 1000  # bytes
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -100,6 +102,18 @@ class ClientLeft(Exception):
     """The client closed its connection before the answer."""
 
 
+class _Key(NamedTuple):
+    """What an answer is kept by: a hash of method, parameters and tag, and whether it is compressed."""
+
+    asked: bytes
+    small: bool
+
+
+def _key_of(operation: ServiceMethod, question: DatedQuestion, tag: str, *, small: bool) -> _Key:
+    asked = f"{operation.name}\0{tag}\0{question.model_dump_json()}"
+    return _Key(hashlib.blake2b(asked.encode(), digest_size=16).digest(), small)
+
+
 @dataclass(slots=True)
 class _Flight:
     """A question that is being answered, and how many clients wait for it."""
@@ -114,17 +128,22 @@ async def _left(request: Request) -> None:
         pass
 
 
+def _refused(response: Response) -> bytes:
+    """Return a part of a batch that is refused."""
+    return b'{"status":%d,"problem":' % response.status_code + bytes(response.body) + b"}"
+
+
 class Answering:
     """Answers questions in a bounded pool of threads, and keeps the last answers, 64 MB of them."""
 
     def __init__(self, kb: KnowledgeBase, limits: ServiceLimits, metrics: ServiceMetrics) -> None:
         self._kb, self._metrics = kb, metrics
         self._nearby = isinstance(kb.store, (MemoryStore, SqliteStore))
-        self._flying: dict[_Question, _Flight] = {}
+        self._flying: dict[_Key, _Flight] = {}
         self._plain = Places("liantu", limits.concurrency, limits.waiting, limits.seconds)
         self._model = Places("liantu-model", limits.model_concurrency, limits.model_waiting, limits.model_seconds)
         self._lock = Lock()
-        self._kept: OrderedDict[_Question, bytes] = OrderedDict()
+        self._kept: OrderedDict[_Key, bytes] = OrderedDict()
         self._size = 0
         self._build = hashlib.sha256(
             f"{version('liantu')} {kb.lang} {kb.min_confidence} {kb.weak}".encode()
@@ -144,12 +163,13 @@ class Answering:
         small = _GZIP.search(request.headers.get("accept-encoding", "")) is not None
         # The revision is read first: a tag may be older than its answer, never newer. A base on this machine gives it
         # in some microseconds, so that what is kept in memory needs no thread.
-        tag = self._tag() if self._nearby else await self.run(self._tag)
+        state = self._tag() if self._nearby else await self.run(self._tag)
+        key = _key_of(operation, question, state, small=small)
+        tag = f'W/"{key.asked.hex()}"'  # of this question: no other has been answered to whom holds it
         headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization"}
         if tag in held:
             self._metrics.keep()
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-        key = (operation.name, question.model_dump_json(), tag, small)
         try:
             body = self._known(key) or await self._computed(operation, question, key, request)
         except ClientLeft:
@@ -160,9 +180,9 @@ class Answering:
 
     def _tag(self) -> str:
         vectors = self._kb.vectors.index.state if self._kb.vectors else ""
-        return f'W/"{self._kb.store.revision()}{vectors}-{self._build}"'
+        return f"{self._kb.store.state()} {vectors} {self._build}"
 
-    def _known(self, key: _Question) -> bytes | None:
+    def _known(self, key: _Key) -> bytes | None:
         with self._lock:
             if key not in self._kept:
                 return None
@@ -170,9 +190,7 @@ class Answering:
         self._metrics.keep()
         return self._kept.get(key)
 
-    async def _computed(
-        self, operation: ServiceMethod, question: DatedQuestion, key: _Question, request: Request
-    ) -> bytes:
+    async def _computed(self, operation: ServiceMethod, question: DatedQuestion, key: _Key, request: Request) -> bytes:
         """Answer a question once for all who ask it at the same time.
 
         When all of them have left, a question that has not begun is dropped; one that has runs on, and is kept.
@@ -199,7 +217,7 @@ class Answering:
             if not flight.clients:
                 flight.task.cancel()
 
-    def _landed(self, key: _Question, task: asyncio.Task[bytes]) -> None:
+    def _landed(self, key: _Key, task: asyncio.Task[bytes]) -> None:
         del self._flying[key]
         if not task.cancelled():
             task.exception()  # read here, or asyncio logs it when every client has left
@@ -218,10 +236,19 @@ class Answering:
 
     async def batch(self, request: Request, wanted: Batch) -> Response:
         """Answer several questions, in their order; each has a status of its own."""
-        try:
-            answers = [await self._part(each, request) for each in wanted.requests]
-        except ClientLeft:
-            return Response(status_code=CLIENT_LEFT)
+        answers = []
+        for each in wanted.requests:
+            part = asyncio.ensure_future(self._part(each, request))
+            try:
+                await asyncio.wait((part,))
+            finally:
+                part.cancel()
+            error = part.exception()
+            if isinstance(error, ClientLeft):
+                return Response(status_code=CLIENT_LEFT)
+            if error:  # a fault of the service costs the part that met it
+                LOG.error("%s in a batch", each.method, exc_info=error)
+            answers.append(_refused(problem(HTTPStatus.INTERNAL_SERVER_ERROR)) if error else part.result())
         return Response(b'{"answers":[' + b",".join(answers) + b"]}", media_type="application/json")
 
     async def _part(self, part: BatchPart, request: Request) -> bytes:
@@ -229,7 +256,7 @@ class Answering:
             operation = METHODS[part.method]
             question = operation.parameters.model_validate(part.parameters)
             tag = self._tag() if self._nearby else await self.run(self._tag)
-            key = (operation.name, question.model_dump_json(), tag, False)
+            key = _key_of(operation, question, tag, small=False)
             body = self._known(key) or await self._computed(operation, question, key, request)
         except ValidationError as error:
             refused = invalid([{**each, "loc": ("", *each["loc"])} for each in error.errors()])
@@ -237,23 +264,25 @@ class Answering:
             refused = problem_of(error)
         else:
             return b'{"status":200,"answer":' + body + b"}"
-        return b'{"status":%d,"problem":' % refused.status_code + bytes(refused.body) + b"}"
+        return _refused(refused)
 
-    def _answer(self, operation: ServiceMethod, question: DatedQuestion, *, key: _Question) -> bytes:
+    def _answer(self, operation: ServiceMethod, question: DatedQuestion, *, key: _Key) -> bytes:
         found = operation.answer(self._kb, question)
         body = msgspec.json.encode(found)
-        if key[3] and len(body) >= _WORTH_COMPRESSING:
+        if key.small and len(body) >= _WORTH_COMPRESSING:
             body = gzip.compress(body, compresslevel=5, mtime=0)
         if not (operation.by_model and found["cut"]):  # asked again, the model may finish
             self._keep(key, body)
         return body
 
-    def _keep(self, key: _Question, body: bytes) -> None:
+    def _keep(self, key: _Key, body: bytes) -> None:
         with self._lock:
+            if key not in self._kept:
+                self._size += _KEY_BYTES
             self._size += len(body) - len(self._kept.pop(key, b""))
             self._kept[key] = body
             while self._size > _MOST_KEPT:
-                self._size -= len(self._kept.popitem(last=False)[1])
+                self._size -= len(self._kept.popitem(last=False)[1]) + _KEY_BYTES
 
     async def ready(self) -> Response:
         """Say whether the base can be read."""

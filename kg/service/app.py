@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin
 
 from fastapi import Body, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -53,6 +55,10 @@ _BATCH_ANSWERS: dict[str, Any] = {
     }
 }
 _LINES = "application/x-ndjson"
+_QUICK = 16  # requests that are answered from memory while all places are taken
+_SWITCH_SECONDS = (
+    0.0005  # after which a thread that computes lets the event loop run; Python's own is ten times as long
+)
 
 
 def create_app(
@@ -67,10 +73,12 @@ def create_app(
         shared_metrics: the folder in which worker processes count together (kg/service/metrics.py).
     """
     metrics = ServiceMetrics(shared_metrics)
-    answering = Answering(kb, limits or ServiceLimits(), metrics)
+    limits = limits or ServiceLimits()
+    answering = Answering(kb, limits, metrics)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        sys.setswitchinterval(_SWITCH_SECONDS)
         yield
         answering.close()
         kb.close()
@@ -84,7 +92,8 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(Guard, keys=keys or KeyRing(), metrics=metrics)
+    most_open = limits.concurrency + limits.waiting + _QUICK
+    app.add_middleware(Guard, keys=keys or KeyRing(), metrics=metrics, most_open=most_open)
     schemas = AnswerSchemas()
     for operation in OPERATIONS:
         _add(app, f"/v1/{operation.name}", operation, _endpoint(answering, operation), schemas=schemas)
@@ -157,12 +166,22 @@ def _openapi_endpoint(app: FastAPI, schemas: AnswerSchemas) -> Callable[..., Awa
 
 def _endpoint(answering: Answering, operation: ServiceMethod) -> Callable[..., Awaitable[Response]]:
     async def answer(request: Request, question: Any) -> Response:
+        _refuse_repeated(request, operation)
         if isinstance(question, FactsQuestion) and _LINES in request.headers.get("accept", ""):
             return await _streamed(answering, question)
         return await answering.respond(request, operation, question)
 
     answer.__annotations__["question"] = Annotated[operation.parameters, Query()]
     return answer
+
+
+def _refuse_repeated(request: Request, operation: ServiceMethod) -> None:
+    """Refuse a parameter that is given twice but has one value: which of two days is meant must not be guessed."""
+    fields = operation.parameters.model_fields
+    single = {name for name, each in fields.items() if get_origin(each.annotation) is not list}
+    for name, count in Counter(name for name, _ in request.query_params.multi_items()).items():
+        if count > 1 and name in single:
+            raise RequestValidationError([{"loc": ("query", name), "msg": "is given more than once"}])
 
 
 async def _streamed(answering: Answering, question: FactsQuestion) -> Response:
@@ -187,6 +206,7 @@ def _batch_endpoint(answering: Answering) -> Callable[..., Awaitable[Response]]:
 
 def _document_endpoint(answering: Answering) -> Callable[..., Awaitable[Response]]:
     async def answer(request: Request, document_id: str, place: Annotated[DocumentPlace, Query()]) -> Response:
+        _refuse_repeated(request, DOCUMENT)
         try:
             question = DOCUMENT.parameters.model_validate({"document_id": document_id, **place.model_dump()})
         except ValidationError as error:

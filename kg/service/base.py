@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, cast
 
+import kg.service.operations as asked
 from kg.errors import KgError
 from kg.llm.embeddings import OfflineEncoder
 from kg.query.ask.answer import ask
 from kg.query.browse.diff import diff
 from kg.query.browse.facts import FactFilter, FactOrder, find_facts
+from kg.query.browse.frames import COLUMNS, STEPS, pandas_frame, theme_rows
 from kg.query.browse.neighbours import NeighbourFilter, neighbours
 from kg.query.browse.pages import DocumentPart, part_of
+from kg.query.browse.profile import profile
+from kg.query.browse.search import EntityMatch, NameIndex, PerView, search
+from kg.query.browse.stats import stats
 from kg.query.chain import chain
 from kg.query.filings.documents import FilingIndex, FilingShelf
 from kg.query.filings.outline import OutlineAnswer, stored_outline
@@ -24,19 +30,19 @@ from kg.query.grounding.prose import PROSE_TOKENS, NoModel, prose
 from kg.query.grounding.vectors import VectorSearch, index_beside
 from kg.query.history import HistoryAnswer, history
 from kg.query.impact import causes, impact
-from kg.query.profile import profile
 from kg.query.relate import relate
-from kg.query.resolve import resolve_name
+from kg.query.resolve import resolve, resolve_name
 from kg.query.session import ANSWERED, QuerySession
-from kg.query.stats import stats
 from kg.query.themes.listing import theme, themes
-from kg.service.search import EntityMatch, NameIndex, PerView, search
+from kg.service.parameters import SureQuestion, WrongParameter, check, checked
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import date, datetime
     from pathlib import Path
+
+    import pandas as pd
 
     from kg.llm.embeddings import Encoder
     from kg.llm.port import Model
@@ -53,20 +59,29 @@ if TYPE_CHECKING:
     )
     from kg.query.browse.diff import DiffAnswer
     from kg.query.browse.facts import FactsAnswer
-    from kg.query.browse.neighbours import NeighboursAnswer
+    from kg.query.browse.neighbours import NeighboursAnswer, Side
+    from kg.query.browse.stats import BaseStats
     from kg.query.grounding.context import ContextAnswer
     from kg.query.grounding.dual_level import Mode
     from kg.query.grounding.prose import ProseAnswer
     from kg.query.resolve import ResolveAnswer
-    from kg.query.stats import BaseStats
     from kg.store.port import Store
 
 
-class ViewClocks(TypedDict, total=False):
-    """What a question may see: published by the end of `as_of`, read by the instant `known_at` (with a time zone)."""
+_FRAMED = ("chain", "impact", "causes", "profile")  # questions that `frame` answers
+_PAGE = 1000
+Direction = Literal["up", "down", 1, -1]
+_SIGNS: Mapping[Direction, int] = {"up": 1, "down": -1}
 
-    as_of: date | None
-    known_at: datetime | None
+
+class ViewClocks(TypedDict, total=False):
+    """What a question may see: published by the end of `as_of`, read by the instant `known_at` (with a time zone).
+
+    A day is a date or ISO text; of an instant (`pandas.Timestamp`) it is the day in the market.
+    """
+
+    as_of: date | str | None
+    known_at: datetime | str | None
 
 
 class ViewOptions(ViewClocks, total=False):
@@ -113,6 +128,7 @@ class KnowledgeBase:
         self._tables = PageTables()
 
     @contextmanager
+    @checked(SureQuestion)
     def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
         threshold = options.get("min_confidence")
@@ -121,7 +137,8 @@ class KnowledgeBase:
         weak = self.weak if weak is None else weak
         revision = self.store.revision()
         try:
-            with self.store.reader(as_of=options.get("as_of"), known_at=options.get("known_at")) as view:
+            clocks: Any = {name: options.get(name) for name in ViewClocks.__annotations__}  # read by `checked`
+            with self.store.reader(**clocks) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
                 shelf = FilingShelf(self._tables, lambda session: self._filings.of(session, revision))
                 yield QuerySession(
@@ -137,6 +154,45 @@ class KnowledgeBase:
         with self.session(**options) as session:
             yield PinnedBase(self, session)
 
+    def asof(self, day: date | str, *, known_at: datetime | str | None = None) -> DatedBase:
+        """Return the base as it could be known on a day, for a back-test: no question on it sees what came later."""
+        clocks: Any = check(SureQuestion, {"as_of": day, "known_at": known_at})
+        return DatedBase(self, clocks)
+
+    def frame(self, of: str, name: str, **options: Unpack[ViewOptions]) -> pd.DataFrame:
+        """Return a step of the graph, or the answer to a question on a name, as a data frame; docs/service.md.
+
+        Before the first document there is nothing of that name yet: the frame is empty.
+
+        Args:
+            of: a step (suppliers, makers …: kg/query/browse/frames.py), or chain, impact, causes or profile.
+            name: the name, alias or code it is about.
+            options: the view, as for every question.
+
+        Raises:
+            UnknownName: when no entity has this name.
+            WrongParameter: when there is no such frame.
+            KgError: when pandas is not installed.
+        """
+        if of not in STEPS and of not in _FRAMED:
+            raise WrongParameter("of", f"no such frame; there are {', '.join((*STEPS, *_FRAMED))}")
+        with self.pinned(**options) as base:
+            if not any(True for _ in base.pin.view.documents()):
+                rows: list[dict[str, object]] = []
+            elif of in _FRAMED:
+                return getattr(base, of)(name).to_pandas()
+            else:
+                rows = base.step(name, *STEPS[of])
+        return pandas_frame(COLUMNS["edges"], rows)
+
+    def themes_frame(self, *, level: int = 0, **options: Unpack[ViewClocks]) -> pd.DataFrame:
+        """Return the themes of the last weekly run with their members as a data frame; without a run it is empty."""
+        with self.pinned(**options) as base:
+            run = base.pin.view.run()
+            rows = theme_rows(base.pin, run.as_of, base.themes(level=level)) if run else []
+        return pandas_frame(COLUMNS["themes"], rows)
+
+    @checked(asked.ChainQuestion)
     def chain(self, topic: str, *, depth: int = 2, **options: Unpack[ViewOptions]) -> ChainAnswer:
         """Return the upstream, midstream and downstream of a product or industry, with companies.
 
@@ -146,24 +202,27 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return chain(session, topic, depth=depth)
 
-    def impact(self, factor: str, direction: int = 1, **options: Unpack[ViewOptions]) -> ImpactAnswer:
-        """Return what a factor's rise (direction 1) or fall (-1) leads to, as signed paths.
+    @checked(asked.ImpactQuestion)
+    def impact(self, factor: str, *, direction: Direction = "up", **options: Unpack[ViewOptions]) -> ImpactAnswer:
+        """Return what a factor's rise (direction up or 1) or fall (down or -1) leads to, as signed paths.
 
         Raises:
             UnknownName: when no entity has this name.
         """
         with self.session(**options) as session:
-            return impact(session, factor, direction)
+            return impact(session, factor, _SIGNS[direction])
 
-    def causes(self, effect: str, direction: int = 1, **options: Unpack[ViewOptions]) -> ImpactAnswer:
-        """Return what makes an effect rise (direction 1) or fall (-1), as signed paths.
+    @checked(asked.CausesQuestion)
+    def causes(self, effect: str, *, direction: Direction = "up", **options: Unpack[ViewOptions]) -> ImpactAnswer:
+        """Return what makes an effect rise (direction up or 1) or fall (down or -1), as signed paths.
 
         Raises:
             UnknownName: when no entity has this name.
         """
         with self.session(**options) as session:
-            return causes(session, effect, direction)
+            return causes(session, effect, _SIGNS[direction])
 
+    @checked(asked.RelateQuestion)
     def relate(self, first: str, second: str, **options: Unpack[ViewOptions]) -> RelateAnswer:
         """Return the most credible paths between two entities.
 
@@ -173,6 +232,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return relate(session, first, second)
 
+    @checked(asked.ProfileQuestion)
     def profile(self, name: str, **options: Unpack[ViewOptions]) -> ProfileAnswer:
         """Return the names, codes and facts of an entity.
 
@@ -182,6 +242,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return profile(session, name)
 
+    @checked(asked.HistoryQuestion)
     def history(self, factor: str, subject: str, **options: Unpack[ViewOptions]) -> HistoryAnswer:
         """Return what sources said of a factor's effect on a subject, by episode, oldest first.
 
@@ -191,7 +252,8 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return HistoryAnswer(*history(session, factor, subject))
 
-    def diff(self, since: date, *, name: str = "", limit: int = 50, **options: Unpack[ViewOptions]) -> DiffAnswer:
+    @checked(asked.DiffQuestion)
+    def diff(self, since: date | str, *, name: str = "", limit: int = 50, **options: Unpack[ViewOptions]) -> DiffAnswer:
         """Return the links that appeared, vanished, changed sign or were contradicted after a day.
 
         `name` limits them to an entity and what is about it; `as_of` ends the time that is compared.
@@ -200,8 +262,9 @@ class KnowledgeBase:
             UnknownName: when no entity has this name.
         """
         with self.session(**options) as session:
-            return diff(session, since, name=name, limit=limit)
+            return diff(session, cast("date", since), name=name, limit=limit)
 
+    @checked(asked.NeighboursQuestion)
     def neighbours(
         self, name: str, wanted: NeighbourFilter | None = None, **options: Unpack[ViewOptions]
     ) -> NeighboursAnswer:
@@ -214,33 +277,49 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return neighbours(session, name, wanted)
 
+    @checked(asked.FactsQuestion)
     def facts(
-        self, wanted: FactFilter | None = None, *, after: str = "", limit: int = 50, **options: Unpack[ViewOptions]
+        self,
+        wanted: FactFilter | None = None,
+        *,
+        published_from: date | str | None = None,
+        published_to: date | str | None = None,
+        after: str = "",
+        limit: int = 50,
+        **options: Unpack[ViewOptions],
     ) -> FactsAnswer:
         """Return a page of the facts that hold, in id order; `after` is the `next` of the page before.
+
+        `published_from` and `published_to` are the first and last day on which a document states the fact.
 
         Raises:
             UnknownName: when no entity has the name of the filter.
             UnknownRelation: when a relation is not in the vocabulary.
             TooManyDetails: for superseded facts without a name.
         """
-        revision = self.store.revision()
+        wanted = wanted or FactFilter()
+        if published_from or published_to:
+            wanted = replace(wanted, published=(published_from, published_to))  # type: ignore[arg-type] # read as days
+        state = self.store.state()
         with self.session(**options) as session:
-            order = lambda: self._orders.of(session, revision)  # noqa: E731 -- built only if the filter needs it
-            return find_facts(session, wanted or FactFilter(), order, after=after, limit=limit)
+            order = lambda: self._orders.of(session, state)  # noqa: E731 -- built only if the filter needs it
+            return find_facts(session, wanted, order, after=after, limit=limit)
 
+    @checked(asked.StatsQuestion)
     def stats(self, **options: Unpack[ViewOptions]) -> BaseStats:
         """Return what the base holds: documents, days, publishers, facts by relation, main names."""
-        revision = self.store.revision()
+        state = self.store.state()
         with self.session(**options) as session:
             usual = session.min_confidence == self.min_confidence
-            return self._stats.of(session, revision) if usual else stats(session)
+            return self._stats.of(session, state) if usual else stats(session)
 
+    @checked(asked.ResolveQuestion)
     def resolve(self, name: str, **options: Unpack[ViewClocks]) -> ResolveAnswer:
         """Return the entities that a name, alias, code or id may mean, with the reason, most connected first."""
         with self.session(**options) as session:
             return resolve_name(session, name)
 
+    @checked(asked.ThemesQuestion)
     def themes(self, *, level: int = 0, **options: Unpack[ViewClocks]) -> tuple[Community, ...]:
         """Return the themes of the last weekly run; level 0 is the coarsest.
 
@@ -250,6 +329,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return themes(session.view, level=level)
 
+    @checked(asked.ThemeQuestion)
     def theme(self, theme_id: str, **options: Unpack[ViewOptions]) -> ThemeAnswer:
         """Return a theme with its summary, biography and graph.
 
@@ -260,6 +340,7 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return theme(session, theme_id)
 
+    @checked(asked.PassagesQuestion)
     def passages(
         self, query: str, *, limit: int = 10, mode: Mode = "words", **options: Unpack[ViewClocks]
     ) -> list[Passage]:
@@ -272,11 +353,13 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return dual_level(session, query, mode=mode, limit=limit)
 
+    @checked(asked.FilingPagesQuestion)
     def filing_pages(self, question: str, *, limit: int = 5, **options: Unpack[ViewClocks]) -> FilingPagesAnswer:
         """Return the pages of annual, quarterly and other filings that answer a question, best first."""
         with self.session(**options) as session:
             return filing_pages(session, question, limit=limit)
 
+    @checked(asked.FilingOutlineQuestion)
     def filing_outline(self, document_id: str, **options: Unpack[ViewClocks]) -> OutlineAnswer:
         """Return the sections of a document with their pages.
 
@@ -286,16 +369,19 @@ class KnowledgeBase:
         with self.session(**options) as session:
             return stored_outline(session.view, document_id)
 
+    @checked(asked.AskQuestion)
     def ask(self, question: str, **options: Unpack[ViewOptions]) -> AskAnswer:
         """Answer a question in words; an unanswerable one has the status `not_found`."""
         with self.session(**options) as session:
             return ask(session, question)
 
+    @checked(asked.ContextQuestion)
     def context(self, question: str, *, budget_tokens: int = 2000, **options: Unpack[ViewOptions]) -> ContextAnswer:
         """Return what an answering model needs of a question, within a budget of tokens (an upper estimate)."""
         with self.session(**options) as session:
             return context(session, question, budget_tokens=budget_tokens)
 
+    @checked(asked.ProseQuestion)
     def prose(self, question: str, *, budget_tokens: int = PROSE_TOKENS, **options: Unpack[ViewOptions]) -> ProseAnswer:
         """Return an answer in prose by the model; sentences that their citations do not support are dropped, visibly.
 
@@ -305,19 +391,21 @@ class KnowledgeBase:
         """
         if self.model is None:
             raise NoModel
-        revision = self.store.revision()
+        state = self.store.state()
         with self.session(**options) as session:
             answer = ask(session, question)
             found = context(session, question, budget_tokens=budget_tokens, answer=answer)
-            names = self._names.of(session, revision)
+            names = self._names.of(session, state)
         return prose(found, self.model, names, answer=answer, lang=self.lang)
 
+    @checked(asked.EntitiesQuestion)
     def entities(self, q: str, *, limit: int = 10, **options: Unpack[ViewClocks]) -> list[EntityMatch]:
         """Return the entities that a name, a part of one, a code or pinyin initials may mean, best first."""
-        revision = self.store.revision()
+        state = self.store.state()
         with self.session(**options) as session:
-            return search(session, self._indexes.of(session, revision), q, limit=limit)
+            return search(session, self._indexes.of(session, state), q, limit=limit)
 
+    @checked(asked.DocumentQuestion)
     def document(
         self,
         document_id: str,
@@ -355,14 +443,8 @@ class PinnedBase(KnowledgeBase):
     """The knowledge base of one session, which its questions give no options; one thread only."""
 
     def __init__(self, kb: KnowledgeBase, pin: QuerySession) -> None:
-        super().__init__(
-            kb.store,
-            lang=kb.lang,
-            min_confidence=pin.min_confidence,
-            model=kb.model,
-            vectors=kb.vectors,
-            weak=pin.weak,
-        )
+        super().__init__(kb.store, lang=kb.lang, min_confidence=pin.min_confidence, model=kb.model, vectors=kb.vectors)
+        self.weak = pin.weak
         self.pin = pin
 
     @contextmanager
@@ -375,6 +457,44 @@ class PinnedBase(KnowledgeBase):
         if options:
             raise ValueError("the view of a pinned base is that of its session")
         yield self.pin
+
+    def step(self, name: str, relation: str, side: Side) -> list[dict[str, object]]:
+        """Return the facts of one relation that leave an entity (`out`) or lead to it (`in`), as rows of a frame."""
+        entity, after, rows = resolve(self.pin, name).id, "", list[dict[str, object]]()
+        ends = {"in": ("target",), "out": ("source",), "both": ("source", "target")}[side]
+        while True:
+            page = self.facts(FactFilter(entity, (relation,)), after=after, limit=_PAGE)
+            rows += [row for row in page.elements().edges if entity in map(row.get, ends)]
+            if not (after := page.next):
+                return rows
+
+
+class DatedBase(KnowledgeBase):
+    """A knowledge base seen as of a day; its questions may look further back, never further ahead."""
+
+    def __init__(self, kb: KnowledgeBase, clocks: ViewClocks) -> None:
+        super().__init__(kb.store, lang=kb.lang, min_confidence=kb.min_confidence, model=kb.model, vectors=kb.vectors)
+        self.weak = kb.weak
+        self._clocks = clocks
+
+    @contextmanager
+    @checked(SureQuestion)
+    def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
+        """Open a session on one state of the store, as of the day of the base or an earlier one.
+
+        Raises:
+            WrongParameter: when a later view is wanted.
+        """
+        for name, own in self._clocks.items():
+            asked_for = options.get(name)
+            if asked_for is not None and own is not None and asked_for > own:  # type: ignore[operator] # checked above
+                raise WrongParameter(name, "is later than the day of this base")
+        given: Any = {name: value for name, value in options.items() if value is not None}
+        with super().session(**{**self._clocks, **given}) as session:
+            yield session
+
+    def close(self) -> None:
+        """Leave the store open: it belongs to the base that this one was made from."""
 
 
 def open_kb(

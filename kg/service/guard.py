@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("liantu.requests")
 _OPEN = frozenset({"/health", "/ready"})
 _LONGEST_URL = 12_288  # bytes of path and query; a question of 1,000 Chinese characters has 9,000
+_ADMITTED = "liantu_admitted"
 BATCH = "/v1/batch"
 _LONGEST_BODY = 65_536  # bytes; only one path takes a body
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -47,9 +49,16 @@ class Guard:
     """ASGI middleware. Without keys only this machine is answered, under its own name (against DNS rebinding)."""
 
     def __init__(
-        self, app: ASGIApp, *, keys: KeyRing, metrics: ServiceMetrics | None = None, posted: str = BATCH
+        self,
+        app: ASGIApp,
+        *,
+        keys: KeyRing,
+        metrics: ServiceMetrics | None = None,
+        posted: str = BATCH,
+        most_open: int = 0,
     ) -> None:
         self._app, self._keys, self._metrics, self._posted = app, keys, metrics, posted
+        self._open, self._most_open, self._turn = 0, most_open, asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or refuse one request."""
@@ -75,8 +84,11 @@ class Guard:
 
         try:
             refused = self._refusal(scope, headers, key)
+            if refused is None and scope["path"] not in _OPEN and self._most_open:
+                refused = await self._admission(scope)
             await (refused or self._app)(scope, receive, sent)
         finally:
+            self._open -= scope["state"].pop(_ADMITTED, 0)
             seconds = perf_counter() - begun
             status = status or HTTPStatus.INTERNAL_SERVER_ERROR.value
             if self._metrics:
@@ -85,11 +97,25 @@ class Guard:
                 "request": request_id,
                 "key": key.name[:64] if key else "",
                 "method": scope["method"][:16],
-                "path": scope["path"][:200],
+                "path": str(getattr(scope.get("route"), "path", "")) or "other",  # a stranger's path may hold a key
                 "status": status,
                 "ms": round(seconds * 1000, 1),
             }
             LOG.info(json.dumps(entry))
+
+    async def _admission(self, scope: Scope) -> Response | None:
+        """Refuse a request when all places are taken; otherwise let one in at a time.
+
+        Many requests that come at once are all counted before the first of them is read, so that a refusal, or
+        `/health`, waits for none of them.
+        """
+        if self._open >= self._most_open:
+            return problem(HTTPStatus.SERVICE_UNAVAILABLE)
+        self._open += 1
+        scope["state"][_ADMITTED] = 1
+        async with self._turn:
+            await asyncio.sleep(0)
+        return None
 
     def _key(self, headers: Headers) -> ClientKey | None:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from kg.model import Community, Kind, Modality
+from kg.model import Community
 from kg.period import Period
 from kg.query.answers import (
     AskAnswer,
@@ -32,6 +23,8 @@ from kg.query.browse.diff import DiffAnswer
 from kg.query.browse.facts import FactFilter, FactsAnswer
 from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
 from kg.query.browse.pages import DocumentPart
+from kg.query.browse.search import EntityMatch
+from kg.query.browse.stats import BaseStats
 from kg.query.filings.outline import OutlineAnswer
 from kg.query.filings.pages import FilingPagesAnswer
 from kg.query.grounding.context import ContextAnswer
@@ -40,9 +33,24 @@ from kg.query.grounding.prose import PROSE_TOKENS, ProseAnswer
 from kg.query.history import HistoryAnswer
 from kg.query.plain import Answer, plain
 from kg.query.resolve import ResolveAnswer
-from kg.query.stats import BaseStats
-from kg.relations import vocabulary
-from kg.service.search import EntityMatch
+from kg.service.parameters import (
+    LONGEST_NAME,
+    DatedQuestion,
+    Day,
+    Direction,
+    FactIds,
+    Identifier,
+    Kinds,
+    Modalities,
+    Name,
+    Relations,
+    SureQuestion,
+    Text,
+    Theme,
+    Words,
+    name_field,
+    read_day,
+)
 
 if TYPE_CHECKING:
     from typing import Self
@@ -51,88 +59,6 @@ if TYPE_CHECKING:
     from kg.service.base import KnowledgeBase
 
 BOTH = " · "  # between the Chinese and the English text of a description
-_DIRECTIONS = {"up": 1, "down": -1}
-_LONGEST_NAME, _LONGEST_QUESTION = 200, 1000
-
-
-def _day(value: object) -> object:
-    """Read an ISO day; pydantic alone would take a number for a Unix time."""
-    return date.fromisoformat(value) if isinstance(value, str) else value
-
-
-def _instant(value: object) -> object:
-    """Read an ISO instant; pydantic alone would take a number for a Unix time."""
-    return datetime.fromisoformat(value) if isinstance(value, str) else value
-
-
-def _name(description: str, *examples: str) -> Any:
-    return Field(min_length=1, max_length=_LONGEST_NAME, description=description, examples=list(examples))
-
-
-_Text = StringConstraints(strip_whitespace=True)
-Name = Annotated[str, _Text, _name("名称、简称或证券代码 · a name, alias or securities code", "光伏", "600438.SH")]
-Theme = Annotated[str, _Text, _name("主题编号或其开头 · the id of a theme, or its beginning")]
-Identifier = Annotated[str, _Text, _name("文档编号 · the id of a document")]
-Words = Annotated[
-    str,
-    _Text,
-    Field(
-        min_length=1,
-        max_length=_LONGEST_QUESTION,
-        description="问题或关键词 · a question or keywords",
-        examples=["光伏产业链上下游有哪些公司？"],
-    ),
-]
-Direction = Annotated[Literal["up", "down"], Field(description="上升或下降 · rise or fall")]
-Day = Annotated[
-    date | None,
-    BeforeValidator(_day),
-    Field(description="只看这一天（含）以前发表的内容 · hides what was published later", examples=["2025-06-30"]),
-]
-Instant = Annotated[
-    AwareDatetime | None,
-    BeforeValidator(_instant),
-    Field(
-        description="只看这一时刻（含时区）以前读入的内容 · hides what was read later; with a time zone",
-        examples=["2025-06-30T18:00:00+08:00"],
-    ),
-]
-Relation = Annotated[
-    str, StringConstraints(max_length=100), Field(json_schema_extra={"enum": [*vocabulary().relations]})
-]
-Relations = Annotated[
-    list[Relation],
-    Field(max_length=100, description="只要这些关系 · only these relations", examples=[["supplies", "uses"]]),
-]
-Modalities = Annotated[list[Modality], Field(max_length=10, description="只要这些语气 · only these modalities")]
-Kinds = Annotated[list[Kind], Field(max_length=20, description="另一端的类别 · kind of the other end")]
-FactIds = list[Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST_NAME)]]
-Confidence = Annotated[
-    float | None,
-    Field(ge=0, le=1, allow_inf_nan=False, description="只用把握不低于此值的事实 · least confidence of facts used"),
-]
-
-
-class DatedQuestion(BaseModel):
-    """What every question takes; unknown parameters are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    as_of: Day = None
-    known_at: Instant = None
-
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the method of `KnowledgeBase`."""
-        return self.model_dump()
-
-
-class SureQuestion(DatedQuestion):
-    """A question that facts support."""
-
-    min_confidence: Confidence = None
-    weak: Annotated[
-        bool | None, Field(description="也列出把握较弱的事实，有标记 · also facts that are weak, marked as such")
-    ] = None
 
 
 class ChainQuestion(SureQuestion):
@@ -146,10 +72,6 @@ class DirectedQuestion(SureQuestion):
     """A question on a rise or a fall."""
 
     direction: Direction = "up"
-
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the method of `KnowledgeBase`."""
-        return {**super().arguments(), "direction": _DIRECTIONS[self.direction]}
 
 
 class ImpactQuestion(DirectedQuestion):
@@ -175,9 +97,11 @@ class DiffQuestion(SureQuestion):
     """Parameters of `diff`."""
 
     since: Annotated[
-        date, BeforeValidator(_day), Field(description="与这一天相比 · compares with this day", examples=["2025-01-01"])
+        date,
+        BeforeValidator(read_day),
+        Field(description="与这一天相比 · compares with this day", examples=["2025-01-01"]),
     ]
-    name: Annotated[str, _Text, Field(max_length=_LONGEST_NAME, description="只看一个实体 · only one entity")] = ""
+    name: Annotated[str, Text, Field(max_length=LONGEST_NAME, description="只看一个实体 · only one entity")] = ""
     limit: Annotated[int, Field(ge=1, le=500, description="最多几处变化 · most changes")] = 50
 
 
@@ -185,11 +109,11 @@ class NeighboursQuestion(SureQuestion):
     """Parameters of `neighbours`."""
 
     name: Name
-    relation: Relations = []
+    relation: Relations = Field(default=[])
     direction: Annotated[
         Literal["out", "in", "both"], Field(description="该实体为主语、宾语或两者 · as subject, as object or both")
     ] = "both"
-    modality: Modalities = []
+    modality: Modalities = Field(default=[])
     limit: Annotated[int, Field(ge=1, le=300, description="最多几个相邻实体 · most neighbours")] = 30
 
     def arguments(self) -> dict[str, Any]:
@@ -203,23 +127,27 @@ class NeighboursQuestion(SureQuestion):
 class FactsQuestion(SureQuestion):
     """Parameters of `facts`."""
 
-    name: Annotated[str, _Text, Field(max_length=_LONGEST_NAME, description="一端的实体 · an entity at an end")] = ""
-    relation: Relations = []
-    kind: Kinds = []
+    name: Annotated[str, Text, Field(max_length=LONGEST_NAME, description="一端的实体 · an entity at an end")] = ""
+    relation: Relations = Field(default=[])
+    kind: Kinds = Field(default=[])
     valid_from: Annotated[Day, Field(description="有效期在这一天或以后 · valid on this day or later")] = None
     valid_to: Annotated[Day, Field(description="有效期在这一天或以前 · valid on this day or earlier")] = None
-    publisher: Annotated[str, _Text, Field(max_length=_LONGEST_NAME, description="发布者 · publisher")] = ""
-    id: Annotated[FactIds, Field(max_length=100, description="事实编号 · ids of facts")] = []
+    publisher: Annotated[str, Text, Field(max_length=LONGEST_NAME, description="发布者 · publisher")] = ""
+    published_from: Annotated[Day, Field(description="在这一天或以后发表 · published on this day or later")] = None
+    published_to: Annotated[Day, Field(description="在这一天或以前发表 · published on this day or earlier")] = None
+    id: Annotated[FactIds, Field(max_length=100, description="事实编号 · ids of facts")] = Field(default=[])
     superseded: Annotated[bool, Field(description="与 name 同用：含已被取代的 · with name: also superseded facts")] = (
         False
     )
-    after: Annotated[str, Field(max_length=_LONGEST_NAME, description="上一页的 next · `next` of the page before")] = ""
+    after: Annotated[str, Field(max_length=LONGEST_NAME, description="上一页的 next · `next` of the page before")] = ""
     limit: Annotated[int, Field(ge=1, le=1000, description="一页几条 · facts of a page")] = 50
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.valid_from and self.valid_to and self.valid_from > self.valid_to:
             raise ValueError("valid_from is after valid_to")
+        if self.published_from and self.published_to and self.published_from > self.published_to:
+            raise ValueError("published_from is after published_to")
         return self
 
     def arguments(self) -> dict[str, Any]:
@@ -231,6 +159,7 @@ class FactsQuestion(SureQuestion):
             kinds=tuple(kind.value for kind in self.kind),
             during=Period(self.valid_from, end) if self.valid_from or end else None,
             publisher=self.publisher,
+            published=(self.published_from, self.published_to) if self.published_from or self.published_to else None,
             ids=tuple(self.id),
             superseded=self.superseded,
         )
@@ -326,7 +255,7 @@ class ProseQuestion(SureQuestion):
 class EntitiesQuestion(DatedQuestion):
     """Parameters of `entities`."""
 
-    q: Annotated[str, _Text, _name("名称、代码或拼音首字母 · a name, code or pinyin initials", "twgf")]
+    q: Annotated[str, Text, name_field("名称、代码或拼音首字母 · a name, code or pinyin initials", "twgf")]
     limit: Annotated[int, Field(ge=1, le=100, description="最多几个 · most entities")] = 10
 
 
@@ -335,7 +264,9 @@ class DocumentPlace(DatedQuestion):
 
     page: Annotated[int | None, Field(ge=1, le=1_000_000, description="第几页，从 1 起 · page, from 1")] = None
     start: Annotated[int, Field(ge=0, le=100_000_000, description="从第几个字符起 · first character")] = 0
-    fact: Annotated[FactIds, Field(max_length=50, description="标出这些事实的原句 · highlights their sentences")] = []
+    fact: Annotated[FactIds, Field(max_length=50, description="标出这些事实的原句 · highlights their sentences")] = (
+        Field(default=[])
+    )
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of the method of `KnowledgeBase`."""

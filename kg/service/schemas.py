@@ -8,15 +8,19 @@ from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from fastapi.openapi.utils import get_openapi
 
+from kg import model, period
 from kg.period import Period, Precision
+from kg.query import answers
 from kg.query.answers import AskAnswer
+from kg.query.browse import diff, facts, neighbours, pages
+from kg.query.grounding import context, prose
+from kg.query.themes import biography
 from kg.service.operations import BOTH, in_language
 
 if TYPE_CHECKING:
@@ -26,19 +30,8 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
 
-_HOMES = (
-    "kg.model",
-    "kg.period",
-    "kg.query.answers",
-    "kg.query.browse.diff",
-    "kg.query.browse.facts",
-    "kg.query.browse.neighbours",
-    "kg.query.browse.pages",
-    "kg.query.grounding.context",
-    "kg.query.grounding.prose",
-    "kg.query.themes.biography",
-)
-"""Modules whose records stand in answers: annotations name them without importing them."""
+_HOMES = (model, period, answers, diff, facts, neighbours, pages, context, prose, biography)
+"""Modules whose records are in answers: annotations name them without importing them."""
 
 _SIMPLE: Mapping[object, Mapping[str, Any]] = {
     str: {"type": "string"},
@@ -126,7 +119,7 @@ class AnswerSchemas:
         }
 
     def _ask(self) -> dict[str, Any]:
-        text = files("kg").joinpath("query", "ask", "schema.json").read_text(encoding="utf-8")
+        text = files(__package__).joinpath("../query/ask/schema.json").read_text(encoding="utf-8")
         schema: dict[str, Any] = json.loads(text.replace("#/$defs/", "#/components/schemas/Ask_"))
         self.components |= {f"Ask_{name}": each for name, each in schema.pop("$defs").items()}
         del schema["$schema"]
@@ -155,22 +148,19 @@ def described(app: FastAPI, schemas: AnswerSchemas) -> Callable[[Lang], dict[str
 @cache
 def examples() -> dict[str, Any]:
     """Return a question and its shortened answer for each method, made from tests/kg/query/world.py."""
-    found: dict[str, Any] = json.loads(files("kg").joinpath("service", "examples.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(files(__package__).joinpath("examples.json").read_text(encoding="utf-8"))
     return found
 
 
 @cache
 def _records() -> dict[str, Any]:
-    names = {
-        name: each for home in _HOMES for name, each in vars(import_module(home)).items() if isinstance(each, type)
-    }
-    aliases = {alias: vars(import_module(home))[alias] for home, alias in (
-        ("kg.query.browse.neighbours", "Side"), ("kg.query.browse.diff", "ChangeOfLink"))}  # fmt: skip
+    names = {name: each for home in _HOMES for name, each in vars(home).items() if isinstance(each, type)}
+    aliases = {"Side": neighbours.Side, "ChangeOfLink": diff.ChangeOfLink}
     return {**names, **aliases, "date": date, "datetime": datetime, "Mapping": Mapping}
 
 
 @cache
 def _in_chinese() -> dict[str, str]:
-    text = files("kg").joinpath("service", "records.zh.json").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("records.zh.json").read_text(encoding="utf-8")
     found: dict[str, str] = json.loads(text)
     return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
 import anyio
@@ -13,11 +15,16 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
     CallToolRequestParams,
     CallToolResult,
+    ErrorData,
+    JSONRPCError,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
@@ -36,10 +43,13 @@ from pydantic import ValidationError
 from kg.errors import KgError, QuestionError
 from kg.llm.port import ModelError
 from kg.query.themes.listing import themes
-from kg.service.guard import Guard
+from kg.service.guard import LOG, Guard
 from kg.service.operations import METHODS, in_language
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
     from starlette.types import ASGIApp
 
     from kg.messages.words import Lang
@@ -55,20 +65,22 @@ _INSTRUCTIONS = (
 )
 
 
+_Result = TypeVar("_Result")
 _SCHEME = "liantu://"
 MCP_PATH = "/mcp"
 _CONCURRENCY = 4
 _LISTED = 100  # resources of a page
 _LONGEST_TEXT = 200_000  # characters of a document
+_BROKEN = "the fault is in the service; its log has it"
 _UNREADABLE = "the knowledge base cannot be read now; check it with `liantu check`"
 
 
 def create_tools(kb: KnowledgeBase) -> Server[Any]:
     """Return an MCP server with one read-only tool for each question."""
+    pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="liantu-mcp")
 
-    @cache
-    def limiter() -> anyio.CapacityLimiter:  # made when the event loop runs
-        return anyio.CapacityLimiter(_CONCURRENCY)
+    async def run(work: Callable[..., _Result], *arguments: Any) -> _Result:
+        return await asyncio.wrap_future(pool.submit(work, *arguments))
 
     async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_tool(operation, kb.lang) for operation in METHODS.values()])
@@ -77,17 +89,22 @@ def create_tools(kb: KnowledgeBase) -> Server[Any]:
         operation = METHODS.get(call.name)
         if operation is None:
             return _failed(f"no tool {call.name[:100]!r}; there are {', '.join(METHODS)}")
-        return await anyio.to_thread.run_sync(_answer, kb, operation, call.arguments or {}, limiter=limiter())
+        answered = asyncio.wrap_future(pool.submit(_answer, kb, operation, call.arguments or {}))
+        await asyncio.wait((answered,))
+        if error := answered.exception():  # of this question alone; the log has it
+            LOG.error("tool %s", operation.name, exc_info=error)
+            return _failed(_BROKEN)
+        return answered.result()
 
     async def list_resources(_: Any, page: PaginatedRequestParams | None) -> ListResourcesResult:
-        return await anyio.to_thread.run_sync(_resources, kb, (page and page.cursor) or "", limiter=limiter())
+        return await run(_resources, kb, (page and page.cursor) or "")
 
     async def list_templates(_: Any, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         made = (ResourceTemplate(name=kind, uri_template=f"{_SCHEME}{kind}/{{id}}") for kind in ("documents", "themes"))
         return ListResourceTemplatesResult(resource_templates=list(made))
 
     async def read_resource(_: Any, wanted: ReadResourceRequestParams) -> ReadResourceResult:
-        return await anyio.to_thread.run_sync(_read, kb, str(wanted.uri), limiter=limiter())
+        return await run(_read, kb, str(wanted.uri))
 
     return Server(
         "liantu",
@@ -117,9 +134,52 @@ def serve_stdio(kb: KnowledgeBase) -> None:
     async def serve() -> None:
         server = create_tools(kb)
         async with stdio_server() as (received, sent):
-            await server.run(received, sent, server.create_initialization_options())
+            readable: Any = _ReadableMessages(received, sent)
+            await server.run(readable, sent, server.create_initialization_options())
 
     anyio.run(serve)
+
+
+class _ReadableMessages:
+    """The messages of a stream; what is no message is answered with an error, which the SDK leaves unanswered."""
+
+    def __init__(self, received: Any, sent: Any) -> None:
+        self._received, self._sent = received, sent
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._received, name)
+
+    async def __aenter__(self) -> Self:
+        await self._received.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._received.__aexit__(*error)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        while isinstance(message := await self._received.__anext__(), Exception):
+            await self._sent.send(SessionMessage(_refusal(message)))
+        return message
+
+
+def _refusal(fault: Exception) -> JSONRPCError:
+    """Return the reply to a line that is no message, with the id of the request if it can be read."""
+    line = fault.errors()[0]["input"] if isinstance(fault, ValidationError) else None
+    try:
+        request = json.loads(line) if isinstance(line, str) else line
+    except (ValueError, RecursionError):
+        return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="not JSON"))
+    given = request.get("id") if isinstance(request, dict) else None
+    identity = given if isinstance(given, int) or (isinstance(given, str) and _encodes(given)) else None
+    advice = "not a message of JSON-RPC 2.0 in Unicode text"
+    return JSONRPCError(jsonrpc="2.0", id=identity, error=ErrorData(code=INVALID_REQUEST, message=advice))
+
+
+def _encodes(text: str) -> bool:
+    return text.isprintable()  # a lone surrogate is not
 
 
 def _tool(operation: ServiceMethod, lang: Lang) -> Tool:

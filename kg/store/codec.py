@@ -19,7 +19,6 @@ from kg.model import (
     Alias,
     Block,
     BlockKind,
-    Candidate,
     Chunk,
     ChunkKind,
     Community,
@@ -66,8 +65,7 @@ _BODY = Decoder(
         tuple[tuple[str, str, int, int], ...],
     ]
 )
-_CANDIDATES = tuple[tuple[str, float, tuple[tuple[str, float], ...]], ...]
-_MENTION = Decoder(tuple[int, int, str, Kind, MentionStatus, str, float, _CANDIDATES])
+_MENTION = Decoder(tuple[int, int, str, Kind, MentionStatus, str, float, tuple[object, ...]])
 _COMMUNITIES = tuple[tuple[str, int, str, _Texts, _Summary | None, _Lines], ...]
 _EVENTS = tuple[tuple[LifecycleEvent, str, int, str, int, _Texts, _Texts, _Texts, _Texts], ...]
 _RUN = Decoder(tuple[str, date, dict[str, str], dict[str, float], _COMMUNITIES, _EVENTS])
@@ -237,15 +235,14 @@ def chunk_in(identity: str, document: str, text: str) -> Chunk:
 
 def mention_out(mention: Mention) -> str:
     """Encode a mention."""
-    candidates = [(item.entity, item.score, item.features) for item in mention.candidates]
     place = (mention.start, mention.end, mention.text, mention.kind, mention.status)
-    return dump((*place, mention.entity, mention.score, candidates))
+    return dump((*place, mention.entity, mention.score, ()))  # the last place is kept empty: records have eight
 
 
 def mention_in(text: str) -> Mention:
     """Decode a mention."""
-    start, end, name, kind, status, entity, score, candidates = _MENTION.decode(text)
-    return Mention(start, end, name, kind, status, entity, score, tuple(Candidate(*row) for row in candidates))
+    start, end, name, kind, status, entity, score, _ = _MENTION.decode(text)
+    return Mention(start, end, name, kind, status, entity, score)
 
 
 def run_out(run: Run) -> str:

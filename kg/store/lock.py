@@ -35,9 +35,21 @@ def writing(base: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Unlink while the lock is held: a process that has opened the old file will notice and retry.
-        path.unlink(missing_ok=True)
-        os.close(descriptor)
+        if descriptor in _HELD:  # a forked child does not hold it
+            # Unlink while the lock is held: a process that has opened the old file will notice and retry.
+            _HELD.discard(descriptor)
+            path.unlink(missing_ok=True)
+            os.close(descriptor)
+
+
+def _release_in_child() -> None:
+    """Close the locks of the parent: a forked child would hold them as long as it lives."""
+    while _HELD:
+        os.close(_HELD.pop())
+
+
+_HELD: set[int] = set()
+os.register_at_fork(after_in_child=_release_in_child)
 
 
 def _acquire(path: Path, base: Path) -> int:
@@ -54,6 +66,7 @@ def _acquire(path: Path, base: Path) -> int:
             raise StoreLocked(base, holder) from error
         if _is_file_at(descriptor, path):
             _write_holder(descriptor)
+            _HELD.add(descriptor)
             return descriptor
         os.close(descriptor)
 

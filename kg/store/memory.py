@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -46,6 +47,7 @@ class MemoryStore:
         self._judgements: dict[str, Judgement] = {}
         self._vocabulary = words or vocabulary()
         self._changes = [0]
+        self._identity = token_hex(8)
         self._lock = threading.Lock()
 
     def view(self, *, as_of: date | None = None, known_at: datetime | None = None) -> MemoryView:
@@ -98,6 +100,10 @@ class MemoryStore:
     def revision(self) -> int:
         """Return the number of changes."""
         return self._changes[0]
+
+    def state(self) -> str:
+        """Return a name of this state of this base."""
+        return f"{self._identity}-{self.revision()}"
 
     def stats(self) -> dict[str, int]:
         """Count the stored records."""

@@ -210,6 +210,13 @@ class Store(Protocol):
     def revision(self) -> int:
         """Return a number that every change increments; data compiled from a view is valid until it changes."""
 
+    def state(self) -> str:
+        """Return a name of this state of this base, for keys of caches.
+
+        Another base has other names, also one of the same revision that takes the place of this one, as a restored copy
+        does.
+        """
+
     def stats(self) -> dict[str, int]:
         """Count documents, chunks, mentions, entities, facts, evidence, runs and judgements, whatever their day."""
 

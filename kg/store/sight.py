@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
 DAY_BITS = 21
 DAY_ROOM = 1 << DAY_BITS
@@ -67,17 +67,17 @@ def instant_of(count: int) -> datetime:
 
 
 class ViewCache(Generic[T]):
-    """An LRU cache of results for the last few views; the key contains the store's revision."""
+    """An LRU cache of results for the last few views; the key contains the store's state."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[tuple[Sight, int], T] = OrderedDict()
+        self._entries: OrderedDict[tuple[Sight, Hashable], T] = OrderedDict()
         self._guard = threading.Lock()
 
     def __len__(self) -> int:
         """Return the number of entries."""
         return len(self._entries)
 
-    def get(self, key: tuple[Sight, int], make: Callable[[], T]) -> T:
+    def get(self, key: tuple[Sight, Hashable], make: Callable[[], T]) -> T:
         """Return the cached result for a view of one state, computing it if missing."""
         with self._guard:
             if key in self._entries:

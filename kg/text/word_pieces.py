@@ -46,7 +46,7 @@ class WordPieces:
     @cache
     def shipped() -> WordPieces:
         """Return the pieces that the shipped models use."""
-        return WordPieces(resources.files("kg") / "text" / "data")
+        return WordPieces(resources.files(__package__) / "data")
 
     def cut(self, text: str, longest: int) -> tuple[list[str], list[int]]:
         """Return the first pieces of a text and their numbers, without marks."""

@@ -38,7 +38,7 @@ NAMED = {
 }
 STDLIB_NAMES = {
     "extraction/documents/html.py": "one reader a format, called like the format (DESIGN §2)",
-    "kg/query/profile.py": "one module a question, called like the question (DESIGN §7)",
+    "kg/query/browse/profile.py": "one module a question, called like the question (DESIGN §7)",
 }
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import liantu
+from hatch_build import rewritten
 from tests.architecture.source import PACKAGES, ROOT, project
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def test_top_folders_are_liantu_and_the_metadata(wheel: zipfile.ZipFile):
 def test_every_file_of_the_packages_is_inside(wheel: zipfile.ZipFile):
     files = {f"liantu/{path.relative_to(ROOT).as_posix()}" for package in PACKAGES for path in _shipped(ROOT / package)}
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert inside == {*files, "liantu/__init__.py"}
+    assert inside == {*files, "liantu/__init__.py", "liantu/py.typed"}
     assert inside.issuperset(DATA)
 
 
@@ -64,6 +65,98 @@ def test_no_import_leads_out_of_the_wheel(wheel: zipfile.ZipFile):
     assert leading_out == []
 
 
+@pytest.mark.parametrize(
+    ("source", "becomes"),
+    [
+        ("from kg.model import Fact\n", "from liantu.kg.model import Fact\n"),
+        ("import kg.model as model\n", "import liantu.kg.model as model\n"),
+        ("import os, kg.ids as ids\n", "import os, liantu.kg.ids as ids\n"),
+        (
+            "if x:\n    from  viz import (\n        pages,\n    )\n",
+            "if x:\n    from  liantu.viz import (\n        pages,\n    )\n",
+        ),
+        ("价 = 1; from kg.ids import x  # kg\n", "价 = 1; from liantu.kg.ids import x  # kg\n"),
+        ('"""from kg import x"""\nunit = {"公斤": "kg"}\n', '"""from kg import x"""\nunit = {"公斤": "kg"}\n'),
+        ("from kgx import y\nfrom . import kg\n", "from kgx import y\nfrom . import kg\n"),
+    ],
+)
+def test_imports_are_rewritten_on_the_syntax_tree(source: str, becomes: str):
+    assert rewritten(source, ROOT) == becomes
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import kg.model",
+        "import kg",
+        'resources("viz").joinpath("static")',
+        'from importlib.resources import files as f; f("kg")',
+        'PackageLoader("communities", "prompts")',
+        'HOME = "kg.query.answers"',
+        'entry = "viz.notebook:html_of"',
+        'import_module("extraction")',
+    ],
+)
+def test_what_the_wheel_would_not_have_fails_the_build(source: str):
+    with pytest.raises(ValueError, match=r"^1: "):
+        rewritten(source, ROOT)
+
+
+USER_SCRIPT = """
+from datetime import date
+from liantu import Entity, Fact, FactFilter, Period, UnknownName, open_kb
+
+with open_kb("kb.liantu") as kb:
+    past = kb.asof("2025-06-30")
+    try:
+        chain = past.chain("光伏", depth=2)
+    except UnknownName as error:
+        print(error.near)
+    else:
+        topic: Entity = chain.topic
+        for layer in chain.layers:
+            for stage in layer.stages:
+                print(stage.node.entity.name, [node.entity.codes for node in stage.companies])
+    page = kb.facts(FactFilter(name="300750.SZ"), published_from=date(2025, 1, 1), published_to="2025-06-30")
+    first: Fact = page.facts[0].fact
+    period: Period | None = first.valid
+    kb.impact("硅料价格", direction="down", as_of="2025-06-30")
+    kb.impact("硅料价格", direction=-1)
+    kb.chain("光伏").to_pyvis().write_html("chain.html")
+    past.frame("suppliers", "300750.SZ")
+"""
+MISTAKES = {
+    'kb.chain("光伏", as_off="2025-06-30")': "call-arg",
+    'kb.impact("硅料价格", direction="donw")': "arg-type",
+    'kb.facts(FactFilter(nam="x"))': "call-arg",
+    'kb.chain("光伏").layer': "attr-defined",
+    "kb.facts(limit='5')": "arg-type",
+    "from liantu import Unknown": "attr-defined",
+}
+
+
+def test_a_users_script_is_type_checked(site: Path):
+    """The installed package is typed: a right script passes, and each mistake is found where it is."""
+    script = site.parent / "user.py"
+    wrong = "".join(f"\n{line}  # type: ignore[{code}]" for line, code in MISTAKES.items())
+    opened = '\nfrom liantu import FactFilter, open_kb\nkb = open_kb("kb.liantu")'
+    for text in (USER_SCRIPT, f"{opened}{wrong}\n"):
+        script.write_text(text, encoding="utf-8")
+        command = [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--warn-unused-ignores",
+            "--cache-dir",
+            ".mypy",
+            str(script),
+        ]
+        environment = {**os.environ, "PYTHONPATH": str(site)}
+        done = subprocess.run(command, cwd=script.parent, env=environment, capture_output=True, check=False, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.fixture
 def site(wheel: zipfile.ZipFile, tmp_path: Path) -> Path:
     wheel.extractall(tmp_path / "site")
@@ -78,12 +171,12 @@ def _outside(site: Path, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=site, env=environment, capture_output=True, check=False, encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_wheel_works_without_the_checkout(site: Path):
-    """Commands, worker processes, templates and data files."""
+    """Commands, worker processes, templates and data files; every command that README and docs show."""
     script = ROOT / "tests" / "wheel" / "smoke.py"
-    code = (
-        f"sys.argv = ['smoke.py', {str(REPORT)!r}]; import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
-    )
+    arguments = ["smoke.py", *map(str, (REPORT, ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))))]
+    code = f"sys.argv = {arguments!r}; import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
     done = _outside(site, code)
     assert done.returncode == 0, done.stderr
     assert str(site) in done.stdout

@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import replace
 from datetime import date
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -185,6 +186,19 @@ def test_only_what_changed_is_paid_for(base: Store, tmp_path: Path):
     filled([chain_of(1, "2024-06-02", ["product:链0环0", "product:链0环4"])], base)
     third, server = run_with(base, replies, obedient, day=date(2024, 6, 8))
     assert 1 <= len(server.bodies) == third.written <= 2
+
+
+def test_a_model_that_refuses_connections_ends_the_run_at_once(base: Store, tmp_path: Path):
+    with serving(obedient) as server:
+        url = server.url
+    client = OpenAiModel(Endpoint(url, "小模型"), pause=lambda _: asyncio.sleep(0))
+    began = monotonic()
+    with pytest.raises(ModelError, match="cannot be reached") as refused:
+        run_week(base, DAY, model=Replay(tmp_path / "r.jsonl", client), options=JobOptions(parallel=3))
+    client.close()
+    assert "\n" not in str(refused.value)
+    assert monotonic() - began < 10
+    assert base.view().run() is None
 
 
 def test_a_plan_counts_what_a_run_would_ask_and_changes_nothing(base: Store, tmp_path: Path):

@@ -381,7 +381,7 @@ def test_passages_that_mention_an_entity_most_and_newest_first(store: Store):
     twice = replace(
         often,
         mentions=(*often.mentions, replace(often.mentions[0], start=5, end=8, text="宁德时"),
-                  Mention(9, 10, "宁", Kind.COMPANY, MentionStatus.AMBIGUOUS, CATL)),
+                  Mention(9, 10, "宁", Kind.COMPANY, MentionStatus.UNKNOWN, CATL)),
     )  # fmt: skip
     view = seen(store, twice, reading(2, 1), reading(3, 2), reading(4, 3))
     assert [chunk.document for chunk in view.chunks_mentioning(CATL, 3)] == ["doc:1", "doc:4", "doc:3"]

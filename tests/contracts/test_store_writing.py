@@ -13,7 +13,6 @@ from kg.model import (
     Alias,
     Block,
     BlockKind,
-    Candidate,
     Community,
     Entity,
     Kind,
@@ -56,8 +55,7 @@ def test_everything_of_a_reading_comes_back_as_it_was(store: Store):
         blocks=(Block(0, 5, BlockKind.HEADING, 1), Block(6, 9, BlockKind.TABLE, html="<table>")),
         removed=(Removed(5, 6, "页码"),),
     )
-    candidates = (Candidate(CATL, 0.9, (("exact", 1.0), ("day", 0.5))), Candidate(BYD, 0.1))
-    doubtful = Mention(5, 8, "碳酸锂", Kind.PRODUCT, MentionStatus.AMBIGUOUS, "", 0.4, candidates)
+    doubtful = Mention(5, 8, "碳酸锂", Kind.PRODUCT, MentionStatus.UNKNOWN, "", 0.4)
     entity = Entity(
         CATL,
         Kind.COMPANY,

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from kg.store.port import Store
 
 DOCUMENTS = 80
-# Takes the tables of the eleventh schema back to those of the tenth.
-BEFORE_11 = "ALTER TABLE run DROP COLUMN recorded_at;"
+# Takes the tables of the thirteenth schema back to those of the twelfth, and those of the eleventh to the tenth.
+BEFORE_13 = "ALTER TABLE state DROP COLUMN identity;"
+BEFORE_11 = f"{BEFORE_13} ALTER TABLE run DROP COLUMN recorded_at;"
 # Takes the tables of the ninth schema back to those of the eighth, as far as they differ.
 BEFORE_9 = """
 DROP TABLE fact_end_place;

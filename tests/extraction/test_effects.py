@@ -58,6 +58,12 @@ def test_what_states_no_effect_gives_none(text: str):
     assert not {each for each in effects(text) if "海亮股份" in each}
 
 
+def test_what_a_party_lacks_is_no_party():
+    found = effects("锂价上涨推高电池成本，亿纬锂能等没有锂矿的电池企业受损。")
+    assert "锂价格 up → 亿纬锂能 down" in found
+    assert not {each for each in found if "锂矿" in each}
+
+
 def test_another_cause_takes_over():
     found = effects("铜价上涨推高空调成本，猪价上行利好牧原股份。")
     assert "生猪价格 up → 牧原股份 up" in found

@@ -65,6 +65,9 @@ def test_every_file_of_the_folder_is_known():
     others = {
         "changes",
         "companies",
+        "company_details",
+        "company_frames",
+        "company_slots",
         "cues",
         "effects",
         "event_frames",

@@ -170,3 +170,8 @@ def test_two_quarters_listed_are_paired():
 def test_a_financial_year_of_unknown_end_dates_nothing_behind_it():
     reading = read(report("英伟达2026财年Q1营收441亿美元。净利润188亿美元，同比+26%。"))
     assert not [fact for fact in reading.facts if fact.evidence[0].confidence > 0.4]
+
+
+def test_a_figure_behind_a_semicolon_is_as_sure_as_the_one_before_it():
+    reading = read(report("宁德时代2024年营收3620亿，同比-9.7%；归母净利507亿，同比+15%。"))
+    assert len({fact.evidence[0].confidence for fact in reading.facts if fact.relation == "reports"}) == 1

@@ -47,7 +47,7 @@ def test_a_reading_goes_between_processes():
 
 def test_all_that_a_report_yields():
     relations = {fact.relation for fact in read(report(*REPORT)).facts}
-    assert relations == {"reports", "produces", "supplies", "rates"}
+    assert relations == {"reports", "produces", "supplies", "rates", "affects"}
 
 
 def test_a_reading_holds_together():

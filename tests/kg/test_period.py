@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.period import Period, Precision, day, half, month, months, quarter, since, week, year, years
+from kg.period import Period, Precision, day, half, instant_in, month, months, quarter, since, week, year, years
+from kg.settings import market_day
 
 DAYS = st.dates(date(1950, 1, 1), date(2100, 1, 1))
 PERIODS = st.builds(
@@ -115,3 +116,28 @@ def test_a_shared_day_is_an_overlap(value, one, other):
 def test_what_is_covered_holds_no_day_outside(left, right, value):
     if left.covers(right) and right.contains(value):
         assert left.contains(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-01-04T16:00:00Z",
+        "2026-01-04T16:00Z",
+        "2026-01-04 16:00:00.123 +0000",
+        "2026-01-05T00:00:00+08:00",
+        "20260104160000Z",
+        "20260105000000+08'00'",
+        "Sun, 04 Jan 2026 16:00:00 GMT",
+        "05 Jan 2026 00:00 +0800",
+    ],
+)
+def test_an_instant_is_of_the_day_on_which_the_market_could_know(text: str):
+    instant = instant_in(text)
+    assert instant is not None
+    assert market_day(instant, "Asia/Shanghai") == date(2026, 1, 5)
+    assert market_day(instant, "America/New_York") == date(2026, 1, 4)
+
+
+@pytest.mark.parametrize("text", ["2026-01-04", "2026-01-04 16:00", "2026-13-04T16:00Z", "99 Jan 2026 00:00 GMT", ""])
+def test_what_has_no_time_zone_is_no_instant(text: str):
+    assert instant_in(text) is None

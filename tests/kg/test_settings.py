@@ -89,3 +89,10 @@ def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path):
 )
 def test_a_flag_is_said_in_several_ways(tmp_path: Path, word: str, *, meant: bool):
     assert load({"KG_NER": word}, tmp_path).ner is meant
+
+
+def test_the_market_zone_is_a_time_zone():
+    assert load({"KG_MARKET_ZONE": "America/New_York"}, Path("nowhere")).market_zone == "America/New_York"
+    for wrong in ("Beijing", "../../etc/passwd", "/etc/localtime"):
+        with pytest.raises(SettingsError, match="market_zone"):
+            load({"KG_MARKET_ZONE": wrong}, Path("nowhere"))

@@ -18,11 +18,11 @@ from kg.interop.copying import copy, verify
 from kg.model import Community, Run
 from kg.period import since, year
 from kg.query.ask.answer import ask
+from kg.query.browse.profile import profile
 from kg.query.chain import chain
 from kg.query.history import history
 from kg.query.impact import causes, impact
 from kg.query.passages import passages
-from kg.query.profile import profile
 from kg.query.relate import relate
 from kg.query.resolve import near_names, resolve
 from kg.query.session import QuerySession

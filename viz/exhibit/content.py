@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pypinyin import Style, lazy_pinyin
 
+from kg.query.browse.stats import stats
 from kg.query.session import QuerySession
-from kg.query.stats import stats
 from kg.query.themes.biography import title_of
 from kg.query.themes.listing import standing
 from viz.exhibit.packing import FactHistories, Packing, Part, day_number, is_measured, short_id

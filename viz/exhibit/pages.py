@@ -32,7 +32,7 @@ _FOLDER_POLICY: Final = f"default-src 'none'; script-src 'self' file:; style-src
 
 def asset(name: str) -> str:
     """Return a file of the built bundle."""
-    return resources.files("viz").joinpath(_STATIC, name).read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath("..", _STATIC, name).read_text(encoding="utf-8")
 
 
 def page(meta: dict[str, Any], *, lang: Lang, policy: str = "", scripts: str = "", style: str = "") -> str:

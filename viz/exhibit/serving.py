@@ -25,6 +25,7 @@ from kg.ids import entity_id
 from kg.judgement import Judgement, Verdict
 from kg.service.app import create_app
 from kg.service.problems import problem
+from kg.settings import market_day
 from viz.exhibit.content import ExhibitContent
 from viz.exhibit.pages import LICENCES, SCRIPT, SERVED_POLICY, STYLE, asset, page
 
@@ -47,17 +48,17 @@ class CurrentContent:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb, self._lock = kb, Lock()
-        self._revision = -1
+        self._state = ""
         self._content: ExhibitContent | None = None
 
     def get(self) -> ExhibitContent:
         """Return the content of the base as it is now."""
         with self._lock:
-            revision = self._kb.store.revision()
-            if self._content is None or revision != self._revision:
+            state = self._kb.store.state()
+            if self._content is None or state != self._state:
                 view = self._kb.store.view()
                 self._content = ExhibitContent(self._kb.store, view, min_confidence=self._kb.min_confidence)
-                self._revision = revision
+                self._state = state
             return self._content
 
 
@@ -144,7 +145,7 @@ def _judgement(verdict: Verdict, subject: str, moment: datetime, *, by: str, why
         id="",
         verdict=verdict,
         subject=subject,
-        published_on=moment.astimezone().date(),
+        published_on=market_day(moment),
         recorded_at=moment.astimezone(UTC),
         by=by,
         why=why,

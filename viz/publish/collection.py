@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from kg.errors import KgError
 from kg.model import Kind
-from kg.query.profile import profile_of
+from kg.query.browse.profile import profile_of
 from viz.atlas import page_of
 from viz.network import Folder, library_script, page
 from viz.pages import IndexEntry, as_json, index_page

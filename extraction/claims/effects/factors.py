@@ -26,7 +26,7 @@ _PRICE = "价格"
 _BESIDE = 2  # characters between a thing and what happens to it: 多晶硅企业减产
 
 
-class Factor(Struct, frozen=True):
+class MovingFactor(Struct, frozen=True):
     """A factor at text[start:end], its direction words included; `move` is 0 for what happens, without a direction."""
 
     ref: EntityMention
@@ -40,9 +40,9 @@ class Factor(Struct, frozen=True):
         return _DIRECTION[self.move]
 
 
-def factors_in(text: str, refs: Iterable[EntityMention]) -> list[Factor]:
+def factors_in(text: str, refs: Iterable[EntityMention]) -> list[MovingFactor]:
     """Return the factors that move in a text, in order."""
-    found: list[Factor] = []
+    found: list[MovingFactor] = []
     before: EntityMention | None = None
     for ref in (ref for ref in refs if ref.start >= 0):
         found += (each for each in _factor(text, ref, before) if not found or each.start >= found[-1].end)
@@ -55,11 +55,11 @@ def is_measure(ref: EntityMention) -> bool:
     return ref.kind == Kind.INDICATOR and (bool(ref.about) or ref.name in _macro())
 
 
-def _factor(text: str, ref: EntityMention, before: EntityMention | None) -> Iterator[Factor]:
+def _factor(text: str, ref: EntityMention, before: EntityMention | None) -> Iterator[MovingFactor]:
     if ref.kind == Kind.INDICATOR:
-        move = move_of(text, ref.start, ref.end, ref.name) if is_measure(ref) and not _is_result(ref) else None
+        move = move_of(text, ref.start, ref.end, name=ref.name) if is_measure(ref) and not _is_result(ref) else None
         if move and move.sign:
-            yield Factor(ref, ref.start, move.end, move.sign)
+            yield MovingFactor(ref, ref.start, move.end, move.sign)
     elif ref.kind in _HAPPENS:
         yield from _happening(text, ref, before)
     elif ref.kind in _PRICED:
@@ -67,7 +67,7 @@ def _factor(text: str, ref: EntityMention, before: EntityMention | None) -> Iter
         move = move_of(text, ref.start, ref.end) if own else None
         if move and move.sign:
             price = indicator_of(ref, _PRICE, start=ref.start, end=ref.end)
-            yield Factor(price, ref.start, move.end, move.sign)
+            yield MovingFactor(price, ref.start, move.end, move.sign)
 
 
 def _is_result(ref: EntityMention) -> bool:
@@ -77,13 +77,13 @@ def _is_result(ref: EntityMention) -> bool:
     )
 
 
-def _happening(text: str, ref: EntityMention, before: EntityMention | None) -> Iterator[Factor]:
+def _happening(text: str, ref: EntityMention, before: EntityMention | None) -> Iterator[MovingFactor]:
     """Yield an event or policy that is a cause; one that is called off is its opposite."""
     owned = OWNED.fullmatch(ref.name)
     if owned:
         if before and before.kind in _PRICED and 0 <= ref.start - before.end <= _BESIDE:
             head, move = OWNED_MEASURES[owned.lastgroup or ""]
-            yield Factor(indicator_of(before, head, start=before.start, end=ref.end), before.start, ref.end, move)
+            yield MovingFactor(indicator_of(before, head, start=before.start, end=ref.end), before.start, ref.end, move)
         return
     is_cause = (
         PHRASES["happens"].search(ref.name)
@@ -91,7 +91,7 @@ def _happening(text: str, ref: EntityMention, before: EntityMention | None) -> I
         or STEPS.match(text, ref.end)
     )
     if is_cause:
-        yield Factor(ref, ref.start, ref.end, -1 if denied_after(text, ref.start, ref.end) else 0)
+        yield MovingFactor(ref, ref.start, ref.end, -1 if denied_after(text, ref.start, ref.end) else 0)
 
 
 @cache
@@ -99,7 +99,7 @@ def _macro() -> frozenset[str]:
     return frozenset(entry["name"] for entry in table("macro_indicators")["entries"])
 
 
-def is_part(ref: EntityMention, factors: Sequence[Factor]) -> bool:
+def is_part(ref: EntityMention, factors: Sequence[MovingFactor]) -> bool:
     """Whether a name is a part of a factor: 碳酸锂 of 碳酸锂价格."""
     return any(
         ref.entity in {each.ref.entity, each.ref.about}

@@ -23,7 +23,7 @@ from extraction.certainty.effect_words import (
     STEPS,
     VERDICTS,
 )
-from extraction.claims.effects.factors import Factor, factors_in, is_measure, is_part
+from extraction.claims.effects.factors import MovingFactor, factors_in, is_measure, is_part
 from extraction.sentence import CONTEXT, Claim, EntityMention
 from kg.model import BlockKind, Kind, Polarity
 
@@ -55,9 +55,9 @@ class EffectReader:
     def read(self, document: AnnotatedDocument) -> Iterator[tuple[Claim, AnnotatedSentence]]:
         """Yield `affects` claims of sentences and table rows, in the order of the text."""
         title = factors_in(document.title, document.title_names)
-        heading: list[Factor] = []
-        before: list[Factor] = []
-        label: list[Factor] = []
+        heading: list[MovingFactor] = []
+        before: list[MovingFactor] = []
+        label: list[MovingFactor] = []
         header = 0
         for number, line in enumerate(document.lines):
             text, names = line.sentence.text, document.names[number]
@@ -77,7 +77,10 @@ class EffectReader:
 
 
 def _sentence(
-    annotated: AnnotatedSentence, factors: Sequence[Factor], around: Sequence[Factor], company: EntityMention | None
+    annotated: AnnotatedSentence,
+    factors: Sequence[MovingFactor],
+    around: Sequence[MovingFactor],
+    company: EntityMention | None,
 ) -> list[Claim]:
     """Return the effects of each factor of a sentence, else those under the factor of its surroundings."""
     text = annotated.text
@@ -98,8 +101,8 @@ class _Walk:
     def __init__(
         self,
         annotated: AnnotatedSentence,
-        factors: Sequence[Factor],
-        factor: Factor,
+        factors: Sequence[MovingFactor],
+        factor: MovingFactor,
         level: str,
         company: EntityMention | None,
     ) -> None:
@@ -107,7 +110,7 @@ class _Walk:
         self._factor, self._all, self._company = factor, factors, company
         self._own = [each for each in factors if each.ref.entity == factor.ref.entity]
         self._parties = [ref for ref in annotated.refs if ref.start >= 0 and ref.kind in _PARTIES]
-        self._current: Factor | None = factor if level == "context" else None
+        self._current: MovingFactor | None = factor if level == "context" else None
         self._subject: list[EntityMention] = []
         self._before, self._seen, self._far, self._stopped = "", "", 0, False
         self._carried = 0
@@ -168,12 +171,12 @@ class _Walk:
             if not thing or thing[-2:] not in self._seen:
                 self._current = None
 
-    def _acts(self, factor: Factor) -> bool:
+    def _acts(self, factor: MovingFactor) -> bool:
         """Whether a factor is followed by what it does."""
         stop = factor.end + _NEXT
         return bool(STEPS.search(self._text, factor.end, stop) or VERDICTS.search(self._text, factor.end, stop))
 
-    def _thanks(self, front: str, here: Sequence[EntityMention], factor: Factor) -> bool:
+    def _thanks(self, front: str, here: Sequence[EntityMention], factor: MovingFactor) -> bool:
         """Read 「甲公司受益于铜价上涨」, whose parties come first; return whether the clause is one."""
         sign = 1 if PHRASES["thanks"].search(front) else -1 if PHRASES["hurt_by"].search(front) else 0
         if sign:
@@ -193,7 +196,7 @@ class _Walk:
         start: int,
         end: int,
         parties: list[EntityMention],
-        around: tuple[list[EntityMention], list[Factor]],
+        around: tuple[list[EntityMention], list[MovingFactor]],
     ) -> None:
         rest = self._text[start:end]
         here, inside = around
@@ -240,7 +243,7 @@ class _Walk:
             verb = last_step(self._text, start, ref.start)
             if verb is None:
                 continue
-            move = move_of(self._text, ref.start, ref.end, ref.name)
+            move = move_of(self._text, ref.start, ref.end, name=ref.name)
             move = None if move and move.level else move
             sign = move.sign if move else 0
             if not move and verb["lead"] is None:
@@ -251,6 +254,8 @@ class _Walk:
 
     def _give(self, parties: Iterable[EntityMention], sign: int) -> None:
         for ref in parties:
+            if PHRASES["lacks"].search(self._text, max(0, ref.start - 4), max(0, ref.start)):
+                continue  # 「没有锂矿的电池企业受损」
             if not is_part(ref, self._own or [_elsewhere(self._factor)]):
                 self._claim(ref, sign)
 
@@ -263,7 +268,7 @@ class _Walk:
         self._found.append(_claim(current, ref, sign, level=self._level, span=span))
 
 
-def _claim(factor: Factor, party: EntityMention, sign: int, *, level: str, span: tuple[int, int]) -> Claim:
+def _claim(factor: MovingFactor, party: EntityMention, sign: int, *, level: str, span: tuple[int, int]) -> Claim:
     cause = factor.ref if level == "stated" else _elsewhere(factor).ref
     return Claim(
         relation="affects",
@@ -281,7 +286,7 @@ def _claim(factor: Factor, party: EntityMention, sign: int, *, level: str, span:
     )
 
 
-def _elsewhere(factor: Factor) -> Factor:
+def _elsewhere(factor: MovingFactor) -> MovingFactor:
     """Return a factor of another line: its offsets mean nothing in this one."""
     return structs.replace(factor, ref=structs.replace(factor.ref, start=CONTEXT, end=CONTEXT, owner_end=CONTEXT))
 
@@ -298,7 +303,7 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _row(
-    document: AnnotatedDocument, number: int, header: int, around: Sequence[Factor]
+    document: AnnotatedDocument, number: int, header: int, around: Sequence[MovingFactor]
 ) -> Iterator[tuple[Claim, AnnotatedSentence]]:
     """Read a row with 正面 or 负面 under the move of a factor: in that column's head, else around the table."""
     text, names = document.text_of(number), document.names[number]

@@ -24,7 +24,7 @@ from extraction.claims.measures.measurement import (
     last_named,
     mark_doubtful,
 )
-from extraction.claims.measures.subject import SubjectFinder, without
+from extraction.claims.measures.subject import INHERITED_CONFIDENCE, SubjectFinder, without
 from extraction.claims.measures.words import (
     CHANGES,
     FILLER,
@@ -108,6 +108,7 @@ class MetricReader:
         self._seen: set[str] = set()  # places named in the paragraph
         self._measured: set[str] = set()  # subjects measured in the paragraph
         self._traded = False  # the last figure measured imports or exports
+        self._joined = False  # the previous sentence ended in a semicolon
 
     def begin(self) -> None:
         """Reset the state for a new document."""
@@ -118,6 +119,7 @@ class MetricReader:
         """Yield the measured claims of one sentence."""
         if annotated.starts_block:
             self._place, self._seen, self._measured, self._traded = "", set(), set(), False
+            self._joined = False
             self._before = mark_doubtful(self._before)  # the previous paragraph may have another topic
         previous: PreviousMeasurement | None = None
         excluded = None
@@ -137,6 +139,7 @@ class MetricReader:
                 self._before = mark_doubtful(self._before)
         elif annotated.text.endswith("："):
             self._before = None  # a new list item starts
+        self._joined = annotated.text.endswith("；")
         self._seen |= {name for _, name in places_in(annotated.text, annotated.refs)}
 
     def _read(
@@ -170,6 +173,7 @@ class MetricReader:
                 quantity = _match_change(begun[1], quantity)  # noqa: PLW2901 - 「占比从42%升至52%」: both are shares
             else:
                 measured = self._measurement_for(annotated, indicators, quantity, previous, resume)
+                measured = self._as_sure_as_before(measured)
                 period = steps[0] if starts and steps else steps[-1] if resume and steps else None
                 period = comparison_period(annotated, quantity) or period
             begun = None
@@ -183,6 +187,14 @@ class MetricReader:
                 yield claim, previous
                 begun = (measured, quantity) if starts else None
                 resume = quantity.end if starts else 0
+
+    def _as_sure_as_before(self, measured: Measurement | None) -> Measurement | None:
+        """Return a figure whose subject is the one before a semicolon, as surely as that: 「…847亿元；净利140亿元」."""
+        before = last_named(self._before)
+        if measured is None or before is None or not self._joined or measured.confidence != INHERITED_CONFIDENCE:
+            return measured
+        same = measured.subject.entity == before.subject.entity
+        return replace(measured, confidence=max(measured.confidence, before.confidence)) if same else measured
 
     def _measurement_for(
         self,

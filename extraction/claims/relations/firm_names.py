@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _FIRMS = frozenset({Kind.COMPANY, Kind.INSTITUTION})
 _PHRASES = phrases("relations/firm_names")
-_NO_FIRM, _FORMED = _PHRASES["no_firm"], _PHRASES["formed"]
+_NO_FIRM, _FORMED = _PHRASES["no_firm"], re.compile(table("company_slots")["form"])
 _NAME, _RIGHT, _LEFT = (_PHRASES[name] for name in ("name", "right", "left"))
 _LATIN, _SCHOOL = re.compile("^[A-Z]+"), re.compile("大学|学院|研究")
 _PRONOUN = re.compile(r"(?<=[向为给对从与由])其(?=[供提采订交配代生独合组加签])")

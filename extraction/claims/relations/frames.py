@@ -65,6 +65,7 @@ class Frame:
     confidence: float = 0.85
     pairs: bool = False
     among: bool = False  # the companies of one enumeration stand in the relation to each other
+    tender: bool = False  # the buyer is the one of the tender announced before
     qualifiers: tuple[tuple[str, str], ...] = ()
     maybe: str = field(init=False, default="")  # the role that may be absent
     regex: re.Pattern[str] = field(init=False, repr=False)
@@ -266,7 +267,7 @@ def _absent(
 ) -> tuple[tuple[EntityMention, ...], float] | None:
     """Return the companies that take an absent role and how surely, or None if something else does."""
     text, start = masked.text, match.start()
-    if frame.name == "supplies.bids":
+    if frame.tender:
         return ((around.tender,), _IN_CONTEXT) if around.tender is not None else None
     opened = text.rfind("（", 0, start)
     if opened > text.rfind("）", 0, start):  # 「甲（…）、乙（配套C）」 is about 乙 alone

@@ -14,6 +14,7 @@ from msgspec import Struct, field, structs
 from extraction.claims.relations.frames import FRAME
 from extraction.sentence import PATTERNS
 from extraction.text.lexicon import phrases
+from kg.model import Polarity
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -69,13 +70,10 @@ def settled(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     Where another reader agrees with a frame, the frame's claim becomes surer.
     """
     read = _read(rows)
-    agreed: dict[int, float] = {}
+    agreed: dict[int, Claim] = {}
     named = [row for row in rows if not _has_no_firm(row[0])]
     kept = [row for row in named if row[0].pattern.startswith(FRAME) or not _is_settled(row, read, agreed)]
-    return [
-        (structs.replace(claim, confidence=agreed[id(claim)]) if id(claim) in agreed else claim, sentence)
-        for claim, sentence in kept
-    ]
+    return [(agreed.get(id(claim), claim), sentence) for claim, sentence in kept]
 
 
 def _read(rows: Iterable[ClaimRow]) -> _Document:
@@ -105,7 +103,7 @@ def _has_no_firm(claim: Claim) -> bool:
     return any(_NO_FIRM.search(name) or (trades and _REGULATOR.search(name)) for name in names)
 
 
-def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, float]) -> bool:
+def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> bool:
     """Whether rules settle a claim: they read the opposite, the same, or something else for its subject."""
     claim, sentence = row
     here = read.sentences[sentence.sentence.start]
@@ -121,8 +119,23 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, float]) -> boo
         return False
     same = frame.relation == claim.relation
     if same and (vocabulary()[claim.relation].symmetric or pair in here.pairs):
-        agreed[id(frame)] = round(min(_MOST, 1 - (1 - frame.confidence) * (1 - claim.confidence)), 3)
+        agreed[id(frame)] = _agreed(agreed.get(id(frame), frame), claim)
     return same or (frame.relation == "supplies" and claim.relation in _WEAKER)
+
+
+def _agreed(frame: Claim, claim: Claim) -> Claim:
+    """Return the claim of a frame, surer by another that states the same, with what only that one says."""
+    confidence = min(_MOST, 1 - (1 - frame.confidence) * (1 - claim.confidence))
+    by_rule = claim.reader == PATTERNS
+    denied = by_rule and claim.polarity is Polarity.NEGATIVE
+    return structs.replace(
+        frame,
+        confidence=round(confidence, 3),
+        value=frame.value or claim.value,
+        qualifiers=tuple(sorted({**dict(claim.qualifiers), **dict(frame.qualifiers)}.items())),
+        modality=frame.modality or (claim.modality if by_rule else None),
+        polarity=frame.polarity or (Polarity.NEGATIVE if denied else None),
+    )
 
 
 def _is_not_its_own(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> bool:

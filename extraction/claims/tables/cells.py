@@ -26,7 +26,7 @@ _DASHES = str.maketrans("−－–—﹣‐‑‒―＋﹢％", "---------++%")
 _ROUNDING = 0.02
 
 
-class Amount(Struct, frozen=True):
+class CellAmount(Struct, frozen=True):
     """The number of a cell, signed, with the unit that the cell itself states."""
 
     number: float
@@ -42,7 +42,7 @@ def without_notes(text: str) -> str:
     return _NOTE.sub("", text).strip()
 
 
-def read_amount(text: str) -> Amount | None:
+def read_amount(text: str) -> CellAmount | None:
     """Return the number of a cell; brackets make it negative, and all of its words must be understood.
 
     >>> [read_amount(text) and read_amount(text).number for text in ("(70)", "4,009*", "（12.3%）", "-5.1%", "N/A")]
@@ -57,7 +57,7 @@ def read_amount(text: str) -> Amount | None:
         return None
     number = float(found["n"].replace(",", ""))
     negative = found["sign"] == "-" or (found["open"] and not found["sign"])
-    return Amount(-number if negative else number, unit)
+    return CellAmount(-number if negative else number, unit)
 
 
 def filled_down(rows: Sequence[PlacedRow]) -> list[PlacedRow]:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from extraction.claims.measures.measurement import Measurement
     from extraction.claims.measures.subject import SubjectFinder
-    from extraction.claims.tables.cells import Amount
+    from extraction.claims.tables.cells import CellAmount
     from extraction.names.gazetteer import Lexicon
     from extraction.names.linker import Linker
     from extraction.sentence import EntityMention
@@ -295,7 +295,7 @@ class TableReader:
         yield RowClaim(claim, as_sentence(layout.document, row), start)
 
     def _unit(
-        self, amount: Amount, measured: Measurement, labels: Sequence[TableLabel], change: str
+        self, amount: CellAmount, measured: Measurement, labels: Sequence[TableLabel], change: str
     ) -> AmountUnit | str:
         """Return the unit of a number, of its cell, row, column or table, or why there is none."""
         stated = next((label for label in labels if label.unit or label.unclear), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from extraction.documents.assembly import assemble
+from extraction.documents.encoding import MAX_CHARACTERS
 from extraction.documents.filings.cover import published_on, read_cover, with_unit
 from extraction.documents.filings.pages import is_plain, pieces_of
 from extraction.documents.metadata import Metadata, build
@@ -52,11 +53,18 @@ class FilingReader:
             created: when the file was made, which counts where the filing states no day.
 
         Raises:
-            DocumentError: without a publication day.
+            DocumentError: without a publication day, or too long.
         """
         assert self.filing is not None
         rest = range(len(self._opening), self._count)
-        pages = [*self._opening, *map(self._text_of, rest)]
+        pages = list(self._opening)
+        characters = sum(map(len, pages))
+        for number in rest:
+            pages.append(self._text_of(number))
+            characters += len(pages[-1])
+            if characters > MAX_CHARACTERS:
+                cause = f"more than {MAX_CHARACTERS:,} characters"
+                raise DocumentError(self._source.name, cause, "split it into single reports")
         known = described(with_unit(self.filing, pages), pages)
         ends = self.filing.ends
         late = created if created and (ends is None or created > ends) else None

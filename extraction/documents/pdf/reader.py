@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -23,6 +23,8 @@ from extraction.documents.pdf.tables import RuledTables
 from extraction.documents.publication_day import usable
 from extraction.worker_process import is_out_of_time, report_progress
 from kg.errors import DocumentError
+from kg.period import instant_in
+from kg.settings import market_day
 
 if TYPE_CHECKING:
     from extraction.documents.metadata import SourceFile
@@ -33,7 +35,8 @@ MAX_PAGES = 2_000
 MAX_CHARACTERS = 10_000_000
 MAX_PAGE_CHARACTERS = 100_000  # an A4 page in the smallest legible print has 40,000
 _MIN_CHARACTERS = 20  # one page of a report has hundreds; fewer in the whole document means a scan
-_CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
+_MOST_PER_BYTE = 20  # characters of a file: text is packed to a third or a quarter
+_CREATED = re.compile(r"D:(\d{4})(\d\d)(\d\d)(?:(\d{6})([Z+-][\d']*))?")
 _EDGE_PAGES = 3
 _TRAILER = b"%%EOF"
 
@@ -120,9 +123,7 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrRea
             report_progress()  # what was read gets its own time to be laid out
             break
         page = _page(source, document, number)
-        found = read_page(page, number, MAX_PAGE_CHARACTERS)
-        if found is None:
-            raise _too_full(source, number)
+        found = _read_page(source, page, number, characters)
         pages.append(found)
         if not pages[-1].lines and is_scan(page):
             scans.append(number)
@@ -136,6 +137,24 @@ def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrRea
         advice = "check that its pages are legible" if ocr.legibility or (scans and installed()) else INSTALL
         raise DocumentError(source.name, "the PDF has no text layer (images only)", advice)
     return pages
+
+
+def _read_page(source: SourceFile, page: Any, number: int, characters: int) -> Page:
+    """Read a page, when the pages before it have so many characters.
+
+    Raises:
+        DocumentError: when it has too many itself, or all have too many for the size of the file.
+    """
+    left = max(MAX_PAGE_CHARACTERS, _MOST_PER_BYTE * len(source.data)) - characters
+    found = read_page(page, number, min(MAX_PAGE_CHARACTERS, left))
+    if found is not None:
+        return found
+    advice = "remove that page or export the report again"
+    if left < MAX_PAGE_CHARACTERS:  # many pages of one text, or codes for many characters each
+        cause = f"{characters:,} characters by page {number + 1}, too many for a file of {len(source.data):,} bytes"
+        raise DocumentError(source.name, cause, advice)
+    cause = f"page {number + 1} has more than {MAX_PAGE_CHARACTERS:,} characters"
+    raise DocumentError(source.name, cause, advice)
 
 
 def _read_scans(
@@ -177,8 +196,9 @@ def _layers(source: SourceFile, info: dict[str, str], pages: list[Page]) -> list
 
 
 def _created(match: re.Match[str], source: SourceFile) -> date | None:
+    instant = instant_in("".join(match.groups())) if match[5] else None
     try:
-        day = date(int(match[1]), int(match[2]), int(match[3]))
+        day = market_day(instant) if instant else date(int(match[1]), int(match[2]), int(match[3]))
     except ValueError:
         return None
     return day if usable(day, source.today) else None

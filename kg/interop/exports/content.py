@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kg.ids import chunk_id, normal_name
 from kg.model import Chunk, Entity, Modality, Polarity
-from kg.query.session import QuerySession
+from kg.query.session import QuerySession, claimed
 from kg.query.wording import claim_text
 from kg.relations import vocabulary
 from kg.store.rules.validated import bare_entity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
     from datetime import date, datetime
 
     from kg.model import Community, Document, Evidence, Fact
@@ -79,13 +79,26 @@ class ExportContent:
     """
 
     def __init__(self, view: View, *, min_confidence: float = 0.0) -> None:
-        self.view, self._min_confidence = view, min_confidence
+        self.view, self._everything = view, not min_confidence
         self.words = vocabulary()
-        self._session = QuerySession(view)
+        self._session = QuerySession(view, min_confidence=min_confidence)
 
     def facts(self) -> Iterator[Fact]:
-        """Yield the facts of at least the wanted confidence, in id order."""
-        return (fact for fact in self.view.facts() if fact.confidence >= self._min_confidence)
+        """Yield the facts that support answers at the wanted confidence, in id order."""
+        return (fact for fact in self.view.facts() if self._everything or claimed(fact) in self._sure)
+
+    @cached_property
+    def _sure(self) -> set[Hashable]:
+        return self._session.sure_claims(self.view.facts())
+
+    def certainty(self, facts: Iterable[Fact]) -> float:
+        """Return the probability that one document at least was read right of facts that claim the same."""
+        return self._session.certainty(facts)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many documents, entities and facts an export has."""
+        facts = sum(1 for _ in self.facts())
+        return {"documents": len(self.documents()), "entities": len(self.entities), "facts": facts}
 
     @cached_property
     def touched(self) -> dict[str, Known]:
@@ -99,8 +112,13 @@ class ExportContent:
 
     @cached_property
     def entities(self) -> dict[str, Entity]:
-        """All visible entities by id, in id order; an end of a fact that no document describes goes by its id."""
-        described = {entity.id: entity for entity in self.view.entities()}
+        """The entities of facts and themes by id, in id order, at confidence 0 all that are visible.
+
+        An end of a fact that no document describes goes by its id.
+        """
+        wanted = {*self.touched, *(member for _, theme in self.themes() for member in theme.members)}
+        every = self.view.entities()
+        described = {entity.id: entity for entity in every if self._everything or entity.id in wanted}
         missing = {end: bare_entity(end) for end in self.touched.keys() - described.keys()}
         return dict(sorted((described | missing).items()))
 
@@ -148,6 +166,11 @@ class ExportContent:
     def text(self, fact: Fact) -> str:
         """Return a fact as a sentence."""
         return plain(claim_text(self._session, fact))
+
+    def name(self, entity_id: str) -> str:
+        """Return the name of an entity, also of one that no fact of the export has."""
+        known = self.entities.get(entity_id)
+        return known.name if known else self._session.name(entity_id)
 
     def wording(self, relation: str, *, inverse: bool = False) -> str:
         """Return the Chinese wording of a relation."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kg.errors import EmptyBase, KgError, printable
@@ -14,9 +16,10 @@ from kg.interop.exports.neo4j_files import write_neo4j
 from kg.interop.exports.networks import write_gexf, write_graphml
 from kg.interop.exports.rdf import write_rdf
 from kg.interop.exports.tables import write_csv, write_parquet
+from kg.query.session import ANSWERED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from kg.store.port import View
@@ -51,11 +54,15 @@ FORMATS: Mapping[str, ExportFormat] = {
 }
 
 
-def export(view: View, layout: str, target: Path, *, min_confidence: float = 0.0) -> None:
-    """Write a view in one of `FORMATS`; equal views give equal bytes.
+def export(
+    view: View, layout: str, target: Path, *, min_confidence: float = ANSWERED, plain_csv: bool = False
+) -> Mapping[str, int]:
+    """Write a view in one of `FORMATS` and return what was written; equal views give equal bytes.
 
-    A folder that an earlier export wrote is replaced; any other that holds something is refused, and so is a file
-    that an export of another kind would overwrite.
+    Facts below `min_confidence` support no answer, and are left out; at 0 everything is written.
+
+    A folder keeps a list of what was written to it, with hashes. It is replaced when it holds these files and nothing
+    else; a file that was changed or added since is never lost: the export stops.
 
     Raises:
         EmptyBase: when the view shows no document.
@@ -65,32 +72,73 @@ def export(view: View, layout: str, target: Path, *, min_confidence: float = 0.0
     kind = FORMATS[layout]
     if not any(True for _ in view.documents()):
         raise EmptyBase
-    if kind.folder:
-        _refuse_foreign(target)
-    elif target.is_dir():
+    if kind.folder and target.exists() and not target.is_dir():
+        raise ExportRefused(target, "is a file, and this format is a folder")
+    if not kind.folder and target.is_dir():
         raise ExportRefused(target, "is a folder, and this format is one file")
     fresh = target.with_name(f".{target.name}.new")
     try:
+        earlier = _written(target) if kind.folder else ()
         _discard(fresh)
         if kind.folder:
             fresh.mkdir(parents=True)
-            (fresh / MANIFEST).write_text(f"{layout}\n", encoding="utf-8")
-        kind.write(ExportContent(view, min_confidence=min_confidence), fresh)
+        content = ExportContent(view, min_confidence=min_confidence)
+        write = partial(write_csv, plain_text=True) if plain_csv and layout == "csv" else kind.write
+        write(content, fresh)
+        counts = content.counts()
+        files = _files(fresh) if kind.folder else ()
         if kind.folder:
-            _discard(target)
+            lines = (f"{_hash(fresh / name)}  {name}\n" for name in files)
+            (fresh / MANIFEST).write_text(f"{layout}\n{''.join(lines)}", encoding="utf-8")
+            _remove(target, earlier)
         fresh.replace(target)
     except OSError as error:
         raise ExportRefused(target, f"cannot be written: {error.strerror or type(error).__name__}") from error
     finally:
         _discard(fresh)
+    return {**counts, "files": len(files) or 1}
 
 
-def _refuse_foreign(target: Path) -> None:
-    if target.is_dir():
-        if any(target.iterdir()) and not (target / MANIFEST).is_file():
-            raise ExportRefused(target, "holds files that no export wrote")
-    elif target.exists():
-        raise ExportRefused(target, "is a file, and this format is a folder")
+def _files(folder: Path) -> tuple[str, ...]:
+    """Return everything in a folder that is no folder, by its path inside, sorted."""
+    found = (
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()
+    )
+    return tuple(sorted(name for name in found if name != MANIFEST))
+
+
+def _written(folder: Path) -> tuple[str, ...]:
+    """Return the files of an earlier export.
+
+    Raises:
+        ExportRefused: when the folder holds anything else.
+    """
+    files = _files(folder)
+    manifest = folder / MANIFEST
+    lines = manifest.read_text(encoding="utf-8", errors="replace").splitlines() if manifest.is_file() else []
+    hashes = {name: hashed for hashed, _, name in (line.partition("  ") for line in lines[1:])}
+    for name in files:
+        if name not in hashes:
+            raise ExportRefused(folder, f"holds {printable(name)}, which no export wrote")
+        if (folder / name).is_symlink() or _hash(folder / name) != hashes[name]:
+            raise ExportRefused(folder, f"{printable(name)} was changed after it was exported")
+    return files
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _remove(folder: Path, files: Iterable[str]) -> None:
+    """Remove these files and the folders that they leave empty; a folder that holds more raises an OSError."""
+    if not folder.exists():
+        return
+    for name in (*files, MANIFEST):
+        (folder / name).unlink(missing_ok=True)
+    for inner in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
+        inner.rmdir()
+    folder.rmdir()
 
 
 def _discard(path: Path) -> None:

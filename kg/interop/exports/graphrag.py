@@ -10,6 +10,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections import defaultdict
+from datetime import timedelta
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kg.model import Chunk, Community, Document, Evidence, Fact
 
 _SPACE = UUID("6c1f7b1e-6f0c-5d0b-9c8f-3f2f3c0a7a10")
+_DAY = timedelta(days=1)
 _MOST_SENTENCES = 12  # facts that the description of one entity or relationship quotes
 _SETTINGS = """\
 # Written by `liantu export graphrag`. The tables in output/ are complete; only the embeddings are missing:
@@ -90,6 +92,10 @@ class _Index:
     @cached_property
     def _facts(self) -> list[Fact]:
         return list(self._content.facts())
+
+    @cached_property
+    def _largest(self) -> int:
+        return max(len(item.members) for _, item in self._content.themes())
 
     @cached_property
     def _documents(self) -> list[tuple[Document, list[Chunk]]]:
@@ -172,11 +178,12 @@ class _Index:
             "source": self._titles[edge.key.subject],
             "target": self._titles[edge.key.object],
             "description": "；".join(self._sourced(fact) for fact in newest[:_MOST_SENTENCES]),
-            "weight": float(edge.sources),
+            "weight": self._content.certainty(edge.facts),
             "combined_degree": degree,
             "text_unit_ids": sorted(self._units_of[identity]),
             "liantu_relation": edge.key.relation,
             "liantu_sign": edge.key.sign,
+            "liantu_sources": edge.sources,
         }
 
     def _sourced(self, fact: Fact) -> str:
@@ -197,7 +204,7 @@ class _Index:
             "object_id": self._titles[fact.object],
             "status": _status(fact),
             "start_date": valid.start.isoformat() if valid and valid.start else None,
-            "end_date": valid.end.isoformat() if valid and valid.end else None,
+            "end_date": (valid.end - _DAY).isoformat() if valid and valid.end else None,  # the last day, as theirs
             "source_text": best.quote,
             "text_unit_id": self._unit(best) or None,
             "liantu_id": fact.id,
@@ -291,8 +298,8 @@ class _Index:
             "id": _hash(item.id + content),
             "summary": summary,
             "full_content": content,
-            "rank": float(len(item.members)),
-            "rating_explanation": "成员数",
+            "rank": round(10 * len(item.members) / self._largest, 1),
+            "rating_explanation": "成员数，最大的主题为 10",
             "findings": findings,
             "full_content_json": json.dumps(
                 {"title": name, "summary": summary, "findings": findings}, ensure_ascii=False
@@ -328,7 +335,7 @@ _COLUMNS: Mapping[str, Mapping[str, ColumnType]] = {
     ),
     "relationships": columns_of(
         "id human_readable_id:whole source target description weight:number combined_degree:whole text_unit_ids:texts",
-        "liantu_relation liantu_sign:whole",
+        "liantu_relation liantu_sign:whole liantu_sources:whole",
     ),
     "communities": columns_of(
         "id human_readable_id:whole community:whole level:whole parent:whole children:wholes title entity_ids:texts",

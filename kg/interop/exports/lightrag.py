@@ -118,7 +118,7 @@ def _relationship(content: ExportContent, passages: _Passages, edges: list[FactE
         "tgt_id": content.titles[first.object],
         "description": _SEPARATOR.join(_sentence(content, passages, fact) for fact in newest),
         "keywords": ",".join(dict.fromkeys(keywords)),
-        "weight": float(max(1, sum(edge.sources for edge in edges))),
+        "weight": content.certainty(facts),
         **passages.at(best_evidence(facts)),
     }
 

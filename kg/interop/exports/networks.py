@@ -9,7 +9,7 @@ import igraph
 import networkx as nx
 from networkx.readwrite.gexf import GEXFWriter
 
-from kg.interop.exports.content import ExportContent, plain
+from kg.interop.exports.content import EdgeKey, ExportContent, plain
 from kg.interop.exports.tables import TABLES, edge_measures, iso
 
 if TYPE_CHECKING:
@@ -93,10 +93,11 @@ def _nodes(content: ExportContent) -> Iterator[tuple[str, Attributes]]:
 
 def _edges(content: ExportContent) -> Iterator[tuple[str, str, str, Attributes]]:
     for edge in content.edges():
-        named = dict(zip(_COLUMNS["edges"], (*edge.key, *edge_measures(edge)), strict=True))
+        columns = (*EdgeKey._fields, *_COLUMNS["edges"][-len(measures := edge_measures(edge)) :])
+        named = dict(zip(columns, (*edge.key, *measures), strict=True))
         key = "|".join(map(str, (edge.key.relation, edge.key.sign, edge.key.polarity, edge.key.modality)))
         one, other = named.pop("subject"), named.pop("object")
-        drawn: Attributes = {"label": content.caption(edge.key), "weight": float(edge.sources)}
+        drawn: Attributes = {"label": content.caption(edge.key), "weight": content.certainty(edge.facts)}
         yield one, other, key, drawn | _given(named)
 
 

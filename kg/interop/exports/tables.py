@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from kg.interop.exports.content import ExportContent, FactEdge, Known
+    from kg.interop.exports.content import EdgeKey, ExportContent, FactEdge, Known
     from kg.model import Fact, Value
     from kg.period import Period
 
@@ -32,7 +32,7 @@ Row = tuple[Any, ...]
 _BATCH = 20_000  # rows of a Parquet row group
 _FORMULA = tuple("=+-@\t\r＝＋－＠")  # what makes a spreadsheet compute a cell (OWASP, CSV injection)
 _CLOCKS = "published_on:day last_published_on:day known_from:instant"
-_CLAIM = "subject relation object sign:whole polarity modality"
+_CLAIM = "subject subject_name relation object object_name sign:whole polarity modality"
 
 
 def columns_of(*specs: str) -> dict[str, ColumnType]:
@@ -83,7 +83,13 @@ def _nodes(content: ExportContent) -> Iterator[Row]:
 
 def _edges(content: ExportContent) -> Iterator[Row]:
     for edge in content.edges():
-        yield *edge.key, *edge_measures(edge)
+        yield *_named(content, edge.key), *edge.key[3:], *edge_measures(edge)
+
+
+def _named(content: ExportContent, claim: Fact | EdgeKey) -> Row:
+    """Return the ends and the relation of a claim, each end with its name beside it."""
+    subject, object_ = (content.entities[end].name for end in (claim.subject, claim.object))
+    return claim.subject, subject, claim.relation, claim.object, object_
 
 
 def edge_measures(edge: FactEdge) -> Row:
@@ -114,14 +120,12 @@ def edge_known(edge: FactEdge) -> Known:
 
 def _facts(content: ExportContent) -> Iterator[Row]:
     for fact in content.facts():
-        yield fact.id, *fact_claim(fact), *_measured(fact.value), *_support(fact)
+        yield fact.id, *_named(content, fact), *_stated(fact), *_measured(fact.value), *_support(fact)
 
 
-def fact_claim(fact: Fact) -> Row:
-    """Return a claim without its value."""
+def _stated(fact: Fact) -> Row:
     qualifiers = tuple(f"{name}={value}" for name, value in fact.qualifiers)
-    ends = fact.subject, fact.relation, fact.object
-    return *ends, fact.sign, fact.polarity.value, fact.modality.value, *_bounds(fact.valid), qualifiers
+    return fact.sign, fact.polarity.value, fact.modality.value, *_bounds(fact.valid), qualifiers
 
 
 def _bounds(period: Period | None) -> Row:
@@ -143,7 +147,7 @@ def _evidence(content: ExportContent) -> Iterator[Row]:
         for item in fact.evidence:
             place = item.document, item.start, item.end, item.quote
             source = item.speaker or None, item.witness or item.document, item.confidence, item.extractor
-            yield fact.id, *place, *source, item.published_on, item.recorded_at
+            yield fact.id, content.text(fact), *place, *source, item.published_on, item.recorded_at
 
 
 def _documents(content: ExportContent) -> Iterator[Row]:
@@ -157,7 +161,7 @@ def _passages(content: ExportContent) -> Iterator[Row]:
         document = content.view.document(head.id)
         for chunk in content.passages(document) if document else ():
             place = chunk.document, chunk.start, chunk.end, chunk.page
-            yield chunk.id, *place, chunk.heading, chunk.value_class.value, chunk.text, head.published_on
+            yield chunk.id, head.title, *place, chunk.heading, chunk.value_class.value, chunk.text, head.published_on
 
 
 def _themes(content: ExportContent) -> Iterator[Row]:
@@ -167,7 +171,8 @@ def _themes(content: ExportContent) -> Iterator[Row]:
             title = item.summary.title if item.summary else None
             lines = tuple(line.text for line in item.summary.lines) if item.summary else ()
             family = item.id, item.level, item.parent or None
-            yield run.as_of, run.recorded_at, *family, title, len(item.members), item.members, lines
+            names = tuple(content.name(each) for each in item.members)
+            yield run.as_of, run.recorded_at, *family, title, len(item.members), item.members, names, lines
 
 
 TABLES = (
@@ -190,7 +195,7 @@ TABLES = (
     ),
     ExportTable(
         "evidence",
-        columns_of("fact document start:whole end:whole quote speaker source confidence:number extractor")
+        columns_of("fact wording document start:whole end:whole quote speaker source confidence:number extractor")
         | columns_of("published_on:day known_from:instant"),
         _evidence,
     ),
@@ -201,42 +206,56 @@ TABLES = (
     ),
     ExportTable(
         "passages",
-        columns_of("id document start:whole end:whole page:whole heading:texts value_class text published_on:day"),
+        columns_of(
+            "id title document start:whole end:whole page:whole heading:texts value_class text published_on:day"
+        ),
         _passages,
     ),
     ExportTable("company_links", columns_of(*LINK_COLUMNS), company_links),
     ExportTable(
         "themes",
         columns_of("published_on:day known_from:instant id level:whole parent title size:whole")
-        | columns_of("members:texts summary:texts"),
+        | columns_of("members:texts member_names:texts summary:texts"),
         _themes,
     ),
 )
 
 
-def write_csv(content: ExportContent, folder: Path) -> None:
-    """Write one CSV file a table: UTF-8, lists as JSON, and no cell that a spreadsheet would compute."""
+def write_csv(content: ExportContent, folder: Path, *, plain_text: bool = False) -> None:
+    """Write one CSV file a table, in UTF-8 and without a cell that a spreadsheet would compute.
+
+    Excel and WPS on a Chinese Windows take a file for UTF-8 only by the mark at its beginning. Plain files are without
+    it, and have lists as JSON.
+    """
     for table in TABLES:
-        with (folder / f"{table.name}.csv").open("w", encoding="utf-8", newline="") as file:
-            write_rows(table.columns, table.rows(content), file)
+        encoding = "utf-8" if plain_text else "utf-8-sig"
+        with (folder / f"{table.name}.csv").open("w", encoding=encoding, newline="") as file:
+            write_rows(table.columns, table.rows(content), file, plain_text=plain_text)
 
 
-def write_rows(columns: Mapping[str, ColumnType], rows: Iterator[Row], file: TextIO) -> None:
+def write_rows(
+    columns: Mapping[str, ColumnType], rows: Iterator[Row], file: TextIO, *, plain_text: bool = False
+) -> None:
     """Write rows as CSV with a header."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     types = tuple(columns.values())
-    writer.writerows([csv_cell(value, kind) for value, kind in zip(row, types, strict=True)] for row in rows)
+    for row in rows:
+        writer.writerow([csv_cell(value, kind, plain_text=plain_text) for value, kind in zip(row, types, strict=True)])
 
 
-def csv_cell(value: Any, kind: ColumnType) -> str:
+def csv_cell(value: Any, kind: ColumnType, *, plain_text: bool = False) -> str:
     """Return a value as a CSV cell; text that begins like a formula gets a leading apostrophe.
 
     >>> csv_cell("=cmd|' /C calc'!A0", "text"), csv_cell(-5.0, "number"), csv_cell(("锂", "钴"), "texts")
-    ("'=cmd|' /C calc'!A0", '-5.0', '["锂","钴"]')
+    ("'=cmd|' /C calc'!A0", '-5.0', '锂；钴')
+    >>> csv_cell(("锂", "钴"), "texts", plain_text=True)
+    '["锂","钴"]'
     """
     if value is None:
         return ""
+    if kind == "texts" and not plain_text:
+        value, kind = "；".join(value), "text"
     if kind == "texts":
         return json.dumps([plain(text) for text in value], ensure_ascii=False, separators=(",", ":"))
     if kind == "text":

@@ -19,7 +19,9 @@ import yaml
 from kg.errors import DocumentError
 from kg.ids import chunk_id, document_id, entity_id, fact_id
 from kg.model import Chunk, Document, Entity, Evidence, Fact, Kind, Reading
+from kg.period import instant_in
 from kg.relations import vocabulary
+from kg.settings import market_day
 from kg.store.rules.validated import bare_entity
 
 if TYPE_CHECKING:
@@ -209,16 +211,18 @@ def kind_of_type(text: str) -> Kind | None:
 
 @cache
 def _types() -> dict[str, Kind]:
-    text = resources.files("kg.interop").joinpath("formats.yaml").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("../formats.yaml").read_text(encoding="utf-8")
     return {name: Kind(kind) for name, kind in yaml.safe_load(text)["entity_types"].items()}
 
 
 def day_in(text: str) -> date | None:
-    """Return the day that a text begins with, or None.
+    """Return the day of an instant in the market, else the day that a text begins with, or None.
 
-    >>> day_in("2024-05-27 00:00:00 +0000"), day_in("2024-13-01"), day_in("")
-    (datetime.date(2024, 5, 27), None, None)
+    >>> day_in("2024-05-27 16:00:00 +0000"), day_in("2024-05-27"), day_in("2024-13-01"), day_in("")
+    (datetime.date(2024, 5, 28), datetime.date(2024, 5, 27), None, None)
     """
+    if instant := instant_in(text):
+        return market_day(instant)
     try:
         return date.fromisoformat(text[:10])
     except ValueError:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kg.errors import DocumentError
 from kg.interop.exports.tables import pyarrow
 from kg.interop.indexes.foreign import ForeignGraph, ForeignLink, ForeignText, day_in, day_named, grouped
 from kg.model import Fact, Polarity
-from kg.period import Period
+from kg.period import Period, Precision
 from kg.store import codec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import date
     from pathlib import Path
 
 Record = dict[str, Any]
+_DAY = timedelta(days=1)
 _NEEDED = ("entities", "relationships", "text_units", "documents")
 _POLARITIES = {"FALSE": Polarity.NEGATIVE}
 EXTRACTOR = "import/graphrag"
@@ -81,10 +82,12 @@ def _links(records: list[Record]) -> Iterator[ForeignLink]:
 
 
 def _claim(record: Record) -> ForeignLink:
-    """Return a claim that GraphRAG extracted: of a type of its own, with its status and days."""
-    days = day_in(str(record.get("start_date") or "")), day_in(str(record.get("end_date") or ""))
-    ordered = None in days or days[0] < days[1]  # type: ignore[operator] # none of the two is None there
-    valid = Period(*days) if any(days) and ordered else None
+    """Return a claim that GraphRAG extracted: of a type of its own, with its status, first and last day."""
+    first, last = (day_in(str(record.get(name) or "")[:10]) for name in ("start_date", "end_date"))
+    single = first is not None and first == last
+    ordered = first is None or last is None or first <= last
+    end = last + _DAY if last and last < date.max else None
+    valid = Period(first, end, Precision.DAY if single else Precision.RANGE) if (first or last) and ordered else None
     polarity = _POLARITIES.get(str(record.get("status") or "").upper(), Polarity.POSITIVE)
     claim = Fact("", "", str(record.get("type") or "").lower(), "", polarity=polarity, valid=valid)
     quote, unit = str(record.get("source_text") or ""), str(record.get("text_unit_id") or "")

@@ -185,7 +185,7 @@ def _mapped_row(quad: tuple[str, str, str, str, str], left_out: LeftOut) -> Sour
 
 @cache
 def _relations() -> dict[str, dict[str, dict[str, Any]]]:
-    text = resources.files("kg.interop").joinpath("formats.yaml").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("../formats.yaml").read_text(encoding="utf-8")
     found: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(text)
     return found
 

@@ -19,11 +19,11 @@ from kg.query.ask.figures import figure_lines
 from kg.query.ask.lexicon import lexicon
 from kg.query.ask.themes import theme_lines
 from kg.query.ask.understand import understand
+from kg.query.browse.profile import profile_of
 from kg.query.chain import chain
 from kg.query.filings.pages import filing_pages, is_about_filings
 from kg.query.history import history
 from kg.query.impact import causes, impact
-from kg.query.profile import profile_of
 from kg.query.relate import relate
 from kg.query.resolve import near_names
 from kg.query.session import QuerySession, spoken, subgraph

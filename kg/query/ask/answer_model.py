@@ -73,7 +73,7 @@ class AnswerModel:
     @cache
     def shipped() -> AnswerModel:
         """Return the model in `kg/query/ask/data`."""
-        return AnswerModel(resources.files("kg") / "query" / "ask" / "data")
+        return AnswerModel(resources.files(__package__) / "data")
 
     def probabilities(self, question: str, readings: Sequence[SentenceInContext]) -> list[float]:
         """Return the calibrated probability of each sentence that it answers a question."""

@@ -63,7 +63,7 @@ class QuestionLexicon:
 @cache
 def lexicon() -> QuestionLexicon:
     """Return the shipped lexicon."""
-    text = resources.files("kg.query.ask").joinpath("lexicon.yaml").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("lexicon.yaml").read_text(encoding="utf-8")
     read = yaml.safe_load(text)
     synonyms: dict[str, tuple[str, ...]] = {}
     for group in read["synonyms"]:

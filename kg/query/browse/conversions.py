@@ -6,6 +6,7 @@ no package that draws.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, is_dataclass
 from html import escape
 from importlib import import_module
@@ -13,6 +14,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Literal
 
 from kg.errors import KgError
+from kg.query.browse.frames import COLUMNS, arrow_table, extra, pandas_frame
 from kg.query.plain import Answer
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     import igraph
     import networkx as nx
 
-    from kg.model import Evidence, Fact
+    from kg.model import Evidence, Fact, Value
+    from kg.period import Period
     from kg.query.answers import Citation, EntityRef, Link, Node
     from kg.query.browse.neighbours import NeighbourEdge
 
@@ -52,7 +55,7 @@ class GraphAnswer(Answer):
         for edge in edges.values():
             for end in ("source", "target"):
                 node = nodes.setdefault(edge[end], _node(edge[end], "", edge[end].partition(":")[2]))
-                edge[f"{end}_name"] = node["name"]
+                edge |= {f"{end}_{name}": node[name] for name in ("name", "kind", "code")}
         return GraphElements(nodes, tuple(edges.values()))
 
     def to_networkx(self) -> nx.MultiDiGraph[str]:
@@ -60,8 +63,8 @@ class GraphAnswer(Answer):
         network = import_module("networkx")
         graph: nx.MultiDiGraph[str] = network.MultiDiGraph()
         found = self.elements()
-        graph.add_nodes_from(found.nodes.items())
-        graph.add_edges_from((edge["source"], edge["target"], edge) for edge in found.edges)
+        graph.add_nodes_from((key, _stated(node)) for key, node in found.nodes.items())
+        graph.add_edges_from((edge["source"], edge["target"], _stated(edge)) for edge in found.edges)
         return graph
 
     def to_igraph(self) -> igraph.Graph:
@@ -72,18 +75,24 @@ class GraphAnswer(Answer):
         return graph
 
     def to_pandas(self, table: Literal["edges", "nodes"] = "edges") -> Any:
-        """Return the edges or the nodes as a data frame.
+        """Return the edges or the nodes as a data frame with the columns of kg/query/browse/frames.py, also if empty.
 
         Raises:
             KgError: when pandas is not installed.
         """
-        pandas, found = _extra("pandas"), self.elements()
-        if table == "nodes":
-            return pandas.DataFrame([{"id": key, **node} for key, node in found.nodes.items()])
-        frame = pandas.DataFrame(list(found.edges))
-        for column in {"first_day", "last_day", "published_on"} & set(frame.columns):
-            frame[column] = pandas.to_datetime(frame[column])
-        return frame
+        return pandas_frame(COLUMNS[table], self._rows(table))
+
+    def to_arrow(self, table: Literal["edges", "nodes"] = "edges") -> Any:
+        """Return the same as a table of Arrow, which Polars takes: `polars.from_arrow(answer.to_arrow())`.
+
+        Raises:
+            KgError: when pyarrow is not installed.
+        """
+        return arrow_table(COLUMNS[table], self._rows(table))
+
+    def _rows(self, table: Literal["edges", "nodes"]) -> list[dict[str, Any]]:
+        found = self.elements()
+        return list(found.nodes.values()) if table == "nodes" else list(found.edges)
 
     def to_pyvis(self) -> Any:
         """Return a network of pyvis with fixed positions, that loads nothing from elsewhere.
@@ -91,7 +100,7 @@ class GraphAnswer(Answer):
         Raises:
             KgError: when pyvis, or what draws, is not installed.
         """
-        _extra("pyvis")
+        extra("pyvis")
         draw = _picture("pyvis")
         if draw is None:
             raise KgError("nothing that draws is installed; reinstall liantu")
@@ -127,18 +136,19 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _node(identity: str, kind: str, name: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "kind": kind, "code": "", "layer": 0, "score": 0.0, "direction": 0, "id": identity} | more
+    fixed: dict[str, Any] = {"id": identity, "name": name, "kind": kind, "code": "", "codes": ""}
+    return fixed | {"layer": 0, "score": 0.0, "direction": 0} | more
 
 
 def _read_node(part: Node, nodes: dict[str, dict[str, Any]], _: Any) -> None:
     entity = part.entity
     code = entity.codes[0] if entity.codes else ""
-    more = {"layer": part.layer, "score": part.score, "direction": part.direction}
+    more = {"codes": " ".join(entity.codes), "layer": part.layer, "score": part.score, "direction": part.direction}
     nodes.setdefault(entity.id, _node(entity.id, entity.kind.value, entity.name, code=code, **more))
 
 
 def _read_ref(part: EntityRef, nodes: dict[str, dict[str, Any]], _: Any) -> None:
-    nodes.setdefault(part.id, _node(part.id, part.kind, part.name, code=part.code))
+    nodes.setdefault(part.id, _node(part.id, part.kind, part.name, code=part.code, codes=part.code))
 
 
 def _read_link(part: Link, _: Any, edges: dict[tuple[Any, ...], dict[str, Any]]) -> None:
@@ -173,12 +183,37 @@ def _edge(fact: Fact, wording: str, evidence: Iterable[Evidence], cited: tuple[C
         "independent_sources": len({item.witness or item.document for item in found}),
         "first_day": min(item.published_on for item in found).isoformat(),
         "last_day": max(item.published_on for item in found).isoformat(),
-        "valid": str(fact.valid or ""),
+        "recorded_at": min(item.recorded_at for item in found).isoformat(),
+        **_measured(fact.value, fact.valid),
+        "product": fact.qualifier("product"),
+        "qualifiers": json.dumps(dict(fact.qualifiers), ensure_ascii=False),
         "quote": cited[0].quote if cited else "",
         "document": cited[0].document if cited else "",
         "title": cited[0].title if cited else "",
-        "published_on": cited[0].published_on.isoformat() if cited else "",
+        "publisher": cited[0].publisher if cited else "",
+        "speaker": cited[0].speaker if cited else "",
+        "published_on": cited[0].published_on.isoformat() if cited else None,
     }
+
+
+def _measured(value: Value | None, valid: Period | None) -> dict[str, Any]:
+    """Return a value with its unit, and the bounds of a period, the end excluded."""
+    return {
+        "value": value.number if value else None,
+        "value_high": value.high if value else None,
+        "unit": value.unit if value else "",
+        "scale": value.scale if value else "",
+        "change": value.change if value else "",
+        "basis": value.basis if value else "",
+        "valid": str(valid or ""),
+        "valid_from": valid.start.isoformat() if valid and valid.start else None,
+        "valid_to": valid.end.isoformat() if valid and valid.end else None,
+    }
+
+
+def _stated(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row without what is unknown: graph formats have no empty value."""
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def _read_neighbour(part: NeighbourEdge, _: Any, edges: dict[tuple[Any, ...], dict[str, Any]]) -> None:
@@ -186,8 +221,9 @@ def _read_neighbour(part: NeighbourEdge, _: Any, edges: dict[tuple[Any, ...], di
     edges[part.facts] = {name: getattr(part, name) for name in (*same, "independent_sources", "contested")} | {
         "first_day": part.first_day.isoformat(),
         "last_day": part.last_day.isoformat(),
-        "valid": str(part.valid or ""),
+        **_measured(part.value, part.valid),
         "facts": " ".join(part.facts),
+        "qualifiers": json.dumps({name: "、".join(each) for name, each in part.qualifiers.items()}, ensure_ascii=False),
         **{name: "、".join(values) for name, values in part.qualifiers.items()},
     }
 
@@ -203,10 +239,3 @@ _READERS: dict[str, Callable[[Any, dict[str, dict[str, Any]], dict[tuple[Any, ..
 
 def _picture(name: str) -> Any:
     return next((point.load() for point in entry_points(group=PICTURES, name=name)), None)
-
-
-def _extra(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as missing:
-        raise KgError(f"{missing.name} is not installed; run `pip install 'liantu[notebooks]'`") from missing

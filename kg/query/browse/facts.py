@@ -15,6 +15,7 @@ from kg.store.rules.superseding import effective
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import date
 
     from numpy.typing import NDArray
 
@@ -45,6 +46,7 @@ class FactFilter:
         kinds: the kind of an end, of the other end if `name` is given.
         during: a period that the effective validity overlaps.
         publisher: of a document that states the fact.
+        published: the first and the last day on which a document states the fact; None leaves an end open.
         ids: one of these facts, superseded or not.
         superseded: also what a later fact has superseded; only with `name`.
     """
@@ -54,6 +56,7 @@ class FactFilter:
     kinds: tuple[str, ...] = ()
     during: Period | None = None
     publisher: str = ""
+    published: tuple[date | None, date | None] | None = None
     ids: tuple[str, ...] = ()
     superseded: bool = False
 
@@ -177,8 +180,15 @@ def _meets(session: QuerySession, fact: Fact, wanted: FactFilter, *, entity: str
         return False
     if wanted.during and not effective(fact).overlaps(wanted.during):
         return False
+    if wanted.published and not any(_within(item.published_on, wanted.published) for item in fact.evidence):
+        return False
     others = [end for end in (fact.subject, fact.object) if end != entity]
     return not wanted.kinds or any(session.kind(end) in wanted.kinds for end in others)
+
+
+def _within(day: date, ends: tuple[date | None, date | None]) -> bool:
+    first, last = ends
+    return (first is None or first <= day) and (last is None or day <= last)
 
 
 def _published(session: QuerySession, facts: list[Fact], publisher: str) -> list[Fact]:

@@ -18,7 +18,7 @@ from kg.query.grounding.words import claim_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kg.query.grounding.quantities import Amount, DateSpan
+    from kg.query.grounding.quantities import DateSpan, FigureSpan
     from kg.query.grounding.statements import FoundName, SourceStatement
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
@@ -41,13 +41,13 @@ class ClauseClaim:
     until: str
     names: tuple[FoundName, ...]
     dates: tuple[DateSpan, ...]
-    figures: tuple[Amount, ...]
+    figures: tuple[FigureSpan, ...]
     words: tuple[str, ...]
     inherited: frozenset[str]
     chinese: bool
 
 
-def words_of(clause: str, known: Sequence[FoundName | DateSpan | Amount]) -> tuple[str, ...]:
+def words_of(clause: str, known: Sequence[FoundName | DateSpan | FigureSpan]) -> tuple[str, ...]:
     """Return the words of a folded clause that say what it is about, without names, dates, numbers and directions."""
     words, blanked = claim_words(), list(clause)
     for span in known:
@@ -141,7 +141,7 @@ def allows(stated: Iterable[DateSpan], date: DateSpan, *, figure: bool = True) -
     return any(dates_agree(date, each, figure=figure) for each in stated)
 
 
-def dates_near(statement: SourceStatement, figure: Amount, *, base: bool = False) -> list[DateSpan]:
+def dates_near(statement: SourceStatement, figure: FigureSpan, *, base: bool = False) -> list[DateSpan]:
     """Return the dates of a number: the last one before it, and those of its clause; with `base` also 较2024年."""
     dates = [each for each in statement.dates if base or not each.base]
     before = [each for each in dates if each.end <= figure.start]
@@ -213,9 +213,9 @@ def stretch(statement: SourceStatement, place: int) -> int:
     return begin if not ends or joined else ends[-1]
 
 
-def run_of(statement: SourceStatement, figure: Amount) -> list[Amount]:
+def run_of(statement: SourceStatement, figure: FigureSpan) -> list[FigureSpan]:
     """Return the numbers of one unit that a number is listed with."""
-    run: list[Amount] = []
+    run: list[FigureSpan] = []
     for each in statement.figures:
         joined = (
             run

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
     from kg.period import Period
     from kg.query.grounding.claims import ClauseClaim
-    from kg.query.grounding.quantities import Amount, DateSpan
+    from kg.query.grounding.quantities import DateSpan, FigureSpan
     from kg.query.grounding.statements import FoundName, SourceStatement
 
 _ITEM = re.compile(r"[、,，]|和|及|与|以及")
 _SHORTEST_WORD = 2
 
 
-def fits(figure: Amount, other: Amount, statement: SourceStatement) -> bool:
+def fits(figure: FigureSpan, other: FigureSpan, statement: SourceStatement) -> bool:
     """Whether a number of a statement is that of a clause."""
     return figure.same(other, f"{statement.text} {statement.context}") and figure.agrees(other)
 
@@ -75,7 +75,7 @@ def with_figures(claim: ClauseClaim, statement: SourceStatement) -> list[str]:
     return list(dict.fromkeys([*out, *turned(claim, statement)]))
 
 
-def _of_figure(claim: ClauseClaim, figure: Amount) -> ClauseClaim:
+def _of_figure(claim: ClauseClaim, figure: FigureSpan) -> ClauseClaim:
     """Return a clause with several numbers and names as the part of it that one number belongs to."""
     alike = [each for each in claim.figures if each.unit == figure.unit]
     before = [name for name in claim.names if name.end <= figure.start]
@@ -83,7 +83,7 @@ def _of_figure(claim: ClauseClaim, figure: Amount) -> ClauseClaim:
     return replace(claim, names=(before[-1],)) if several and "分别" not in claim.text else claim
 
 
-def _misplaced(claim: ClauseClaim, statement: SourceStatement, figure: Amount) -> list[str]:
+def _misplaced(claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan) -> list[str]:
     """Return what a clause connects with a number that the statement connects with another number of its unit."""
     rivals = [each for each in statement.figures if each.unit == figure.unit and each is not figure and each.unit]
     if listed := _other_item(claim, statement, figure):
@@ -93,7 +93,9 @@ def _misplaced(claim: ClauseClaim, statement: SourceStatement, figure: Amount) -
     return out + (opposite(claim, _own(statement, figure)) if len(set(directions(claim.text))) == 1 else [])
 
 
-def _other_words(claim: ClauseClaim, statement: SourceStatement, figure: Amount, rivals: Sequence[Amount]) -> list[str]:
+def _other_words(
+    claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan, rivals: Sequence[FigureSpan]
+) -> list[str]:
     """Return the words and names of a clause that belong to another number, and not to this one."""
     near, others = _near(statement, figure), [_own(statement, rival) for rival in rivals]
     words = [word for word in ("" if "words" in claim.inherited else claim.words) if not has_word(near, word)]
@@ -104,7 +106,9 @@ def _other_words(claim: ClauseClaim, statement: SourceStatement, figure: Amount,
     ]
 
 
-def _other_dates(claim: ClauseClaim, statement: SourceStatement, figure: Amount, rivals: Sequence[Amount]) -> list[str]:
+def _other_dates(
+    claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan, rivals: Sequence[FigureSpan]
+) -> list[str]:
     """Return the dates of a clause that are those of another number."""
     if len(claim.dates) > 1 and len(claim.figures) > 1:
         return []
@@ -118,7 +122,9 @@ def _other_dates(claim: ClauseClaim, statement: SourceStatement, figure: Amount,
     return out
 
 
-def _other_measure(claim: ClauseClaim, statement: SourceStatement, figure: Amount, _: Sequence[Amount]) -> list[str]:
+def _other_measure(
+    claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan, _: Sequence[FigureSpan]
+) -> list[str]:
     """Return a fault where a clause gives a measure the number that its source gives another measure."""
     own = _own(statement, figure)
     for spellings in claim_words().measures:
@@ -130,7 +136,9 @@ def _other_measure(claim: ClauseClaim, statement: SourceStatement, figure: Amoun
     return []
 
 
-def _other_basis(claim: ClauseClaim, statement: SourceStatement, figure: Amount, _: Sequence[Amount]) -> list[str]:
+def _other_basis(
+    claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan, _: Sequence[FigureSpan]
+) -> list[str]:
     """Return a fault where a clause gives 同比 the number that its source gives 环比."""
     own = statement.text[stretch(statement, figure.start) : figure.end]
     groups = claim_words().basis
@@ -139,7 +147,7 @@ def _other_basis(claim: ClauseClaim, statement: SourceStatement, figure: Amount,
     return ["number of another basis"] if len(said) == 1 and stated and said[0] not in stated else []
 
 
-def _near(statement: SourceStatement, figure: Amount) -> str:
+def _near(statement: SourceStatement, figure: FigureSpan) -> str:
     """Return the text that a number belongs to: context, what comes before the first number, its own stretch."""
     measured = [each for each in statement.figures if each.unit or each.factor != 1] or [figure]
     before = [each.end for each in measured if each.unit == figure.unit and each.end <= figure.start]
@@ -148,7 +156,9 @@ def _near(statement: SourceStatement, figure: Amount) -> str:
     return f"{statement.context} {statement.subject} {statement.text[: measured[0].start]} {own}"
 
 
-def _other_party(claim: ClauseClaim, statement: SourceStatement, figure: Amount, _: Sequence[Amount]) -> list[str]:
+def _other_party(
+    claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan, _: Sequence[FigureSpan]
+) -> list[str]:
     """Return a fault where the number is that of a party, and the clause of another one."""
     begin, end = statement.clause_at(figure.start)
     own = _own(statement, figure)
@@ -162,7 +172,7 @@ def _other_party(claim: ClauseClaim, statement: SourceStatement, figure: Amount,
     return [f"name {parties[0].text}"] if there and parties and not met else []
 
 
-def _own(statement: SourceStatement, figure: Amount) -> str:
+def _own(statement: SourceStatement, figure: FigureSpan) -> str:
     """Return what a number belongs to in its clause, and the clause before where that is only 同比增长 or the like."""
     begin = stretch(statement, figure.start)
     text = statement.text[begin : figure.end]
@@ -184,9 +194,9 @@ def _says_nothing(statement: SourceStatement, begin: int, end: int) -> bool:
     return not words_of(text, _inside(statement, begin, end))
 
 
-def _inside(statement: SourceStatement, begin: int, end: int) -> list[FoundName | DateSpan | Amount]:
+def _inside(statement: SourceStatement, begin: int, end: int) -> list[FoundName | DateSpan | FigureSpan]:
     """Return names, dates and numbers of a part of a statement, placed in that part."""
-    known: tuple[FoundName | DateSpan | Amount, ...] = (*statement.names, *statement.dates, *statement.figures)
+    known: tuple[FoundName | DateSpan | FigureSpan, ...] = (*statement.names, *statement.dates, *statement.figures)
     return [
         replace(each, start=each.start - begin, end=each.end - begin)
         for each in known
@@ -194,7 +204,9 @@ def _inside(statement: SourceStatement, begin: int, end: int) -> list[FoundName 
     ]
 
 
-def _of_rival(claim: ClauseClaim, statement: SourceStatement, figure: Amount, rivals: Sequence[Amount]) -> list[str]:
+def _of_rival(
+    claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan, rivals: Sequence[FigureSpan]
+) -> list[str]:
     """Return a fault where the stretch of another number has all that a clause is about, and that of its own not."""
     measured = [each for each in statement.figures if each.unit or each.factor != 1]
     opening, _ = statement.clause_at(measured[0].start)
@@ -218,7 +230,7 @@ def _of_rival(claim: ClauseClaim, statement: SourceStatement, figure: Amount, ri
     return ["number of something else"] if any(has_all(_own(statement, rival)) for rival in rivals) else []
 
 
-def _other_item(claim: ClauseClaim, statement: SourceStatement, figure: Amount) -> list[str]:
+def _other_item(claim: ClauseClaim, statement: SourceStatement, figure: FigureSpan) -> list[str]:
     """Return the faults of 分别: the first of three names has the first of three numbers."""
     run = run_of(statement, figure)
     marked = statement.text.rfind("分别", 0, run[0].start) if len(run) > 1 else -1
@@ -258,7 +270,7 @@ def _has_item(text: str, item: str, number: int, count: int) -> bool:
     return number == count - 1 and any(item[:size] in text for size in range(_SHORTEST_WORD, len(item)))
 
 
-_CHECKS: tuple[Callable[[ClauseClaim, SourceStatement, Amount, Sequence[Amount]], list[str]], ...] = (
+_CHECKS: tuple[Callable[[ClauseClaim, SourceStatement, FigureSpan, Sequence[FigureSpan]], list[str]], ...] = (
     _other_words,
     _of_rival,
     _other_measure,

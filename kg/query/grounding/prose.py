@@ -62,7 +62,7 @@ class NoModel(QuestionError):
 
 @dataclass(frozen=True, slots=True)
 class ProseSentence:
-    """A sentence of the model and the ids it cites; one that is not `kept` has the reasons in `faults`.
+    """A sentence of the model and the ids that support it; one that is not `kept` has the reasons in `faults`.
 
     `citations` are where the sources say it: house, day, page and the sentence there.
     """
@@ -153,6 +153,7 @@ def _checked(found: ContextAnswer, names: KnownNames, reply: str, *, cut: bool) 
         unknown = tuple(f"no item {cite}" for cite in cites if cite not in items)
         verdict = SentenceVerdict(unknown) if unknown else check.verdict(text, cites)
         wrong = verdict.faults
+        cites = tuple(dict.fromkeys(cite for cite, _ in verdict.sources)) or cites  # those that support it
         yield ProseSentence("\n" * broken + text, cites, not wrong, wrong, _citations(verdict, items))
         broken = False
 

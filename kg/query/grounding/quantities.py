@@ -53,7 +53,7 @@ _JOINED = re.compile(r"(?:至|到|~|-|to)")
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class FigureSpan:
     """A number at `[start, end)`: its absolute `value` in the unit of its family, and how exactly it is written.
 
     `direction` is +1 or −1 where a sign or a word of rise or fall belongs to it, else 0; `signed` if it is a sign.
@@ -68,7 +68,7 @@ class Amount:
     signed: bool = False
     factor: float = 1.0
 
-    def same(self, other: Amount, around: str = "") -> bool:
+    def same(self, other: FigureSpan, around: str = "") -> bool:
         """Whether a source with `other` supports this number: equal, or rounded from it to the digits written here.
 
         A bare number, as in a table, takes its unit from `around`, the text that it is in.
@@ -82,7 +82,7 @@ class Amount:
         allowed = 0.5001 * self.precision if digits > 1 else 0.0
         return abs(self.value - other.value) <= max(allowed, 1e-9 * max(self.value, 1.0))
 
-    def agrees(self, other: Amount) -> bool:
+    def agrees(self, other: FigureSpan) -> bool:
         """Whether it moves as in the source: a fall is neither left out where a sign says it, nor invented."""
         if self.direction and other.direction:
             return self.direction == other.direction
@@ -183,13 +183,13 @@ def _season(period: Period) -> tuple[int, int, int, int] | None:
 
 
 @lru_cache(maxsize=4096)
-def figures_of(text: str, day: date) -> tuple[Amount, ...]:
+def figures_of(text: str, day: date) -> tuple[FigureSpan, ...]:
     """Return the numbers of a folded sentence that are no dates, in order."""
     blanked = list(text)
     for stated in dates_of(text, day):
         blanked[stated.start : stated.end] = "□" * (stated.end - stated.start)
     plain = "".join(blanked)
-    found: list[Amount] = []
+    found: list[FigureSpan] = []
     for match in claim_words().number.finditer(plain):
         found.append(_figure(plain, match, found[-1] if found else None))
     for place in range(len(found) - 2, -1, -1):  # 41.1、49.1 and 52.3个基点 share unit and scale
@@ -217,11 +217,11 @@ def figures_of(text: str, day: date) -> tuple[Amount, ...]:
     return tuple(found)
 
 
-def _figure(text: str, match: re.Match[str], last: Amount | None) -> Amount:
+def _figure(text: str, match: re.Match[str], last: FigureSpan | None) -> FigureSpan:
     words = claim_words()
     start, end, digits = match.start("n"), match.end(), match["n"]
     if _NAME_BEFORE.search(text[max(start - 2, 0) : start]) and not match["before"]:
-        return Amount(start, match.end("n"), float(digits), 0.0, "")
+        return FigureSpan(start, match.end("n"), float(digits), 0.0, "")
     family, worth = words.units.get((match["unit"] or match["before"] or "").strip(), ("", 1.0))
     factor = words.scales.get((match["scale"] or "").strip(), 1.0) * worth
     per = words.per.get((match["per"] or "").strip(), "")
@@ -230,10 +230,10 @@ def _figure(text: str, match: re.Match[str], last: Amount | None) -> Amount:
     signed = sign in ("+", "-") and not (sign == "-" and re.search(r"[\da-z%]-$", text[:start]))
     precision = 10.0 ** -len(digits.partition(".")[2]) * factor
     direction = {"+": 1, "-": -1}[sign] if signed else _direction(text, match.start(), end, last)
-    return Amount(start, end, float(digits) * factor, precision, unit, direction, signed, factor)
+    return FigureSpan(start, end, float(digits) * factor, precision, unit, direction, signed, factor)
 
 
-def _direction(text: str, start: int, end: int, last: Amount | None) -> int:
+def _direction(text: str, start: int, end: int, last: FigureSpan | None) -> int:
     """Return which way a number moves by the words right before it, or in English right after it."""
     floor = last.end if last else 0
     between = text[floor:start].strip()

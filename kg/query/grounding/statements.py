@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kg.query.grounding.context import ContextItem
-    from kg.query.grounding.quantities import Amount, DateSpan
+    from kg.query.grounding.quantities import DateSpan, FigureSpan
     from kg.store.port import View
 
 _NAMING = frozenset({Kind.COMPANY, Kind.INSTITUTION, Kind.PERSON, Kind.PRODUCT, Kind.REGION, Kind.INDUSTRY})
@@ -142,7 +142,7 @@ class SourceStatement:
         return tuple(name for name in self.names_in.within(self.subject) if name.party)
 
     @cached_property
-    def figures(self) -> tuple[Amount, ...]:
+    def figures(self) -> tuple[FigureSpan, ...]:
         """The numbers in it."""
         return figures_of(self.text, self.day)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kg.query.grounding.claims import ClauseClaim
-    from kg.query.grounding.quantities import Amount
+    from kg.query.grounding.quantities import FigureSpan
     from kg.query.grounding.statements import SourceStatement
 
 _OPENING = re.compile(r"(?:[\d.\s,，“]|近日|日前|其中|此前|同时)*")
@@ -80,7 +80,7 @@ def _least(found: Iterator[list[str]]) -> list[str]:
 
 
 def _by_figures(
-    claim: ClauseClaim, sentence: str, statement: SourceStatement, measured: Sequence[Amount]
+    claim: ClauseClaim, sentence: str, statement: SourceStatement, measured: Sequence[FigureSpan]
 ) -> Iterator[list[str]]:
     """Yield the faults of a clause whose numbers a statement has, each where it fits best."""
     out = with_figures(claim, statement)
@@ -138,7 +138,7 @@ def _dated(claim: ClauseClaim, statement: SourceStatement, window: tuple[int, in
     return [f"date {date.period}" for date in claim.dates if not has_date(statement, date)]
 
 
-def _bare_in(text: str, claim: ClauseClaim, figure: Amount) -> bool:
+def _bare_in(text: str, claim: ClauseClaim, figure: FigureSpan) -> bool:
     digits = claim.text[figure.start : figure.end].strip()
     return re.search(rf"(?<![\d.]){re.escape(digits)}(?![\d]|\.\d)", text) is not None
 

@@ -46,4 +46,6 @@ READY = "CALL db.awaitIndexes(60)"
 
 BASE = "MATCH (b:Base {name: 'liantu'}) RETURN b.version, b.revision, b.written"
 ANYTHING = "MATCH (n) RETURN 1 LIMIT 1"
-CREATE_BASE = "MERGE (b:Base {name: 'liantu'}) ON CREATE SET b.version = $version, b.revision = 0, b.written = 0"
+STATE = "MATCH (b:Base {name: 'liantu'}) RETURN coalesce(b.identity, elementId(b)), b.revision"
+CREATE_BASE = """MERGE (b:Base {name: 'liantu'})
+ON CREATE SET b.version = $version, b.revision = 0, b.written = 0, b.identity = randomUUID()"""

@@ -16,7 +16,7 @@ from kg.store.neo4j.connection import Connection
 from kg.store.neo4j.facts import witnesses
 from kg.store.neo4j.hops import Hops
 from kg.store.neo4j.reading import read_back
-from kg.store.neo4j.schema import VERSION
+from kg.store.neo4j.schema import STATE, VERSION
 from kg.store.neo4j.view import Neo4jView
 from kg.store.neo4j.writer import Neo4jWriter, writing
 from kg.store.rules.identity_view import JudgedView, Overlay
@@ -84,6 +84,11 @@ class Neo4jStore:
     def revision(self) -> int:
         """Return the number of changes."""
         return self._connection.read(lambda moment: moment.revision)
+
+    def state(self) -> str:
+        """Return a name of this state of this base."""
+        (row,) = self._connection.read(lambda moment: moment.rows(STATE))
+        return "-".join(map(str, row))
 
     def stats(self) -> dict[str, int]:
         """Count the stored records."""

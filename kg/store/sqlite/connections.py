@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
-from kg.errors import StoreLocked, StoreUnusable
+from kg.errors import StoreLocked, StoreMissing, StoreUnusable
 from kg.store.lock import writing
 from kg.store.sqlite.schema import STEPS, migrate, version
 
@@ -72,6 +72,29 @@ class Lender(Protocol):
         """Lend a connection for a stream, during which the caller may make other reads."""
 
 
+def place_of(path: Path) -> tuple[int, int, int]:
+    """Return which files are a base: the device and inode of a path, and the inode of the index of its log.
+
+    The file is not opened (kg/store/lock.py says why).
+
+    Raises:
+        StoreMissing: when there is none.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise StoreMissing(path) from None
+    except OSError as error:
+        raise StoreUnusable(path, f"cannot be reached ({error.strerror})") from error
+    index = _log_index(path)
+    return found.st_dev, found.st_ino, index.stat().st_ino if index.exists() else 0
+
+
+def _log_index(path: Path) -> Path:
+    target = Path(os.path.realpath(path))
+    return target.with_name(f"{target.name}-shm")
+
+
 class Connections:
     """Keeps one read connection per thread, because a connection serves one thread at a time."""
 
@@ -80,15 +103,35 @@ class Connections:
         self._own = threading.local()
         self._all: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
+        self._place: tuple[int, int, int] | None = None
+
+    def check_place(self) -> None:
+        """Close all connections when other files have taken the place of the base, as a restored copy does.
+
+        SQLite would go on reading the old file, or the copy through the log of the old one.
+
+        Raises:
+            StoreMissing: when the file is gone.
+        """
+        place = place_of(self.path)
+        with self._guard:
+            if self._place not in {None, place}:
+                self._close_all()
 
     def reader(self) -> sqlite3.Connection:
-        """Return this thread's connection."""
+        """Return this thread's connection.
+
+        Raises:
+            StoreMissing: when the file is gone.
+        """
+        self.check_place()
         connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
         if connection is None:
             connection = connect(self.path)
-            self._own.connection = connection
             with self._guard:
+                self._own.connection = connection
                 self._all.append(connection)
+                self._place = self._place or place_of(self.path)
         return connection
 
     @contextmanager
@@ -107,10 +150,13 @@ class Connections:
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._guard:
-            for connection in self._all:
-                connection.close()
-            self._all.clear()
-        self._own = threading.local()
+            self._close_all()
+
+    def _close_all(self) -> None:
+        for connection in self._all:
+            connection.close()
+        self._all.clear()
+        self._own, self._place = threading.local(), None
 
 
 class PinnedConnection:
@@ -191,11 +237,18 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
         )
         try:
             version(connection, path)  # check first, so that another program's database is not changed
+            _refuse_old_log(connection, path)
             _tune(connection)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def _refuse_old_log(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse to read a copy through the log of the base whose place it took, which a connection still holds open."""
+    if not _log_index(path).exists() and connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
+        raise StoreUnusable(path, "was replaced while it is read; try again")
 
 
 def _tune(connection: sqlite3.Connection) -> None:

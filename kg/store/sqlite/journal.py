@@ -111,28 +111,29 @@ def about_to_remove(connection: sqlite3.Connection, document_id: str) -> str:
 
 
 def state(connection: sqlite3.Connection) -> State:
-    """Return the state of the store."""
-    revision, stamp = connection.execute(
-        "SELECT s.revision, c.stamp FROM state AS s LEFT JOIN change AS c ON c.revision = s.revision"
+    """Return the state of the store; its stamp begins with the identity of the base."""
+    identity, revision, stamp = connection.execute(
+        "SELECT s.identity, s.revision, c.stamp FROM state AS s LEFT JOIN change AS c ON c.revision = s.revision"
     ).fetchone()
     if stamp is None:  # the last commit has no entry
         known = connection.execute("SELECT id FROM document ORDER BY key")
         stamp = digest([str(revision), *(identity for (identity,) in known)])
-    return State(int(revision), stamp)
+    return State(int(revision), f"{identity}.{stamp}")
 
 
 def touched(connection: sqlite3.Connection, since: State, words: Vocabulary) -> Touched | None:
     """Return what changed after `since`, including all facts that may supersede a changed fact or be superseded."""
-    revision = state(connection).revision
+    now = state(connection)
+    identity = now.stamp.partition(".")[0]
     rows = connection.execute(
         "SELECT revision, stamp, document, gone FROM change WHERE revision >= ? ORDER BY revision", (since.revision,)
     ).fetchall()
     if rows and rows[0][0] == since.revision:
-        if rows.pop(0)[1] != since.stamp:
+        if f"{identity}.{rows.pop(0)[1]}" != since.stamp:
             return None  # another store, or one restored from a backup
     elif since.revision or since.stamp:
         return None
-    if [row[0] for row in rows] != list(range(since.revision + 1, revision + 1)):
+    if [row[0] for row in rows] != list(range(since.revision + 1, now.revision + 1)):
         return None
     facts: set[tuple[str, str, str]] = set()
     entities: set[str] = set()

@@ -255,10 +255,16 @@ DROP TABLE unused_12;
 DROP TABLE described_12;
 """
 
+# Give each base a random identity, so that what is cached of one base is never taken for another's.
+VERSION_13 = """
+ALTER TABLE state ADD COLUMN identity TEXT NOT NULL DEFAULT '';
+UPDATE state SET identity = lower(hex(randomblob(16)));
+"""
+
 STEPS = (
     *(VERSION_1, VERSION_2, journal.STEP, VERSION_4),
     *(VERSION_5, VERSION_6, VERSION_7, VERSION_8, VERSION_9),
-    *(VERSION_10, VERSION_11, VERSION_12),
+    *(VERSION_10, VERSION_11, VERSION_12, VERSION_13),
 )
 
 MERGED_AT, MERGED_AT_OF_LOAD = 4, 16  # segments

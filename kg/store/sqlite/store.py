@@ -15,7 +15,7 @@ from kg.store.rules.identity_view import JudgedView, Overlay
 from kg.store.rules.validated import read_from, utc
 from kg.store.sight import ViewCache
 from kg.store.sqlite import checks as sqlite_checks
-from kg.store.sqlite import schema
+from kg.store.sqlite import journal, schema
 from kg.store.sqlite.connections import Connections, PinnedConnection, connect, make_ready, one_state, telling
 from kg.store.sqlite.facts import read_back
 from kg.store.sqlite.view import SqliteView, visible_lengths, visible_names
@@ -68,6 +68,7 @@ class SqliteStore:
     @contextmanager
     def reader(self, *, as_of: date | None = None, known_at: datetime | None = None) -> Iterator[JudgedView]:
         """Return a view of one fixed state of the store."""
+        self._connections.check_place()
         with closing(connect(self._path)) as connection, telling(self._path), one_state(connection):
             connection.execute("SELECT revision FROM state").fetchone()  # the first read fixes the state
             yield self._view(PinnedConnection(self._path, connection), as_of, known_at)
@@ -115,6 +116,12 @@ class SqliteStore:
         """Return the number of changes."""
         return int(self._value("SELECT revision FROM state"))
 
+    def state(self) -> str:
+        """Return a name of this state of this base."""
+        with telling(self._path):
+            found = journal.state(self._connections.reader())
+        return f"{found.revision}-{found.stamp}"
+
     def stats(self) -> dict[str, int]:
         """Count the stored records."""
         return {name: int(self._value(statement)) for name, statement in _COUNTS.items()}
@@ -139,10 +146,10 @@ class SqliteStore:
 
     def _plain(self, lender: Lender, as_of: date | None, known_at: datetime | None) -> SqliteView:
         def lengths(connection: sqlite3.Connection, sight: Sight) -> Lengths:
-            return self._lengths.get((sight, _revision(connection)), lambda: visible_lengths(connection, sight))
+            return self._lengths.get((sight, journal.state(connection)), lambda: visible_lengths(connection, sight))
 
         def names(connection: sqlite3.Connection, sight: Sight) -> Names:
-            return self._names.get((sight, _revision(connection)), lambda: visible_names(connection, sight))
+            return self._names.get((sight, journal.state(connection)), lambda: visible_names(connection, sight))
 
         return SqliteView(lender, self._vocabulary, lengths, names, as_of, utc(known_at) if known_at else None)
 
@@ -151,11 +158,7 @@ class SqliteStore:
 
         def overlay() -> Overlay:
             with lender.reading() as connection:
-                state = plain.sight, _revision(connection)
+                state = plain.sight, journal.state(connection)
             return self._overlays.get(state, lambda: Overlay.of(plain, plain.judgements(), self._vocabulary))
 
         return JudgedView(plain, overlay, until=lambda day: self._view(lender, day, known_at))
-
-
-def _revision(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT revision FROM state").fetchone()[0])

@@ -43,7 +43,7 @@ def test_every_entry_matches_its_example(section: str, name: str, pattern: str, 
 )
 def test_the_words_beside_a_factor_state_its_direction(text: str, factor: str, sign: int):
     start = text.index(factor)
-    move = move_of(text, start, start + len(factor), factor)
+    move = move_of(text, start, start + len(factor), name=factor)
     assert move is not None
     assert move.sign == sign
 
@@ -64,6 +64,7 @@ def test_without_a_word_there_is_no_direction():
         ("农林生物质发电成本端改善", 1),
         ("缓解成本压力", 1),
         ("公司毛利率承压", -1),
+        ("改善压缩利润的竞争环境", 0),
         ("与此无关", 0),
     ],
 )

@@ -55,3 +55,18 @@ def test_lone_surrogates_do_not_reach_the_store(read_one):
     document = read_one("x.jsonl", '{"date": "2025-01-02", "title": "\\ud800", "text": "甲\\ud800乙。"}')
     assert document.text.encode()
     assert document.title.encode()
+
+
+@pytest.mark.parametrize(
+    ("stated", "day"),
+    [
+        ("2025-01-04T16:00:00Z", date(2025, 1, 5)),  # midnight in Beijing
+        ("2025-01-04T15:59:59Z", date(2025, 1, 4)),
+        ("2025-01-05T01:00:00+09:00", date(2025, 1, 5)),
+        ("Sat, 04 Jan 2025 16:30:00 GMT", date(2025, 1, 5)),
+        ("2025-01-04T16:00:00", date(2025, 1, 4)),
+    ],
+)
+def test_an_instant_counts_as_the_day_in_the_market(read, stated: str, day: date):
+    (document,) = read("x.jsonl", _line(date=stated))
+    assert document.published_on == day

@@ -102,7 +102,7 @@ def test_evidence_says_who_when_and_how():
     (fact,) = facts_of(SUPPLY, relation="supplies")
     (item,) = fact.evidence
     assert (item.speaker, item.published_on, item.recorded_at) == (PUBLISHER, PUBLISHED, READ)
-    assert item.extractor == "patterns/2:supply.to"
+    assert item.extractor == "patterns/2:firms.supplies.to"
     assert 0 < item.confidence <= 1
 
 

@@ -31,8 +31,8 @@ pytest.importorskip("openai")
 _LOAD = Master.load
 _LINE = re.compile(r"^(\d+)[#-]* (.*)", re.MULTILINE)
 NOTES = {
-    "a.md": ("2025-08-20", ["碳酸锂价格下跌，带动电池成本下降，电池企业毛利率回升。", "恩捷股份向宁德时代供应隔膜。"]),
-    "b.md": ("2025-08-21", ["硅料价格上涨，推动组件价格上升，电站装机受到压制。", "隆基绿能布局光伏组件。"]),
+    "a.md": ("2025-08-20", ["碳酸锂价格下跌，电池成本随之下降，电池企业毛利率回升。", "恩捷股份向宁德时代供应隔膜。"]),
+    "b.md": ("2025-08-21", ["硅料价格上涨，组件价格随之上升，电站装机受到压制。", "隆基绿能布局光伏组件。"]),
     "c.md": ("2025-08-22", ["生猪价格上涨，带动动物疫苗需求上升，利好疫苗企业。", "牧原股份布局生猪养殖。"]),
 }
 _FIXED = {
@@ -217,7 +217,7 @@ def test_keys_are_in_no_file(base: Path):
 
 
 def test_a_pack_that_is_too_long_is_split(base: Path, tmp_path: Path):
-    long = "\n\n".join(f"第{n}周，碳酸锂价格下跌，带动电池成本下降。库存升至{n}万吨，需求平稳。" for n in range(20))
+    long = "\n\n".join(f"第{n}周，碳酸锂价格下跌，电池成本随之下降。库存升至{n}万吨，需求平稳。" for n in range(20))
     (tmp_path / "d.md").write_text(f"---\ntitle: 长\npublishedAt: 2025-08-23\n---\n{long}\n", encoding="utf-8")
     call("ingest", "d.md")
     with serving(answer, script=[status(400, kind="context_length_exceeded")]) as server:

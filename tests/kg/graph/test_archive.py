@@ -27,9 +27,9 @@ from kg.graph.snapshot import Snapshot
 from kg.judgement import Judgement, Verdict
 from kg.model import Entity, Kind
 from kg.period import month, quarter
-from kg.query.profile import profile_of
+from kg.query.browse.profile import profile_of
+from kg.query.browse.stats import stats
 from kg.query.session import QuerySession
-from kg.query.stats import stats
 from kg.relations import vocabulary
 from kg.store.columns import TableSource
 from kg.store.memory import MemoryStore

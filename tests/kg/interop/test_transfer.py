@@ -21,7 +21,6 @@ from kg.model import (
     Alias,
     Block,
     BlockKind,
-    Candidate,
     Entity,
     Kind,
     Mention,
@@ -80,9 +79,7 @@ def _readings(draw: st.DrawFn, number: int) -> Reading:
         blocks=(Block(0, 3, BlockKind.HEADING, 1, "<b>"),),
         removed=(Removed(3, 4, "页码"),),
     )
-    doubtful = Mention(
-        0, 2, text[:2], Kind.PRODUCT, MentionStatus.AMBIGUOUS, "", 0.4, (Candidate(CATL, 0.5, (("x", 1.0),)),)
-    )
+    doubtful = Mention(0, 2, text[:2], Kind.PRODUCT, MentionStatus.UNKNOWN, "", 0.4)
     problems = (Problem("dating", "no day", 1, 2),)
     return replace(plain, document=document, mentions=(*plain.mentions, doubtful), problems=problems)
 

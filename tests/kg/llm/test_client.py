@@ -116,6 +116,39 @@ def test_one_deadline_holds_for_all_tries():
         _ask(state.url, timeout=0.3)  # nobody listens any more
 
 
+def test_where_nothing_listens_no_request_is_repeated_for_long():
+    with serving(lambda _: "好") as state:
+        url = state.url
+    with pytest.raises(EndpointRefused, match="cannot be reached"):
+        _ask(url, timeout=60)
+
+
+def test_an_endpoint_that_was_reached_may_start_again():
+    with serving() as gone:
+        nowhere = gone.url
+
+    async def run(url: str) -> None:
+        pauses: list[float] = []
+
+        async def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) > 5:  # as if the deadline had come
+                raise TimeoutError
+
+        client = EndpointClient(Endpoint(url, "小模型", timeout=60.0), pause=pause)
+        try:
+            assert await client.complete(ASK) == GOOD
+            client._client.base_url = nowhere
+            with pytest.raises(ModelError, match="within 60 s") as given_up:
+                await client.complete(ASK)
+            assert not isinstance(given_up.value, EndpointRefused)
+        finally:
+            await client.close()
+
+    with serving(lambda _: "好") as state:
+        asyncio.run(run(state.url))
+
+
 @pytest.mark.parametrize("code", [401, 403, 404, 402])
 def test_what_every_request_would_meet_ends_the_run(code: int):
     with serving(script=[status(code, message="wrong key sk-abcdef123456")]) as state:

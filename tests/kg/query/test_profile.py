@@ -11,9 +11,9 @@ from communities.weekly import run_week
 from kg.errors import QuestionError, UnknownName
 from kg.model import Alias, Entity, Kind, Polarity, Value, ValueClass
 from kg.period import year, years
+from kg.query.browse.profile import group_of, profile
 from kg.query.history import history
 from kg.query.passages import citation_of, passages
-from kg.query.profile import group_of, profile
 from kg.query.session import QuerySession
 from kg.query.themes.listing import NoRun, UnknownTheme, theme, themes
 from kg.query.wording import claim_text, group_text

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -158,3 +159,53 @@ def test_the_command_serves_on_standard_input_and_output(tmp_path: Path):
             return await client.call_tool("ask", {"question": "光伏产业链上下游有哪些公司？"})
 
     assert json.loads(anyio.run(run).content[0].text)["status"] == "answered"
+
+
+UNREADABLE = {
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask","arguments":{"question":"\\ud800"}}}': 7,
+    '{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}': None,
+    '{"jsonrpc":"2.0","id":8,"method":': None,
+    '{"id":9}': 9,
+    "[1, 2]": None,
+    "[" * 5000: None,
+}
+
+
+def test_a_line_that_is_no_message_is_answered_at_once(tmp_path: Path):
+    path = tmp_path / "kb.liantu"
+    with open_kb(path, create=True) as base:
+        filled(solar(), base.store)
+    command = [sys.executable, "-c", "import liantu; liantu.main()", "mcp", "--kb", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as service:
+        assert service.stdin
+        assert service.stdout
+
+        def ask(line: str) -> dict[str, Any]:
+            print(line, file=service.stdin, flush=True)
+            found: dict[str, Any] = json.loads(service.stdout.readline())
+            return found
+
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        first = ask(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}))
+        assert first["id"] == 1
+        for line, identity in UNREADABLE.items():
+            began = monotonic()
+            reply = ask(line)
+            assert reply["id"] == identity
+            assert reply["error"]["code"] in {-32700, -32600}
+            assert monotonic() - began < 1
+        print('{"jsonrpc":"2.0","method":"notifications/initialized"}', file=service.stdin, flush=True)
+        assert ask('{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}')["result"]["tools"]
+        service.stdin.close()
+        assert service.wait(10) == 0
+
+
+def test_an_unforeseen_error_is_that_of_one_call(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr(type(kb), "stats", broken)
+    failed, text = called(kb, "stats")
+    assert failed
+    assert text == "the fault is in the service; its log has it"
+    assert not called(kb, "facts")[0]

@@ -68,7 +68,7 @@ def test_a_base_as_it_is_written_breaks_nothing(path: Path):
         ("references", "DELETE FROM document WHERE id = 'doc:1'"),
         ("references", "UPDATE fact SET object = 999"),
         ("revision", "UPDATE state SET revision = revision + 1"),
-        ("revision", "INSERT INTO state VALUES (1)"),
+        ("revision", "INSERT INTO state VALUES (1, '')"),
         ("heads", "UPDATE document SET head = json_replace(head, '$[8]', json('[0, 9]'))"),
         ("passages", "UPDATE chunk SET record = replace(record, '碳酸锂', '锂')"),
         ("passages", "UPDATE chunk SET record = 'x' WHERE key = (SELECT min(key) FROM chunk)"),

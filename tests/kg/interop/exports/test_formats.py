@@ -58,13 +58,37 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(layout: str, tmp_pat
     if target.is_dir():
         (tmp_path / "notes").mkdir()
         (tmp_path / "notes" / "mine.txt").write_text("mine")
-        with pytest.raises(ExportRefused, match="holds files that no export wrote"):
+        with pytest.raises(ExportRefused, match=r"holds mine\.txt, which no export wrote"):
             exported(layout, tmp_path / "notes")
         assert (tmp_path / "notes" / "mine.txt").read_text() == "mine"
     else:
         with pytest.raises(ExportRefused, match="is a folder"):
             exported(layout, tmp_path)
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("layout", sorted(name for name, each in FORMATS.items() if each.folder))
+def test_what_a_user_changed_or_added_is_never_lost(layout: str, tmp_path: Path):
+    target = exported(layout, tmp_path / "out")
+    first = min(path for path in target.rglob("*") if path.is_file() and not path.name.startswith("."))
+    written = first.read_bytes()
+    embeddings = target / "output" / "lancedb" / "paid-for.bin"
+    for changed, content in ((first, b"edited"), (embeddings, b"1")):
+        changed.parent.mkdir(parents=True, exist_ok=True)
+        changed.write_bytes(content)
+        with pytest.raises(ExportRefused, match=changed.name) as refused:
+            exported(layout, target)
+        assert "\n" not in str(refused.value)
+        assert changed.read_bytes() == content
+        changed.unlink()
+        if changed == first:
+            first.write_bytes(written)
+    embeddings.parent.rmdir()
+    (target / "linked").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ExportRefused, match="linked"):
+        exported(layout, target)
+    (target / "linked").unlink()
+    exported(layout, target)
 
 
 def test_a_base_without_documents_is_not_exported(tmp_path: Path):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
 from kg.interop.exports.content import plain
+from kg.interop.exports.formats import export
 from kg.interop.exports.tables import TABLES
-from tests.contracts.readings import READ
+from kg.relations import vocabulary
+from kg.store.memory import MemoryStore
+from tests.contracts.readings import READ, fact, reading
 from tests.kg.interop.exports.sample import BYD, CATL, HOSTILE, LITHIUM, MARGIN, PRICE, base, exported
 
 if TYPE_CHECKING:
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _rows(folder: Path, name: str) -> list[dict[str, str]]:
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / f"{name}.csv").open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -80,9 +85,47 @@ def test_csv_and_parquet_hold_the_same(tmp_path: Path):
         for row, record in zip(rows, records, strict=True):
             for name, kind in table.columns.items():
                 if kind == "texts":
-                    assert json.loads(row[name] or "[]") == [plain(text) for text in record[name] or ()]
+                    joined = plain("；".join(record[name] or ()))
+                    assert row[name].removeprefix("'") == joined
                 elif kind == "whole":
                     assert row[name] == ("" if record[name] is None else str(record[name]))
+
+
+def test_names_stand_beside_ids(tmp_path: Path):
+    folder = exported("parquet", tmp_path / "out")
+    names = {row["id"]: row["name"] for row in _records(folder, "nodes")}
+    for table in ("edges", "facts"):
+        for row in _records(folder, table):
+            assert (row["subject_name"], row["object_name"]) == (names[row["subject"]], names[row["object"]])
+    for theme in _records(folder, "themes"):
+        assert theme["member_names"] == [names[member] for member in theme["members"]]
+
+
+def test_excel_on_a_chinese_windows_takes_a_file_for_utf_8(tmp_path: Path):
+    """Without the mark at its beginning it is read as GBK; plain files are for programs."""
+    folder = exported("csv", tmp_path / "out")
+    assert all(path.read_bytes().startswith(codecs.BOM_UTF8) for path in folder.glob("*.csv"))
+    with base().reader() as view:
+        export(view, "csv", tmp_path / "plain", plain_csv=True)
+    assert not any(path.read_bytes().startswith(codecs.BOM_UTF8) for path in (tmp_path / "plain").glob("*.csv"))
+    (first, *_) = _rows(tmp_path / "plain", "themes")
+    assert json.loads(first["members"]) == [BYD, CATL, LITHIUM, PRICE]
+
+
+def test_an_export_shows_what_answers_show(tmp_path: Path):
+    """Facts below the threshold are left out with the entities that only they have; two sources add up."""
+    weak, twice = (fact(CATL, "produces", f"product:{name}") for name in ("甲", "乙"))
+    store, below = MemoryStore(), 0.8 * vocabulary().relations["produces"].cut
+    with store.writer() as writer:
+        for each in (reading(1, 1, weak, twice), reading(2, 2, twice)):
+            unsure = [replace(item, evidence=(replace(item.evidence[0], confidence=below),)) for item in each.facts]
+            writer.write(replace(each, facts=tuple(unsure)))
+    with store.reader() as view:
+        export(view, "parquet", tmp_path / "shown")
+        export(view, "parquet", tmp_path / "whole", min_confidence=0)
+    assert [row["object"] for row in _records(tmp_path / "shown", "facts")] == ["product:乙"]
+    assert {row["id"] for row in _records(tmp_path / "shown", "nodes")} == {CATL, "product:乙"}
+    assert len(_records(tmp_path / "whole", "facts")) == 2
 
 
 def test_no_cell_is_a_formula(tmp_path: Path):

@@ -55,7 +55,7 @@ def test_reports_come_back_fact_by_fact(tmp_path: Path):
         )
         ingest(held, Job(tuple(sorted(DEMO.glob("*光伏*.md"))[:3]), READ, None, 1, ner=False))
         view = stack.enter_context(held.reader())
-        export(view, "graphrag", tmp_path / "index")
+        export(view, "graphrag", tmp_path / "index", min_confidence=0)
         brought, done = _brought(tmp_path / "index", store=target)
         assert done.documents == held.stats()["documents"]
         _same_claims(view, brought)
@@ -119,10 +119,12 @@ def test_a_claim_of_graphrag_keeps_its_days_and_status(tmp_path: Path):
         "source_text": "两家公司合作多年。",
         "text_unit_id": "u1",
     }
+    single = claim | {"subject_id": "特斯拉", "object_id": "宁德时代", "end_date": "2024-01-01"}
     odd = claim | {"type": "CORRUPTION", "start_date": "2024-07-01", "end_date": "2024-01-01"}
-    view, _ = _brought(_foreign(tmp_path / "output", relationships=[], covariates=[claim, odd]))
-    stated, unknown = sorted(view.facts(), key=lambda fact: fact.relation, reverse=True)
-    assert (stated.relation, stated.polarity, str(stated.valid)) == ("supplies", "negative", "2024-01-01…2024-06-30")
+    view, _ = _brought(_foreign(tmp_path / "output", relationships=[], covariates=[claim, single, odd]))
+    unknown, one_day, stated = sorted(view.facts(), key=lambda fact: (fact.relation, str(fact.valid)))
+    assert (str(one_day.valid), one_day.subject) == ("2024-01-01", stated.object)
+    assert (stated.relation, stated.polarity, str(stated.valid)) == ("supplies", "negative", "2024-01-01…2024-07-01")
     assert stated.evidence[0].quote == "两家公司合作多年。"
     assert (unknown.relation, unknown.valid) == ("related_to", None)
 

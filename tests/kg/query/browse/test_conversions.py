@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from kg.errors import KgError
-from kg.query.browse import conversions
+from kg.query.browse import conversions, frames
 from kg.service.base import KnowledgeBase
 from tests.kg.query.world import LONGI, MODULE, PRICE, TONGWEI, WAFER, claim, filled, paper, solar
 
@@ -67,7 +67,7 @@ def test_a_frame_has_days_and_names(kb: KnowledgeBase):
 
 
 def test_an_answer_without_edges_is_an_empty_graph(kb: KnowledgeBase):
-    answer = kb.profile("隆基绿能", min_confidence=1.01)
+    answer = KnowledgeBase(kb.store, min_confidence=1.01).profile("隆基绿能")
     assert set(answer.to_networkx()) == {LONGI}
     assert answer.to_igraph().vcount() == 1
     assert len(answer.to_pandas()) == 0
@@ -77,7 +77,7 @@ def test_a_library_that_is_missing_is_named(kb: KnowledgeBase, monkeypatch: pyte
     def missing(name: str) -> None:
         raise ModuleNotFoundError(name=name)
 
-    monkeypatch.setattr(conversions, "import_module", missing)
+    monkeypatch.setattr(frames, "import_module", missing)
     with pytest.raises(KgError, match=r"pandas is not installed; run `pip install 'liantu\[notebooks\]'`"):
         kb.profile("隆基绿能").to_pandas()
 

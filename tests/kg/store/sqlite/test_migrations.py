@@ -14,7 +14,7 @@ from kg.model import Community, Entity, Kind, Run, ValueClass
 from kg.store.sqlite.schema import STEPS, VERSION_5, VERSION_6, VERSION_7, VERSION_10, VERSION_11, VERSION_12, migrate
 from kg.store.sqlite.store import SqliteStore
 from tests.contracts.readings import BYD, CATL, LITHIUM, READ, day, fact, reading
-from tests.crash.works import BEFORE_8, BEFORE_9, BEFORE_11
+from tests.crash.works import BEFORE_8, BEFORE_9, BEFORE_11, BEFORE_13
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,6 +144,7 @@ def test_entities_that_nothing_names_are_removed_from_a_base_of_an_earlier_schem
             writer.judge(merge)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         (revision,) = connection.execute("SELECT revision FROM state").fetchone()
+        connection.executescript(BEFORE_13)
         connection.execute(f"PRAGMA user_version = {STEPS.index(VERSION_12)}")
     with closing(SqliteStore(path)) as store, closing(SqliteStore(clean)) as other:
         assert not list(store.breaches())

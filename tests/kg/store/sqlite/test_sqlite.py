@@ -11,7 +11,7 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -371,3 +371,20 @@ def test_a_base_appears_whole(tmp_path: Path):
             assert maker.stdout.readline() == "made\n"
         maker.stdin.close()
     assert not list(tmp_path.glob(".*"))
+
+
+def test_a_forked_child_holds_no_lock_and_removes_none(tmp_path: Path):
+    path = tmp_path / "kb.liantu"
+    with closing(SqliteStore(path, create=True)) as store:
+        with store.writer():
+            if (child := os.fork()) == 0:
+                with suppress(BaseException):
+                    signal.pause()  # as a worker that outlives its parent's writer
+                os._exit(0)
+            assert (tmp_path / "kb.liantu-lock").exists()
+        try:
+            with store.writer():
+                pass
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)

@@ -81,11 +81,11 @@ class PerView(Generic[_Built]):
 
     def __init__(self, build: Callable[[QuerySession], _Built], *, kept: int = 4) -> None:
         self._build, self._kept, self._lock = build, kept, Lock()
-        self._found: OrderedDict[tuple[int, date | None, datetime | None], _Built] = OrderedDict()
+        self._found: OrderedDict[tuple[str, date | None, datetime | None], _Built] = OrderedDict()
 
-    def of(self, session: QuerySession, revision: int) -> _Built:
-        """Return what belongs to a session's view; `revision` is that of the store before the session was opened."""
-        key = (revision, session.view.as_of, session.view.known_at)
+    def of(self, session: QuerySession, state: str) -> _Built:
+        """Return what belongs to a session's view; `state` is that of the store before the session was opened."""
+        key = (state, session.view.as_of, session.view.known_at)
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)
