@@ -171,7 +171,7 @@ def outline(file: Path, day: date | None, *, as_json: bool, lang: Lang) -> None:
     """Show the sections of FILE with their pages."""
     from extraction.reading import FileReader  # noqa: PLC0415 -- imported when called
 
-    for item in FileReader(datetime.now(UTC).date(), day).read(file):
+    for item in FileReader(market_day(datetime.now(UTC)), day).read(file):
         if isinstance(item, DocumentError):
             raise item
         found = outline_of(item)
