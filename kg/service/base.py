@@ -135,12 +135,12 @@ class KnowledgeBase:
         threshold = self.min_confidence if threshold is None else threshold
         weak = options.get("weak")
         weak = self.weak if weak is None else weak
-        revision = self.store.revision()
+        state = self.store.state()
         try:
             clocks: Any = {name: options.get(name) for name in ViewClocks.__annotations__}  # read by `checked`
             with self.store.reader(**clocks) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
-                shelf = FilingShelf(self._tables, lambda session: self._filings.of(session, revision))
+                shelf = FilingShelf(self._tables, lambda session: self._filings.of(session, state))
                 yield QuerySession(
                     view, lang=self.lang, min_confidence=threshold, vectors=found, weak=weak, shelf=shelf
                 )
