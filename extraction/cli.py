@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kg.commands.language import shown_lang, warn_of
-from kg.commands.options import Day, kb_option
+from kg.commands.language import lang_option, shown_lang, warn_of
+from kg.commands.options import Day, json_option, kb_option
+from kg.commands.printing import print_outline
 from kg.commands.progress import progress_display
+from kg.commands.questions import filing_pages
 from kg.errors import DocumentError
 from kg.messages.words import listed, translated, word
 from kg.model import BlockKind
+from kg.query.filings.outline import outline_of
 from kg.settings import load, market_day
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from extraction.streams import LineResult
+    from kg.messages.words import Lang
 
 EXIT_REFUSED = 3
 
@@ -96,6 +101,7 @@ def ingest(paths: tuple[Path, ...], kb: Path, day: date | None, workers: int, **
         edge_model=options["edge_model"],
         names=load().names,
         min_confidence=load().min_confidence,
+        filing_pages=load().filing_pages,
         read_seconds=load().read_seconds,
         ray=options["ray"],
     )
@@ -149,6 +155,33 @@ def read(file: Path, day: date | None, *, show_removed: bool) -> None:
                 click.echo(f"{mark}{item.text[block.start : block.end]}\n")
     if refused:
         sys.exit(EXIT_REFUSED)
+
+
+@click.group()
+def filing() -> None:
+    """Annual reports, quarterly reports and other filings: their sections, and the pages that answer a question."""
+
+
+@filing.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--date", "day", type=Day(), help="publication day of files that state none")
+@json_option
+@lang_option
+def outline(file: Path, day: date | None, *, as_json: bool, lang: Lang) -> None:
+    """Show the sections of FILE with their pages."""
+    from extraction.reading import FileReader  # noqa: PLC0415 -- imported when called
+
+    for item in FileReader(market_day(datetime.now(UTC)), day).read(file):
+        if isinstance(item, DocumentError):
+            raise item
+        found = outline_of(item)
+        if as_json:
+            click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        else:
+            print_outline(found, lang)
+
+
+filing.add_command(filing_pages)
 
 
 @click.command()

@@ -42,6 +42,7 @@ class Job:
     names: Path | None = None  # the user's own names and synonyms
     edge_model: str = "shipped"
     min_confidence: float = Settings().min_confidence  # facts below it are not stored
+    filing_pages: int = Settings().filing_pages  # pages of prose of a filing that are read for relations
     read_seconds: float = Settings().read_seconds  # processor time that opening a file may take
     ray: str = ""  # address of a Ray cluster that reads; empty: processes of this machine
 
@@ -187,6 +188,11 @@ def _lost(document: Document, cause: str) -> _LostDocument:
 def _extractor(job: Job) -> Callable[[Document], Reading | _LostDocument]:
     """Return the function that extracts one document; called once per process."""
     extractor = Extractor.default(
-        master=job.master, ner=job.ner, edge_model=job.edge_model, names=job.names, min_confidence=job.min_confidence
+        master=job.master,
+        ner=job.ner,
+        edge_model=job.edge_model,
+        names=job.names,
+        min_confidence=job.min_confidence,
+        filing_pages=job.filing_pages,
     )
     return partial(extractor.extract, recorded_at=job.recorded_at)

@@ -35,10 +35,11 @@ from extraction.dating.policy import (
     reported_week,
     title_period,
 )
+from extraction.documents.filings.pages import is_plain, prose_of
 from extraction.documents.metadata import stated_title
 from extraction.facts.assemble import entities_of, merge, to_fact
 from extraction.facts.checks import problem_of
-from extraction.facts.chunking import chunk_document
+from extraction.facts.chunking import chunk_document, chunk_pages
 from extraction.facts.near_duplicates import signature
 from extraction.facts.passage_class import with_classes
 from extraction.llm.reader import MODEL_READER, ModelReader
@@ -53,9 +54,11 @@ from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
+from kg.filing import Filing
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
+from kg.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -65,9 +68,10 @@ if TYPE_CHECKING:
     from extraction.llm.reader import PackReply
     from extraction.models.units import TextLine
     from extraction.sentence import Claim, ClaimReader
-    from kg.model import Document, Fact
+    from kg.model import Chunk, Document, Fact
     from kg.period import Period
 
+_FOREIGN_CONFIDENCE = Settings().answer_confidence
 _JSON_LINE = re.compile(r":\d+$")
 _OPENING_LINES = 20  # where a weekly report names its dates
 
@@ -86,8 +90,10 @@ class Extractor:
         edges: EdgeModel | None = None,
         names: Path | None = None,
         min_confidence: float = 0.0,
+        filing_pages: int = Settings().filing_pages,
     ) -> None:
         self._master, self._lexicon, self._min_confidence = master, lexicon_with(names), min_confidence
+        self._filing_pages = filing_pages
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
@@ -111,6 +117,7 @@ class Extractor:
         edge_model: str = "shipped",
         names: Path | None = None,
         min_confidence: float = 0.0,
+        filing_pages: int = Settings().filing_pages,
     ) -> Extractor:
         """Build an extractor on the shipped securities master or the user's.
 
@@ -120,9 +127,17 @@ class Extractor:
             edge_model: the relation model: `shipped`, `off`, or the folder of a trained model.
             names: the user's own names and synonyms.
             min_confidence: claims below it yield neither facts nor entities.
+            filing_pages: how many pages of prose of a filing are read for relations.
         """
         edges = EdgeModel.named(edge_model)
-        return cls(Master.load(master), ner=ner, edges=edges, names=names, min_confidence=min_confidence)
+        return cls(
+            Master.load(master),
+            ner=ner,
+            edges=edges,
+            names=names,
+            min_confidence=min_confidence,
+            filing_pages=filing_pages,
+        )
 
     def extract(self, document: Document, *, recorded_at: datetime, replies: Sequence[PackReply] = ()) -> Reading:
         """Extract one document.
@@ -133,15 +148,22 @@ class Extractor:
             replies: what language models answered about parts of this document.
         """
         document = replace(document, signature=signature(_kept_text(document)))
-        annotated = self.annotate(document)
+        filing = Filing.of(document)
+        if filing and not document.codes:  # covers before 2019 name no ticker
+            document = replace(document, codes=self._codes_of(document))
+        plain = is_plain(filing, len(document.pages))
+        read_blocks = prose_of(document, self._filing_pages) if plain else document.blocks
+        annotated = self.annotate(replace(document, blocks=read_blocks))
         cells, unclear = self._tables.read(annotated)
         local = settled([*(row for reader in self._readers for row in reader.read(annotated)), *cells])
         claims, refused = self._model_reader.combine(annotated, local, replies)
         firms = firms_of_persons(annotated.sentences, claims)
+        foreign = plain and document.language != "zh"  # the readers know Chinese notes; what they doubt is not kept
+        least = max(self._min_confidence, _FOREIGN_CONFIDENCE) if foreign else self._min_confidence
         claims = [
             (claim_within_firms(claim, firms), sentence)
             for claim, sentence in one_sign(claims)
-            if claim.confidence >= self._min_confidence
+            if claim.confidence >= least
         ]
         replied_at = max((reply.at for reply in replies), default=recorded_at)
         times = {True: max(replied_at, recorded_at), False: recorded_at}
@@ -149,20 +171,22 @@ class Extractor:
             (claim, to_fact(claim, sentence, document, recorded_at=times[claim.reader.startswith(MODEL_READER)]))
             for claim, sentence in claims
         ]
-        facts = merge(fact for _, fact in read if fact.confidence >= self._min_confidence)
+        facts = merge(fact for _, fact in read if fact.confidence >= least)
         good, problems = self._checked(facts, document, {end.entity: end.kind for end in _ends(claims)})
         used = {end for fact in good for end in (fact.subject, fact.object)}
         ends = [end for end in _ends(claims) if end.entity in used]
+        if foreign:
+            annotated = _keep_listed(annotated, used)
         refs = [within_firm(ref, firms) for sentence in annotated.sentences for ref in sentence.refs] + ends
         named = self._issuers(refs, document) | self._spelling_variants(annotated, used) | entities_of_persons(refs)
         entities = entities_of(refs, named, self._lexicon.anchors)
         return Reading(
             replace(document, legibility=()),
-            tuple(with_classes(chunk_document(document), good)),
+            _passages(document, good, by_page=plain),
             _mentions(annotated, claims, used, firms),
             tuple(entities),
             good,
-            (*problems, *unclear, *refused, *_impossible_dates(annotated.sentences), *_scanned(document)),
+            (*problems, *unclear, *refused, *_impossible_dates(annotated.sentences), *_doubts(document, filing)),
             recorded_at=recorded_at,
         )
 
@@ -273,6 +297,12 @@ class Extractor:
         assert issuer is not None  # the ids came from this master
         return EntityMention(issuer.id, Kind.COMPANY, issuer.name, score=0.9)
 
+    def _codes_of(self, document: Document) -> tuple[str, ...]:
+        """Return the primary code of the issuer that a document's title names."""
+        subject = self._document_subject(document)
+        issuer = self._master.issuer(subject.entity) if subject else None
+        return tuple(listing.code for listing in issuer.listings[:1]) if issuer else ()
+
     def _issuers(self, refs: list[EntityMention], document: Document) -> dict[str, Entity]:
         """Return the entities of listed issuers, with their name on the document's day and their codes."""
         names: dict[str, Entity] = {}
@@ -331,11 +361,29 @@ def _kept_text(document: Document) -> str:
     return "\n".join(document.text[block.start : block.end] for block in document.blocks)
 
 
-def _scanned(document: Document) -> Iterator[Problem]:
+def _passages(document: Document, facts: Sequence[Fact], *, by_page: bool) -> tuple[Chunk, ...]:
+    chunks = chunk_pages(document) if by_page else chunk_document(document)
+    return tuple(with_classes(chunks, facts, find_repeated=not by_page))
+
+
+def _keep_listed(annotated: AnnotatedDocument, used: set[str]) -> AnnotatedDocument:
+    """Drop the names of sentences that are neither listed issuers nor ends of facts (The Company, 17B)."""
+
+    def kept(sentence: AnnotatedSentence) -> AnnotatedSentence:
+        refs = (ref for ref in sentence.refs if ref.entity in used or ref.entity.startswith("sec:"))
+        return structs.replace(sentence, refs=tuple(refs))
+
+    return structs.replace(annotated, sentences=tuple(map(kept, annotated.sentences)))
+
+
+def _doubts(document: Document, filing: Filing | None) -> Iterator[Problem]:
+    """Yield what a reader should know of a document: pages read by OCR, a cover that does not say what it should."""
     read = [each for each in document.legibility if each < 1]
     if read:
         mean = sum(read) / len(read)
         yield Problem("ocr", f"{len(read)} of {len(document.pages)} pages read by OCR, confidence {mean:.2f}")
+    if filing and filing.missing:
+        yield Problem("cover", f"the cover of this {filing.form} does not state its {' and '.join(filing.missing)}")
 
 
 def _impossible_dates(annotated: Sequence[AnnotatedSentence]) -> list[Problem]:

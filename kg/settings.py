@@ -28,10 +28,10 @@ class Settings:
     is faster and finds fewer unlisted names. `edge_model` is the relation model: `shipped`, `off`, or the folder of a
     model written by `liantu train edges`. `names` is a file of the user's names and synonyms (docs/identity.md). Facts
     below `min_confidence` are not stored, and those below `answer_confidence` are excluded from answers
-    (docs/quality.md lists their precision). User and password are for a Neo4j server; the password is never displayed.
-    `llm_*` name a language model (docs/llm.md), `embed_*` an encoder in place of the offline one (docs/service.md).
-    `service_keys` are hashes of the keys that `liantu serve` accepts. `market_zone` is the time zone in which an
-    instant becomes a day.
+    (docs/quality.md lists their precision). Of a filing, relations are read from `filing_pages` pages of prose; 0 reads
+    none (docs/filings.md). User and password are for a Neo4j server; the password is never displayed. `llm_*` name a
+    language model (docs/llm.md), `embed_*` an encoder in place of the offline one (docs/service.md). `service_keys` are
+    hashes of the keys that `liantu serve` accepts. `market_zone` is the time zone in which an instant becomes a day.
     """
 
     kb: Path = Path("kb.liantu")
@@ -44,6 +44,7 @@ class Settings:
     read_seconds: float = 180.0
     min_confidence: float = 0.2
     answer_confidence: float = 0.65
+    filing_pages: int = 6
     llm_url: str = ""
     llm_model: str = ""
     llm_key: str = field(default="", repr=False)
@@ -198,6 +199,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     "read_seconds": _seconds,
     "min_confidence": _share,
     "answer_confidence": _share,
+    "filing_pages": _whole,
     "llm_url": _text,
     "llm_model": _text,
     "llm_key": _text,

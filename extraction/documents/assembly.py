@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _SEPARATOR = "\n"
+_CJK = re.compile(r"[\u2018-\u201d\u2026\u3000-\u9fff\uff00-\uffef]")
 _LABELS = frozenset({BlockKind.PARAGRAPH, BlockKind.HEADING})
 
 
@@ -67,6 +69,20 @@ def assemble(pieces: Iterable[TextPiece], *, page_count: int = 0) -> Body:
     text = _SEPARATOR.join(parts)
     pages += [len(text)] * (page_count - len(pages))
     return Body(text, tuple(blocks), tuple(removed), tuple(pages))
+
+
+def join_text(upper: str, lower: str) -> str:
+    """Join two lines: Chinese without a space, Latin words with one, hyphenated words without the hyphen.
+
+    >>> join_text("碳酸锂价格", "下跌"), join_text("lithium carbo-", "nate prices"), join_text("gross", "margin")
+    ('碳酸锂价格下跌', 'lithium carbonate prices', 'gross margin')
+    """
+    if not upper or not lower:
+        return upper + lower
+    if re.search(r"[a-z]{2}-$", upper[-3:]) and re.match(r"[a-z]{2}", lower):
+        return upper[:-1] + lower
+    glue = "" if _CJK.match(upper[-1]) or _CJK.match(lower[0]) or upper.endswith(("-", "/")) else " "
+    return f"{upper}{glue}{lower}"
 
 
 def table_piece(table: Table, *, page: int = 0, reason: str = "") -> TextPiece:

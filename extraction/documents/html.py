@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 from extraction.documents.assembly import TextPiece, assemble, judge, table_piece, title_tables
 from extraction.documents.cleaning import Reason
 from extraction.documents.encoding import decode
+from extraction.documents.filings.reader import cover_layers
 from extraction.documents.metadata import Metadata, build, codes_of_title, from_head, from_mapping
 from extraction.documents.publication_day import read_day
 from extraction.documents.table import Cell, cell_text, raised, spread, table_from_grid
@@ -269,7 +270,8 @@ def read_html(source: SourceFile) -> Document:
     body = assemble([*pieces, *(TextPiece(text, reason=Reason.UNSEEN) for text in unseen)])
     first = next((piece.text for piece in pieces if piece.kind is BlockKind.HEADING and piece.level == 1), "")
     head = from_head(body.text.split("\n"), source.today, title=first)
-    return build(source, body, [declared, head, Metadata(codes=codes_of_title(declared.title))])
+    filing = cover_layers(body.text)
+    return build(source, body, [*filing, declared, head, Metadata(codes=codes_of_title(declared.title))])
 
 
 def html_pieces(markup: str, source: str) -> list[TextPiece]:

@@ -113,6 +113,40 @@ def chunk_document(document: Document, options: ChunkOptions | None = None) -> l
     return chunks
 
 
+def chunk_pages(document: Document, longest: int = 1_000) -> list[Chunk]:
+    """Split a filing into passages that never cross a page or a heading: paragraphs together, each table whole.
+
+    A filing's paragraphs follow its sections, so that their likeness, which takes most of the time of
+    `chunk_document`, adds nothing.
+    """
+    chunks: list[Chunk] = []
+    path: dict[int, str] = {}
+    group: list[Block] = []
+
+    def flush() -> None:
+        if group:
+            heading = tuple(path[level] for level in sorted(path))
+            chunks.append(_text_chunk(document, heading, group[0].start, group[-1].end))
+            group.clear()
+
+    page: int | None = None
+    for block in document.blocks:
+        on = document.page_of(block.start)
+        full = bool(group) and block.end - group[0].start > longest
+        if full or on != page or block.kind in (BlockKind.HEADING, BlockKind.TABLE):
+            flush()
+        page = on
+        if block.kind is BlockKind.HEADING:
+            path = {level: title for level, title in path.items() if level < block.level}
+            path[block.level] = normalise(document.text[block.start : block.end])
+        elif block.kind is BlockKind.TABLE:
+            chunks.append(_table_chunk(document, tuple(path[level] for level in sorted(path)), block))
+        else:
+            group.append(block)
+    flush()
+    return chunks
+
+
 def _sections(document: Document, options: ChunkOptions) -> Iterator[_Section]:
     """Yield the sections between boundaries."""
     path: dict[int, str] = {}

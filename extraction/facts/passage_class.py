@@ -35,10 +35,16 @@ _MIN_COPY = 40  # characters; similarity of shorter passages is chance
 _FIGURE = re.compile(r"\d[\d.,]*")
 
 
-def with_classes(chunks: Sequence[Chunk], facts: Iterable[Fact]) -> list[Chunk]:
-    """Return the passages of one document in order, each with its class."""
+def with_classes(chunks: Sequence[Chunk], facts: Iterable[Fact], *, find_repeated: bool = True) -> list[Chunk]:
+    """Return the passages of one document in order, each with its class.
+
+    Args:
+        chunks: the passages.
+        facts: those of the document.
+        find_repeated: look for passages that repeat an earlier one, which takes quadratic time in a long document.
+    """
     grouped = _facts_by_chunk(chunks, facts)
-    repeated = _repeated(chunks)
+    repeated = _repeated(chunks) if find_repeated else [False] * len(chunks)
     return [
         replace(chunk, value_class=class_of(chunk, held, repeated=again))
         for chunk, held, again in zip(chunks, grouped, repeated, strict=True)

@@ -25,6 +25,7 @@ from kg.query.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kg.messages.words import Lang
     from kg.model import Community, SummaryLine
     from kg.query.answers import (
         AskAnswer,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
         ThemeAnswer,
     )
     from kg.query.browse.stats import BaseStats
+    from kg.query.filings.outline import OutlineAnswer
+    from kg.query.filings.pages import FilingPagesAnswer
     from kg.query.session import QuerySession
     from kg.query.themes.biography import Biography
 
@@ -189,6 +192,35 @@ def print_passages(session: QuerySession, found: Sequence[Passage]) -> None:
             f"  {' › '.join(passage.chunk.heading)}" if passage.chunk.heading else "", nl=bool(passage.chunk.heading)
         )
         click.echo(f"  {passage.chunk.text}")
+
+
+def print_filing_pages(session: QuerySession, answer: FilingPagesAnswer) -> None:
+    """Print what was understood, the filings that fit, and the pages with the lines that answer."""
+    lang = session.lang
+    years = [f"FY{year}" for year in answer.fiscal_years] + [f"Q{quarter}" for quarter in answer.quarters]
+    understood = [*answer.companies, *([answer.form] if answer.form else []), *years]
+    if understood:
+        click.echo(word("ask.understood", lang) + " · ".join(understood))
+    for name in answer.missing:
+        click.echo(word(f"filing.no_{name}", lang))
+    if not answer.pages:
+        click.echo(word("nothing", lang))
+    for page in answer.pages:
+        row = {"title": page.title, "day": page.published_on, "score": f"{page.score:.2f}"}
+        click.echo("\n" + word("filing.page", lang, page=_page(session, page.page), **row))
+        if page.section:
+            click.echo(f"  {' · '.join(page.section)}")
+        click.echo("\n".join(f"  {line}" for line in page.quote.split("\n")))
+
+
+def print_outline(answer: OutlineAnswer, lang: Lang) -> None:
+    """Print the sections of a document, one a line, with their pages."""
+    click.echo(f"{answer.title}{word('filing.pages', lang, count=answer.pages) if answer.pages else ''}")
+    if not answer.sections:
+        click.echo(word("filing.no_sections", lang))
+    for section in answer.sections:
+        pages = f"{section.page}–{section.last_page}" if section.page != section.last_page else section.page or ""
+        click.echo(f"{'  ' * section.level}{section.title}  {pages}".rstrip())
 
 
 def print_ask(session: QuerySession, answer: AskAnswer) -> None:

@@ -21,6 +21,7 @@ from kg.commands.options import (
 from kg.commands.printing import (
     print_ask,
     print_chain,
+    print_filing_pages,
     print_impact,
     print_passages,
     print_profile,
@@ -158,6 +159,15 @@ def passages(query: str, limit: int, mode: Mode, **options: Any) -> None:
     """Find passages: by words, by vectors, or through entities and relations of the graph."""
     encoder = configured_encoder() if mode in {"vectors", "fused"} else None
     _answered(lambda base: base.passages(query, mode=mode, limit=limit), print_passages, encoder=encoder, **options)
+
+
+@click.command("pages")
+@click.argument("question", type=Words())
+@click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="most pages to show")
+@_question
+def filing_pages(question: str, limit: int, **options: Any) -> None:
+    """Find the pages of annual reports, quarterly reports and other filings that answer QUESTION."""
+    _answered(lambda base: base.filing_pages(question, limit=limit), print_filing_pages, **options)
 
 
 @click.command()

@@ -16,6 +16,7 @@ from kg.graph.remote_graph import served_graph
 from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
+from kg.query.filings.documents import FilingShelf
 from kg.relations import vocabulary
 from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
     from kg.model import Evidence, Fact
+    from kg.query.filings.documents import FilingIndex
+    from kg.query.filings.page_table import PageTable
     from kg.query.grounding.vectors import VectorSearch
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
@@ -59,8 +62,8 @@ class QuerySession:
 
     The usual `min_confidence` stands for the cut of each relation in relations.yaml; any other is the cut of all. Facts
     below the cut carry no answer; some are shown as weak where a question asks for them, unless `weak` is off. `below`
-    counts those that were met and left out. `vectors` finds
-    passages by vectors; None where the base has no index of them.
+    counts those that were met and left out. `vectors` finds passages by vectors; None where the base has no index of
+    them. `shelf` keeps filings ready for further sessions.
     """
 
     def __init__(
@@ -71,9 +74,11 @@ class QuerySession:
         min_confidence: float = ANSWERED,
         vectors: VectorSearch | None = None,
         weak: bool = True,
+        shelf: FilingShelf | None = None,
     ) -> None:
-        self.view, self.lang, self.min_confidence, self.vectors = view, lang, min_confidence, vectors
-        self.weak = weak
+        self.view: View = view
+        self.lang, self.min_confidence, self.vectors = lang, min_confidence, vectors
+        self.weak, self._shelf = weak, shelf or FilingShelf()
         self._below: set[str] = set()
         self.words: Vocabulary = vocabulary()
         self._entities: dict[str, Entity | None] = {}
@@ -87,8 +92,25 @@ class QuerySession:
         """Return a session on the same state of the base as of a day."""
         view = self.view.until(as_of)
         return QuerySession(
-            view, lang=self.lang, min_confidence=self.min_confidence, vectors=self.vectors, weak=self.weak
+            view,
+            lang=self.lang,
+            min_confidence=self.min_confidence,
+            vectors=self.vectors,
+            weak=self.weak,
+            shelf=FilingShelf(self._shelf.tables),
         )
+
+    @cached_property
+    def filings(self) -> FilingIndex:
+        """The filings of the view by company."""
+        return self._shelf.index(self)
+
+    def page_table(self, document_id: str) -> PageTable | None:
+        """Return the pages of a filing made ready for questions, None if the view does not know the document."""
+        known = self._shelf.tables.known(document_id)
+        if known is None and (document := self.view.document(document_id)) is not None:
+            known = self._shelf.tables.of(document)
+        return known
 
     @cached_property
     def graph(self) -> Snapshot | ServedGraph:

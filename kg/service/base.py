@@ -19,6 +19,10 @@ from kg.query.browse.profile import profile
 from kg.query.browse.search import EntityMatch, NameIndex, PerView, search
 from kg.query.browse.stats import stats
 from kg.query.chain import chain
+from kg.query.filings.documents import FilingIndex, FilingShelf
+from kg.query.filings.outline import OutlineAnswer, stored_outline
+from kg.query.filings.page_table import PageTables
+from kg.query.filings.pages import FilingPagesAnswer, filing_pages
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.dual_level import dual_level
@@ -120,6 +124,8 @@ class KnowledgeBase:
         self._names = PerView(lambda session: KnownNames(session.view))
         self._indexes = PerView(lambda session: NameIndex(session.view.names()))
         self._orders = PerView(lambda session: FactOrder(session.snapshot))
+        self._filings = PerView(lambda session: FilingIndex(session.view.documents(), session.view))
+        self._tables = PageTables()
 
     @contextmanager
     @checked(SureQuestion)
@@ -129,11 +135,15 @@ class KnowledgeBase:
         threshold = self.min_confidence if threshold is None else threshold
         weak = options.get("weak")
         weak = self.weak if weak is None else weak
+        state = self.store.state()
         try:
             clocks: Any = {name: options.get(name) for name in ViewClocks.__annotations__}  # read by `checked`
             with self.store.reader(**clocks) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
-                yield QuerySession(view, lang=self.lang, min_confidence=threshold, vectors=found, weak=weak)
+                shelf = FilingShelf(self._tables, lambda session: self._filings.of(session, state))
+                yield QuerySession(
+                    view, lang=self.lang, min_confidence=threshold, vectors=found, weak=weak, shelf=shelf
+                )
         except KgError as error:
             error.lang = self.lang
             raise
@@ -342,6 +352,22 @@ class KnowledgeBase:
         """
         with self.session(**options) as session:
             return dual_level(session, query, mode=mode, limit=limit)
+
+    @checked(asked.FilingPagesQuestion)
+    def filing_pages(self, question: str, *, limit: int = 5, **options: Unpack[ViewClocks]) -> FilingPagesAnswer:
+        """Return the pages of annual, quarterly and other filings that answer a question, best first."""
+        with self.session(**options) as session:
+            return filing_pages(session, question, limit=limit)
+
+    @checked(asked.FilingOutlineQuestion)
+    def filing_outline(self, document_id: str, **options: Unpack[ViewClocks]) -> OutlineAnswer:
+        """Return the sections of a document with their pages.
+
+        Raises:
+            UnknownDocument: when no document has this id.
+        """
+        with self.session(**options) as session:
+            return stored_outline(session.view, document_id)
 
     @checked(asked.AskQuestion)
     def ask(self, question: str, **options: Unpack[ViewOptions]) -> AskAnswer:

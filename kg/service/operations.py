@@ -25,6 +25,8 @@ from kg.query.browse.neighbours import NeighbourFilter, NeighboursAnswer
 from kg.query.browse.pages import DocumentPart
 from kg.query.browse.search import EntityMatch
 from kg.query.browse.stats import BaseStats
+from kg.query.filings.outline import OutlineAnswer
+from kg.query.filings.pages import FilingPagesAnswer
 from kg.query.grounding.context import ContextAnswer
 from kg.query.grounding.dual_level import Mode  # noqa: TC001 -- pydantic reads it
 from kg.query.grounding.prose import PROSE_TOKENS, ProseAnswer
@@ -208,6 +210,19 @@ class PassagesQuestion(DatedQuestion):
     mode: Annotated[Mode, Field(description="按词、按向量或经图谱 · by words, by vectors, or by the graph")] = "words"
 
 
+class FilingPagesQuestion(DatedQuestion):
+    """Parameters of `filing_pages`."""
+
+    question: Words
+    limit: Annotated[int, Field(ge=1, le=50, description="最多几页 · most pages")] = 5
+
+
+class FilingOutlineQuestion(DatedQuestion):
+    """Parameters of `filing_outline`."""
+
+    document_id: Identifier
+
+
 class AskQuestion(SureQuestion):
     """Parameters of `ask`."""
 
@@ -315,6 +330,18 @@ OPERATIONS = (
     ServiceMethod("themes", "最新一期的主题 · the themes of the newest week", ThemesQuestion, list[Community]),
     ServiceMethod("theme", "一个主题的摘要与历史 · one theme with its summary and history", ThemeQuestion, ThemeAnswer),
     ServiceMethod("passages", "最匹配的原文段落 · the passages that match best", PassagesQuestion, list[Passage]),
+    ServiceMethod(
+        "filing_pages",
+        "年报、季报、公告中能回答问题的页 · the pages of filings that answer a question",
+        FilingPagesQuestion,
+        FilingPagesAnswer,
+    ),
+    ServiceMethod(
+        "filing_outline",
+        "一份文档的章节与页码 · the sections of a document with their pages",
+        FilingOutlineQuestion,
+        OutlineAnswer,
+    ),
     ServiceMethod(
         "ask", "用一句话提问，回答附出处 · a question in words, answered with citations", AskQuestion, AskAnswer
     ),

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from extraction.documents.assembly import TextPiece
+from extraction.documents.assembly import TextPiece, join_text
 from extraction.documents.cleaning import Reason, line_reason
 from extraction.documents.pdf.lines import joined
 from extraction.documents.text import heading_level, is_item
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from extraction.documents.pdf.lines import PageLine
 
 _LONE = frozenset({Reason.CONTENTS, Reason.CONTACT, Reason.PAGE_NUMBER, Reason.SOURCE_LINE, Reason.FIGURE_LABEL})
-_CJK = re.compile(r"[\u2018-\u201d\u2026\u3000-\u9fff\uff00-\uffef]")
 _STOPS = ("。", "！", "？", "；", "：", "!", "?", ";")
 _BULLET = re.compile(r"^[•●◆■□▪❑➢⚫\uf06c-\uf0fe]\s*")
 _OPEN_MARK = re.compile(r"^\[(?=[^\[\]]{2,16}$)")  # remainder of a template's [投资要点 Table_Summary]
@@ -218,20 +217,6 @@ def piece_of(paragraph: Paragraph, body_size: float) -> TextPiece:
         return TextPiece(text, BlockKind.HEADING, level, page=paragraph.page)
     kind = BlockKind.ITEM if is_item(paragraph.text) else BlockKind.PARAGRAPH
     return TextPiece(text, kind, int(kind is BlockKind.ITEM), page=paragraph.page)
-
-
-def join_text(upper: str, lower: str) -> str:
-    """Join two lines: Chinese without a space, Latin words with one, hyphenated words without the hyphen.
-
-    >>> join_text("碳酸锂价格", "下跌"), join_text("lithium carbo-", "nate prices"), join_text("gross", "margin")
-    ('碳酸锂价格下跌', 'lithium carbonate prices', 'gross margin')
-    """
-    if not upper or not lower:
-        return upper + lower
-    if re.search(r"[a-z]{2}-$", upper[-3:]) and re.match(r"[a-z]{2}", lower):
-        return upper[:-1] + lower
-    glue = "" if _CJK.match(upper[-1]) or _CJK.match(lower[0]) or upper.endswith(("-", "/")) else " "
-    return f"{upper}{glue}{lower}"
 
 
 def _unit(run: Sequence[PageLine]) -> FlowUnit:

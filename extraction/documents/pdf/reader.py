@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from extraction.documents.assembly import assemble, judge
+from extraction.documents.encoding import normalise
+from extraction.documents.filings.reader import FilingReader
 from extraction.documents.metadata import Metadata, build, from_head, from_title
 from extraction.documents.pdf.layout import lay_out, title_of
 from extraction.documents.pdf.lines import Page, read_page
@@ -47,6 +50,10 @@ def read_pdf(source: SourceFile) -> Document:
     document = _open(source)
     try:
         info = document.get_metadata_dict()
+        filing = FilingReader(source, partial(_page_text, source, document), _page_count(source, document))
+        if filing.plain:
+            made = _CREATED.match(info.get("CreationDate", ""))
+            return filing.read(_created(made, source) if made else None)
         ocr = OcrReader()
         pages = _read_pages(source, document, ocr)
         is_partial = len(pages) < len(document)
@@ -60,7 +67,7 @@ def read_pdf(source: SourceFile) -> Document:
     body = assemble(pieces, page_count=len(pages))
     if ocr.legibility:
         body = replace(body, legibility=tuple(ocr.legibility.get(number, 1.0) for number in range(len(pages))))
-    read = build(source, body, _layers(source, info, pages))
+    read = build(source, body, [*filing.layers(), *_layers(source, info, pages)])
     return replace(read, tags=(*read.tags, PARTIAL)) if is_partial else read
 
 
@@ -75,21 +82,47 @@ def _open(source: SourceFile) -> pypdfium2.PdfDocument:
         raise DocumentError(source.name, cause, "download it again") from fault
 
 
-def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrReader) -> list[Page]:
+def _page_count(source: SourceFile, document: pypdfium2.PdfDocument) -> int:
     count = len(document)
     if count > MAX_PAGES:
         raise DocumentError(source.name, f"{count:,} pages, more than {MAX_PAGES:,}", "split it into single reports")
+    return count
+
+
+def _page(source: SourceFile, document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:
+    try:
+        return document[number]
+    except pypdfium2.PdfiumError as fault:
+        raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "download it again") from fault
+
+
+def _too_full(source: SourceFile, number: int) -> DocumentError:
+    cause = f"page {number + 1} has more than {MAX_PAGE_CHARACTERS:,} characters"
+    return DocumentError(source.name, cause, "remove that page or export the report again")
+
+
+def _page_text(source: SourceFile, document: pypdfium2.PdfDocument, number: int) -> str:
+    """Return the text of a page without its layout."""
+    page = _page(source, document, number)
+    text = page.get_textpage()
+    try:
+        if text.count_chars() > MAX_PAGE_CHARACTERS:
+            raise _too_full(source, number)
+        return normalise(text.get_text_range())
+    finally:
+        text.close()
+        page.close()
+
+
+def _read_pages(source: SourceFile, document: pypdfium2.PdfDocument, ocr: OcrReader) -> list[Page]:
     pages: list[Page] = []
     characters = 0
     scans: list[int] = []
-    for number in range(count):
+    for number in range(len(document)):
         if pages and is_out_of_time():
             report_progress()  # what was read gets its own time to be laid out
             break
-        try:
-            page = document[number]
-        except pypdfium2.PdfiumError as fault:
-            raise DocumentError(source.name, f"page {number + 1} of the PDF is damaged", "download it again") from fault
+        page = _page(source, document, number)
         found = _read_page(source, page, number, characters)
         pages.append(found)
         if not pages[-1].lines and is_scan(page):

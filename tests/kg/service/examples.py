@@ -32,6 +32,8 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "themes": {},
     "theme": {"theme_id": "theme:1"},
     "passages": {"query": "硅料"},
+    "filing_pages": {"question": "What is the FY2022 capital expenditure amount for Oakwell Pumps?"},
+    "filing_outline": {"document_id": "doc:2"},
     "ask": {"question": "光伏产业链上下游有哪些公司？"},
     "context": {"question": "谁生产硅料？", "budget_tokens": 500},
     "prose": {"question": "谁生产硅料？", "budget_tokens": 500},

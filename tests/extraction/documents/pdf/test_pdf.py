@@ -12,7 +12,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from extraction.documents.pdf.flow import join_text
+from extraction.documents.assembly import join_text
 from kg.errors import DocumentError
 from kg.model import BlockKind, Document
 
