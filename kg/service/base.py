@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, cast
 
 import kg.service.operations as asked
 from kg.errors import KgError
@@ -34,7 +34,7 @@ from kg.query.relate import relate
 from kg.query.resolve import resolve, resolve_name
 from kg.query.session import ANSWERED, QuerySession
 from kg.query.themes.listing import theme, themes
-from kg.service.parameters import SureQuestion, WrongParameter, check, checked
+from kg.service.parameters import SureQuestion, ViewClocks, ViewOptions, WrongParameter, check, checked
 from kg.store.open import open_store
 
 if TYPE_CHECKING:
@@ -74,23 +74,6 @@ Direction = Literal["up", "down", 1, -1]
 _SIGNS: Mapping[Direction, int] = {"up": 1, "down": -1}
 
 
-class ViewClocks(TypedDict, total=False):
-    """What a question may see: published by the end of `as_of`, read by the instant `known_at` (with a time zone).
-
-    A day is a date or ISO text; of an instant (`pandas.Timestamp`) it is the day in the market.
-    """
-
-    as_of: date | str | None
-    known_at: datetime | str | None
-
-
-class ViewOptions(ViewClocks, total=False):
-    """`ViewClocks`, the least confidence of the facts that support the answer, and whether weak ones are shown."""
-
-    min_confidence: float | None
-    weak: bool | None
-
-
 class KnowledgeBase:
     """Answers questions on a store; thread-safe.
 
@@ -102,10 +85,8 @@ class KnowledgeBase:
     Attributes:
         store: the store, for `ingest`, `run_week` and raw views.
         lang: the language of wordings.
-        min_confidence: the threshold of calls that give none.
-        weak: whether calls that say nothing of it show weak facts, marked and last.
-        model: writes `prose`; None if there is none.
-        vectors: the index of vectors with its encoder; None if the base has no place for one.
+        min_confidence, weak: the threshold, and whether weak facts are shown, of calls that give none.
+        model, vectors: what writes `prose`, and the index of vectors with its encoder; None if there is none.
     """
 
     def __init__(
@@ -131,19 +112,15 @@ class KnowledgeBase:
     @checked(SureQuestion)
     def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
         """Open a session on one state of the store, for several questions that must agree; one thread only."""
-        threshold = options.get("min_confidence")
-        threshold = self.min_confidence if threshold is None else threshold
-        weak = options.get("weak")
-        weak = self.weak if weak is None else weak
+        given = {name: value for name, value in options.items() if value is not None}
+        sure: Any = {"min_confidence": self.min_confidence, "weak": self.weak} | given
         state = self.store.state()
         try:
-            clocks: Any = {name: options.get(name) for name in ViewClocks.__annotations__}  # read by `checked`
+            clocks: Any = {name: sure.pop(name, None) for name in ViewClocks.__annotations__}  # read by `checked`
             with self.store.reader(**clocks) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
                 shelf = FilingShelf(self._tables, lambda session: self._filings.of(session, state))
-                yield QuerySession(
-                    view, lang=self.lang, min_confidence=threshold, vectors=found, weak=weak, shelf=shelf
-                )
+                yield QuerySession(view, lang=self.lang, vectors=found, shelf=shelf, **sure)
         except KgError as error:
             error.lang = self.lang
             raise
@@ -162,7 +139,7 @@ class KnowledgeBase:
     def frame(self, of: str, name: str, **options: Unpack[ViewOptions]) -> pd.DataFrame:
         """Return a step of the graph, or the answer to a question on a name, as a data frame; docs/service.md.
 
-        Before the first document there is nothing of that name yet: the frame is empty.
+        It is empty before the first document.
 
         Args:
             of: a step (suppliers, makers …: kg/query/browse/frames.py), or chain, impact, causes or profile.
@@ -444,8 +421,7 @@ class PinnedBase(KnowledgeBase):
 
     def __init__(self, kb: KnowledgeBase, pin: QuerySession) -> None:
         super().__init__(kb.store, lang=kb.lang, min_confidence=pin.min_confidence, model=kb.model, vectors=kb.vectors)
-        self.weak = pin.weak
-        self.pin = pin
+        self.weak, self.pin = pin.weak, pin
 
     @contextmanager
     def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
@@ -474,8 +450,7 @@ class DatedBase(KnowledgeBase):
 
     def __init__(self, kb: KnowledgeBase, clocks: ViewClocks) -> None:
         super().__init__(kb.store, lang=kb.lang, min_confidence=kb.min_confidence, model=kb.model, vectors=kb.vectors)
-        self.weak = kb.weak
-        self._clocks = clocks
+        self.weak, self._clocks = kb.weak, clocks
 
     @contextmanager
     @checked(SureQuestion)

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, cast
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -25,6 +25,23 @@ _Method = TypeVar("_Method", bound="Callable[..., Any]")
 _SIGNS = {1: "up", -1: "down"}
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 LONGEST_NAME, _LONGEST_QUESTION = 200, 1000
+
+
+class ViewClocks(TypedDict, total=False):
+    """What a question may see: published by the end of `as_of`, read by the instant `known_at` (with a time zone).
+
+    A day is a date or ISO text; of an instant (`pandas.Timestamp`) it is the day in the market.
+    """
+
+    as_of: date | str | None
+    known_at: datetime | str | None
+
+
+class ViewOptions(ViewClocks, total=False):
+    """`ViewClocks`, the least confidence of the facts that support the answer, and whether weak ones are shown."""
+
+    min_confidence: float | None
+    weak: bool | None
 
 
 def read_day(value: object) -> object:

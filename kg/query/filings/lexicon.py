@@ -66,7 +66,7 @@ class FilingLexicon:
 @cache
 def lexicon() -> FilingLexicon:
     """Read the tables, once."""
-    table = read_table(resources.files("kg").joinpath("query/filings/lexicon.yaml"))
+    table = read_table(resources.files(__package__).joinpath("lexicon.yaml"))
     return FilingLexicon(
         indicators=tuple(
             Indicator(name, row["statement"], _asked(row), _begins(row["rows"]))

@@ -60,4 +60,4 @@ class PageRanker:
     @cache
     def shipped(cls) -> PageRanker:
         """Return the weights that ship with Liantu."""
-        return cls.from_json(json.loads(resources.files("kg").joinpath("query/filings/ranker.json").read_text("utf-8")))
+        return cls.from_json(json.loads(resources.files(__package__).joinpath("ranker.json").read_text("utf-8")))
