@@ -52,9 +52,10 @@ class Certainty(Struct, frozen=True):
 
 
 def certainty_of(claim: Claim, annotated: AnnotatedSentence, document: Document) -> Certainty:
-    """Return the certainty of a claim; what its reader decided stands, unless the verb itself is denied."""
+    """Return the certainty of a claim: its reader's, unless the verb itself is denied or its plan is a rumour."""
     reading = read_modality(_without_cues(annotated), claim.start, claim.end)
-    modality = claim.modality or _modality(reading, claim, annotated, document.published_on)
+    is_rumour = claim.modality is Modality.PLANNED and reading.modality is Modality.RUMOURED
+    modality = (None if is_rumour else claim.modality) or _modality(reading, claim, annotated, document.published_on)
     polarity = Polarity.NEGATIVE if _is_denied(claim, annotated) else claim.polarity or _polarity(reading, claim)
     return Certainty(modality, polarity, reading.hedge)
 

@@ -235,10 +235,11 @@ def print_ask(session: QuerySession, answer: AskAnswer) -> None:
         click.echo(word("ask.understood", lang) + " · ".join(said))
     click.echo(word(f"ask.{answer.status}", lang))
     for line in (*answer.lines, *answer.passages):
-        quoted = line.source == "text"
-        if not quoted or not line.citations or line.text != line.citations[0].quote:
-            click.echo(f"{'  ' * line.indent}{line.text}")
-        _print_citations(session, line.citations, indent=2 * line.indent + 4, quoted=not quoted)
+        own = line.source == "text" and bool(line.citations)  # the line is the sentence itself
+        if not own or line.text != line.citations[0].quote:
+            click.echo(f"{'  ' * line.indent}{' '.join(line.text.split())}")
+        shown = "first" if not own else "place" if line.text != line.citations[0].quote else "quote"
+        _print_citations(session, line.citations, indent=2 * line.indent + 4, shown=shown)
     if answer.near:
         click.echo(word("ask.near", lang, names=listed(answer.near, lang)))
     if answer.covered:
@@ -317,11 +318,13 @@ def _page(session: QuerySession, page: int | None) -> str:
 
 
 def _print_citations(
-    session: QuerySession, citations: Iterable[Citation], indent: int = 6, *, quoted: bool = True
+    session: QuerySession, citations: Iterable[Citation], indent: int = 6, *, shown: str = "first"
 ) -> None:
+    """Print citations with the `first` characters of their quotes, the whole `quote`, or the `place` alone."""
     for citation in citations:
         quote = citation.quote.replace("\n", " ")
-        quote = quote if len(quote) <= _QUOTE or not quoted else f"{quote[:_QUOTE]}…"
+        quote = quote if len(quote) <= _QUOTE or shown != "first" else f"{quote[:_QUOTE]}…"
         where = {"title": citation.title, "speaker": citation.speaker or citation.publisher}
         where |= {"day": str(citation.published_on), "page": _page(session, citation.page)}
-        click.echo(" " * indent + word("source", session.lang, quote=quote, **where))
+        name = "source.place" if shown == "place" else "source"
+        click.echo(" " * indent + word(name, session.lang, quote=quote, **where))

@@ -135,6 +135,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.extended
 def test_a_users_script_is_type_checked(site: Path):
     """The installed package is typed: a right script passes, and each mistake is found where it is."""
     script = site.parent / "user.py"

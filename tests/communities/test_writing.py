@@ -232,6 +232,7 @@ def test_a_model_that_fails_publishes_nothing_and_keeps_what_it_said(base: Store
     assert len(server.bodies) == len(week.run.communities) - kept
 
 
+@pytest.mark.extended
 def test_a_kill_publishes_nothing_by_halves_and_asks_nothing_twice(tmp_path: Path):
     """`python -m tests.communities.killing 50` is the long run."""
     outcome = killed_runs(tmp_path, times=5, seed=11)

@@ -114,6 +114,7 @@ def test_an_empty_base_gets_its_indexes_back(tmp_path: object):
         assert len(schema.INDEXES) >= 4
 
 
+@pytest.mark.extended
 def test_an_entity_of_a_hundred_thousand_facts_is_asked_whole_and_beside_others(tmp_path: Path):
     """What is asked of it with another end, or of that end alone, reads few of its facts (counted in SQLite steps)."""
     claims = [fact(CATL, "uses", f"product:料{number}") for number in range(100_000)]

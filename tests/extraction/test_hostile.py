@@ -86,14 +86,14 @@ def test_a_file_that_takes_too_long_is_one_line_and_the_next_file_is_read(tmp_pa
 
 
 def test_a_pdf_that_takes_too_long_keeps_the_pages_read_until_then(tmp_path: Path):
-    path, store, pages = tmp_path / "2025-08-20.pdf", MemoryStore(), 600
+    path, store, pages = tmp_path / "2025-08-20.pdf", MemoryStore(), 300
     canvas = Canvas(str(path))
     for number in range(pages):
         for line in range(40):
             canvas.drawString(60, 800 - 18 * line, f"Page {number}: demand rose and prices followed {line}.")
         canvas.showPage()
     canvas.save()
-    job = Job([path], READ, workers=1, ner=False, read_seconds=1.5)
+    job = Job([path], READ, workers=1, ner=False, read_seconds=0.8)
     outcome = ingest(store, job)
     (fault,) = outcome.refused
     (document,) = [store.view().document(head.id) for head in store.view().documents()]
@@ -204,6 +204,7 @@ def test_a_file_that_vanishes_is_one_line(tmp_path: Path):
     assert "No such file" in str(fault)
 
 
+@pytest.mark.extended
 def test_under_a_memory_limit_of_the_shell_the_run_goes_on(tmp_path: Path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.pdf").write_bytes(bomb(3000))

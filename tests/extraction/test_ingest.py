@@ -250,6 +250,7 @@ def _descendants(pid: int) -> list[int]:
     return [*found, *(inner for child in found for inner in _descendants(child))]
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see child processes")
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path):
     root = tmp_path / "many"
@@ -284,6 +285,7 @@ def _wait(ready: Callable[[], Any]) -> Any:
     return None
 
 
+@pytest.mark.extended
 def test_a_killed_worker_costs_one_document_of_the_run(tmp_path: Path):
     """`kill -9` of whatever process extracts: one line and exit code 3, or none if it was between two documents."""
     root = tmp_path / "many"

@@ -55,7 +55,7 @@ def kind_of_problem(one: Fact) -> str:
         (fact("holds_stake_in", "org:甲", "org:乙", value=Value(5e8, "元")), ""),
         (fact("acquires", "org:甲", "org:乙", value=Value(120.0, "%")), ""),
         # the sign
-        (fact("affects", "product:铜箔", "org:甲"), "sign"),
+        (fact("affects", "product:铜箔", "org:甲"), ""),  # no direction is stated
         (fact("affects", "product:铜箔", "org:甲", sign=-1), ""),
         (fact("produces", sign=1), "sign"),
         # the period

@@ -301,6 +301,7 @@ def test_a_model_judges_facts_and_its_verdicts_can_be_revoked(base: Path):
     call("check")
 
 
+@pytest.mark.extended
 def test_kills_repeat_no_finished_call_and_end_alike(base: Path):
     """`python -m tests.extraction.llm.killing 50` prints the figures of docs/llm.md."""
     outcome = killed_runs(base, times=3, seed=7)

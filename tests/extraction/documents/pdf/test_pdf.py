@@ -169,6 +169,7 @@ def test_lines_join_by_script():
 REAL = Path(os.environ.get("LIANTU_DATA", "../shared/data")) / "broker_pdf"
 
 
+@pytest.mark.extended
 @pytest.mark.real_data
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs ../shared/data or LIANTU_DATA")
 def test_real_reports_keep_most_of_their_text():

@@ -51,8 +51,8 @@ def test_a_query_is_split_into_names_words_and_relations():
 
 
 def test_the_entity_level_finds_the_edges_of_what_is_named():
-    """No word of the query is in the passage; its edge leads there."""
-    assert _texts("300750.SZ", "words") == []
+    """A code stands for the names of its company, for words as for edges."""
+    assert _texts("300750.SZ", "words") == _texts("宁德时代", "words") != []
     assert _texts("300750.SZ", "local") == [_SUPPLY[: len(_SUPPLY) // 2]]
     assert _texts("300750.SZ", "global") == []
 

@@ -168,6 +168,7 @@ def test_a_base_reached_by_a_link_has_the_same_one_writer(store: SqliteStore, pa
             pass
 
 
+@pytest.mark.extended
 def test_a_killed_writer_leaves_whole_documents_and_no_lock(path: Path):
     """Kill −9 at random moments, again and again, and go on each time; the end is the undisturbed result."""
     script = textwrap.dedent("""
