@@ -1,7 +1,7 @@
 """Check the directions of causes that a model reads against the words of the sentence, and keep one claim of its ends.
 
-A direction that no word states is none, and a cause or effect without a direction leaves the sign 0: nothing follows
-from it either way. What just happens (减产, 降息) needs no direction.
+A direction that no word states is none. A measure without one as the cause, and an effect without one, leave the sign
+0: nothing follows from it either way. What happens (减产, 降息) and what is there (数据中心 lifts 电力需求) needs none.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def _checked(claim: Claim, text: str) -> Claim:
     effect = _direction(claim.object, stated.get("effect_direction", "none"), text)
     said = _said_of_party(claim, text) if claim.object.kind in _PARTIES else None
     effect = _DIRECTION[said] if said else effect
-    sign = _factor(claim.subject, cause) * _factor(claim.object, effect)
+    there = 0 if claim.subject.kind is Kind.INDICATOR else 1
+    sign = (_SIGN[cause] or there) * (_SIGN[effect] or (1 if claim.object.kind in _HAPPENS else 0))
     moves = {**stated, "cause_direction": cause, "effect_direction": effect}
     confidence = claim.confidence * (_UNCONFIRMED if said == 0 else 1.0)
     return structs.replace(claim, sign=sign, qualifiers=tuple(sorted(moves.items())), confidence=round(confidence, 3))
@@ -73,11 +74,6 @@ def _said_of_party(claim: Claim, text: str) -> int | None:
     if first.start < 0 or last.start < 0 or last.start < first.end:
         return None
     return effect_sign(text[first.end : clause_end(text, last.end)])
-
-
-def _factor(end: EntityMention, direction: str) -> int:
-    """Return the sign of an end: what happens counts as a rise."""
-    return _SIGN[direction] or (1 if end.kind in _HAPPENS else 0)
 
 
 def _direction(end: EntityMention, read: str, text: str) -> str:
