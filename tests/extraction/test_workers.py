@@ -117,7 +117,7 @@ def test_a_busy_machine_loses_no_item():
 def test_an_unexpected_fault_costs_one_item_and_says_where():
     found = list(ordered_map([1, -4, 2], _worker, _lost, workers=2))  # type: ignore[arg-type]
     assert (found[0], found[2]) == (1, 2)
-    assert "fails in test_pool.py:" in str(found[1])
+    assert "fails in test_workers.py:" in str(found[1])
     assert "(ValueError: a fault of the program)" in str(found[1])
 
 

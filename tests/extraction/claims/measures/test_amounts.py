@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.extraction.test_metrics import Row, rows
+from tests.extraction.claims.measures.test_reader import Row, rows
 from tests.goldens.reports import read, report
 
 
