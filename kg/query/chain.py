@@ -100,11 +100,30 @@ def _walk(
             (step, step.source if direction == "in" else step.target)
             for step in session.expand(frontier, _FLOW, direction, limit=_BREADTH)
         ]
-        found = [(step, end) for step, end in ends if _is_stage(session, end)]
+        against = _contradicted(session, [step for step, end in ends if _is_stage(session, end)])
+        found = [(step, end) for step, end in ends if _is_stage(session, end) and step not in against]
         steps += [step for step, _ in found]
         frontier = sorted({end for _, end in found} - set(levels) - set(known))
         levels |= dict.fromkeys(frontier, level)
     return levels, steps
+
+
+def _contradicted(session: QuerySession, steps: list[Step]) -> list[Step]:
+    """Return the flows against which one or two stronger ones lead back: 电池片 → 白银 where 白银 → 银浆 → 电池片."""
+    onward: dict[int, dict[int, float]] = defaultdict(dict)
+    frontier = {step.target for step in steps}
+    for _ in range(2):
+        for step in session.expand(sorted(frontier), _FLOW, "out", limit=_BREADTH):
+            onward[step.source][step.target] = max(step.weight, onward[step.source].get(step.target, 0.0))
+        frontier = {end for start in frontier for end in onward[start]} - set(onward)
+    return [
+        step
+        for step in steps
+        if any(
+            weight > step.weight and (end == step.source or onward[end].get(step.source, 0.0) > step.weight)
+            for end, weight in onward[step.target].items()
+        )
+    ]
 
 
 def _counted(session: QuerySession, start: list[int], known: set[int]) -> list[int]:
