@@ -31,7 +31,8 @@ STANDS_FOR = {  # what the pages name, and what is there instead
 }
 ELSEWHERE = ("neo4j://", "…", "../", "/etc/")  # a server, an ellipsis, files of another machine
 EXCUSED = re.compile(
-    r"pip install 'liantu\[|does not exist|No such file|no such entity|llm_|no language model|cannot be read|not found|no document with"
+    r"pip install 'liantu\[|does not exist|No such file|no such entity|llm_|no language model|cannot be read|not found"
+    "|no document with"
 )
 RUNS_ON = 6  # seconds after which a command that serves is stopped
 CRASHED = re.compile(r"Traceback|No module named|No such (?:option|command)|unexpected extra argument")
