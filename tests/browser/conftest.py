@@ -42,7 +42,7 @@ class Opened:
         return self.page.inner_text("#panel")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, no other test of the process can run an event loop
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
