@@ -53,7 +53,7 @@ def _order(content: ExportContent, key: tuple[int, str, str, str]) -> tuple[Any,
 
 
 def _row(content: ExportContent, product: str, facts: Sequence[Fact], titles: dict[str, str]) -> tuple[Any, ...]:
-    """Return one link; what changes over time is told by its newest fact that states it."""
+    """Return one link; what changes over time is taken from the newest fact that states it."""
     newest = sorted(facts, key=lambda fact: (-fact.last_published_on.toordinal(), -fact.confidence, fact.id))
     seller, buyer = content.entities[newest[0].subject], content.entities[newest[0].object]
     stage = _stated(newest, "stage")

@@ -102,10 +102,10 @@ def test_what_is_asked_about_comes_first():
         paper(2, "2024-01-01", (margin, moves(PRICE, MARGIN, 1, -1))),
     )
     plain, asked = ask(view, "硅料价格上涨有什么影响"), ask(view, "硅料价格上涨对隆基绿能有什么影响")
-    told = [line.text for line in plain.lines]
-    assert told[:2] == ["受益：", "隆基绿能（601012.SH）（已述）"]  # who gains and who pays come first
-    assert told.index("硅料价格上升 → 组件毛利率下降") < told.index("硅料价格上升 → 隆基绿能向好")
-    assert [line.text for line in asked.lines][:2] == told[:2]
+    lines = [line.text for line in plain.lines]
+    assert lines[:2] == ["受益：", "隆基绿能（601012.SH）（已述）"]  # who gains and who pays come first
+    assert lines.index("硅料价格上升 → 组件毛利率下降") < lines.index("硅料价格上升 → 隆基绿能向好")
+    assert [line.text for line in asked.lines][:2] == lines[:2]
     assert asked.topic.startswith("硅料价格")
 
 
@@ -270,6 +270,6 @@ def test_a_list_of_customers_is_answered_whole(question: str):
     sentence = "隆基绿能主营组件，客户包括甲电站、乙电站、丙电站。"
     sold = [(sentence, claim(LONGI, "supplies", f"org:{name}")) for name in names]
     answer = ask(seen(paper(1, "2024-01-01", (sentence, claim(LONGI, "produces", MODULE)), *sold)), question)
-    told = [line.text for line in answer.lines if line.source == "graph"]
+    lines = [line.text for line in answer.lines if line.source == "graph"]
     assert answer.status == "answered"
-    assert all(f"隆基绿能 供应 {name}" in told for name in names)
+    assert all(f"隆基绿能 供应 {name}" in lines for name in names)
