@@ -71,6 +71,7 @@ class DerivedNames:
     def marked(self, mark: str, core: str, day: date) -> tuple[Issuer, ...]:
         """Return the mainland issuers whose name on the day the exchange may have cut to `core` behind a mark.
 
+        >>> from datetime import date
         >>> from kg.securities.master import Master
         >>> derived = Master.load().derived
         >>> [issuer.code for issuer in derived.marked("*ST", "高鸿", date(2025, 6, 1))]
