@@ -34,7 +34,7 @@ def _run(*arguments: str) -> None:
     assert done.exit_code == 0, done.output
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def demo(browser, demo_base, tmp_path_factory) -> Path:  # noqa: ARG001 - without a browser nothing need be read
     """Draw every page of the demo; in English too, but for the themes' many."""
     out = tmp_path_factory.mktemp("demo")
