@@ -73,7 +73,7 @@ imports: $(VENV)/.dev
 	@$(BIN)/lint-imports
 
 fast-tests: $(VENV)/.dev
-	@$(BIN)/pytest -q --numprocesses auto --maxprocesses 4 --dist worksteal $(FAST)
+	@$(BIN)/pytest -q --numprocesses auto --maxprocesses 4 --dist worksteal --ignore tests/kg/query/ask $(FAST)
 
 tests: $(VENV)/.dev
 	@$(BIN)/pytest -m "not extended and not neo4j" --numprocesses auto --maxprocesses 4 --dist worksteal
