@@ -75,11 +75,9 @@ def test_a_thousand_idle_connections_leave_room_and_are_closed(url: str):
     ],
 )
 def test_a_slow_client_is_closed(url: str, begun: bytes):
-    began = time.monotonic()
-    with opened(url, begun) as slow:
+    with opened(url, begun) as slow:  # reading fails after its timeout
         while slow.recv(4096):
             pass
-    assert time.monotonic() - began < 15
     assert_serving(url)
 
 

@@ -92,14 +92,13 @@ def test_a_path_that_may_hold_a_key_is_not_logged(client: TestClient, caplog: py
 def test_refusals_and_health_do_not_wait_for_what_is_read(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
     """When all places are taken, a request is refused before it is read, and /health is still answered."""
     release = threading.Event()
-    monkeypatch.setattr(type(kb), "stats", lambda *_, **__: release.wait(20))
+    monkeypatch.setattr(type(kb), "stats", lambda *_, **__: release.wait(120))
     with client_of(kb, limits=ServiceLimits(concurrency=1, waiting=0)) as client, ThreadPoolExecutor(40) as pool:
         asked = [pool.submit(client.get, f"/v1/stats?min_confidence=0.{number + 10}") for number in range(40)]
         while sum(each.done() for each in asked) < 39:
             time.sleep(0.01)
-        began = time.monotonic()
         assert client.get("/health").status_code == 200
         assert client.get("/v1/stats").status_code == 503
-        assert time.monotonic() - began < 1
+        assert not all(each.done() for each in asked)  # the one in its place is not answered yet
         release.set()
         assert sorted({each.result().status_code for each in asked}) == [200, 503]
