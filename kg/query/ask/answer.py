@@ -54,7 +54,8 @@ _PATHS, _AFFECTED, _STAGES, _FACTS, _MEMBERS = 6, 12, 8, 14, 40
 _LISTS = frozenset({"supplies", "competes_with", "holds_stake_in", "subsidiary_of"})
 _SHORT = 2  # links of a path that answers how two things are related
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
-_ANSWERS, _RELATED = 0.39, 0.17  # probability of an answer, and of a sentence shown beside it or as related
+_ANSWERS, _BESIDE = 0.3, 0.4  # decision of an answer, and the share of it that a further line needs
+_RELATED = 0.17  # probability of a sentence shown beside an answer or as related
 _WORDED = frozenset({"views", "causes", "impact", "path", "definition", "rank"})  # no figure alone answers these
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 
@@ -82,8 +83,8 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
     composed, graph = _composed(session, asked)
     lines = [line for line in composed if line.citations or not line.indent]
     dated = [sentence for sentence in found if sentence.dated]
-    answering = bool(dated) and dated[0].probability >= _ANSWERS
-    quoted = _quoted(asked, [each for each in dated if each.probability >= _RELATED]) if answering else []
+    answering = bool(dated) and dated[0].decision >= _ANSWERS
+    quoted = _quoted(asked, _beside(dated)) if answering else []
     if any(line.citations for line in lines):
         return _answer(
             session, asked, "answered", [*lines, *quoted[: max(_SHOWN_BESIDE, _SHOWN - len(lines))]], graph=graph
@@ -103,8 +104,9 @@ def _answer(
     graph: Subgraph | None = None,
     passages: Sequence[AnswerLine] = (),
 ) -> AskAnswer:
-    days = [head.published_on for head in session.view.documents()] if status == "not_found" else []
-    near = near_names(session, "".join(term.word for term in asked.terms if term.name) or asked.question)
+    lost = status == "not_found"
+    days = [head.published_on for head in session.view.documents()] if lost else []
+    named = "".join(term.word for term in asked.terms if term.name) or asked.question
     return AskAnswer(
         question=asked.question,
         status=status,
@@ -114,7 +116,7 @@ def _answer(
         passages=tuple(passages),
         graph=graph or Subgraph(),
         as_of=session.view.as_of,
-        near=tuple(near) if status == "not_found" else (),
+        near=tuple(near_names(session, named)) if lost else (),
         covered=(min(days), max(days)) if days else None,
     )
 
@@ -137,6 +139,12 @@ def _today(session: QuerySession) -> date:
 
 
 # ── sentences ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _beside(found: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """Return the best sentence and those hardly worse."""
+    least = _BESIDE * found[0].decision
+    return [found[0], *(each for each in found[1:] if each.probability >= _RELATED and each.decision >= least)]
 
 
 def _quoted(asked: Understood, found: Sequence[ScoredSentence]) -> list[AnswerLine]:
