@@ -82,6 +82,11 @@ class ScoredSentence:
     probability: float = 0.0
 
     @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return self.chunk.kind == ChunkKind.TABLE
+
+    @property
     def decision(self) -> float:
         """The probability, more where the sentence and its headings hold the words of the question, else less."""
         return self.probability + _WORDS * (self.score - _USUAL)
@@ -131,17 +136,21 @@ class Retriever:
         ]
 
     def find(self) -> list[ScoredSentence]:
-        """Return the sentences that are most likely to answer, each text once, most probable first."""
-        left = self.best_by_words()
+        """Return the sentences by how likely they answer, each text once; those not read have no probability."""
+        ranked = self._ranked()
+        left, rest = ranked[:_READ], ranked[_READ:]
         read: list[ScoredSentence] = []
         while left and not any(each.dated and each.decision >= _PLAIN for each in read):
             some, left = left[:_READ_AT_ONCE], left[_READ_AT_ONCE:]
             probabilities = AnswerModel.shipped().probabilities(self._asked.core, list(map(reading_of, some)))
             read += [replace(each, probability=value) for each, value in zip(some, probabilities, strict=True)]
-        return sorted(read, key=lambda each: -each.decision)
+        return sorted([*read, *left, *rest], key=lambda each: -each.decision)
 
     def best_by_words(self) -> list[ScoredSentence]:
         """Return the sentences that hold most of the question, each text once, best first."""
+        return self._ranked()[:_READ]
+
+    def _ranked(self) -> list[ScoredSentence]:
         chunks = self._candidates()
         heads = {head.id: head for head in self._session.view.documents({each.document for each in chunks.values()})}
         found: list[ScoredSentence] = []
@@ -153,7 +162,7 @@ class Retriever:
             once.setdefault(_folded(each.text), each)
             if len(once) == _LOOKED_AT:
                 break
-        return sorted(map(self._dated, once.values()), key=_rank)[:_READ]
+        return sorted(map(self._dated, once.values()), key=_rank)
 
     def _dated(self, sentence: ScoredSentence) -> ScoredSentence:
         """Return a sentence with whether it is of the period asked about, which counts for its score."""
@@ -241,7 +250,7 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
     A lead-in takes its list along; `wide` takes the sentences around it, as an explanation needs them.
     """
     pieces = list(_sentences(sentence.chunk))
-    if sentence.chunk.kind == ChunkKind.TABLE:  # a row, or the table with its head
+    if sentence.is_row:  # a row, or the table with its head
         chunk = sentence.chunk
         whole = wide and len(chunk.text) <= _LONGEST
         start, end = (chunk.start, chunk.end) if whole else (sentence.start, sentence.end)
@@ -264,7 +273,7 @@ def _rank(sentence: ScoredSentence) -> tuple[float, int, str, int]:
 def _around(sentence: ScoredSentence) -> list[str]:
     """Return the texts that may date a sentence, nearest first: those before it, its label, its headings."""
     chunk = sentence.chunk
-    before = [] if chunk.kind == ChunkKind.TABLE else [t for start, _, t in _sentences(chunk) if start < sentence.start]
+    before = [] if sentence.is_row else [t for start, _, t in _sentences(chunk) if start < sentence.start]
     headings = [each for each in chunk.heading if each != sentence.document.title]
     return [*before[:-_BEFORE_READ:-1], label_of(sentence), *reversed(headings)]
 
@@ -272,7 +281,7 @@ def _around(sentence: ScoredSentence) -> list[str]:
 def reading_of(sentence: ScoredSentence) -> SentenceInContext:
     """Return a sentence with its context, as the model reads it; a row of a table stands with its head."""
     above = (sentence.document.title, *sentence.chunk.heading)
-    if sentence.chunk.kind == ChunkKind.TABLE:
+    if sentence.is_row:
         return SentenceInContext(sentence.text, above, label_of(sentence))
     before = ""
     for start, _, text in _sentences(sentence.chunk):
@@ -285,7 +294,7 @@ def reading_of(sentence: ScoredSentence) -> SentenceInContext:
 def label_of(sentence: ScoredSentence) -> str:
     """Return what stands above a sentence and says what it is about: its label or heading."""
     above = ""
-    if sentence.chunk.kind == ChunkKind.TABLE:
+    if sentence.is_row:
         above = headed_rows(sentence.chunk.text)[0]
         return (above or (sentence.chunk.heading[-1] if sentence.chunk.heading else "")).rstrip("：:").strip()
     for start, _, text in _sentences(sentence.chunk):

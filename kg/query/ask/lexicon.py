@@ -12,13 +12,21 @@ import yaml
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a question does; `states` are words that a sentence which answers it uses."""
+    """What a question does; `states` are words that a sentence which answers it uses.
+
+    With `only`, nothing else may be asked: 「产业链哪个环节最赚钱」 does not ask for the chain.
+    """
 
     name: str
     asks: re.Pattern[str]
     states: tuple[str, ...]
     names: int = 0  # of entities that it needs at least
     value: bool = False
+    only: re.Pattern[str] | None = None
+
+    def fits(self, rest: str) -> bool:
+        """Whether a question without its names asks for this."""
+        return bool(self.asks.search(rest)) and not (self.only and self.only.sub("", rest).strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class QuestionLexicon:
     value: re.Pattern[str]
     when: re.Pattern[str]
     lists: re.Pattern[str]
-    sides: dict[str, re.Pattern[str]]
+    elsewhere: re.Pattern[str]
     implied: dict[str, re.Pattern[str]]
     synonyms: dict[str, tuple[str, ...]]
     spoken: dict[str, tuple[str, ...]]
@@ -71,7 +79,14 @@ def lexicon() -> QuestionLexicon:
             synonyms[str(word).lower()] = tuple(dict.fromkeys((*synonyms.get(str(word).lower(), ()), *map(str, group))))
     return QuestionLexicon(
         operations=tuple(
-            Operation(name, _pattern(row["asks"]), tuple(row["states"]), row.get("names", 0), row.get("value", False))
+            Operation(
+                name,
+                _pattern(row["asks"]),
+                tuple(row["states"]),
+                row.get("names", 0),
+                row.get("value", False),
+                _pattern(row["only"]) if "only" in row else None,
+            )
             for name, row in read["operations"].items()
         ),
         aspects=tuple(
@@ -89,7 +104,7 @@ def lexicon() -> QuestionLexicon:
         value=_pattern(read["value"]),
         when=_pattern(read["when"]),
         lists=_pattern(read["lists"]),
-        sides={side: _pattern(words) for side, words in read["sides"].items()},
+        elsewhere=_pattern(read["elsewhere"]),
         implied={measure: _pattern(asks) for measure, asks in read["implied"].items()},
         synonyms=synonyms,
         spoken={str(said).lower(): _names(meant) for said, meant in read["spoken"].items()},

@@ -149,7 +149,7 @@ def _tidy(question: str) -> str:
 
 def _operation(words: QuestionLexicon, rest: str, names: int, aspect: Aspect | None) -> Operation | None:
     """Return what is done with the names; 「硅料上游是什么」 asks for a relation, not for a definition."""
-    fits = (each for each in words.operations if each.asks.search(rest) and names >= each.names)
+    fits = (each for each in words.operations if names >= each.names and each.fits(rest))
     return next((each for each in fits if each.name != "definition" or aspect is None), None)
 
 
@@ -220,6 +220,10 @@ def _word_terms(words: QuestionLexicon, text: str, rest: str) -> Iterator[Questi
             seen.update(group)
             yield QuestionTerm(measure, group, measure=True)
             break
+    for phrase in (each for each in words.synonyms if " " in each and each in rest.lower()):
+        seen.update(words.synonyms[phrase])
+        yield QuestionTerm(phrase, words.synonyms[phrase], measure=True)
+        rest = re.sub(re.escape(phrase), "，", rest, flags=re.IGNORECASE)
     for cut, tag in rjieba.tag(_COMPOUND.sub("，", rest)):
         word = _stem(cut.strip())
         folded = word.lower()
