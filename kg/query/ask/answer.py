@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _ANSWERS, _BESIDE = 0.3, 0.4  # decision of an answer, and the share of it that a further line needs
-_RELATED = 0.17  # probability of a sentence shown beside an answer or as related
+_RELATED = 0.17  # probability of a sentence shown beside an answer, decision of a related one
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _LONGEST = 600  # characters of an answer that is no list
 _LONG = 120  # characters from which only the clauses of a sentence are shown that hold words of the question
@@ -69,7 +69,7 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     lines = [line for line in told if line.citations or not line.indent]
     dated = [sentence for sentence in found if sentence.dated]
     chosen = _beside(dated) if dated and dated[0].decision >= _ANSWERS else []
-    if asked.operation == "compare" and (sides := _sides(asked, dated)):
+    if asked.operation == "compare" and (sides := _sides(session, asked)):
         chosen = [*sides, *(each for each in chosen if each not in sides)]
     if any(line.citations for line in lines):
         plain = [each for each in chosen if each.decision >= _ANSWERS]
@@ -79,7 +79,7 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
         )
     if chosen:
         return _answer(session, asked, "answered", list(_quoted(session, asked, chosen)))
-    related = list(_quoted(session, asked, [each for each in found if each.probability >= _RELATED]))
+    related = list(_quoted(session, asked, [each for each in found if each.decision >= _RELATED]))
     return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
 
 
@@ -143,20 +143,32 @@ def _beside(found: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     return [found[0], *(each for each in found[1:] if each.probability >= _RELATED and each.decision >= least)]
 
 
-def _sides(asked: Understood, found: Sequence[ScoredSentence]) -> list[ScoredSentence]:
-    """Return the best sentence about each thing compared, by words; nothing where one has none."""
+def _sides(session: QuerySession, asked: Understood) -> list[ScoredSentence]:
+    """Return the best sentence about each thing compared, each looked for by itself; nothing where one has none."""
     names = [term for term in asked.terms if term.name]
     measures = [term for term in asked.terms if term.measure]
     if len(names) < 2:  # noqa: PLR2004 -- two sides
         return []
-    sides: list[ScoredSentence] = []
-    for name in names:
-        about = [each for each in found if all(_holds(term, each.text) for term in (name, *measures))]
-        best = max(about, key=lambda each: each.score, default=None)
-        if best is None or not _NUMBER.search(best.text):
-            return []
-        sides += [best] if best not in sides else []
-    return sides
+    sides = [list(_about(session, asked, name, measures)) for name in names]
+    if not all(sides):
+        return []
+    shared = set.intersection(*({each.chunk.id for each in side} for side in sides))  # one table for all of them
+    best = [next((each for each in side if each.chunk.id in shared), side[0]) for side in sides]
+    return list(dict.fromkeys(best))
+
+
+def _about(
+    session: QuerySession, asked: Understood, name: QuestionTerm, measures: Sequence[QuestionTerm]
+) -> Iterator[ScoredSentence]:
+    """Yield the sentences with a number, the measures and one name, best first; those that state the period alone."""
+    of_one = replace(asked, terms=tuple(term for term in asked.terms if not term.name or term == name))
+    for each in Retriever(session, of_one).best_by_words():
+        stated = [
+            AskedPeriod(period, value=True).states(each.text, each.document.published_on) for period in asked.periods
+        ]
+        fits = each.dated and (not stated or any(stated))
+        if fits and _NUMBER.search(each.text) and all(_holds(term, each.text) for term in (name, *measures)):
+            yield each
 
 
 def _holds(term: QuestionTerm, text: str) -> bool:

@@ -22,14 +22,14 @@ from kg.store.word_search import terms as index_terms
 from kg.text.table_rows import headed_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kg.model import Chunk
     from kg.query.ask.understand import QuestionTerm, Understood
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 
-_CHUNKS, _MENTIONING = 80, 20
+_CHUNKS, _MENTIONING, _DOCUMENTS = 80, 20, 8
 _LOOKED_AT = 80  # sentences whose dates are read
 _WORDS, _USUAL = 0.3, 0.9  # what the score by words counts beside the probability, and from where
 _READ_AT_ONCE, _PLAIN = 12, 0.6  # sentences read at once, until one is plainly an answer
@@ -120,7 +120,7 @@ class Retriever:
             for spelled in self._spelled
         ]
         self._states = tuple(map(_folded, asked.states))
-        self._period = AskedPeriod(asked.period, asked.wants_value) if asked.period else None
+        self._periods = [AskedPeriod(each, asked.wants_value) for each in asked.periods]
         self._measures = [term.measure for term in asked.terms]
         self._unit = _unit(asked.question)
         self._numbered = [word for spelled in self._spelled for word in spelled if _NUMBER.search(word)]
@@ -168,9 +168,9 @@ class Retriever:
         """Return a sentence with whether it is of the period asked about, which counts for its score."""
         day, published_on = self._asked.as_of, sentence.document.published_on
         stale = bool(day and self._asked.wants_value and published_on < day - _STALE)
-        dated = not stale and (
-            self._period is None or self._period.fits(sentence.text, _around(sentence), published_on)
-        )
+        around = _around(sentence) if self._periods else []
+        fits = not self._periods or any(each.fits(sentence.text, around, published_on) for each in self._periods)
+        dated = fits and not stale
         return replace(sentence, dated=dated, score=sentence.score + _DATED * dated)
 
     def _candidates(self) -> dict[str, Chunk]:
@@ -183,7 +183,27 @@ class Retriever:
             if term.name and term.entity:
                 for chunk in self._session.view.chunks_mentioning(term.entity, _MENTIONING):
                     chunks.setdefault(chunk.id, chunk)
-        return chunks
+        return chunks | self._below_headings(chunks.values())
+
+    def _below_headings(self, found: Iterable[Chunk]) -> dict[str, Chunk]:
+        """Return the passages of the documents found that have a name of the question in a heading."""
+        names = [
+            spelled
+            for term, spelled in zip(self._asked.terms, self._spelled, strict=True)
+            if term.entity and not term.measure
+        ]
+        documents = dict.fromkeys(
+            chunk.document
+            for chunk in found
+            for spelled in names
+            if any(word in _folded(chunk.text) for word in spelled)
+        )
+        return {
+            chunk.id: chunk
+            for document in list(documents)[:_DOCUMENTS]
+            for chunk in self._session.view.chunks(document)
+            if any(word in _folded(" ".join(chunk.heading)) for spelled in names for word in spelled)
+        }
 
     def _holds(self, place: int, text: str) -> bool:
         """Whether a text has a term in one of its spellings, whole or taken apart."""

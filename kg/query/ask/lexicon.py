@@ -62,6 +62,11 @@ class QuestionLexicon:
     empty: frozenset[str]
 
     @property
+    def phrases(self) -> tuple[str, ...]:
+        """Synonyms that segmentation would take apart: gross margin, H股."""
+        return tuple(each for each in self.synonyms if each[0].isascii() and (" " in each or not each[-1].isascii()))
+
+    @property
     def relational(self) -> frozenset[str]:
         """Words that say how things are related, or ask for themes; a question does not name anything by them."""
         themes = (word for each in self.operations if each.name == "themes" for word in each.states)

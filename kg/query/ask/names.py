@@ -56,6 +56,7 @@ def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[in
         and (named.entity.codes or _at_word_bounds(question, named))
         and not _is_doubtful(session, named)
         and (named.entity.codes or named.entity.name not in lexicon().relational)
+        and not (named.entity.name.isascii() and named.entity.name.lower() in lexicon().synonyms)  # margin
     ]
     corrections: list[tuple[str, str]] = []
     for named, said in (*_spoken(session, question), *_codes(session, question)):

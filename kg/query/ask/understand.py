@@ -89,6 +89,12 @@ class Understood:
     corrections: tuple[tuple[str, str], ...] = ()
     choices: tuple[Entity, ...] = ()
     short: str = ""
+    parts: tuple[Period, ...] = ()
+
+    @property
+    def periods(self) -> tuple[Period, ...]:
+        """The periods asked about: each of several (2023年和2024年), else the one."""
+        return self.parts or ((self.period,) if self.period else ())
 
     @property
     def core(self) -> str:
@@ -130,6 +136,7 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
         corrections=found.corrections,
         choices=found.choices,
         short=found.short,
+        parts=tuple(each.period for each in dates) if as_of is None and len(dates) > 1 else (),
     )
 
 
@@ -169,9 +176,9 @@ def _days(text: str, periods: Sequence[Period], operation: Operation | None) -> 
     )
     if looks_back and first.end:
         return first.end - timedelta(days=1), periods[1] if len(periods) > 1 else None
-    last = periods[-1]
-    if len(periods) > 1 and first.start and last.end and first.start < last.end:
-        return None, Period(first.start, last.end)  # 2023年和2024年
+    starts, ends = [each.start for each in periods if each.start], [each.end for each in periods if each.end]
+    if len(periods) > 1 and len(starts) == len(ends) == len(periods):
+        return None, Period(min(starts), max(ends))  # 2023年和2024年
     return None, first
 
 
@@ -220,7 +227,7 @@ def _word_terms(words: QuestionLexicon, text: str, rest: str) -> Iterator[Questi
             seen.update(group)
             yield QuestionTerm(measure, group, measure=True)
             break
-    for phrase in (each for each in words.synonyms if " " in each and each in rest.lower()):
+    for phrase in (each for each in words.phrases if each in rest.lower()):
         seen.update(words.synonyms[phrase])
         yield QuestionTerm(phrase, words.synonyms[phrase], measure=True)
         rest = re.sub(re.escape(phrase), "，", rest, flags=re.IGNORECASE)
