@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 _CHUNKS, _MENTIONING, _DOCUMENTS = 80, 20, 8
 _LOOKED_AT = 80  # sentences whose dates are read
 _WORDS, _USUAL = 0.3, 0.9  # what the score by words counts beside the probability, and from where
-_READ_AT_ONCE, _PLAIN = 12, 0.6  # sentences read at once, until one is plainly an answer
+_READ_AT_ONCE, _PLAIN = 8, 0.5  # sentences read at once, until one is plainly an answer
 _DATED = 0.1  # what it counts that a sentence is of the period asked about
-_READ = 32  # sentences that the model reads, the best by words
+_READ = 24  # sentences that the model reads, the best by words
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 _NUMBER = re.compile(r"\d")
 _DAY = re.compile(r"\d{1,4}\s*[年月日/.-]|Q[1-4]|H[12]|季度|年底|年初|[上下]半年")
