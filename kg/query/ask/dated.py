@@ -22,9 +22,9 @@ _EDGE = timedelta(days=3)  # 截至12月30日 is the state at the end of the yea
 _SHORT = timedelta(days=45)
 # How long after a period a text that names no date may still be about it: its figures are not known earlier.
 _LAGS = {
-    Precision.YEAR: timedelta(days=120),
-    Precision.HALF: timedelta(days=75),
-    Precision.QUARTER: timedelta(days=75),
+    Precision.YEAR: timedelta(days=130),
+    Precision.HALF: timedelta(days=100),
+    Precision.QUARTER: timedelta(days=100),
 }
 _LAG = timedelta(days=35)
 

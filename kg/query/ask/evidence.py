@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _CHUNKS, _MENTIONING, _DOCUMENTS = 80, 20, 8
 _LOOKED_AT = 80  # sentences whose dates are read
 _WORDS, _USUAL = 0.3, 0.9  # what the score by words counts beside the probability, and from where
+_WHOLE = 0.1  # what it counts that a sentence has a value with all that is asked
 _READ_AT_ONCE, _PLAIN = 8, 0.5  # sentences read at once, until one is plainly an answer
 _DATED = 0.1  # what it counts that a sentence is of the period asked about
 _READ = 24  # sentences that the model reads, the best by words
@@ -69,7 +70,7 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 class ScoredSentence:
     """A sentence with its score by words and the probability that it answers.
 
-    `dated` says whether it speaks of the period asked about.
+    `dated` says whether it speaks of the period asked about, `whole` whether it has a value with all that is asked.
     """
 
     chunk: Chunk
@@ -78,6 +79,7 @@ class ScoredSentence:
     end: int
     text: str
     score: float
+    whole: bool = False
     dated: bool = True
     probability: float = 0.0
 
@@ -89,7 +91,7 @@ class ScoredSentence:
     @property
     def decision(self) -> float:
         """The probability, more where the sentence and its headings hold the words of the question, else less."""
-        return self.probability + _WORDS * (self.score - _USUAL)
+        return self.probability + _WORDS * (self.score - _USUAL) + _WHOLE * (self.whole and self.dated)
 
     def citation(self, start: int, end: int, text: str) -> Citation:
         """Return a stretch of the passage as a citation."""
@@ -122,6 +124,7 @@ class Retriever:
         self._states = tuple(map(_folded, asked.states))
         self._periods = [AskedPeriod(each, asked.wants_value) for each in asked.periods]
         self._measures = [term.measure for term in asked.terms]
+        self._named = len(asked.terms) > 1 and any(term.entity and not term.measure for term in asked.terms)
         self._unit = _unit(asked.question)
         self._numbered = [word for spelled in self._spelled for word in spelled if _NUMBER.search(word)]
 
@@ -217,12 +220,13 @@ class Retriever:
         folded = [_folded(text) for _, _, text in pieces]
         weights = self.weights
         total = sum(weights) or 1.0
+        label = ""
         for number, (start, end, text) in enumerate(pieces):
             own = folded[number]
             reach = 0 if chunk.kind == ChunkKind.TABLE else 2  # the rows around a row are about something else
             near = "".join(folded[max(0, number - reach) : number + max(reach, 1)])
             before = "".join(folded[max(0, number - reach) : number])
-            met = [self._met(place, own, (before, near), above) for place in range(len(weights))]
+            met = [self._met(place, own, (before, near), above + label) for place in range(len(weights))]
             coverage = sum(weight * part for weight, part in zip(weights, met, strict=True)) / total
             stated = min(2, sum(word in own for word in self._states)) / 2 if self._states else 0.0
             valued = not self._asked.wants_value or (
@@ -234,7 +238,10 @@ class Retriever:
             score = coverage + 0.12 * stated + 0.15 * own_part
             score -= 0.25 * (not valued) + 0.15 * (not dayed)
             score *= 0.9 + 0.1 * WORTH[chunk.value_class]
-            yield ScoredSentence(chunk, head, start, end, text, score)
+            whole = self._asked.wants_value and valued and self._named and all(part == 1.0 for part in met)
+            yield ScoredSentence(chunk, head, start, end, text, score, whole)
+            if len(text) <= _LABEL and text.endswith(("：", ":")):
+                label = own
 
     def _has_value(self, own: str) -> bool:
         """Whether a sentence has a number, in the unit asked for, besides dates, codes and numbers of the question."""

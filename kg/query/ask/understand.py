@@ -130,7 +130,7 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
             *_word_terms(words, text, left),
         ),
         states=tuple(states),
-        wants_value=_wants_value(words, text, operation),
+        wants_value=_wants_value(words, text, operation) or (operation is aspect is None and _is_measure(found.names)),
         wants_day=bool(words.when.search(text)),
         wants_list=bool(words.lists.search(text)),
         corrections=found.corrections,
@@ -147,6 +147,11 @@ def _wants_value(words: QuestionLexicon, text: str, operation: Operation | None)
     if operation and operation.name in _WORDED:
         return bool(_HOW_MUCH.search(text))
     return bool(words.value.search(text))
+
+
+def _is_measure(names: Sequence[Named]) -> bool:
+    """Whether a question is only the name of what is measured: 2024年生猪养殖行业资本开支."""
+    return bool(names) and names[-1].entity.kind == Kind.INDICATOR
 
 
 def _tidy(question: str) -> str:
@@ -214,6 +219,7 @@ def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Ite
         synonyms = lexicon().synonyms.get(entity.name.lower(), ()) if measured else ()
         name = entity.kind in _NAMING_KINDS
         spelled = tuple(dict.fromkeys((*spellings, *spoken, *synonyms)))
+        spelled += tuple(each.removeprefix("行业") for each in spelled[:1] if each.startswith("行业"))
         yield QuestionTerm(entity.name, spelled, name=name, entity=entity.id, measure=measured)
 
 
