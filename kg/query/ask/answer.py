@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _SHOWN, _SHOWN_OF_A_LIST, _SHOWN_BESIDE = 3, 7, 2
 _ANSWERS, _BESIDE = 0.3, 0.4  # decision of an answer, and the share of it that a further line needs
-_RELATED = 0.17  # probability of a sentence shown beside an answer, decision of a related one
+_RELATED, _SIMILAR = 0.17, 0.2  # probability of a sentence shown beside an answer or as related, decision of the latter
 _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "compare", "rank", "history"})
 _LONGEST = 600  # characters of an answer that is no list
 _LONG = 120  # characters from which only the clauses of a sentence are shown that hold words of the question
@@ -79,7 +79,9 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
         )
     if chosen:
         return _answer(session, asked, "answered", list(_quoted(session, asked, chosen)))
-    related = list(_quoted(session, asked, [each for each in found if each.decision >= _RELATED]))
+    related = list(
+        _quoted(session, asked, [each for each in found if each.probability >= _RELATED or each.decision >= _SIMILAR])
+    )
     return _answer(session, asked, "partial" if related else "not_found", [], passages=related)
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _CHUNKS, _MENTIONING, _DOCUMENTS = 80, 20, 8
 _LOOKED_AT = 80  # sentences whose dates are read
 _WORDS, _USUAL = 0.3, 0.9  # what the score by words counts beside the probability, and from where
+_ONE_WORD = 0.6  # the score that counts where one word is all that is asked
 _WHOLE = 0.1  # what it counts that a sentence has a value with all that is asked
 _READ_AT_ONCE, _PLAIN = 8, 0.5  # sentences read at once, until one is plainly an answer
 _DATED = 0.1  # what it counts that a sentence is of the period asked about
@@ -70,7 +71,8 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 class ScoredSentence:
     """A sentence with its score by words and the probability that it answers.
 
-    `dated` says whether it speaks of the period asked about, `whole` whether it has a value with all that is asked.
+    `dated` says whether it speaks of the period asked about, `whole` whether it has a value with all that is asked;
+    `words` is what the words count beside the probability.
     """
 
     chunk: Chunk
@@ -81,6 +83,7 @@ class ScoredSentence:
     score: float
     whole: bool = False
     dated: bool = True
+    words: float = 0.0
     probability: float = 0.0
 
     @property
@@ -91,7 +94,7 @@ class ScoredSentence:
     @property
     def decision(self) -> float:
         """The probability, more where the sentence and its headings hold the words of the question, else less."""
-        return self.probability + _WORDS * (self.score - _USUAL) + _WHOLE * (self.whole and self.dated)
+        return self.probability + self.words
 
     def citation(self, start: int, end: int, text: str) -> Citation:
         """Return a stretch of the passage as a citation."""
@@ -174,7 +177,10 @@ class Retriever:
         around = _around(sentence) if self._periods else []
         fits = not self._periods or any(each.fits(sentence.text, around, published_on) for each in self._periods)
         dated = fits and not stale
-        return replace(sentence, dated=dated, score=sentence.score + _DATED * dated)
+        score = sentence.score + _DATED * dated
+        scored = score if len(self._asked.terms) > 1 else min(score, _ONE_WORD)
+        words = _WORDS * (scored - _USUAL) + _WHOLE * (sentence.whole and dated)
+        return replace(sentence, dated=dated, score=score, words=words)
 
     def _candidates(self) -> dict[str, Chunk]:
         asked = self._asked
