@@ -51,7 +51,8 @@ class AskedPeriod:
             published_on: the day that relative dates (本周, 4月) count from.
         """
         for number, text in enumerate((own, *around)):
-            dates = [each.period for each in find_periods("".join(text.split()), published_on)]
+            found = find_periods("".join(text.split()), published_on)
+            dates = [each.period for each in found if each.role == "stated"]  # 较上年末 dates what is compared with
             if any(map(self._is_of, dates)):
                 return True
             if any(not _is_relative(each, published_on, heading=number > 0) for each in dates):
@@ -75,7 +76,7 @@ class AskedPeriod:
             state = own > _SHORT and other <= timedelta(days=1) and asked.end - stated.end <= _EDGE
             yearly = asked.precision is Precision.RANGE and other.days >= _YEAR_DAYS
             return own == other or own <= _SHORT or state or yearly
-        return stated.covers(asked) and own < _SHORT and other <= _SHORT
+        return own <= _SHORT and other <= _SHORT
 
     def _is_reported(self, published_on: date) -> bool:
         """Whether a text without dates was published in the period or when its figures came out."""

@@ -130,7 +130,7 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
             *_word_terms(words, text, left),
         ),
         states=tuple(states),
-        wants_value=_wants_value(words, text, operation) or (operation is aspect is None and _is_measure(found.names)),
+        wants_value=_wants_value(words, text, operation) or (not operation and not aspect and _is_measure(found.names)),
         wants_day=bool(words.when.search(text)),
         wants_list=bool(words.lists.search(text)),
         corrections=found.corrections,
