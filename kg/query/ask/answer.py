@@ -36,6 +36,8 @@ _WIDE = frozenset({"path", "views", "causes", "impact", "chain", "themes", "comp
 _LONGEST = 600  # characters of an answer that is no list
 _LONG = 120  # characters from which only the clauses of a sentence are shown that hold words of the question
 _REPEATED = 0.7  # share of the pairs of characters of a line that are shown already
+_BUYS = "{0}的?(?:主要|核心|上游)?供应商|(?:向|给|客户(?:包括|为|是)?)[^，。；]{{0,16}}{0}"
+_SELLS = "{0}(?:的(?:主要|下游)?客户|(?:已|正|主要)?(?:向|为|给)[^，。；]{{1,16}}(?:供应|供货|配套))"
 _NUMBERING = re.compile(r"^(?:[（(]?[一二三四五六七八九十\d.]+[)）、.．]\s*|\d+(?:\.\d+)*\s*(?=\D))+")
 _CLAUSE = re.compile(r"[^，,；;。]+[，,；;。]?")
 _NUMBER = re.compile(r"\d[\d,.]*%?")
@@ -67,7 +69,7 @@ def _found(session: QuerySession, asked: Understood) -> AskAnswer:
     found = Retriever(session, asked).find()
     told, graph = composed(session, asked)
     lines = [line for line in told if line.citations or not line.indent]
-    dated = [sentence for sentence in found if sentence.dated]
+    dated = [sentence for sentence in found if sentence.dated and not _is_turned(asked, sentence)]
     chosen = _beside(dated) if dated and dated[0].decision >= _ANSWERS else []
     if asked.operation == "compare" and (sides := _sides(session, asked)):
         chosen = [*sides, *(each for each in chosen if each not in sides)]
@@ -143,6 +145,16 @@ def _beside(found: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """Return the best sentence and those hardly worse."""
     least = _BESIDE * found[0].decision
     return [found[0], *(each for each in found[1:] if each.probability >= _RELATED and each.decision >= least)]
+
+
+def _is_turned(asked: Understood, sentence: ScoredSentence) -> bool:
+    """Whether a sentence is about the other end of a supply: who sells to X where X's customers are asked for."""
+    if asked.aspect is None or asked.aspect.relation != "supplies" or len(asked.entities) != 1:
+        return False
+    spellings = next((term.spellings for term in asked.terms if term.entity == asked.entities[0].id), ())
+    pattern = _BUYS if asked.aspect.subject else _SELLS
+    text = f"{label_of(sentence)}：{sentence.text}"
+    return any(re.search(pattern.format(re.escape(name)), text) for name in spellings)
 
 
 def _sides(session: QuerySession, asked: Understood) -> list[ScoredSentence]:

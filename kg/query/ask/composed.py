@@ -82,10 +82,13 @@ def _lookup(session: QuerySession, asked: Understood) -> Composed:
     profile = profile_of(session, topic)
     others = [term for term in asked.terms if term.entity != topic.id and not aspect.asks.search(term.word)]
     wanted = []
+    named = {entity.id for entity in asked.entities if entity.kind is Kind.COMPANY}
     relations = {aspect.relation, *aspect.also}
     kinds = {node.entity.id: node.entity.kind for node in profile.graph.nodes}
     for link in profile.links:
-        at_end = (link.source if aspect.subject else link.target) == topic.id
+        at_end = (link.source if aspect.subject else link.target) == topic.id or len(named) > 1
+        if len(named) > 1 and not named.issuperset((link.source, link.target)):
+            continue  # 宁德时代是不是比亚迪的供应商 is about these two
         if link.relation not in relations or not at_end or link.facts[0].polarity.value == "negative":
             continue
         if aspect.companies and kinds.get(link.target if aspect.subject else link.source) != Kind.COMPANY:

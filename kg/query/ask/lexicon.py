@@ -77,7 +77,7 @@ class QuestionLexicon:
 def lexicon() -> QuestionLexicon:
     """Return the shipped lexicon."""
     text = resources.files(__package__).joinpath("lexicon.yaml").read_text(encoding="utf-8")
-    read = yaml.safe_load(text)
+    read = yaml.load(text, Loader=yaml.CSafeLoader)
     synonyms: dict[str, tuple[str, ...]] = {}
     for group in read["synonyms"]:
         for word in group:

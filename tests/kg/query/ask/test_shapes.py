@@ -110,3 +110,16 @@ def test_no_line_repeats_another():
     )
     lines = ask(view, "隆基绿能2023年毛利率是多少").lines
     assert [line.source for line in lines] == ["graph"]
+
+
+def test_customers_are_not_answered_by_suppliers():
+    view = seen(
+        paper(
+            1,
+            "2024-01-01",
+            ("隆基绿能的主要供应商是通威股份。", moves(PRICE, MARGIN, 1, -1)),
+            ("隆基绿能向阳光电源供应组件。", moves(PRICE, LONGI, 1, 1)),
+        )
+    )
+    quoted = [line.text for line in ask(view, "隆基绿能给谁供货").lines]
+    assert not any("供应商" in text for text in quoted)
