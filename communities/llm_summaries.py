@@ -106,7 +106,7 @@ def task(
     items = []
     for handle, fact in handles.items():
         cited = session.citations([fact], _CITED)
-        items.append(replace(context_item("fact", rows[handle].text, cited, [fact], session=session), id=handle))
+        items.append(replace(context_item("fact", rows[handle].text, cited, facts=[fact], session=session), id=handle))
     return Task(key, request, composed, handles, rows, tuple(items), opposed)
 
 
