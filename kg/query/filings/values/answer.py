@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from kg.query.filings.pages import FilingPagesAnswer, FoundPage
     from kg.query.filings.task import FilingTask
     from kg.query.filings.values.concepts import Concept
-    from kg.query.filings.values.formula import Node
-    from kg.query.filings.values.plan import Plan
-    from kg.query.filings.values.statements import Figure
+    from kg.query.filings.values.formula import FormulaPart
+    from kg.query.filings.values.plan import ValuePlan
+    from kg.query.filings.values.statements import StatementFigure
     from kg.query.session import QuerySession
 
 ANSWERED, REFUSED, NOT_FOUND = "answered", "refused", "not_found"
@@ -143,7 +143,7 @@ def _answered(session: QuerySession, task: FilingTask, years: Sequence[int], tra
 class _CompanyValues:
     """The figures of one company: from the filing of the asked year, then from those of the years around it."""
 
-    def __init__(self, session: QuerySession, group: int, plan: Plan, task: FilingTask, trace: list[str]) -> None:
+    def __init__(self, session: QuerySession, group: int, plan: ValuePlan, task: FilingTask, trace: list[str]) -> None:
         self._session, self._basis, self.trace = session, plan.basis, trace
         own = [each for each in session.filings.filings if each.group == group and each.filing.form in ANNUAL]
         if task.form and task.form not in ANNUAL:
@@ -171,11 +171,11 @@ class _CompanyValues:
                 return figure.value
         return None
 
-    def _figure(self, listed: ListedFiling, concept: Concept, year: int) -> Figure | None:
+    def _figure(self, listed: ListedFiling, concept: Concept, year: int) -> StatementFigure | None:
         statements = self._session.statements(listed)
         return statements.find(concept, year, self._basis) if statements else None
 
-    def _operand(self, listed: ListedFiling, figure: Figure, concept: Concept) -> ValueOperand:
+    def _operand(self, listed: ListedFiling, figure: StatementFigure, concept: Concept) -> ValueOperand:
         table = self._session.page_table(listed.document)
         assert table is not None
         after = self._filings.get(listed.filing.year + 1)
@@ -205,7 +205,7 @@ def _newest_of_years(filings: Sequence[ListedFiling]) -> dict[int, ListedFiling]
     return {each.filing.year: each for each in sorted(filings, key=lambda row: row.published_on) if each.filing.year}
 
 
-def _composed(session: QuerySession, task: FilingTask, plan: Plan, values: _CompanyValues) -> FilingValueAnswer:
+def _composed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: _CompanyValues) -> FilingValueAnswer:
     """Compute and word the answer for one company."""
     if plan.operation == EXTREME:
         return _extreme(session, task, plan, values)
@@ -236,7 +236,7 @@ def _composed(session: QuerySession, task: FilingTask, plan: Plan, values: _Comp
 
 
 def _answer(
-    task: FilingTask, plan: Plan, values: _CompanyValues, *, text: str, value: float, decision: str = ""
+    task: FilingTask, plan: ValuePlan, values: _CompanyValues, *, text: str, value: float, decision: str = ""
 ) -> FilingValueAnswer:
     trace = values.trace
     trace.append(f"formula: {' | '.join(node.text() for _, node in plan.parts)} = {value:g}")
@@ -258,7 +258,7 @@ def _answer(
     )
 
 
-def _computed(plan: Plan, node: Node, values: _CompanyValues) -> float:
+def _computed(plan: ValuePlan, node: FormulaPart, values: _CompanyValues) -> float:
     first, last = node.evaluate(values, plan.first), node.evaluate(values, plan.last)
     if plan.operation in {GROWTH, CAGR} and (first <= 0 or (plan.operation == CAGR and last <= 0)):
         raise _Refusal("sign")
@@ -272,7 +272,7 @@ def _computed(plan: Plan, node: Node, values: _CompanyValues) -> float:
     return _hundred(plan) * (last - first if plan.operation == CHANGE else last)
 
 
-def _hundred(plan: Plan) -> float:
+def _hundred(plan: ValuePlan) -> float:
     """Return the factor that makes a share a percentage; figures that are percentages already stay."""
     stated = isinstance(plan.parts[0][1], Line) and plan.parts[0][1].concept.rows
     return 100.0 if plan.unit in {"percent", "points"} and not stated else 1.0
@@ -288,7 +288,7 @@ def _decided(operation: str, first: float, last: float) -> str:
     return ("yes" if holds[operation]() else "no") if operation in holds else ""
 
 
-def _extreme(session: QuerySession, task: FilingTask, plan: Plan, values: _CompanyValues) -> FilingValueAnswer:
+def _extreme(session: QuerySession, task: FilingTask, plan: ValuePlan, values: _CompanyValues) -> FilingValueAnswer:
     """Answer which of several lines is the greatest, or the smallest."""
     found = [(node.evaluate(values, plan.last), name, node) for name, node in plan.parts]
     least = any(
@@ -304,7 +304,7 @@ def _extreme(session: QuerySession, task: FilingTask, plan: Plan, values: _Compa
 
 
 def _compared(
-    session: QuerySession, task: FilingTask, plan: Plan, groups: Sequence[int], trace: list[str]
+    session: QuerySession, task: FilingTask, plan: ValuePlan, groups: Sequence[int], trace: list[str]
 ) -> FilingValueAnswer:
     """Answer for several companies: the value of each, the greater first."""
     found = []
@@ -366,7 +366,7 @@ def _unit_name(unit: str, currency: str) -> str:
     return {"percent": "%", "share": f"{currency}/share", "count": "shares"}.get(unit, unit)
 
 
-def _label(name: str, node: Node, lang: Lang) -> str:
+def _label(name: str, node: FormulaPart, lang: Lang) -> str:
     concept = concepts().get(name)
     if concept is None:
         return name if name != node.text() else node.text()
@@ -383,7 +383,7 @@ def spelled(name: str) -> str:
     return " ".join(each if each.isupper() and len(each) > 1 else each.lower() for each in words)
 
 
-def _shown(value: float, plan: Plan, currency: str, lang: Lang) -> str:
+def _shown(value: float, plan: ValuePlan, currency: str, lang: Lang) -> str:
     """Write a value with its unit, money in the unit that the question asks for, else in one that is easy to read."""
     if plan.unit != "amount":
         return word(f"filing.unit_{plan.unit}", lang, value=f"{value:,.2f}")

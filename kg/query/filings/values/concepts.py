@@ -92,7 +92,7 @@ def concepts() -> dict[str, Concept]:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedConcept:
     """A concept where a text names it."""
 
     concept: Concept
@@ -100,14 +100,16 @@ class Named:
     end: int
 
 
-def named_concepts(text: str) -> list[Named]:
+def named_concepts(text: str) -> list[NamedConcept]:
     """Return the concepts that a text names, in order; of overlapping names the longest.
 
     >>> [each.concept.name for each in named_concepts("net profit margin and total current assets")]
     ['NetMargin', 'AssetsCurrent']
     """
-    found = [Named(concept, *match.span()) for concept in concepts().values() for match in concept.asks.finditer(text)]
-    kept: list[Named] = []
+    found = [
+        NamedConcept(concept, *match.span()) for concept in concepts().values() for match in concept.asks.finditer(text)
+    ]
+    kept: list[NamedConcept] = []
     for each in sorted(found, key=lambda row: (row.start - row.end, row.start)):
         if each.end > each.start and all(each.end <= other.start or each.start >= other.end for other in kept):
             kept.append(each)

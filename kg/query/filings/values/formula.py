@@ -55,7 +55,7 @@ class Values(Protocol):
         """Return the value of a line in a fiscal year."""
 
 
-class Node(Protocol):
+class FormulaPart(Protocol):
     """A part of a formula."""
 
     def evaluate(self, values: Values, year: int) -> float:
@@ -108,7 +108,7 @@ class OverTime:
     """The average or the change of a part between two years, by default the year before and that of the formula."""
 
     kind: str
-    part: Node
+    part: FormulaPart
     first: int = 0
     last: int = 0
 
@@ -125,12 +125,12 @@ class OverTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class FormulaOperation:
     """Two parts with a sign between them."""
 
     sign: str
-    left: Node
-    right: Node
+    left: FormulaPart
+    right: FormulaPart
 
     def evaluate(self, values: Values, year: int) -> float:
         """Return the result."""
@@ -146,12 +146,12 @@ class Operation:
 
 
 @cache
-def formula_of(name: str) -> Node:
+def formula_of(name: str) -> FormulaPart:
     """Return the formula of a concept of the vocabulary."""
     return _Parser(concepts()[name].formula, {}).whole(exact=True)
 
 
-def read_formula(text: str, terms: Mapping[str, str] | None = None) -> Node:
+def read_formula(text: str, terms: Mapping[str, str] | None = None) -> FormulaPart:
     """Read a definition in words.
 
     Args:
@@ -173,7 +173,7 @@ class _Parser:
     def __init__(self, text: str, terms: Mapping[str, str], depth: int = 0) -> None:
         self._text, self._terms, self._depth, self._exact = text.strip(), terms, depth, False
 
-    def whole(self, *, exact: bool) -> Node:
+    def whole(self, *, exact: bool) -> FormulaPart:
         self._exact = exact
         found = self._sum()
         if len(self._text.strip()) > (0 if exact else _REST):
@@ -188,23 +188,23 @@ class _Parser:
                 return sign
         return ""
 
-    def _sum(self) -> Node:
+    def _sum(self) -> FormulaPart:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise FormulaError(self._text)
         left = self._product()
         while sign := self._sign(_ADD):
-            left = Operation(sign, left, self._product())
+            left = FormulaOperation(sign, left, self._product())
         self._depth -= 1
         return left
 
-    def _product(self) -> Node:
+    def _product(self) -> FormulaPart:
         left = self._part()
         while sign := self._sign(_MULTIPLY):
-            left = Operation(sign, left, self._part())
+            left = FormulaOperation(sign, left, self._part())
         return left
 
-    def _part(self) -> Node:
+    def _part(self) -> FormulaPart:
         self._text = self._text.lstrip(" ,")
         if self._text.startswith("("):
             self._text = self._text[1:]
@@ -226,7 +226,7 @@ class _Parser:
             return OverTime(match[1].lower(), part, first or (year and year - 1), last or year)
         return self._line(year)
 
-    def _with_span(self, part: Node) -> Node:
+    def _with_span(self, part: FormulaPart) -> FormulaPart:
         """Take the years behind brackets: (average inventory) between …; a year alone is dropped."""
         if match := _AFTER.match(self._text):
             self._text = self._text[match.end() :]
@@ -241,7 +241,7 @@ class _Parser:
             return int(match[1]), int(match[2])
         return 0, 0
 
-    def _line(self, year: int = 0) -> Node:
+    def _line(self, year: int = 0) -> FormulaPart:
         if self._exact:
             match = re.match(r"([A-Za-z]+)(\?)?", self._text)
             if not match or match[1] not in concepts():

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from kg.query.filings.lexicon import lexicon
 from kg.query.filings.values.concepts import concepts, named_concepts
-from kg.query.filings.values.formula import FormulaError, Line, Operation, read_formula
+from kg.query.filings.values.formula import FormulaError, FormulaOperation, Line, read_formula
 from kg.text.lexicon import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kg.query.filings.task import FilingTask
-    from kg.query.filings.values.concepts import Named
-    from kg.query.filings.values.formula import Node
+    from kg.query.filings.values.concepts import NamedConcept
+    from kg.query.filings.values.formula import FormulaPart
 
 VALUE, GROWTH, CAGR, AVERAGE, CHANGE = "value", "growth", "cagr", "average", "change"
 ROSE, FELL, MOVED, POSITIVE, EXTREME = "rose", "fell", "moved", "positive", "extreme"
@@ -32,7 +32,7 @@ _LONGEST_BETWEEN = 40  # characters between a part and what it is a share of
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ValuePlan:
     """What to compute.
 
     Attributes:
@@ -46,7 +46,7 @@ class Plan:
     """
 
     operation: str
-    parts: tuple[tuple[str, Node], ...]
+    parts: tuple[tuple[str, FormulaPart], ...]
     first: int
     last: int
     unit: str
@@ -64,7 +64,7 @@ def _words() -> dict[str, re.Pattern[str]]:
     return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table.items()}
 
 
-def read_plan(task: FilingTask, years: Sequence[int]) -> Plan:
+def read_plan(task: FilingTask, years: Sequence[int]) -> ValuePlan:
     """Read a question.
 
     Args:
@@ -92,7 +92,7 @@ def read_plan(task: FilingTask, years: Sequence[int]) -> Plan:
         first = last - 1
     if len(parts) > 1 and operation != EXTREME:
         parts = parts[:1]
-    return Plan(operation, tuple(parts), first, last, _unit(operation, unit, text), _scale(text), basis)
+    return ValuePlan(operation, tuple(parts), first, last, _unit(operation, unit, text), _scale(text), basis)
 
 
 def _without_statements(text: str) -> str:
@@ -101,7 +101,7 @@ def _without_statements(text: str) -> str:
     return text
 
 
-def _defined(text: str, match: re.Match[str], asked: str) -> tuple[list[tuple[str, Node]], str]:
+def _defined(text: str, match: re.Match[str], asked: str) -> tuple[list[tuple[str, FormulaPart]], str]:
     """Read the definition that a question gives, and what the question does with the term it defines."""
     words = _words()
     sentences = [part.strip(" .") for part in re.split(r"\.\s+(?=[A-Z])|\.$", text[match.end() :])]
@@ -125,15 +125,15 @@ def _defined(text: str, match: re.Match[str], asked: str) -> tuple[list[tuple[st
         place = asked.lower().rfind(term.lower().split()[-1])
         tail = asked[place + len(term.split()[-1]) :][:60] if place >= 0 else ""
         if words["of_revenue"].match(tail):
-            return [(term, Operation("/", node, Line(concepts()["Revenues"])))], PERCENT
+            return [(term, FormulaOperation("/", node, Line(concepts()["Revenues"])))], PERCENT
         if less := words["less"].match(tail):
             others = named_concepts(tail[less.end() :])
             if others and others[0].start < 2:  # noqa: PLR2004 - it follows at once
-                return [(term, Operation("-", node, Line(others[0].concept)))], "amount"
+                return [(term, FormulaOperation("-", node, Line(others[0].concept)))], "amount"
     return [(term or formula, node)], PERCENT if words["percent"].search(asked) and unit == "times" else unit
 
 
-def _named(text: str) -> tuple[list[tuple[str, Node]], str]:
+def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
     """Return the lines and ratios that a question names, and the unit of the first."""
     words = _words()
     named = named_concepts(text)
@@ -142,17 +142,17 @@ def _named(text: str) -> tuple[list[tuple[str, Node]], str]:
     for one, other in pairwise(named):
         between = text[one.end : other.start]
         if len(between) <= _LONGEST_BETWEEN and words["share_of"].fullmatch(between):
-            node = Operation("/", Line(one.concept), Line(other.concept))
+            node = FormulaOperation("/", Line(one.concept), Line(other.concept))
             return [(node.text(), node)], PERCENT
     best = max(named, key=lambda each: (bool(each.concept.formula and not each.concept.rows), each.end - each.start))
     if not best.concept.formula and words["of_revenue"].match(_tail(text, best)):
-        return [(best.concept.name, Operation("/", Line(best.concept), Line(concepts()["Revenues"])))], PERCENT
+        return [(best.concept.name, FormulaOperation("/", Line(best.concept), Line(concepts()["Revenues"])))], PERCENT
     ordered = [best, *(each for each in named if each is not best and each.concept.unit == best.concept.unit)]
-    parts: dict[str, Node] = {each.concept.name: Line(each.concept) for each in ordered}
+    parts: dict[str, FormulaPart] = {each.concept.name: Line(each.concept) for each in ordered}
     return list(parts.items()), best.concept.unit
 
 
-def _tail(text: str, named: Named) -> str:
+def _tail(text: str, named: NamedConcept) -> str:
     return re.sub(r"^\s*\([^)]*\)", "", text[named.end : named.end + 70])
 
 

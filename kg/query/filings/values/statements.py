@@ -106,7 +106,7 @@ class StatementTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class StatementFigure:
     """A value of a concept for a fiscal year, in units of the currency; `text[start:end]` is its row."""
 
     concept: str
@@ -133,9 +133,9 @@ class FilingStatements:
         self.document, self._pages, self._filing = document, table, filing
         read = [part for page in _statement_pages(table) for part in self._parts(page)]
         self.tables = sorted(read, key=lambda part: (-part.likeness, part.page))
-        self._known: dict[tuple[str, int, str], Figure | None] = {}
+        self._known: dict[tuple[str, int, str], StatementFigure | None] = {}
 
-    def find(self, concept: Concept, year: int, basis: str = CONSOLIDATED) -> Figure | None:
+    def find(self, concept: Concept, year: int, basis: str = CONSOLIDATED) -> StatementFigure | None:
         """Return the value of a concept for a fiscal year, None where it is not stated clearly."""
         key = (concept.name, year, basis)
         if key not in self._known:
@@ -143,7 +143,7 @@ class FilingStatements:
             self._known[key] = self._with_sign(found) if found and concept.name == _TAX else found
         return self._known[key]
 
-    def _with_sign(self, tax: Figure) -> Figure:
+    def _with_sign(self, tax: StatementFigure) -> StatementFigure:
         """Return a tax charge as an amount that lowers income, however the statement signs it."""
         before, after = (self.find(concepts()[name], tax.year, tax.basis) for name in (_BEFORE_TAX, _AFTER_TAX))
         if before and after:
@@ -159,14 +159,14 @@ class FilingStatements:
         """Return the fiscal years that columns are for."""
         return {year for table in self.tables for year in table.years if year}
 
-    def figures(self, basis: str = CONSOLIDATED) -> Iterator[Figure]:
+    def figures(self, basis: str = CONSOLIDATED) -> Iterator[StatementFigure]:
         """Yield all values that the vocabulary knows."""
         for concept in concepts().values():
             for year in sorted(self.years()) if concept.rows else ():
                 if figure := self.find(concept, year, basis):
                     yield figure
 
-    def _find(self, concept: Concept, year: int, basis: str) -> Figure | None:
+    def _find(self, concept: Concept, year: int, basis: str) -> StatementFigure | None:
         tables = [each for each in self.tables if each.basis == basis and year in each.years]
         for statement in (concept.statement, *_ELSEWHERE.get(concept.statement, ())):
             own = [each for each in tables if each.statement == statement]
@@ -190,7 +190,7 @@ class FilingStatements:
                 return abs(one[0] - other[0]) <= _ROUND * abs(other[0])
         return False
 
-    def _readings(self, concept: Concept, year: int, table: StatementTable) -> Iterator[tuple[int, Figure]]:
+    def _readings(self, concept: Concept, year: int, table: StatementTable) -> Iterator[tuple[int, StatementFigure]]:
         scale = table.scale if concept.unit == "amount" else 1.0
         for row in table.rows:
             rank = concept.fits(row.label)
@@ -199,7 +199,7 @@ class FilingStatements:
                 value = abs(value) if concept.positive else value
                 yield (
                     rank,
-                    Figure(
+                    StatementFigure(
                         concept.name,
                         year,
                         value * scale,

@@ -71,8 +71,7 @@ def test_assets_are_liabilities_and_equity(session: QuerySession):
         ("What is {c}'s FY{y} gross margin?", lambda n, _: 100 * (n["revenue"] - n["cost"]) / n["revenue"]),
         ("What was the growth of revenue of {c} in FY{y}?", lambda n, b: 100 * (n["revenue"] / b["revenue"] - 1)),
         (
-            "What is the FY{y} turnover for {c}? It is defined as: "
-            "FY{y} revenue / (average total assets between FY{x} and FY{y}).",
+            "FY{y} turnover for {c}? It is defined as: FY{y} revenue / (average total assets between FY{x} and FY{y}).",
             lambda n, b: n["revenue"] / ((n["assets"] + b["assets"]) / 2),
         ),
     ],
