@@ -24,9 +24,8 @@ def test_every_formula_of_the_vocabulary_is_read():
 
 
 def test_a_definition_in_words_is_computed():
-    node = read_formula(
-        "365 * (average inventory between FY2018 and FY2019) / (FY2019 COGS + change in inventory between FY2018 and FY2019)"
-    )
+    span = "inventory between FY2018 and FY2019"
+    node = read_formula(f"365 * (average {span}) / (FY2019 COGS + change in {span})")
     values = Table(Inventories_2018=10, Inventories_2019=30, CostOfRevenue_2019=345)
     assert node.evaluate(values, 2019) == pytest.approx(365 * 20 / 365)
 
