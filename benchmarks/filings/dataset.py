@@ -1,7 +1,7 @@
 """A folder of filings with questions, laid out as FinanceBench's: PDFs, and questions.jsonl with evidence pages.
 
-Lines have `question`, `doc_name` (3M_2018_10K), `question_type`, `company`, `answer`, and `evidence`, a list of `doc_name` and
-`evidence_page_num`, which counts from 0.
+Lines have `question`, `doc_name` (3M_2018_10K), `question_type`, `company`, `answer`, and `evidence`, a list of
+`doc_name` and `evidence_page_num`, which counts from 0.
 """
 
 from __future__ import annotations

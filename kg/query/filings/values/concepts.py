@@ -14,7 +14,7 @@ _NOTE_REFERENCE = re.compile(
     r"\s*\((?:note|see|in |a\)|b\)|1\)|2\)|亏损|损失|减少|净亏损)[^)]*\)?|[:;.…]+", re.IGNORECASE
 )
 _NUMBERED = re.compile(
-    r"^(?:[一二三四五六七八九十]+[、.]|\(?[一二三四五六七八九十\d]{1,2}[)、.])\s*|^(?:其中|加|减)：\s*|(?<=\S)\s+[一二三四五六七八九十]+、.*$"
+    r"^(?:[一二三四五六七八九十]+[、.]|\(?[一二三四五六七八九十\d]{1,2}[)、.])\s*|^(?:其中|加|减)[:：]\s*|(?<=\S)\s+[一二三四五六七八九十]+、.*$"
 )
 _PER_SHARE = re.compile(
     r"per (?:common |diluted |basic )?share|per diluted|shares outstanding|weighted.average", re.IGNORECASE

@@ -30,9 +30,9 @@ _CONTINUED = 0.1
 _YEAR = re.compile(r"(?<![\d,.$])((?:19|20)\d\d)(?![\d,]|\.\d)")
 _COLUMN = re.compile(
     r"(?<![\d,.$])(?P<year>(?:19|20)\d\d)(?![\d,]|\.\d)"
-    r"|(?P<change>增减|变动|同比|%\s*change|change\s*%|percent(?:age)? change)"
-    r"|(?P<now>期末(?:余额|数)?|本期(?:金额|发生额|数)|本年(?:金额|发生额|数)?)"
-    r"|(?P<before>期初(?:余额|数)?|上期(?:金额|发生额|数)|上年(?:金额|发生额|数|年末余额)?|年初余额)",
+    r"|(?P<change>(?:本[期年]比)?(?:上年(?:同期)?)?(?:增减|变动)|同比|%\s*change|change\s*%|percent(?:age)? change)"
+    r"|(?P<now>期末(?:余额|数)?|本期(?:金额|发生额|数)|本年(?:金额|发生额|数))"
+    r"|(?P<before>期初(?:余额|数)?|上期(?:金额|发生额|数)|上年(?:金额|发生额|数|年末余额)|年初余额)",
     re.IGNORECASE,
 )
 _MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"  # noqa: E501 -- names
@@ -255,7 +255,7 @@ def _statement_pages(table: PageTable) -> list[_StatementPage]:
             if looks[page, number] < _LEAST:
                 break
             after = page + 1
-            continued = after < len(table) and rows[after] > _CONTINUED and not _opens(table, after)
+            continued = after < len(table) and rows[after] >= _CONTINUED and not _opens(table, after)
             found.append(_StatementPage(page, name, bool(continued), float(looks[page, number])))
     for page in range(len(table)):
         start, end = (int(each) for each in table.spans[page])
@@ -266,8 +266,8 @@ def _statement_pages(table: PageTable) -> list[_StatementPage]:
 
 def _opens(table: PageTable, page: int) -> bool:
     """Return whether a page begins with the heading of a statement or of the notes."""
-    start = int(table.spans[page][0])
-    return bool(_HEADING.search(table.text, start, start + _TOP))
+    start, end = (int(each) for each in table.spans[page])
+    return bool(_HEADING.search(table.text, start, min(end, start + _TOP)))
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
