@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -130,3 +131,32 @@ def test_pages_of_another_issuer_are_no_evidence(session: QuerySession):
     assert answer.pages
     assert {page.title for page in answer.pages} <= {f"{ISSUERS[0][0]} 10-K FY{year}" for year in (2021, 2022)}
     assert any("dropped" in step for step in answer.trace) or len(answer.pages) < 15
+
+
+LOOK_ALIKE = (
+    "What is the FY{y} {line} for {c}?",
+    "How much was the {line} of {c} in FY{y}?",
+    "Using the statements only, what is {c}'s year end FY{y} {line}? Answer in USD millions.",
+    "Please report the {line} that {c} shows in its FY{y} annual report.",
+)
+SPOKEN = {
+    "revenue": "revenue",
+    "cost": "cost of goods sold",
+    "operating": "operating income",
+    "net": "net income",
+    "inventories": "inventory",
+    "assets": "total assets",
+    "liabilities": "total liabilities",
+    "operating_cash": "cash from operations",
+    "spending": "capital expenditures",
+}
+
+
+def test_of_216_questions_to_like_filings_none_is_exchanged(session: QuerySession):
+    asked = exchanged = 0
+    for company, _, base in ISSUERS:
+        for year, wording, (name, spoken) in product(YEARS, LOOK_ALIKE, SPOKEN.items()):
+            answer = filing_value(session, wording.format(c=company, y=year, line=spoken))
+            asked += 1
+            exchanged += answer.value != amounts(base, year)[name] * 1e6
+    assert (exchanged, asked) == (0, 216)
