@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _TOLERANCE, _IDENTITY = 0.03, 0.005
 _GOLD = re.compile(r"(-?)\$?\s?(\(?)(-?\d[\d,]*(?:\.(\d+))?)")
+_SHARE, _ROUNDED = re.compile(r"(\d+(?:\.\d+)?)\s?%"), 0.6
 _METRICS = "metrics"
 
 
@@ -32,6 +33,9 @@ def judged(answer: FilingValueAnswer, gold: str) -> str:
         return "refused"
     if answer.decision in {"yes", "no"} and re.match(r"yes\b|no\b", gold, re.IGNORECASE):
         return "right" if gold.lower().startswith(answer.decision) else "wrong"
+    shares = [float(each) for each in _SHARE.findall(gold)]
+    if answer.unit == "points" and len(shares) > 1:  # from 20% to 23%
+        return "right" if abs(shares[1] - shares[0] - answer.value) <= _ROUNDED else "wrong"
     match = _GOLD.search(gold)
     if answer.decision or not match:
         return "open"

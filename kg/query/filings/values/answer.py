@@ -108,7 +108,7 @@ def filing_value(session: QuerySession, question: str) -> FilingValueAnswer:
     """Return the value that answers a question about filings, or why there is none, with the best pages."""
     trace: list[str] = []
     task = read_task(question)
-    years = tuple(sorted(set(task.fiscal_years or task.years)))
+    years = tuple(sorted({*task.fiscal_years, *task.years}))
     trace.append(f"task: form {task.form or '-'}; years {list(years)}; indicators {list(task.indicators)}")
     try:
         return _answered(session, task, years, trace)
@@ -130,7 +130,7 @@ def _answered(session: QuerySession, task: FilingTask, years: Sequence[int], tra
         raise _Refusal("company")
     if not years:
         raise _Refusal("year")
-    plan = read_plan(task, years)
+    plan = read_plan(task, years, index.words_of(sure))
     trace.append(
         f"plan: {plan.operation} of {' | '.join(node.text() for _, node in plan.parts)}, FY{plan.first}–FY{plan.last}"
     )
@@ -218,7 +218,9 @@ def _composed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: 
     years = f"FY{plan.last}" if plan.first == plan.last else f"FY{plan.first}–FY{plan.last}"
     label = _label(name, node, lang)
     text = word(f"filing.value_{plan.operation}", lang, company=values.name, period=years, label=label, value=shown)
-    if plan.operation in {ROSE, FELL, MOVED, POSITIVE}:
+    if plan.operation == POSITIVE:
+        text = word(f"filing.{decision}", lang) + text
+    if plan.operation in {ROSE, FELL, MOVED}:
         moved = word("filing.rose" if last > first else "filing.fell" if last < first else "filing.same", lang)
         said = word(f"filing.{decision}", lang) if decision and plan.operation != MOVED else ""
         text = said + word(

@@ -151,6 +151,13 @@ def formula_of(name: str) -> FormulaPart:
     return _Parser(concepts()[name].formula, {}).whole(exact=True)
 
 
+@cache
+def ingredients(concept: Concept) -> frozenset[str]:
+    """Return the names of a concept and of all that it is computed from."""
+    named = re.findall(r"[A-Z]\w+", concept.formula)
+    return frozenset({concept.name}).union(*(ingredients(concepts()[name]) for name in named))
+
+
 def read_formula(text: str, terms: Mapping[str, str] | None = None) -> FormulaPart:
     """Read a definition in words.
 

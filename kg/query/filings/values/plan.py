@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from kg.query.filings.lexicon import lexicon
 from kg.query.filings.values.concepts import concepts, named_concepts
-from kg.query.filings.values.formula import FormulaError, FormulaOperation, Line, read_formula
+from kg.query.filings.values.formula import FormulaError, FormulaOperation, Line, ingredients, read_formula
 from kg.text.lexicon import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from kg.query.filings.task import FilingTask
     from kg.query.filings.values.concepts import NamedConcept
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 VALUE, GROWTH, CAGR, AVERAGE, CHANGE = "value", "growth", "cagr", "average", "change"
 ROSE, FELL, MOVED, POSITIVE, EXTREME = "rose", "fell", "moved", "positive", "extreme"
 PERCENT, POINTS = "percent", "points"
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+_PROPER = re.compile(r"(?<![.:?!,] )(?<![(\w'-])(?<!^)[A-Z][a-z]{2,}")  # within a sentence
+_PLAIN_PROPER = frozenset(
+    "company corporation inc corp limited plc group holdings formerly year fiscal usd here the what".split()  # noqa: SIM905 -- words read best as words
+)
 _LONGEST_BETWEEN = 40  # characters between a part and what it is a share of
 
 
@@ -64,23 +69,24 @@ def _words() -> dict[str, re.Pattern[str]]:
     return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table.items()}
 
 
-def read_plan(task: FilingTask, years: Sequence[int]) -> ValuePlan:
+def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = ()) -> ValuePlan:
     """Read a question.
 
     Args:
         task: the question as it is read for pages.
         years: the fiscal years that it names, in order, at least one.
+        names: words of the company's name.
 
     Raises:
         NoPlan: when no rule reads a value from it.
     """
     words = _words()
-    text = words["caveat"].sub(" ", re.sub("[“”]", '"', task.question))
+    text = words["caveat"].sub(" ", re.sub("[“”]", '"', " ".join(task.question.split())))
     if task.quarters or words["quarter"].search(text):
         raise NoPlan("quarter")
     defined = words["defined"].search(text)
     asked = text[: defined.start()] if defined else text
-    if words["part"].search(asked) or words["no_rule"].search(text):
+    if words["part"].search(asked) or words["no_rule"].search(text) or _is_of_a_part(asked, names):
         raise NoPlan("part")
     basis = "parent" if words["parent"].search(text) else "consolidated"
     parts, unit = _defined(text, defined, asked) if defined else _named(_without_statements(asked))
@@ -90,9 +96,22 @@ def read_plan(task: FilingTask, years: Sequence[int]) -> ValuePlan:
         first = last
     if operation in {GROWTH, CHANGE, ROSE, FELL, MOVED} and first == last:
         first = last - 1
-    if len(parts) > 1 and operation != EXTREME:
-        parts = parts[:1]
+    if len(parts) > 1 and operation != EXTREME:  # a second line that nothing is done with was not understood
+        raise NoPlan("part")
     return ValuePlan(operation, tuple(parts), first, last, _unit(operation, unit, text), _scale(text), basis)
+
+
+def _is_of_a_part(text: str, names: Collection[str]) -> bool:
+    """Return whether a question names something beside company, year and line: Greater China, 水泵业务."""
+    rest = _without_statements(text)
+    for named in reversed(named_concepts(rest)):
+        rest = rest[: named.start] + " " + rest[named.end :]
+    for name in sorted((name for name in names if not name.isascii()), key=len, reverse=True):
+        rest = rest.replace(name, " ")
+    if _CHINESE.search(text):
+        return bool(_CHINESE.search(_words()["filler"].sub("", rest)))
+    proper = (match[0].casefold() for match in _PROPER.finditer(rest))
+    return any(word not in names and word not in _PLAIN_PROPER for word in proper)
 
 
 def _without_statements(text: str) -> str:
@@ -118,6 +137,7 @@ def _defined(text: str, match: re.Match[str], asked: str) -> tuple[list[tuple[st
     except FormulaError as error:
         raise NoPlan("definition") from error
     term = (match["term"] or "").strip()
+    own = term or re.split(r"[.?!:]\s+", asked.strip())[-1].strip()
     unit = "times" if "/" in node.text() else "amount"
     if re.search(r"\bdays\b|\bDPO\b|\bDIO\b|\bDSO\b|cycle", asked + term, re.IGNORECASE):
         unit = "days"
@@ -130,7 +150,7 @@ def _defined(text: str, match: re.Match[str], asked: str) -> tuple[list[tuple[st
             others = named_concepts(tail[less.end() :])
             if others and others[0].start < 2:  # noqa: PLR2004 - it follows at once
                 return [(term, FormulaOperation("-", node, Line(others[0].concept)))], "amount"
-    return [(term or formula, node)], PERCENT if words["percent"].search(asked) and unit == "times" else unit
+    return [(own or formula, node)], PERCENT if words["percent"].search(asked) and unit == "times" else unit
 
 
 def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
@@ -147,8 +167,9 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
     best = max(named, key=lambda each: (bool(each.concept.formula and not each.concept.rows), each.end - each.start))
     if not best.concept.formula and words["of_revenue"].match(_tail(text, best)):
         return [(best.concept.name, FormulaOperation("/", Line(best.concept), Line(concepts()["Revenues"])))], PERCENT
-    ordered = [best, *(each for each in named if each is not best and each.concept.unit == best.concept.unit)]
-    parts: dict[str, FormulaPart] = {each.concept.name: Line(each.concept) for each in ordered}
+    used = ingredients(best.concept)
+    others = {each.concept.name: Line(each.concept) for each in named if each.concept.name not in used}
+    parts: dict[str, FormulaPart] = {best.concept.name: Line(best.concept), **others}
     return list(parts.items()), best.concept.unit
 
 
