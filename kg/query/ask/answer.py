@@ -21,7 +21,8 @@ from kg.query.ask.themes import theme_lines
 from kg.query.ask.understand import understand
 from kg.query.browse.profile import profile_of
 from kg.query.chain import chain
-from kg.query.filings.pages import filing_pages, is_about_filings
+from kg.query.filings.pages import is_about_filings
+from kg.query.filings.values.lines import filing_lines
 from kg.query.history import history
 from kg.query.impact import causes, impact
 from kg.query.relate import relate
@@ -70,8 +71,8 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
     session = view if isinstance(view, QuerySession) else QuerySession(view)
     asked = understand(session, question, _today(session))
     if is_about_filings(session, question):
-        lines = _filing_lines(session, question)
-        return _answer(session, asked, "partial" if lines else "not_found", [], passages=lines)
+        status, lines, passages = filing_lines(session, question)
+        return _answer(session, asked, status, lines, passages=passages)
     seen = session.view.as_of
     if asked.as_of and (seen is None or asked.as_of < seen):
         session = session.earlier(asked.as_of)
@@ -117,18 +118,6 @@ def _answer(
         near=tuple(near) if status == "not_found" else (),
         covered=(min(days), max(days)) if days else None,
     )
-
-
-def _filing_lines(session: QuerySession, question: str) -> list[AnswerLine]:
-    """Return the pages of filings that answer, each with the lines to quote, after what the question leaves open."""
-    found = filing_pages(session, question)
-    lines = [AnswerLine(word(f"filing.no_{name}", session.lang)) for name in found.missing]
-    heads = {head.id: head for head in session.view.documents({page.document for page in found.pages})}
-    for page in found.pages:
-        publisher = heads[page.document].publisher
-        where = (page.document, page.title, publisher, publisher, page.published_on, page.page, page.start, page.end)
-        lines.append(AnswerLine(page.quote, (Citation("", *where, page.quote),), 1, source="text"))
-    return lines
 
 
 def _today(session: QuerySession) -> date:

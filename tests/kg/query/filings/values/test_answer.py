@@ -136,6 +136,14 @@ def test_pages_of_another_issuer_are_no_evidence(session: QuerySession):
     assert any("dropped" in step for step in answer.trace) or len(answer.pages) < 15
 
 
+def test_ask_answers_with_the_value_and_cites_its_rows():
+    base = KnowledgeBase(filings(), lang="en")
+    answer = base.ask("What is the FY2022 gross margin of Oakwell?")
+    assert answer.status == "answered"
+    assert [cited.page for cited in answer.lines[0].citations] == [2, 2]
+    assert {cited.title for cited in answer.lines[0].citations} == {"Oakwell Pumps, Inc. 10-K FY2022"}
+
+
 LOOK_ALIKE = (
     "What is the FY{y} {line} for {c}?",
     "How much was the {line} of {c} in FY{y}?",
