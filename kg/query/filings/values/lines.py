@@ -26,7 +26,7 @@ def filing_lines(session: QuerySession, question: str) -> tuple[str, list[Answer
     cited = {operand.document for operand in answer.operands} | {page.document for page in answer.pages}
     heads = {head.id: head for head in session.view.documents(cited)}
     if answer.status == ANSWERED:
-        citations = tuple(_citation(operand, heads) for operand in answer.operands)
+        citations = tuple(dict.fromkeys(_citation(operand, heads) for operand in answer.operands))
         return "answered", [AnswerLine(answer.text, citations)], []
     if answer.status == NOT_FOUND or not answer.pages:
         return "not_found", [], []

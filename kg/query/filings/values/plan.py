@@ -103,15 +103,27 @@ def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (
 
 def _is_of_a_part(text: str, names: Collection[str]) -> bool:
     """Return whether a question names something beside company, year and line: Greater China, 水泵业务."""
-    rest = _without_statements(text)
+    rest = plain = _without_statements(text)
     for named in reversed(named_concepts(rest)):
         rest = rest[: named.start] + " " + rest[named.end :]
     for name in sorted((name for name in names if not name.isascii()), key=len, reverse=True):
         rest = rest.replace(name, " ")
     if _CHINESE.search(text):
         return bool(_CHINESE.search(_words()["filler"].sub("", rest)))
+    if any(_is_another_line(plain, named, names) for named in named_concepts(plain)):
+        return True
     proper = (match[0].casefold() for match in _PROPER.finditer(rest))
     return any(word not in names and word not in _PLAIN_PROPER for word in proper)
+
+
+def _is_another_line(text: str, named: NamedConcept, names: Collection[str]) -> bool:
+    """Return whether the word behind or before a line belongs to it: goodwill impairment, service revenue."""
+    words = _words()
+    behind = re.sub(r"^\s*\([^)]*\)", "", text[named.end :])
+    before = re.sub(r"['’]s\s*$", "", text[: named.start])
+    own = re.search(r"(\w+)\W*$", before)
+    fits = words["before"].search(before) or (own and own[1].casefold() in names)
+    return not (words["behind"].match(behind) and fits)
 
 
 def _without_statements(text: str) -> str:

@@ -118,6 +118,8 @@ def test_what_is_restated_later_is_named(session: QuerySession):
         ("What was Oakwell's revenue in Greater China in FY2021?", "part"),
         ("What was Oakwell's operating income minus income tax in FY2021?", "part"),
         ("What was Oakwell's revenue for fiscal 2022 compared with 2020?", "part"),
+        ("What was Oakwell's inventory impairment in FY2021?", "part"),
+        ("What was Oakwell's service revenue in FY2021?", "part"),
         ("What was Oakwell's goodwill in FY2021?", "missing"),
         ("What is the FY2021 zeal of Oakwell? Zeal is defined as: pumps sold / prayers said.", "definition"),
         ("Why did Oakwell's operating income fall in FY2021?", "part"),
