@@ -294,7 +294,9 @@ class Extractor:
             title = stated_title(document) if _JSON_LINE.search(document.path) else document.title
             found = self._resolver.resolve(title, document.published_on)
             named = [hit for hit in found if hit.status == "linked" and hit.entity_id]
-            if document.publisher and Filing.of(document):  # the name has to begin as the issuer's does: 「Inc」 is nobody
+            if document.publisher and Filing.of(
+                document
+            ):  # the name has to begin as the issuer's does: 「Inc」 is nobody
                 issuer_key = company_key(document.publisher)
                 named = [hit for hit in named if issuer_key.startswith(company_key(hit.text))]
             titled = {hit.entity_id for hit in named if hit.entity_id}

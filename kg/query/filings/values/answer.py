@@ -15,7 +15,7 @@ from kg.messages.words import word
 from kg.query.filings.pages import filing_pages
 from kg.query.filings.task import read_task
 from kg.query.filings.values.concepts import concepts
-from kg.query.filings.values.formula import Line, MissingOperand
+from kg.query.filings.values.formula import Line, MissingOperand, formula_of
 from kg.query.filings.values.plan import (
     AVERAGE,
     CAGR,
@@ -156,8 +156,16 @@ class _CompanyValues:
         self.last, self.name = plan.last, session.filings.name_of(group)
         self.currency = next((each.filing.currency for each in self._filings.values()), "")
         self.used: dict[tuple[str, int], ValueOperand] = {}
+        self._known: dict[tuple[str, int], float | None] = {}
 
     def value(self, concept: Concept, year: int) -> float | None:
+        """Return a figure, looked for once."""
+        key = (concept.name, year)
+        if key not in self._known:
+            self._known[key] = self._searched(concept, year)
+        return self._known[key]
+
+    def _searched(self, concept: Concept, year: int) -> float | None:
         """Return a figure; rounds go from the filing of the last year to later ones, then to that of the year."""
         years = dict.fromkeys((self.last, year, year + 1, year + 2))
         rounds = [self._filings[each] for each in years if each in self._filings][:_ROUNDS]
@@ -241,7 +249,8 @@ def _answer(
     task: FilingTask, plan: ValuePlan, values: _CompanyValues, *, text: str, value: float, decision: str = ""
 ) -> FilingValueAnswer:
     trace = values.trace
-    trace.append(f"formula: {' | '.join(node.text() for _, node in plan.parts)} = {value:g}")
+    formula = " | ".join(_spelled_out(node) for _, node in plan.parts)
+    trace.append(f"formula: {formula} = {value:g}")
     return FilingValueAnswer(
         question=task.question,
         status=ANSWERED,
@@ -254,7 +263,7 @@ def _answer(
         company=values.name,
         fiscal_years=tuple(dict.fromkeys((plan.first, plan.last))),
         operation=plan.operation,
-        formula=plan.parts[0][1].text(),
+        formula=formula,
         operands=tuple(values.used.values()),
         trace=tuple(trace),
     )
@@ -360,6 +369,13 @@ def _curated(
         if not other:
             kept.append(page)
     return tuple(kept[:_MOST_PAGES])
+
+
+def _spelled_out(node: FormulaPart) -> str:
+    """Return a formula; of a ratio of the vocabulary its own."""
+    if isinstance(node, Line) and not node.concept.rows:
+        return formula_of(node.concept.name).text()
+    return node.text()
 
 
 def _unit_name(unit: str, currency: str) -> str:

@@ -1,21 +1,25 @@
-"""A question about filings, answered in lines with citations for `ask`: the value, else the best pages."""
+"""A question about filings in lines: with citations for `ask`, as text for a terminal."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kg.messages.words import word
 from kg.query.answers import AnswerLine, Citation
 from kg.query.filings.values.answer import ANSWERED, NOT_FOUND, filing_value
+from kg.query.filings.values.concepts import concepts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from kg.messages.words import Lang
     from kg.query.filings.pages import FoundPage
-    from kg.query.filings.values.answer import ValueOperand
+    from kg.query.filings.values.answer import FilingValueAnswer, ValueOperand
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 
+_NAME = re.compile(r"[A-Z]\w+")
 _NAMED = {"company": "filing.no_company", "year": "filing.no_year"}  # the newest filing answers
 _SAID = frozenset({"own_year", "filing", "missing", "definition", "sign", "currency"})
 
@@ -40,3 +44,34 @@ def _citation(place: FoundPage | ValueOperand, heads: Mapping[str, DocumentHead]
     publisher = heads[place.document].publisher
     where = (place.document, place.title, publisher, publisher, place.published_on, place.page, place.start, place.end)
     return Citation("", *where, place.quote)
+
+
+def value_text(session: QuerySession, answer: FilingValueAnswer, *, trace: bool = False) -> Iterator[str]:
+    """Yield the answer, its formula, and the row of each operand; or the pages to look at; then the steps."""
+    lang = session.lang
+    yield answer.text
+    if answer.status == ANSWERED:
+        yield word("filing.formula", lang, formula=_formula(answer.formula, lang))
+    for operand in dict.fromkeys(answer.operands):
+        again = word("filing.restated", lang, value=f"{operand.restated:,.0f}") if operand.restated is not None else ""
+        yield "  " + word(
+            "filing.operand", lang, title=operand.title, page=_page(operand.page, lang), quote=operand.quote
+        )
+        if again:
+            yield f"    {again}"
+    for page in answer.pages:
+        yield f"\n{page.title}{_page(page.page, lang)}"
+        yield "\n".join(f"  {line}" for line in page.quote.split("\n"))
+    if trace:
+        yield "\n" + "\n".join(answer.trace)
+
+
+def _page(number: int | None, lang: Lang) -> str:
+    return word("page", lang, page=number) if number else ""
+
+
+def _formula(formula: str, lang: Lang) -> str:
+    """Return a formula with the Chinese names of its lines."""
+    if lang != "zh":
+        return formula
+    return _NAME.sub(lambda match: concepts()[match[0]].label if match[0] in concepts() else match[0], formula)
