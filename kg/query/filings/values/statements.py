@@ -313,6 +313,8 @@ def _split(line: str) -> tuple[str, tuple[float | None, ...]]:
     figures = tuple(
         _figure(word) for word in words[place:] if word not in {")", "%", "$"} and not word.endswith(("%", "%)"))
     )
+    if len(words) - place == 1 and _DASH.match(words[-1]):  # a label that goes on in the next line
+        return " ".join(words), ()
     if place and _REFERENCE.match(words[place - 1]):
         place -= 1
     return " ".join(words[:place]), figures
@@ -393,7 +395,7 @@ class _Reader:
             if not self._years and self._run:
                 self._years = list(dict.fromkeys(self._run))
             self._run = []
-            if self._label and (not label or label[:1].islower()):
+            if self._label and (not label or label[:1].islower() or label[:1].isdigit()):
                 label = f"{self._label} {label}".strip()
             self.rows.append(Row(label, figures, at, at + len(line)))
             self._label = ""
