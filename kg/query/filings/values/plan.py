@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kg.query.filings.lexicon import lexicon
+from kg.query.filings.task import LONGEST
 from kg.query.filings.values.concepts import concepts, named_concepts
 from kg.query.filings.values.formula import FormulaError, FormulaOperation, Line, ingredients, read_formula
 from kg.text.lexicon import read_table
@@ -81,7 +82,7 @@ def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (
         NoPlan: when no rule reads a value from it.
     """
     words = _words()
-    text = words["caveat"].sub(" ", re.sub("[“”]", '"', " ".join(task.question.split())))
+    text = words["caveat"].sub(" ", re.sub("[“”]", '"', " ".join(task.question[:LONGEST].split())))
     if task.quarters or words["quarter"].search(text):
         raise NoPlan("quarter")
     defined = words["defined"].search(text)

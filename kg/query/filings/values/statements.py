@@ -64,7 +64,7 @@ _ROUND = 0.003  # share by which readings of one value may differ
 _HEADING = re.compile(r"statements?\s+of\b|balance\s+sheet|notes\s+to\b|表$|附注", re.IGNORECASE | re.MULTILINE)
 _TOP = 300  # characters of a page that may be its heading
 _HEAD_LINES = 25
-_SHORT = 60
+_SHORT, _LONGEST_LABEL = 60, 200
 _MOST_COLUMNS = 6
 _KEY = re.compile(r"主要(?:会计数据|财务指标|指标)|(?:补充|监管|专项)(?:财务)?指标|研发投入|员工情况", re.IGNORECASE)
 
@@ -397,7 +397,8 @@ class _Reader:
             self._run = []
             if self._label and (not label or label[:1].islower() or label[:1].isdigit()):
                 label = f"{self._label} {label}".strip()
-            self.rows.append(Row(label, figures, at, at + len(line)))
+            if len(label) <= _LONGEST_LABEL:
+                self.rows.append(Row(label, figures, at, at + len(line)))
             self._label = ""
         else:
             self._label = f"{self._label} {label}" if self._label and label[:1].islower() else label
