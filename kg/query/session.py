@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
     from kg.model import Evidence, Fact
-    from kg.query.filings.documents import FilingIndex
+    from kg.query.filings.documents import FilingIndex, ListedFiling
     from kg.query.filings.page_table import PageTable
+    from kg.query.filings.values.statements import FilingStatements
     from kg.query.grounding.vectors import VectorSearch
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
@@ -111,6 +112,11 @@ class QuerySession:
         if known is None and (document := self.view.document(document_id)) is not None:
             known = self._shelf.tables.of(document)
         return known
+
+    def statements(self, listed: ListedFiling) -> FilingStatements | None:
+        """Return the statements of a filing, None if the view does not know the document."""
+        table = self.page_table(listed.document)
+        return None if table is None else self._shelf.tables.statements(listed.document, table, listed.filing)
 
     @cached_property
     def graph(self) -> Snapshot | ServedGraph:

@@ -21,8 +21,8 @@ from kg.query.browse.stats import stats
 from kg.query.chain import chain
 from kg.query.filings.documents import FilingIndex, FilingShelf
 from kg.query.filings.outline import OutlineAnswer, stored_outline
-from kg.query.filings.page_table import PageTables
 from kg.query.filings.pages import FilingPagesAnswer, filing_pages
+from kg.query.filings.shelf import PageTables
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.dual_level import dual_level

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from kg import period as periods
 from kg.messages.words import noted, word
-from kg.query.answers import AnswerLine, AskAnswer, Citation, Subgraph
+from kg.query.answers import AnswerLine, AskAnswer, Subgraph
 from kg.query.ask.composed import composed, today
 from kg.query.ask.dated import AskedPeriod
 from kg.query.ask.evidence import Retriever, label_of, passage
 from kg.query.ask.lexicon import lexicon
 from kg.query.ask.understand import understand
-from kg.query.filings.pages import filing_pages, is_about_filings
+from kg.query.filings.pages import is_about_filings
+from kg.query.filings.values.lines import filing_lines
 from kg.query.resolve import near_names
 from kg.query.session import QuerySession
 from kg.query.wording import coded
@@ -51,8 +52,8 @@ def ask(view: View | QuerySession, question: str) -> AskAnswer:
     session = view if isinstance(view, QuerySession) else QuerySession(view)
     asked = understand(session, question, today(session))
     if is_about_filings(session, question):
-        lines = _filing_lines(session, question)
-        return _answer(session, asked, "partial" if lines else "not_found", [], passages=lines)
+        status, lines, passages = filing_lines(session, question)
+        return _answer(session, asked, status, lines, passages=passages)
     if lexicon().elsewhere.search(question):
         return _answer(session, asked, "not_found", [])
     seen = session.view.as_of
@@ -124,18 +125,6 @@ def _answer(
         near=tuple(near_names(session, named)) if lost else (),
         covered=(min(days), max(days)) if days else None,
     )
-
-
-def _filing_lines(session: QuerySession, question: str) -> list[AnswerLine]:
-    """Return the pages of filings that answer, each with the lines to quote, after what the question leaves open."""
-    found = filing_pages(session, question)
-    lines = [AnswerLine(word(f"filing.no_{name}", session.lang)) for name in found.missing]
-    heads = {head.id: head for head in session.view.documents({page.document for page in found.pages})}
-    for page in found.pages:
-        publisher = heads[page.document].publisher
-        where = (page.document, page.title, publisher, publisher, page.published_on, page.page, page.start, page.end)
-        lines.append(AnswerLine(page.quote, (Citation("", *where, page.quote),), 1, source="text"))
-    return lines
 
 
 # ── sentences ───────────────────────────────────────────────────────────────────────────────────────────────────────
