@@ -61,12 +61,17 @@ def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnsw
 def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[int, int], list[Step]]:
     """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins.
 
-    What sources or the gazetteer count to the topic is its midstream, until a flow between two of them says who comes
-    first. Only the topic and its last members lead downstream: what else its raw materials go into is another chain.
+    What sources or the gazetteer count to the topic is its midstream, unless a source places it before or behind the
+    topic, or a flow between two of them says who comes first. Only the topic and its last members lead downstream: what else its raw materials go into is another chain.
     """
     head = session.topics.head
     stated = [step for step in _expand(session, start, _WITHIN, "in") if _is_stage(session, step.source)]
-    members = {head(step.source) for step in stated} - set(start)
+    beside = [
+        *((head(step.source), step) for step in _expand(session, start, _FLOW, "in")),
+        *((head(step.target), step) for step in _expand(session, start, _FLOW, "out")),
+    ]
+    sided = {row for row, _ in beside}
+    members = {head(step.source) for step in stated} - {*start, *sided}
     core = {*start, *members}
     inner = {
         head(step.source) for step in _expand(session, sorted(members), _FLOW, "out") if head(step.target) in core

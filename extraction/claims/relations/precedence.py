@@ -28,19 +28,23 @@ if TYPE_CHECKING:
 _MAKES = frozenset({"produces", "operates"})
 _WEAKER = frozenset({"partners_with", "trades_with"})  # what a supply is often taken for
 _ROLES = (FRAME, "table.customers", "table.suppliers", "table.buyers")  # patterns that know who buys
+_PLACED = "belongs.midstream"  # patterns that place a stage within a chain
+_FLOWS = frozenset({"upstream_of", "part_of"})
 _MOST = 0.95
 _BEHIND = 24  # characters behind a frame in which its goods are named
 _FAR = frozenset("，。；：（）|")  # marks between a company and what its clause does not give it
 _PHRASES = phrases("relations/precedence")
-_MOVERS, _NO_FIRM, _REGULATOR = (_PHRASES[name] for name in ("movers", "no_firm", "regulator"))
+_MOVERS, _NO_FIRM, _REGULATOR, _SIDE = (_PHRASES[name] for name in ("movers", "no_firm", "regulator", "side"))
+_UP = 0  # the first side
 _TRADES = frozenset({"supplies", "competes_with"})
 _BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
 
 
 class _Read(Struct):
-    """What rules read in one sentence: pairs of companies, who buys, and what its companies make."""
+    """What rules read in one sentence: pairs of companies, who buys, what its companies make, what goes into what."""
 
     pairs: dict[Pair, Claim] = field(default_factory=dict)
+    flows: list[Claim] = field(default_factory=list)
     buys: list[Claim] = field(default_factory=list)
     makes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
@@ -89,6 +93,9 @@ def _read(rows: Iterable[ClaimRow]) -> _Document:
                 found.sold.add(pair)
         elif claim.reader == PATTERNS and claim.relation == "upstream_of":
             found.flows[pair[0]].add(pair[1])
+            here.flows.append(claim)
+        elif claim.reader == PATTERNS and claim.pattern.startswith(_PLACED):
+            here.flows.append(claim)
         elif claim.reader == PATTERNS and claim.relation in _MAKES and claim.object.start >= 0:
             here.makes[pair[0]].add(pair[1])
     return found
@@ -112,8 +119,8 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
         return _is_not_its_own(claim, sentence, here)
     if claim.relation == "supplies" and pair[::-1] in read.sold and pair not in read.sold:
         return True
-    if claim.relation == "upstream_of" and claim.reader != PATTERNS:
-        return read.flows_to(pair[1], pair[0])
+    if claim.relation in _FLOWS and claim.reader != PATTERNS:
+        return read.flows_to(pair[1], pair[0]) or _is_misplaced(claim, sentence, here)
     frame = here.pairs.get(pair) or here.pairs.get(pair[::-1])
     if frame is None:
         return False
@@ -121,6 +128,29 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
     if same and (vocabulary()[claim.relation].symmetric or pair in here.pairs):
         agreed[id(frame)] = _agreed(agreed.get(id(frame), frame), claim)
     return same or (frame.relation == "supplies" and claim.relation in _WEAKER)
+
+
+def _is_misplaced(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> bool:
+    """Whether a flow joins two things that rules place otherwise, or leads against 上游, 中游 and 下游 of the sentence."""
+    placed = {end.entity for flow in here.flows for end in (flow.subject, flow.object)}
+    pair = claim.subject.entity, claim.object.entity
+    if len(here.flows) > 1 and placed.issuperset(pair):
+        return all((flow.subject.entity, flow.object.entity) != pair for flow in here.flows)
+    source, target = (_side(sentence.text, end.start) for end in (claim.subject, claim.object))
+    if target is None:
+        return source is not None and source != _UP
+    return target == _UP if source is None else source > target
+
+
+def _side(text: str, at: int) -> int | None:
+    """Return the side of a chain that a place of a sentence is on: of the marker before it, None before any.
+
+    >>> text = "甲产业链上游为乙，下游为丙"
+    >>> _side(text, text.index("甲")), _side(text, text.index("乙")), _side(text, text.index("丙"))
+    (None, 0, 2)
+    """
+    before = [found[1] for found in _SIDE.finditer(text, 0, max(at, 0))]
+    return ("上游", "中游", "下游", "终端").index(before[-1]) if before else None
 
 
 def _agreed(frame: Claim, claim: Claim) -> Claim:
@@ -149,12 +179,19 @@ def _is_not_its_own(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> b
     between = text[low.end : high.start] if low.start >= 0 else text
     if claim.relation == "operates" and _MOVERS.search(between):
         return True
+    if any(_goes_into(flow, claim) for flow in here.flows) and (low.start < 0 or not _FAR.isdisjoint(between)):
+        return True
     own = here.makes.get(claim.subject.entity, set())
     if not own or claim.object.entity in own:
         return False
     if low.start >= 0:
         return not _FAR.isdisjoint(between)
     return not any(claim.object.name in heading for heading in sentence.heading)
+
+
+def _goes_into(flow: Claim, claim: Claim) -> bool:
+    """Whether a product is named as what goes into another one: 「甲公司：乙料是丙件的原材料」 says nothing of 甲's goods."""
+    return flow.subject.entity == claim.object.entity and flow.start <= claim.object.start < flow.end
 
 
 def _buys_it(bought: Claim, claim: Claim) -> bool:
