@@ -15,7 +15,7 @@ from kg.query.topics import head_of
 from kg.text.homonyms import is_undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kg.graph.snapshot import Direction
     from kg.model import Entity
@@ -29,7 +29,7 @@ _TOPIC_KINDS = _STAGE_KINDS | {Kind.THEME}
 _BREADTH = 14  # strongest links followed from one node
 _COMPANIES = 8  # companies shown on one stage
 _DEEPEST = 4
-_INPUTS = re.compile(r"(?:设备|材料|辅材|化学品|耗材|零部件)$")  # what a trade or a name makes for others to make things with
+_INPUTS = re.compile(r"(?:设备|材料|辅材|化学品|耗材|零部件)$")  # trades and things that others make things with
 _UNPLACED = 2  # after the sides -1, 0 and 1
 _SIDES = (-1, 0, 1, _UNPLACED)
 
@@ -53,7 +53,7 @@ def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnsw
     layers, flow = _stages(session, start, min(max(depth, 1), _DEEPEST))
     head = session.topics.head
     ends = (head(end) for step in flow if step.relation in _FLOW for end in (step.source, step.target))
-    placed = {*start, *ends, *_placed_by_name(session, layers, start, min(max(depth, 1), _DEEPEST))}
+    placed = {*start, *ends, *_placed_by_name(session, layers, start)}
     makers = _companies(session, layers)
     return _answer(session, entity, layers, flow, makers=makers, placed=placed)
 
@@ -62,20 +62,16 @@ def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[i
     """Walk up and down from the topic; a node keeps the layer nearest to it, the first to reach it wins.
 
     What sources or the gazetteer count to the topic is its midstream, unless a source places it before or behind the
-    topic, or a flow between two of them says who comes first. Only the topic and its last members lead downstream: what else its raw materials go into is another chain.
+    topic, or a flow between two of them says who comes first. Only the topic and its last members lead downstream:
+    what else its raw materials go into is another chain.
     """
     head = session.topics.head
     stated = [step for step in _expand(session, start, _WITHIN, "in") if _is_stage(session, step.source)]
-    beside = [
-        *((head(step.source), step) for step in _expand(session, start, _FLOW, "in")),
-        *((head(step.target), step) for step in _expand(session, start, _FLOW, "out")),
-    ]
-    sided = {row for row, _ in beside}
-    members = {head(step.source) for step in stated} - {*start, *sided}
+    within = {head(step.source): step.weight for step in sorted(stated, key=lambda step: step.weight)}
+    sides = _sides(session, start, within)
+    members = {head(step.source) for step in stated} - {*start, *sides}
     core = {*start, *members}
-    inner = {
-        head(step.source) for step in _expand(session, sorted(members), _FLOW, "out") if head(step.target) in core
-    }
+    inner = {head(step.source) for step in _expand(session, sorted(members), _FLOW, "out") if head(step.target) in core}
     flows_in = any(_is_stage(session, step.source) for step in _expand(session, start, _FLOW, "in"))
     up, above = _walk(session, set(start) if flows_in else core, "in", depth, core)
     down, below = _walk(session, core - inner, "out", depth, core | set(up))
@@ -86,13 +82,25 @@ def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[i
     ]
     for index in (*(head(step.source) for step in between), *counted):
         layers.setdefault(index, 0)
-    _settle(layers, [(head(step.source), head(step.target)) for step in between], free=set(layers) - core)
+    layers |= {row: side for row, side in sides.items() if abs(layers.get(row, 0)) <= 1}
+    _settle(layers, [(head(step.source), head(step.target)) for step in between], free=set(layers) - core - set(sides))
     return layers, [*stated, *above, *below, *between]
 
 
-def _expand(
-    session: QuerySession, rows: Iterable[int], relations: Sequence[str], direction: Direction
-) -> list[Step]:
+def _sides(session: QuerySession, start: list[int], within: Mapping[int, float]) -> dict[int, int]:
+    """Return which stages a source places before (−1) or behind (1) the topic, surer than it counts them to it."""
+    head = session.topics.head
+    found: dict[int, tuple[float, int]] = {}
+    steps = {-1: _expand(session, start, _FLOW, "in"), 1: _expand(session, start, _FLOW, "out")}
+    for side, each in steps.items():
+        for step in each:
+            row = head(step.source if side < 0 else step.target)
+            if _is_stage(session, row) and step.weight > max(within.get(row, 0.0), found.get(row, (0.0, 0))[0]):
+                found[row] = step.weight, side
+    return {row: side for row, (_, side) in found.items()}
+
+
+def _expand(session: QuerySession, rows: Iterable[int], relations: Sequence[str], direction: Direction) -> list[Step]:
     """Return the strongest steps of topics that lead to another topic."""
     head = session.topics.head
     steps = session.expand(session.topics.rows(rows), relations, direction, limit=_BREADTH)
@@ -151,8 +159,7 @@ def _contradicted(session: QuerySession, steps: list[Step]) -> list[Step]:
         step
         for step in steps
         if any(
-            weight > step.weight
-            and (end == head(step.source) or onward[end].get(head(step.source), 0.0) > step.weight)
+            weight > step.weight and (end == head(step.source) or onward[end].get(head(step.source), 0.0) > step.weight)
             for end, weight in onward[head(step.target)].items()
         )
     ]
@@ -181,14 +188,15 @@ def _about(session: QuerySession, row: int, kind: Kind) -> list[int]:
     return [other for other in session.graph.about_of(row) if session.graph.kinds[other] == kind]
 
 
-def _placed_by_name(session: QuerySession, layers: dict[int, int], start: list[int], depth: int) -> set[int]:
+def _placed_by_name(session: QuerySession, layers: dict[int, int], start: list[int]) -> set[int]:
     """Place what no flow places: a kind beside its head (刀片电池, 电池), what the topic's suppliers make before it."""
     names = {row: session.name(session.id_of(row)) for row in layers}
     rows = {name: row for row, name in names.items()}
     own = set(session.topics.rows(start))
+    topic = next((names[row] for row in start if row in names), "")
     placed: set[int] = set()
     for row, name in sorted(names.items()):
-        parent = rows.get(head_of(name, rows.keys()))
+        parent = rows.get(head_of(name, rows.keys(), topic))
         trade = session.graph.about_target(row)
         makes_inputs = trade is not None and trade not in own and _INPUTS.search(session.name(session.id_of(trade)))
         if layers[row] or row in start:
@@ -219,9 +227,15 @@ def _companies(session: QuerySession, layers: dict[int, int]) -> dict[int, list[
     """Return the strongest makers of each stage, weak ones included."""
     makers: dict[int, list[Step]] = defaultdict(list)
     for step in session.expand(session.topics.rows(layers), _MAKERS, "in", limit=_COMPANIES * 3, weak=True):
-        if session.graph.kinds[step.source] == Kind.COMPANY:
+        if session.graph.kinds[step.source] == Kind.COMPANY and not _is_a_thing(session, step.source):
             makers[session.topics.head(step.target)].append(step)
     return makers
+
+
+def _is_a_thing(session: QuerySession, row: int) -> bool:
+    """Whether an unlisted company has the name of a product: a reader took TOPCon for one."""
+    prefix, _, name = session.id_of(row).partition(":")
+    return prefix == "org" and session.index(f"{Kind.PRODUCT}:{name}") is not None
 
 
 def _answer(

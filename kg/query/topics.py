@@ -1,4 +1,4 @@
-"""Names of one topic, joined when a question is asked: 生猪 and 生猪养殖, 光模块 and 光模块及器件, product and trade."""
+"""Join the names of one topic when a question is asked: 生猪 and 生猪养殖, 光模块 and 光模块及器件."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from kg.ids import normal_name
 from kg.text.homonyms import is_undecided, sense_of, senses
 
 if TYPE_CHECKING:
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
 
 _KINDS = ("product:", "industry:", "theme:", "business:")
 _TRADE = re.compile(r"(?:产业链?|行业|板块|业务|领域|赛道|概念|养殖业?|类?产品)$")
-_AND = re.compile(r"及[^及]{2,8}$")
+_AND = re.compile(r"(?<=...)及[^及]{2,8}$")  # 工业及医疗电子 is no 工业
+_ENDS = tuple("业块务域道念品链殖")
 _SHORTEST = 2
 
 
@@ -26,6 +26,8 @@ def stems(name: str) -> Iterator[str]:
     >>> list(stems("光模块及光器件行业"))
     ['光模块及光器件', '光模块']
     """
+    if "及" not in name and not name.endswith(_ENDS):
+        return
     for tail in (_TRADE, _AND, _TRADE):
         stem = tail.sub("", name)
         if _SHORTEST <= len(stem) < len(name):
@@ -33,10 +35,10 @@ def stems(name: str) -> Iterator[str]:
             name = stem
 
 
-def head_of(name: str, known: Collection[str]) -> str:
+def head_of(name: str, known: Collection[str], topic: str = "") -> str:
     """Return the known name that a name is a kind of: its longest ending; "" for none.
 
-    Of an ending that means several things, what the rest of the name tells counts.
+    Of an ending that means several things, what the rest of the name tells counts, then the topic that is asked for.
 
     >>> head_of("POE胶膜", {"胶膜"}), head_of("BC电池", {"电池片", "锂电池"}), head_of("半导体硅片", {"硅片"})
     ('胶膜', '电池片', '')
@@ -44,7 +46,7 @@ def head_of(name: str, known: Collection[str]) -> str:
     for at in range(1, len(name) - _SHORTEST + 1):
         tail = name[at:]
         if tail in senses():
-            sense = sense_of(tail, [name], "")
+            sense = sense_of(tail, [name, topic], "")
             return sense if sense in known and sense != name else ""
         if tail in known:
             return tail
@@ -58,14 +60,15 @@ class Topics:
         self._session = session
         self._of_id: dict[str, str] = {}
         ids: dict[str, list[str]] = defaultdict(list)
-        named = [(normal_name(name), each) for name, each in session.view.names() if each.startswith(_KINDS)]
+        named = [(name, each) for name, each in session.view.names() if each.startswith(_KINDS)]
         known = {name for name, _ in named}
         for name, each in named:
             key = next((stem for stem in reversed(list(stems(name))) if stem in known), name)
             if not is_undecided(key) or each.endswith(f":{key}"):
                 ids[key].append(each)
         for group in ids.values():
-            self._join(group)
+            if len(group) > 1:
+                self._join(group)
         self._members: dict[str, list[str]] = defaultdict(list)
         for each in self._of_id:
             self._members[self._root(each)].append(each)

@@ -6,6 +6,7 @@ model finds more, but it takes customers for makers, turns chains round and give
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ from msgspec import Struct, field, structs
 from extraction.claims.relations.frames import FRAME
 from extraction.sentence import PATTERNS
 from extraction.text.lexicon import phrases
-from kg.model import Polarity
+from kg.ids import entity_id
+from kg.model import Kind, Polarity
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ _BEHIND = 24  # characters behind a frame in which its goods are named
 _FAR = frozenset("，。；：（）|")  # marks between a company and what its clause does not give it
 _PHRASES = phrases("relations/precedence")
 _MOVERS, _NO_FIRM, _REGULATOR, _SIDE = (_PHRASES[name] for name in ("movers", "no_firm", "regulator", "side"))
+_IS_INPUT, _IS_BOUGHT, _OWN_VERB = (_PHRASES[name] for name in ("is_input", "is_bought", "own_verb"))
+_LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
 _UP = 0  # the first side
 _TRADES = frozenset({"supplies", "competes_with"})
 _BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
@@ -85,12 +89,15 @@ def _read(rows: Iterable[ClaimRow]) -> _Document:
     for claim, sentence in rows:
         pair = claim.subject.entity, claim.object.entity
         here = found.sentences[sentence.sentence.start]
-        if claim.pattern.startswith(_ROLES) and claim.relation in ("supplies", "uses"):
+        role = claim.pattern.startswith(_ROLES) and claim.relation in ("supplies", "uses")
+        if role or (claim.reader == PATTERNS and claim.relation == "uses"):
             here.buys.append(claim)
         if claim.pattern.startswith(FRAME):
             here.pairs[pair] = claim
             if claim.relation == "supplies":
                 found.sold.add(pair)
+                goods = dict(claim.qualifiers).get("product", "")
+                here.makes[pair[0]] |= {entity_id(Kind.PRODUCT, name) for name in goods.split("、") if name}
         elif claim.reader == PATTERNS and claim.relation == "upstream_of":
             found.flows[pair[0]].add(pair[1])
             here.flows.append(claim)
@@ -102,8 +109,8 @@ def _read(rows: Iterable[ClaimRow]) -> _Document:
 
 
 def _has_no_firm(claim: Claim) -> bool:
-    """Whether an end of a relation between companies is a kind of firm (科技企业), or a regulator that trades."""
-    if claim.relation not in _BETWEEN_FIRMS:
+    """Whether a company of a relation is a kind of firm (科技企业), or a regulator that trades."""
+    if claim.relation not in _BETWEEN_FIRMS | _MAKES:
         return False
     names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith("org:")]
     trades = claim.relation in _TRADES
@@ -131,11 +138,12 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
 
 
 def _is_misplaced(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> bool:
-    """Whether a flow joins two things that rules place otherwise, or leads against 上游, 中游 and 下游 of the sentence."""
+    """Whether a flow joins two things that rules place otherwise, or leads against the sides of the sentence."""
     placed = {end.entity for flow in here.flows for end in (flow.subject, flow.object)}
     pair = claim.subject.entity, claim.object.entity
     if len(here.flows) > 1 and placed.issuperset(pair):
-        return all((flow.subject.entity, flow.object.entity) != pair for flow in here.flows)
+        read = {(flow.subject.entity, flow.object.entity) for flow in here.flows if flow.relation in _FLOWS}
+        return pair not in read
     source, target = (_side(sentence.text, end.start) for end in (claim.subject, claim.object))
     if target is None:
         return source is not None and source != _UP
@@ -177,27 +185,44 @@ def _is_not_its_own(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> b
     text = sentence.text
     low, high = sorted((claim.subject, claim.object), key=lambda end: end.start)
     between = text[low.end : high.start] if low.start >= 0 else text
+    apart = not _FAR.isdisjoint(between)
     if claim.relation == "operates" and _MOVERS.search(between):
         return True
-    if any(_goes_into(flow, claim) for flow in here.flows) and (low.start < 0 or not _FAR.isdisjoint(between)):
+    if _is_bought_or_listed(claim, text) or ((low.start < 0 or apart) and _is_anothers(claim, text)):
         return True
     own = here.makes.get(claim.subject.entity, set())
     if not own or claim.object.entity in own:
         return False
-    if low.start >= 0:
-        return not _FAR.isdisjoint(between)
-    return not any(claim.object.name in heading for heading in sentence.heading)
+    return apart if low.start >= 0 else not any(claim.object.name in heading for heading in sentence.heading)
 
 
-def _goes_into(flow: Claim, claim: Claim) -> bool:
-    """Whether a product is named as what goes into another one: 「甲公司：乙料是丙件的原材料」 says nothing of 甲's goods."""
-    return flow.subject.entity == claim.object.entity and flow.start <= claim.object.start < flow.end
+def _is_bought_or_listed(claim: Claim, text: str) -> bool:
+    """Whether a sentence says who buys a product (乙料的主要采购方), or lists goods: 「乙料的上游为甲料、丙水」."""
+    if claim.object.start >= 0 and _IS_BOUGHT.match(text, claim.object.end):
+        return True
+    unlisted = claim.subject.entity.startswith("org:") and claim.subject.start >= 0
+    is_owner = unlisted and _side(text, claim.object.start) is None
+    return is_owner and bool(_LISTED_AS.search(text, 0, claim.subject.start))
+
+
+def _is_anothers(claim: Claim, text: str) -> bool:
+    """Whether a product beyond a company's clause is a raw material, or stands before what the company does.
+
+    In 「甲公司：乙料是丙件的原材料」 甲 makes no 乙料, in 「乙公司主营丙件，甲公司运营电站」 no 丙件.
+    """
+    if claim.object.start >= 0 and _IS_INPUT.match(text, claim.object.end):
+        return True
+    does = _OWN_VERB.match(text, claim.subject.end)
+    if does is None or claim.object.start > claim.subject.start:
+        return False
+    return claim.object.name[-2:] not in text[does.end() : does.end() + _BEHIND]
 
 
 def _buys_it(bought: Claim, claim: Claim) -> bool:
     """Whether a rule has a company buy what another reader takes for its own product."""
     if bought.relation == "uses":
-        return bought.subject.entity == claim.subject.entity
+        same = bought.pattern.startswith(_ROLES) or bought.object.entity == claim.object.entity
+        return same and bought.subject.entity == claim.subject.entity
     if bought.object.entity != claim.subject.entity:
         return False
     if bought.start == bought.end == 0 or claim.object.start < 0:

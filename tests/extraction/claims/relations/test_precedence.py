@@ -97,3 +97,25 @@ def test_a_kind_of_firm_or_a_regulator_buys_nothing(end):
     claim, _ = row_of(sentence, "甲公司", "supplies", end, reader=_GUESS)
     unlisted = replace(claim, object=replace(claim.object, entity=f"org:{end}"))
     assert settled([(unlisted, sentence)]) == []
+
+
+def test_who_buys_or_names_a_thing_of_another_clause_does_not_make_it():
+    bought = sentence_of("甲公司是乙料的主要采购方。")
+    sold = sentence_of("甲公司向丙件厂商供应丁料。")
+    beside = sentence_of("乙公司主营丙件，甲公司运营电站。")
+    own = sentence_of("丙件的下游为电站，甲公司从事电站开发。")
+    rows = [
+        row_of(bought, "甲公司", "produces", "乙料", reader=_GUESS),
+        row_of(sold, "甲公司", "produces", "丙件", reader=_GUESS),
+        row_of(sold, "甲公司", "produces", "丁料", reader=_GUESS),
+        row_of(beside, "甲公司", "operates", "丙件", reader=_GUESS),
+        row_of(own, "甲公司", "operates", "电站", reader=_GUESS),
+    ]
+    assert kept(rows) == {("甲公司", "produces", "丁料"), ("甲公司", "operates", "电站")}
+
+
+def test_what_a_list_of_a_chain_names_is_no_company():
+    sentence = sentence_of("乙料的上游为丁石和甲水，下游为丙件。")
+    (claim, _) = row_of(sentence, "甲水", "operates", "乙料", reader=_GUESS)
+    firm = replace(claim, subject=replace(claim.subject, entity="org:甲水", kind=Kind.COMPANY))
+    assert settled([(firm, sentence)]) == []
