@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from extraction.names.gazetteer import shipped_lexicon
 from kg.ids import entity_id
 from kg.kinds import kind_of
 from kg.model import Kind
@@ -44,7 +45,9 @@ class Senses:
         near = [text[max(0, ref.start - _NEAR) : end + _NEAR]] if written else []
         sense = sense_of(name, [*near, text, *reversed(headings), self._title], self._text)
         if not owner:
-            return structs.replace(ref, entity=entity_id(ref.kind, sense), name=sense)
+            term = shipped_lexicon().terms.get(sense)
+            about, trade = (term.about, term.owner) if term and ref.kind == Kind.PRODUCT else (ref.about, ref.owner)
+            return structs.replace(ref, entity=entity_id(ref.kind, sense), name=sense, about=about, owner=trade)
         measure = ref.name.removeprefix(ref.owner)
         return structs.replace(
             ref,

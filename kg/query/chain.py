@@ -71,10 +71,10 @@ def _stages(session: QuerySession, start: list[int], depth: int) -> tuple[dict[i
     sides = _sides(session, start, within)
     members = {head(step.source) for step in stated} - {*start, *sides}
     core = {*start, *members}
-    inner = {head(step.source) for step in _expand(session, sorted(members), _FLOW, "out") if head(step.target) in core}
+    inner, _ = _walk(session, core, "in", _DEEPEST, ())
     flows_in = any(_is_stage(session, step.source) for step in _expand(session, start, _FLOW, "in"))
     up, above = _walk(session, set(start) if flows_in else core, "in", depth, core)
-    down, below = _walk(session, core - inner, "out", depth, core | set(up))
+    down, below = _walk(session, core - inner.keys() | set(start), "out", depth, core | set(up))
     layers = {**{index: -level for index, level in up.items()}, **down, **dict.fromkeys(core, 0)}
     counted = _counted(session, start, set(layers))
     between = [

@@ -97,7 +97,7 @@ class Topics:
         return sorted({*rows, *(row for row in found if row is not None)})
 
     def head(self, row: int) -> int:
-        """Return the row of the entity that a topic goes by: the shortest name, a product, the best connected."""
+        """Return the row of the entity that a topic goes by: the plainest name, a product, the best connected."""
         if row not in self._heads:
             members = self.rows([row])
             best = min(members, key=self._rank)
@@ -107,4 +107,5 @@ class Topics:
     def _rank(self, row: int) -> tuple[int, bool, int, str]:
         session = self._session
         identity = session.id_of(row)
-        return len(identity.partition(":")[2]), not identity.startswith(_KINDS[0]), -session.graph.degree(row), identity
+        tails = len(list(stems(identity.partition(":")[2])))
+        return tails, not identity.startswith(_KINDS[0]), -session.graph.degree(row), identity

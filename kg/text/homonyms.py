@@ -20,7 +20,10 @@ def senses() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
     """Return the senses of each homonym with the words of their chains."""
     read = read_table(resources.files(__package__).joinpath("homonyms.yaml"))
     return {
-        name: {sense: re.compile("|".join(re.escape(str(word)) for word in words)) for sense, words in rows.items()}
+        name: {
+            sense: re.compile(f"(?:{'|'.join(re.escape(str(word)) for word in words)})+")
+            for sense, words in rows.items()
+        }
         for name, rows in read.items()
     }
 

@@ -39,7 +39,7 @@ _PHRASES = phrases("relations/precedence")
 _MOVERS, _NO_FIRM, _REGULATOR, _SIDE = (_PHRASES[name] for name in ("movers", "no_firm", "regulator", "side"))
 _IS_INPUT, _IS_BOUGHT, _OWN_VERB = (_PHRASES[name] for name in ("is_input", "is_bought", "own_verb"))
 _LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
-_UP = 0  # the first side
+_UP, _MIDDLE = 0, 1  # sides, from the first
 _TRADES = frozenset({"supplies", "competes_with"})
 _BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
 
@@ -127,6 +127,9 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
     if claim.relation == "supplies" and pair[::-1] in read.sold and pair not in read.sold:
         return True
     if claim.relation in _FLOWS and claim.reader != PATTERNS:
+        if _is_turned(claim, sentence.text):
+            agreed[id(claim)] = structs.replace(claim, subject=claim.object, object=claim.subject)
+            return read.flows_to(*pair)
         return read.flows_to(pair[1], pair[0]) or _is_misplaced(claim, sentence, here)
     frame = here.pairs.get(pair) or here.pairs.get(pair[::-1])
     if frame is None:
@@ -148,6 +151,18 @@ def _is_misplaced(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> boo
     if target is None:
         return source is not None and source != _UP
     return target == _UP if source is None else source > target
+
+
+def _is_turned(claim: Claim, text: str) -> bool:
+    """Whether a flow leads against the side that a sentence gives one end of it: 「甲的下游为乙」 is 甲 → 乙."""
+    first = _SIDE.search(text)
+    if first is None or min(claim.subject.start, claim.object.start) < 0:
+        return False
+    owner, far = sorted((claim.subject, claim.object), key=lambda end: end.start)
+    side = _side(text, far.start)
+    if side is None or owner.end > first.start() or not _FAR.isdisjoint(text[owner.end : first.start()]):
+        return False
+    return side > _MIDDLE if far == claim.subject else side == _UP
 
 
 def _side(text: str, at: int) -> int | None:
