@@ -158,7 +158,7 @@ class Extractor:
         cells, unclear = self._tables.read(annotated)
         found = [*(row for reader in self._readers for row in reader.read(annotated)), *cells]
         senses = Senses(annotated.title, document.text)
-        local = settled([(_told_apart(claim, sentence, senses), sentence) for claim, sentence in found])
+        local = settled([(senses.of_claim(claim, sentence), sentence) for claim, sentence in found])
         claims, refused = self._model_reader.combine(annotated, local, replies)
         firms = firms_of_persons(annotated.sentences, claims)
         foreign = plain and document.language != "zh"  # the readers know Chinese notes; what they doubt is not kept
@@ -376,11 +376,6 @@ def _kept_text(document: Document) -> str:
 def _passages(document: Document, facts: Sequence[Fact], *, by_page: bool) -> tuple[Chunk, ...]:
     chunks = chunk_pages(document) if by_page else chunk_document(document)
     return tuple(with_classes(chunks, facts, find_repeated=not by_page))
-
-
-def _told_apart(claim: Claim, sentence: AnnotatedSentence, senses: Senses) -> Claim:
-    subject, object_ = senses.tell_apart((claim.subject, claim.object), sentence.text, sentence.heading)
-    return structs.replace(claim, subject=subject, object=object_) if subject.entity != object_.entity else claim
 
 
 def _keep_listed(annotated: AnnotatedDocument, used: set[str]) -> AnnotatedDocument:

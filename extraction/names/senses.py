@@ -15,7 +15,7 @@ from kg.text.homonyms import sense_of, senses
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from extraction.sentence import EntityMention
+    from extraction.sentence import AnnotatedSentence, Claim, EntityMention
 
 _NEAR = 14  # characters around a name that decide first
 _THINGS = frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.INDICATOR})
@@ -56,3 +56,8 @@ class Senses:
             about=entity_id(kind_of(ref.about), sense),
             owner=sense,
         )
+
+    def of_claim(self, claim: Claim, sentence: AnnotatedSentence) -> Claim:
+        """Return a claim whose ends are what they mean, unless that would make them one."""
+        subject, object_ = self.tell_apart((claim.subject, claim.object), sentence.text, sentence.heading)
+        return structs.replace(claim, subject=subject, object=object_) if subject.entity != object_.entity else claim

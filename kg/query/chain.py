@@ -233,9 +233,10 @@ def _companies(session: QuerySession, layers: dict[int, int]) -> dict[int, list[
 
 
 def _is_a_thing(session: QuerySession, row: int) -> bool:
-    """Whether an unlisted company has the name of a product: a reader took TOPCon for one."""
+    """Whether an unlisted company has the name of a better known product: a reader took TOPCon for one."""
     prefix, _, name = session.id_of(row).partition(":")
-    return prefix == "org" and session.index(f"{Kind.PRODUCT}:{name}") is not None
+    thing = session.index(f"{Kind.PRODUCT}:{name}") if prefix == "org" else None
+    return thing is not None and session.graph.degree(thing) > session.graph.degree(row)
 
 
 def _answer(

@@ -218,6 +218,7 @@ def test_a_product_is_no_company_of_a_stage():
     said = (
         ("一。", claim("org:甲电池", "produces", CELL)),
         ("二。", claim("product:甲电池", "belongs_to", CELL)),
+        ("丁。", claim("product:甲电池", "upstream_of", MODULE)),
         ("三。", claim("org:乙公司", "produces", CELL)),
     )
     (stage,) = (
