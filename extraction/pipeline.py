@@ -51,6 +51,7 @@ from extraction.models.units import lines_of
 from extraction.names.linker import Linker
 from extraction.names.ner import load_ner
 from extraction.names.persons import claim_within_firms, entities_of_persons, firms_of_persons, within_firm
+from extraction.names.senses import Senses
 from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
@@ -159,7 +160,9 @@ class Extractor:
         cells, unclear = self._tables.read(annotated)
         if filing and plain:
             cells += self._statements.read(document, filing, annotated.company)
-        local = settled([*(row for reader in self._readers for row in reader.read(annotated)), *cells])
+        found = [*(row for reader in self._readers for row in reader.read(annotated)), *cells]
+        senses = Senses(annotated.title, document.text)
+        local = settled([(senses.of_claim(claim, sentence), sentence) for claim, sentence in found])
         claims, refused = self._model_reader.combine(annotated, local, replies)
         firms = firms_of_persons(annotated.sentences, claims)
         foreign = plain and document.language != "zh"  # the readers know Chinese notes; what they doubt is not kept
@@ -199,11 +202,20 @@ class Extractor:
         company = self._document_subject(document)
         lines = lines_of(document)
         names = self._linker.link(document, [line.sentence for line in lines])
-        by_line = self._annotate(document, lines, names, company)
         stated = stated_title(document)
         titles = split(stated, 0, len(stated))
         title_names = self._linker.read(stated, document.published_on, titles[:1])[1] if len(titles) == 1 else [[]]
         title = titles[0].text if len(titles) == 1 else normalise(stated)
+        senses = Senses(title, document.text)
+        by_line = self._annotate(document, lines, names, company)
+        by_line = {
+            line: structs.replace(each, refs=tuple(senses.tell_apart(each.refs, each.text, each.heading)))
+            for line, each in by_line.items()
+        }
+        names = [
+            list(by_line[at].refs) if at in by_line else senses.tell_apart(refs, line.sentence.text)
+            for at, (line, refs) in enumerate(zip(lines, names, strict=True))
+        ]
         return AnnotatedDocument(
             document, lines, names, tuple(by_line.values()), by_line, title, title_names[0], company
         )
