@@ -265,7 +265,7 @@ def test_hostile_names_are_text(home, visit):
     opened.quiet()
 
 
-VIEWS = (f"chain/{SILICON}", "factor/indicator:硅料价格", f"path/{TONGWEI}/{SUNGROW}", f"network/{LONGI}?d=2")
+VIEWS = (f"chain/{SILICON}", "factor/indicator:硅料价格", f"network/{LONGI}?d=2")
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -276,6 +276,17 @@ def test_every_view_draws(home, visit, view):
     opened.page.wait_for_timeout(100)
     assert opened.page.locator("g.node").count() > 1 or opened.page.locator(".network canvas").count()
     opened.complaints = [line for line in opened.complaints if "GPU stall" not in line]  # a note of software WebGL
+    opened.quiet()
+
+
+def test_a_path_is_asked_of_the_service_and_not_made_up_by_a_file(served, files, visit):
+    opened = visit(served)
+    opened.go(f"path/{TONGWEI}/{SUNGROW}")
+    assert [opened.node(name).count() for name in ("通威股份", "隆基绿能", "阳光电源")] == [1, 1, 1]
+    opened.quiet()
+    opened = visit(files)
+    opened.go(f"path/{TONGWEI}/{SUNGROW}")
+    assert "liantu draw relate" in opened.page.inner_text("main")
     opened.quiet()
 
 

@@ -1,6 +1,6 @@
 /** Where records come from: the query API of `liantu explore`, or the parts that `liantu exhibit` wrote beside the page. */
 
-import type { Entity, Meta, PackedEntities, Part } from "./data";
+import type { Entity, Meta, PackedEntities, Part, WirePicture } from "./data";
 import { Records, cut } from "./data";
 
 export interface Match {
@@ -53,6 +53,8 @@ export interface Source {
   /** Return a stretch of a stored text and where it begins. */
   text(document: string, start: number, end: number): Promise<{ text: string; start: number; more: boolean }>;
   passages(words: string, asOf: string): Promise<Passage[]>;
+  /** Return the answer to the question of a view, ready to draw; null if there is none. */
+  picture(view: string, ids: string[], options: Record<string, string>): Promise<WirePicture | null>;
   run(day: number): Promise<Run>;
   lives(): Promise<Lives>;
 }
@@ -99,6 +101,11 @@ export class ServedSource implements Source {
     }));
   }
 
+  picture(view: string, ids: string[], options: Record<string, string>): Promise<WirePicture | null> {
+    const query = new URLSearchParams([...ids.map((id) => ["id", id]), ...Object.entries(options)] as [string, string][]);
+    return this.get(`explorer/picture/${view}?${query}`);
+  }
+
   run(day: number): Promise<Run> {
     return this.get(`explorer/run?day=${day}`);
   }
@@ -126,6 +133,8 @@ interface Index {
   since: number[];
   parts: number[][];
   names: string[];
+  /** for each packed answer, as "VIEW ID": the number of its part */
+  pictures: Record<string, number>;
 }
 
 interface Documents {
@@ -204,6 +213,13 @@ export class PackedSource implements Source {
       found.push({ document: heads.id[row]!, title: heads.title[row]!, day: published, start, text });
     }
     return found;
+  }
+
+  /** A file holds the answers of its latest day; the page leaves out of them what a filter excludes. */
+  async picture(view: string, ids: string[]): Promise<WirePicture | null> {
+    const { pictures } = await this.index();
+    const part = pictures[`${view} ${ids.join(" ")}`];
+    return part === undefined ? null : ((await this.part<Record<string, WirePicture>>(`pictures-${part}`))[`${view} ${ids.join(" ")}`] ?? null);
   }
 
   run(day: number): Promise<Run> {

@@ -23,6 +23,10 @@ export interface Route {
   certainty: number | null;
   sources: number;
   age: number;
+  /** 1: links too unsure for answers are drawn too */
+  weak: number;
+  /** 1: what a fall of the factor does, not a rise */
+  down: number;
   /** most nodes of the network */
   most: number;
   from: string;
@@ -34,12 +38,12 @@ const LISTS = {
   expanded: "x", hidden: "h", pinned: "p", open: "o", relations: "r", kinds: "k", modalities: "m", speakers: "s",
 } as const;
 const TEXTS = { day: "day", since: "since", tab: "tab", pick: "e", from: "from", to: "to" } as const;
-const NUMBERS = { depth: "d", sources: "n", age: "age", most: "most" } as const;
+const NUMBERS = { depth: "d", sources: "n", age: "age", most: "most", weak: "w", down: "fall" } as const;
 const MOST = 200;
 
 export const HOME: Route = {
   view: "home", ids: [], day: "", since: "", tab: "", expanded: [], hidden: [], pinned: [], open: [], depth: 0, pick: "",
-  relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, most: 0, from: "", to: "",
+  relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, weak: 0, down: 0, most: 0, from: "", to: "",
 };
 
 export function read(hash: string): Route {
