@@ -140,7 +140,8 @@ class ExhibitContent:
         entities = self.packing.entities(ids)
         return {
             "entities": entities,
-            "initials": [_initials(name) for name in entities["name"]],
+            "initials": [_pinyin(name, Style.FIRST_LETTER) for name in entities["name"]],
+            "pinyin": [_pinyin(name, Style.NORMAL) for name in entities["name"]],
             "degree": [degree[entity] for entity in ids],
             "since": [since[entity] for entity in ids],
             "parts": [touched[entity] for entity in ids],
@@ -257,5 +258,5 @@ def _ends(facts: Iterable[Fact]) -> set[str]:
     return {end for fact in facts for end in (fact.subject, fact.object)}
 
 
-def _initials(name: str) -> str:
-    return "" if name.isascii() else "".join(lazy_pinyin(name, style=Style.FIRST_LETTER)).casefold()
+def _pinyin(name: str, style: Style) -> str:
+    return "" if name.isascii() else "".join(lazy_pinyin(name, style=style)).casefold()

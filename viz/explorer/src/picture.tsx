@@ -27,6 +27,7 @@ interface Box {
   width: number;
   height: number;
   column: number;
+  section: string;
 }
 
 interface Heading {
@@ -83,7 +84,7 @@ export function arrange(plan: Plan): Drawing {
       for (const item of section.items) {
         const inset = item.inset ? 14 : 0;
         const height = itemHeight(item);
-        drawing.boxes.push({ item, x: x + inset, y, width: WIDTH - inset, height, column: place });
+        drawing.boxes.push({ item, x: x + inset, y, width: WIDTH - inset, height, column: place, section: section.id });
         y += height + SPACE;
       }
       if (section.more || section.items.length > 7) {
@@ -152,6 +153,13 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
     frame.current.scrollLeft = scale * (topic.x + topic.width / 2) - frame.current.clientWidth / 2;
     frame.current.scrollTop = Math.max(0, scale * topic.y - frame.current.clientHeight / 2);
   }, [label, scale]);
+  const focused = useRef("");
+  useLayoutEffect(() => {
+    // what had the focus may have been drawn anew or hidden: it goes to the same name, else to the topic
+    if (!focused.current || document.activeElement !== document.body || !frame.current) return;
+    const nodes = [...frame.current.querySelectorAll<SVGGElement>("g.node")];
+    (nodes.find((node) => node.dataset.id === focused.current) ?? nodes.find((node) => node.dataset.topic) ?? nodes[0])?.focus();
+  });
   const drag = useRef<[number, number, number, number] | null>(null);
   const moved = (event: PointerEvent) => {
     if (!drag.current || !frame.current) return;
@@ -166,7 +174,9 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
       tabIndex={0}
       role="region"
       aria-label={label}
+      onFocusIn={(event) => (focused.current = (event.target as SVGGElement).dataset.id ?? "")}
       onPointerDown={(event) => {
+        focused.current = "";
         if (event.pointerType !== "mouse" || !frame.current) return;
         drag.current = [event.clientX, event.clientY, frame.current.scrollLeft, frame.current.scrollTop];
       }}
@@ -185,7 +195,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
         aria-label={label}
       >
         <defs>
-          {["plus", "minus", "neutral", "fresh", "ended"].map((name) => (
+          {["plus", "minus", "neutral", "ended"].map((name) => (
             <marker key={name} id={`arrow-${name}`} viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9" orient="auto-start-reverse">
               <path d="M0 0 8 4 0 8z" fill={(colors as unknown as Record<string, string>)[name]} />
             </marker>
@@ -282,8 +292,12 @@ function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
   const between = new Map<string, number>();
   const links = plan.links.filter((link) => !plan.nested.has(link.key)).sort((one, two) => two.strength - one.strength || (one.key < two.key ? -1 : 1));
   for (const link of links) {
-    const from = boxes.get(link.subject.id)?.find((box) => !box.item.inset) ?? boxes.get(link.subject.id)?.[0];
-    const into = boxes.get(link.object.id)?.find((box) => !box.item.inset) ?? boxes.get(link.object.id)?.[0];
+    const home = plan.homes.get(link.key);
+    const boxOf = (id: string) => {
+      const all = boxes.get(id) ?? [];
+      return all.find((box) => box.section === home) ?? all.find((box) => !box.item.inset) ?? all[0];
+    };
+    const [from, into] = [boxOf(link.subject.id), boxOf(link.object.id)];
     if (!from || !into || from === into) continue;
     const ends = [link.subject.id, link.object.id].sort().join(" ");
     const turn = between.get(ends) ?? 0;
@@ -394,13 +408,14 @@ interface EdgeProps extends Omit<Curve, "at"> {
 
 function Edge({ link, path, mark, name, share, picked, faded, onPick }: EdgeProps) {
   const colors = palette();
-  const tone = link.ended ? "ended" : link.isNew ? "fresh" : link.negated ? "ended" : link.sign > 0 ? "plus" : link.sign < 0 ? "minus" : "neutral";
-  const color = link.ended || link.isNew ? (colors as unknown as Record<string, string>)[tone]! : link.negated ? colors.ended : signColor(link.sign);
+  const tone = link.ended ? "ended" : link.negated ? "ended" : link.sign > 0 ? "plus" : link.sign < 0 ? "minus" : "neutral";
+  const color = link.ended || link.negated ? colors.ended : signColor(link.sign);
   const width = (link.weak ? 0.8 : 1.1 + 2.2 * Math.sqrt(Math.min(1, share))) + (picked ? 1.2 : 0);
   const dash = link.ended || link.negated ? "2 4" : link.weak ? "1 3" : DASHES[link.modality];
   const heads = link.relation.symmetric ? {} : { "marker-end": `url(#arrow-${tone})` };
   return (
-    <g class="edge" opacity={faded ? 0.25 : 1} onClick={(event) => (event.stopPropagation(), onPick(`l:${link.key}`))}>
+    <g class="edge" data-link={`${link.subject.name} → ${link.object.name}`} opacity={faded ? 0.25 : 1} onClick={(event) => (event.stopPropagation(), onPick(`l:${link.key}`))}>
+      {link.isNew ? <path d={path} fill="none" stroke={colors.fresh} stroke-width={width + 4} opacity="0.35" /> : null}
       {link.contested ? <path d={path} fill="none" stroke={colors.contested} stroke-width={width + 5} opacity="0.7" /> : null}
       <path d={path} fill="none" stroke={color} stroke-width={width} stroke-dasharray={dash || undefined} {...heads} />
       <path class="hit" d={path} fill="none" stroke="transparent" stroke-width="12">
@@ -439,8 +454,10 @@ function Node({ box, asOf, picked, pinned, namesake, mark, onPick, onAct }: Node
   const [fill, line] = kindColors(entity.kind);
   const name = nameAt(entity, asOf) + (namesake ? t("kind_of", { a: wordOf(meta.kinds[entity.kind]) }) : "");
   const badge = mark ? t(mark) : "";
-  const move = item.move > 0 ? " ↑" : item.move < 0 ? " ↓" : "";
-  const room = width - 14 - (badge ? widthOf(badge, SMALL) + 14 : 0) - (pinned ? 14 : 0) - (move ? 16 : 0) - (item.inset && item.note ? widthOf(item.note, SMALL) + 10 : 0);
+  // the name of an event says which way it goes: an arrow beside 「增产」 would read as a cut
+  const happens = entity.kind === "event" || entity.kind === "policy";
+  const move = item.move > 0 ? (happens ? "" : " ↑") : item.move < 0 ? (happens ? t("not_happening") : " ↓") : "";
+  const room = width - 14 - (badge ? widthOf(badge, SMALL) + 14 : 0) - (pinned ? 14 : 0) - (move ? widthOf(move, FONT) + 4 : 0) - (item.inset && item.note ? widthOf(item.note, SMALL) + 10 : 0);
   const keys: Record<string, () => void> = {
     Enter: () => onPick(`n:${entity.id}`), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
     p: () => onAct("pin", entity.id), o: () => onAct("open", entity.id),
@@ -456,6 +473,7 @@ function Node({ box, asOf, picked, pinned, namesake, mark, onPick, onAct }: Node
       role="button"
       tabindex={0}
       data-id={entity.id}
+      data-topic={item.strong || undefined}
       aria-label={spoken}
       aria-pressed={picked}
       onPointerDown={(event) => event.stopPropagation()}

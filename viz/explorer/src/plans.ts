@@ -3,7 +3,7 @@
 import type { Entity, Records, WirePicture } from "./data";
 import type { Link, Sight } from "./links";
 import { linkIn, linksIn, linksOf, other } from "./links";
-import { notesOf } from "./claims";
+import { modalityText, notesOf } from "./claims";
 import type { Key } from "./words";
 import { isKey, t } from "./words";
 
@@ -35,6 +35,8 @@ export interface Plan {
   links: Link[];
   /** companies listed under a stage need no line to it */
   nested: Set<string>;
+  /** the section in which a link ends, where its end is listed in several */
+  homes: Map<string, string>;
   left: number;
 }
 
@@ -44,6 +46,8 @@ const ABOVE: Key[] = ["owners"];
 const FOLDED = 7;
 const UNFOLDED = 60;
 export const BUDGET = 12;
+/** the sections of a company's picture that say so if nothing is known */
+const RESERVED: [number, Key][] = [[-1, "suppliers"], [1, "customers"], [0, "rivals"]];
 
 /** Return the column and section of the other end of a link in a picture of an entity. */
 export function placeOf(link: Link, id: string): Place {
@@ -55,6 +59,8 @@ class Builder {
   readonly columns = new Map<number, Map<string, Section>>();
   readonly places = new Map<string, number>();
   readonly captions = new Map<number, string>();
+  readonly homes = new Map<string, string>();
+  private readonly folded = new Map<string, Set<string>>();
   left = 0;
 
   constructor(private readonly sight: Sight, private readonly open: Set<string>) {}
@@ -72,7 +78,9 @@ class Builder {
     if (section.items.some((each) => each.entity.id === item.entity.id)) return true;
     const room = this.open.has(id) ? UNFOLDED : limit;
     if (section.items.length >= room && !this.sight.pinned.has(item.entity.id)) {
-      section.more += 1;
+      const folded = this.folded.get(id) ?? new Set<string>();
+      this.folded.set(id, folded.add(item.entity.id));
+      section.more = folded.size;
       return false;
     }
     section.items.push(item);
@@ -80,17 +88,29 @@ class Builder {
     return true;
   }
 
+  /** Give a section a place even if nothing is known for it. */
+  reserve(column: number, section: Key): void {
+    const sections = this.columns.get(column) ?? new Map<string, Section>();
+    this.columns.set(column, sections);
+    sections.set(section, { id: section, title: t(section), items: [], more: 0 });
+  }
+
   plan(links: Link[], nested: Set<string>): Plan {
     const columns = [...this.columns.entries()].sort(([one], [another]) => one - another);
     return {
       columns: columns.map(([index, sections]) => ({
-        index, caption: this.captions.get(index) ?? "", sections: [...sections.values()],
+        index, caption: this.captions.get(index) ?? "", sections: [...sections.values()].map(statedOrNot),
       })),
       links,
       nested,
+      homes: this.homes,
       left: this.left,
     };
   }
+}
+
+function statedOrNot(section: Section): Section {
+  return section.items.length || section.more ? section : { ...section, title: `${section.title}：${t("none_stated")}` };
 }
 
 function item(entity: Entity, note = "", more: Partial<Item> = {}): Item {
@@ -100,7 +120,8 @@ function item(entity: Entity, note = "", more: Partial<Item> = {}): Item {
 function noteOf(link: Link): string {
   for (const seen of link.seen) {
     const notes = notesOf(seen.fact);
-    if (notes.length) return notes.join(" · ");
+    const all = [...notes, modalityText(seen.fact)].filter(Boolean);
+    if (all.length) return all.join(" · ");
   }
   return "";
 }
@@ -114,17 +135,22 @@ export function profilePlan(records: Records, entity: Entity, sight: Sight, open
     for (const link of links) {
       const [column, section] = placeOf(link, entity.id);
       if (!wanted(section, column)) continue;
-      if (builder.add(column, section, t(section), item(other(link, entity.id), noteOf(link)))) drawn.push(link);
+      if (!builder.add(column, section, t(section), item(other(link, entity.id), noteOf(link)))) continue;
+      drawn.push(link);
+      builder.homes.set(link.key, section);
     }
   };
   place((section) => ABOVE.includes(section));
   builder.add(0, "self", "", item(entity, entity.code, { strong: true }));
+  if (entity.kind === "company") for (const [column, section] of RESERVED) builder.reserve(column, section);
   for (const section of ["rivals", "peers", "products", "makers", "components", "industries", "others"] as Key[]) {
     place((each, column) => column === 0 && each === section);
   }
   place((_, column) => column !== 0);
+  // the heading of a section below the entity says what a line to it would
+  const said = drawn.filter((link) => placeOf(link, entity.id)[0] === 0 && !link.sign && !link.contested && !link.negated && !link.ended && !link.isNew && !link.weak);
   grow(records, builder, sight, expanded, drawn);
-  return builder.plan(unique(drawn), new Set());
+  return builder.plan(unique(drawn), new Set(said.map((link) => link.key)));
 }
 
 /** Add the strongest neighbours of expanded entities beside them, within a budget each. */
@@ -192,12 +218,15 @@ export function answerPlan(records: Records, pictures: WirePicture[], sight: Sig
         }
       });
     }
-    builder.left += picture.left;
   }
+  builder.left = pictures[0]?.left ?? 0;
   const drawn = [...links.values()].filter((link) => builder.has(link.subject.id) && builder.has(link.object.id));
   if (sight.weak) drawn.push(...weakAmong(records, builder, sight, links));
   grow(records, builder, sight, expanded, drawn);
-  const inside = new Set(drawn.filter((link) => nested.has(`${link.subject.id} ${link.object.id}`)).map((link) => link.key));
+  // a stage of the topic stands in its column: a line would only repeat that
+  const member = (link: Link) => link.relation.family === "structure" && topics.has(link.object.id);
+  const chained = pictures.some((picture) => picture.kind === "chain");
+  const inside = new Set(drawn.filter((link) => nested.has(`${link.subject.id} ${link.object.id}`) || (chained && member(link))).map((link) => link.key));
   return builder.plan(unique(drawn), inside);
 }
 

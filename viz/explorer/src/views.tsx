@@ -114,14 +114,14 @@ function Drawn({ plan, route, sight, title }: { plan: Plan; route: Route; sight:
   return (
     <Picture
       plan={plan} asOf={sight.asOf} picked={route.pick} pinned={sight.pinned} folds={new Set(route.open)} label={title}
-      onPick={(what) => change({ pick: what }, true)}
+      onPick={(what) => change({ pick: what }, route.pick !== "")}
       onAct={(action, id) => act(route, action, id)}
       onFold={(section) => change({ open: flip(route.open, section) })}
     />
   );
 }
 
-const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"]];
+const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"], ["neutral", "unsure", "1 3"], ["contested", "contested", ""]];
 
 function Legend({ children }: { children?: ComponentChild }) {
   return (
@@ -140,10 +140,14 @@ function Empty({ name, route }: { name: string; route: Route }) {
   const day = asOfText(route) || iso(lastDay);
   useLoading(() => source.search(name.slice(0, 2), asOfText(route), 6).then(setNear), `near:${name}:${day}`);
   const look = () => void source.passages(name, asOfText(route)).then(setFound);
+  const id = route.ids[0] ?? "";
+  const known = entityOf(id) !== undefined;
+  const unsure = sightOf(route).weak ? 0 : linksOf(records, id, { ...sightOf(route), weak: true }).length;
   return (
     <div class="empty">
-      <h2>{t("empty", { day })}</h2>
-      <p>{t("empty_hint")}</p>
+      <h2>{known ? t("empty", { day }) : t("unknown", { a: name })}</h2>
+      <p>{t(known ? "empty_hint" : "unknown_hint")}</p>
+      {unsure ? <button type="button" class="main" onClick={() => change({ weak: 1 })}>{t("weak_show", { n: unsure })}</button> : null}
       <p>{t("covered", { from: iso(firstDay), to: iso(lastDay) })}</p>
       <h3>{t("near")}</h3>
       <p class="topics">{near.filter((match) => match.name !== name).map((match) => <a key={match.id} class="chip" href={hrefTo(viewFor(match.kind), match.id)}>{match.name}</a>)}</p>
@@ -182,7 +186,7 @@ export function CompanyView({ route }: { route: Route }) {
   else if (route.tab === "figures") body = <Figures entity={entity} sight={sight} />;
   else if (route.tab === "events") body = <Events entity={entity} sight={sight} />;
   else if (route.tab === "themes") body = <ThemesOf entity={entity} route={route} sight={sight} />;
-  else body = links.length ? <><Legend><WeakSwitch plan={plan} sight={sight} /></Legend><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <Empty name={title} route={route} />;
+  else body = links.length ? <><Legend><WeakSwitch plan={plan} sight={sight} count={linksOf(records, id, { ...sight, weak: true }).length - links.length} /></Legend><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <Empty name={title} route={route} />;
   return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
 }
 
@@ -198,8 +202,8 @@ export function LinkTable({ entity, links, sight }: { entity: Entity; links: Lin
   const quality = (link: Link, name: string) => link.seen.map((seen) => seen.fact.qualifiers[name]).find(Boolean) ?? "";
   const shares = (link: Link) => quality(link, "revenue_share") || quality(link, "cost_share") || valueText(link.seen[0]!.fact.value);
   const columns = [
-    { id: "group", title: t("relation"), value: (link: Link) => t(placeOf(link, entity.id)[1]) },
-    { id: "wording", title: t("modality"), value: (link: Link) => [relationText(link.seen[0]!.fact, entity.id), modalityText(link.seen[0]!.fact)].filter(Boolean).join(" · ") },
+    { id: "group", title: t("group"), value: (link: Link) => t(placeOf(link, entity.id)[1]) },
+    { id: "wording", title: t("relation"), value: (link: Link) => [relationText(link.seen[0]!.fact, entity.id), modalityText(link.seen[0]!.fact)].filter(Boolean).join(" · ") },
     { id: "name", title: t("object"), value: (link: Link) => nameAt(other(link, entity.id), sight.asOf), show: (link: Link) => <a href={hrefTo(viewFor(other(link, entity.id).kind), other(link, entity.id).id)}>{nameAt(other(link, entity.id), sight.asOf)}</a> },
     { id: "code", title: t("code"), value: (link: Link) => other(link, entity.id).code },
     { id: "product", title: t("product"), value: (link: Link) => quality(link, "product") },
@@ -276,9 +280,8 @@ function filtersOrDays(route: Route): boolean {
 }
 
 /** Say how many links are too unsure to be drawn, and draw them on demand. */
-function WeakSwitch({ plan, sight }: { plan: Plan; sight: Sight }) {
+function WeakSwitch({ plan, sight, count = countWeak(records, plan, sight) }: { plan: Plan; sight: Sight; count?: number }) {
   if (sight.weak) return <button type="button" aria-pressed="true" onClick={() => change({ weak: 0 })}>{t("weak_hide")}</button>;
-  const count = countWeak(records, plan, sight);
   return count ? <button type="button" aria-pressed="false" onClick={() => change({ weak: 1 })}>{t("weak_show", { n: count })}</button> : null;
 }
 
@@ -455,7 +458,7 @@ export function ThemePage({ route }: { route: Route }) {
         <h2>{t("biography")}</h2>
         <ol class="timeline">{events.map(([when, ...event]) => <li key={when + event[0]}><time>{iso(when)}</time> {chapterText(event, sight.asOf)} <Cite facts={event[8]} route={route} /></li>)}</ol>
       </section>
-      {plan ? <Drawn plan={plan} route={route} sight={sight} title={theme.title} /> : null}
+      {plan ? <div class="drawn"><Legend><WeakSwitch plan={plan} sight={sight} /></Legend><Drawn plan={plan} route={route} sight={sight} title={theme.title} /></div> : null}
     </div>
   );
   return <Frame route={route} title={theme?.title ?? t("theme")} subtitle={t("members", { n: members.length })} loading={loading} links={plan?.links ?? []} tabs={[]} notice={plan ? leftText(plan) : ""}>{body}</Frame>;
