@@ -17,7 +17,7 @@ from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
 from kg.query.filings.documents import FilingShelf
-from kg.query.topics import Topics
+from kg.query.walks.topics import Topics
 from kg.relations import vocabulary
 from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end

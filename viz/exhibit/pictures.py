@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kg.errors import UnknownName
 from kg.model import Polarity
-from kg.query.chain import chain
-from kg.query.impact import causes, impact
 from kg.query.pictures import Picture, chain_picture, factor_picture, relate_picture
-from kg.query.relate import relate
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import causes, impact
+from kg.query.walks.relate import relate
 from viz.exhibit.packing import short_id
 
 if TYPE_CHECKING:

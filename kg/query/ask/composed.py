@@ -14,11 +14,11 @@ from kg.query.ask.answer_model import AnswerModel, SentenceInContext
 from kg.query.ask.figures import figure_lines
 from kg.query.ask.themes import theme_lines
 from kg.query.browse.profile import profile_of
-from kg.query.chain import chain
 from kg.query.history import history
-from kg.query.impact import causes, impact
-from kg.query.relate import relate
 from kg.query.session import QuerySession, spoken, subgraph
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import causes, impact
+from kg.query.walks.relate import relate
 from kg.query.wording import (
     behind,
     claim_text,

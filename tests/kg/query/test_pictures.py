@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kg.query.chain import chain
-from kg.query.impact import causes, impact
 from kg.query.pictures import chain_picture, factor_picture, places_of, relate_picture
-from kg.query.relate import relate
 from kg.query.session import QuerySession
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import causes, impact
+from kg.query.walks.relate import relate
 from tests.kg.query.world import CUT, LONGI, MODULE, PRICE, PV, SILICON, SUNGROW, TONGWEI, claim, paper, seen, solar
 
 if TYPE_CHECKING:

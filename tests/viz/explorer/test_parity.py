@@ -14,10 +14,10 @@ import pytest
 
 from kg.model import Kind, Polarity
 from kg.query.browse.profile import profile
-from kg.query.chain import chain
-from kg.query.impact import causes, impact
-from kg.query.relate import relate
 from kg.query.session import QuerySession
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import causes, impact
+from kg.query.walks.relate import relate
 from kg.store.open import open_store
 from tests.architecture.source import ROOT
 from tests.kg.query.world import CUT, LONGI, PRICE, PV, SILICON, SUNGROW, TONGWEI, claim, filled, moves, paper, solar

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from communities.weekly import run_week
 from kg.query.ask.answer import ask
-from kg.query.relate import relate
 from kg.query.session import QuerySession
+from kg.query.walks.relate import relate
 from kg.store.open import open_store
 from tests.kg.query.world import (
     LONGI,

@@ -11,7 +11,7 @@ from kg.model import Kind
 from kg.query.answers import ChainAnswer, Layer, Node, Stage
 from kg.query.resolve import candidates, resolve
 from kg.query.session import QuerySession, Step
-from kg.query.topics import head_of
+from kg.query.walks.topics import head_of
 from kg.text.homonyms import is_undecided
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ _SIDES = (-1, 0, 1, _UNPLACED)
 def chain(view: View | QuerySession, topic: str, *, depth: int = 2) -> ChainAnswer:
     """Return the chain around a product, an industry or what a company makes, `depth` (1 … 4) stages each way.
 
-    Entities of one topic (`kg.query.topics`) are one stage. Stages that belong to the topic without a stated flow to or
-    from them form a last layer of their own, unless they are a kind of a stage that has its place, or equipment or
-    materials by the trade that makes them.
+    Entities of one topic (`kg.query.walks.topics`) are one stage. Stages that belong to the topic without a stated flow
+    to or from them form a last layer of their own, unless they are a kind of a stage that has its place, or equipment
+    or materials by the trade that makes them.
 
     Raises:
         UnknownName: when the name is unknown in the view.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.errors import UnknownName
-from kg.query.chain import chain
 from kg.query.session import QuerySession
+from kg.query.walks.chain import chain
 from tests.kg.query.world import (
     CELL,
     LONGI,
