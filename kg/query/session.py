@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kg.query.filings.page_table import PageTable
     from kg.query.filings.values.statements import FilingStatements
     from kg.query.grounding.vectors import VectorSearch
-    from kg.relations import Vocabulary
+    from kg.relations import Role, Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
 ANSWERED = Settings().answer_confidence  # facts below it are no part of answers; docs/quality.md has the precision
@@ -247,6 +247,11 @@ class QuerySession:
         given = ((outline.id, outline.claim, names[outline.ends[1]], outline.doubts) for outline in found)
         sure = self._sure_claims(given, weak=weak)
         return [outline for outline in found if outline.claim in sure]
+
+    def facts_of(self, role: Role, subject: str | None = None, target: str | None = None) -> Iterator[Fact]:
+        """Yield the facts whose relations have a role, at these ends."""
+        for relation in self.words.of_role(role):
+            yield from self.view.facts(subject=subject, object=target, relation=relation)
 
     def confident(self, facts: Iterable[Fact], *, weak: bool = False) -> list[Fact]:
         """Return the facts that are sure enough for an answer, and count the others, as `sure` does."""
