@@ -23,6 +23,7 @@ import type { Route } from "./state";
 import { change, go, hrefTo, read, to } from "./state";
 import { viewFor } from "./home";
 import { DataTable } from "./table";
+import { WatchButton } from "./watch";
 import type { Key } from "./words";
 import { pick, t } from "./words";
 
@@ -54,6 +55,7 @@ interface FrameProps {
 /** The frame of every view: title, tabs, tools, contents, drawer, time, and the numbered sources of a printed page. */
 function Frame({ route, title, subtitle, loading, links, tabs, notice, children }: FrameProps) {
   const shown = tabs.some(([tab]) => tab === route.tab) ? route.tab : "";
+  const watched = route.ids.length === 1 ? entityOf(route.ids[0]!) : undefined;
   useEffect(() => {
     document.title = `${title} · ${t("title")}`;
   }, [title]);
@@ -71,6 +73,7 @@ function Frame({ route, title, subtitle, loading, links, tabs, notice, children 
         ) : null}
         {route.hidden.length ? <button type="button" onClick={() => change({ hidden: [] })}>{t("unhide", { n: route.hidden.length })}</button> : null}
         {links.length ? <button type="button" aria-pressed={route.pick === LIST} onClick={() => change({ pick: route.pick === LIST ? "" : LIST }, route.pick !== "")}>{t("list")}</button> : null}
+        {watched && !meta.alone ? <WatchButton entity={watched} /> : null}
         <UndoButton />
         <Filters route={route} />
         <ExportMenu name={title} links={links} />
