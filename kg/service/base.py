@@ -404,7 +404,9 @@ class KnowledgeBase:
             return part_of(session.view, document_id, page=page, start=start, facts=facts)
 
     def close(self) -> None:
-        """Close the store, and the connections of an encoder."""
+        """Close the store, and the connections of the model and of an encoder."""
+        if self.model:
+            self.model.close()
         if self.vectors:
             self.vectors.encoder.close()
         self.store.close()
