@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--dry-run", is_flag=True, help="print how many summaries and tokens it takes; write nothing and ask no model"
 )
-@click.option(
-    "--slices",
-    type=click.IntRange(1, 52),
-    default=1,
-    show_default=True,
-    help="weeks to detect together (needs leidenalg)",
-)
+@click.option("--backfill", is_flag=True, help="first make the runs of all past weeks, in order")
 @click.option(
     "--model/--no-model", "use_model", default=True, help="write summaries by model when llm_url and llm_model are set"
 )
@@ -66,15 +60,16 @@ def weekly(ctx: click.Context, /, kb: Path, as_of: date | None, **params: int) -
     today = market_day(now)
     if as_of and as_of > today:  # a run dated in the future would hide every run until then
         raise click.BadParameter(f"{as_of} is after today, {today}", ctx, param_hint="--as-of")
-    from communities.detection import DetectionOptions  # noqa: PLC0415 -- imported when called
-    from communities.weekly import JobOptions  # noqa: PLC0415 -- imported when called
+    from communities.weekly import JobOptions, past_weeks, run_weeks  # noqa: PLC0415 -- imported when called
 
-    options = JobOptions(DetectionOptions(), params["slices"], params["tokens"], params["parallel"])
+    options = JobOptions(params["tokens"], params["parallel"])
     with _open_base(kb) as store, _open_model(kb, use=bool(params["use_model"])) as model:
         if params["dry_run"]:
             _plan(store, as_of, options, model.name if model else "")
         else:
-            _run(store, as_of, options, model, now=now)
+            days = past_weeks(store, as_of)
+            wanted = days if params["backfill"] else days[-1:]
+            run_weeks(store, wanted or [as_of or today], lambda day: _run(store, day, options, model, now=now))
 
 
 @weekly.command()
@@ -100,13 +95,14 @@ def _plan(store: Store, as_of: date | None, options: JobOptions, model: str) -> 
     say("weekly.tokens", model=model or word("weekly.a_model", shown_lang()), **tokens)
 
 
-def _run(store: Store, as_of: date | None, options: JobOptions, model: Replay | None, *, now: datetime) -> None:
+def _run(store: Store, as_of: date | None, options: JobOptions, model: Replay | None, *, now: datetime) -> Week:
     from communities.weekly import run_week  # noqa: PLC0415 -- imported when called
 
     began = time.perf_counter()
     with progress_display() as progress:
         week = run_week(store, as_of, options=options, model=model, progress=progress, recorded_at=now)
     _print_result(week, model, time.perf_counter() - began)
+    return week
 
 
 def _print_result(week: Week, model: Replay | None, elapsed: float) -> None:
