@@ -1,7 +1,7 @@
 """Benchmark the weekly job: themes of a day, topics that one theme carries, past weeks, one more note, a million facts.
 
-`python -m benchmarks.themes day --kb KB [--as-of DAY] [--topics FILE] | weeks --kb KB | one-more --kb KB | million --kb KB`
-`| tracking`; all but `million` work on a copy of the base. A topics file has one JSON object a line:
+`python -m benchmarks.themes day --kb KB [--as-of DAY] [--topics FILE] | weeks --kb KB | one-more --kb KB`
+`| million --kb KB | tracking`; all but `million` work on a copy of the base. A topics file has one JSON object a line:
 {"topic": "固态电池", "companies": [{"name": "宁德时代", "code": "300750.SZ"}, …]}.
 """
 

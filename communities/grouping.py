@@ -120,7 +120,7 @@ def _fixed_layers(evidence: Evidence, topics: Sequence[str], names: Sequence[str
     spoken = np.sqrt([max(sum(evidence.spoken[topic].values()), 1) for topic in topics])
     ties = np.minimum(1.0, 2 * ties / np.sqrt(np.outer(spoken, spoken)))
     kinds = np.array([[one != other and one.endswith(other) for other in names] for one in names], dtype=np.float64)
-    return _COMPANIES * _cosine(named) + _TIES * ties + _KIND_OF * np.maximum(kinds, kinds.T)
+    return np.asarray(_COMPANIES * _cosine(named) + _TIES * ties + _KIND_OF * np.maximum(kinds, kinds.T))
 
 
 def _cosine(rows: Matrix) -> Matrix:

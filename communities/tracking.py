@@ -147,7 +147,7 @@ def _births(
         yield Turned(LifecycleEvent.GROWN if net > 0 else LifecycleEvent.SHRUNK, theme, (), joined, left)
 
 
-# ── how stable ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── how stable ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def stability(before: Iterable[Community], now: Iterable[Community]) -> float:
