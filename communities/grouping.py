@@ -32,7 +32,8 @@ _RESAMPLES = 8
 _RESOLUTIONS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0)
 _FEWEST, _MOST, _TOPICS_EACH = 32, 55, 8  # top themes of a base, and topics for each where that makes fewer
 _ENOUGH = 100  # topics from which the resolution is chosen
-_MARGIN = 0.01  # modularity that a new partition must gain over last week's
+_MARGIN = 0.03  # modularity that a new partition must gain over last week's
+_MOVE = 0.1  # gain, as a share of all of a topic's similarity, from which it moves to another of last week's groups
 _BELONGS = 0.12  # least share of a topic's similarity that is inside its group
 _SAME = 1.7  # similarity from which a topic is part of a larger one's sub-theme
 _OWN = 1.5  # how like itself a topic is, when the head of a group is looked for
@@ -86,7 +87,7 @@ def group(
     chosen, agreement, settled = _resolved(whole, parts, resolution)
     labels = leiden(settled, chosen, _placed(settled, old) if before else None)
     if before:
-        kept = _placed(settled, old)
+        kept = _moved(settled, _placed(settled, old), chosen)
         gain = _modularity(settled, labels, chosen) - _modularity(settled, kept, chosen)
         labels = labels if gain > _MARGIN else kept
     labels = _without_strangers(whole, labels)
@@ -190,6 +191,20 @@ def _placed(alike: Matrix, old: Labels) -> Labels:
         )
         if mean.max() > _FAINT:
             labels[row] = int(mean.argmax())
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _moved(alike: Matrix, labels: Labels, resolution: float) -> Labels:
+    """Move single topics to the group where modularity gains clearly, the most discussed first."""
+    labels, strength = labels.copy(), alike.sum(axis=1)
+    for row in np.flatnonzero(strength):
+        near = np.bincount(labels, weights=alike[row], minlength=len(labels))
+        size = np.bincount(labels, weights=strength, minlength=len(labels))
+        size[labels[row]] -= strength[row]
+        gain = near - resolution * strength[row] * size / strength.sum()
+        best = int(gain.argmax())
+        if gain[best] - gain[labels[row]] > _MOVE * strength[row]:
+            labels[row] = best
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
