@@ -3,8 +3,8 @@
     liantu ingest notebooks/demo/reports --kb KB
     python -m benchmarks.quality.demo_claims --kb KB
 
-Reads demo_reading.jsonl in LIANTU_DATA. A claim 「layer：stage」 or 「stage：company」 is shown where the chain has it in
-these words; one that stands under another name or side is not. `--show` lists the wrong ones that are shown and the
+Reads demo_reading.jsonl in LIANTU_DATA. A claim 「layer：stage」 or 「stage：company」 is shown where the chain has it
+in these words; under another name or side it is not. `--show` lists the wrong ones that are shown and the
 right ones that are not.
 """
 
