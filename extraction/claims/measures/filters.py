@@ -97,9 +97,10 @@ def _compares_with_other_thing(figure: Figure) -> bool:
 def _may_belong_to_heading_company(figure: Figure) -> bool:
     """Product sales below a company's heading or label, or behind its figures, may be its own or the industry's."""
     measurement, annotated = figure.measurement, figure.annotated
-    continues = figure.before is not None and figure.before.measurement.subject.kind == Kind.COMPANY
+    before = figure.before if figure.joined else None
+    continues = before is not None and before.measurement.subject.kind == Kind.COMPANY
     if (
-        not (annotated.company_scope or (continues and not annotated.starts_block))
+        not (annotated.company_scope or continues)
         or measurement.subject.kind == Kind.COMPANY
         or places_in(measurement.scope, annotated.refs)
     ):
