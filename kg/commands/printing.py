@@ -234,11 +234,15 @@ def print_ask(session: QuerySession, answer: AskAnswer) -> None:
     if said:
         click.echo(word("ask.understood", lang) + " · ".join(said))
     click.echo(word(f"ask.{answer.status}", lang))
+    printed: set[str] = set()  # a quote is printed once
     for line in (*answer.lines, *answer.passages):
         own = line.source == "text" and bool(line.citations)  # the line is the sentence itself
         if not own or line.text != line.citations[0].quote:
             click.echo(f"{'  ' * line.indent}{' '.join(line.text.split())}")
-        shown = "first" if not own else "place" if line.text != line.citations[0].quote else "quote"
+        quotes = {citation.quote for citation in line.citations}
+        repeated = own or printed.issuperset(quotes)
+        printed |= quotes
+        shown = "first" if not repeated else "quote" if own and line.text == line.citations[0].quote else "place"
         _print_citations(session, line.citations, indent=2 * line.indent + 4, shown=shown)
     if answer.near:
         click.echo(word("ask.near", lang, names=listed(answer.near, lang)))

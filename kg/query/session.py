@@ -17,6 +17,7 @@ from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
 from kg.query.filings.documents import FilingShelf
+from kg.query.walks.topics import Topics
 from kg.relations import vocabulary
 from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
     from kg.model import Evidence, Fact
-    from kg.query.filings.documents import FilingIndex
+    from kg.query.filings.documents import FilingIndex, ListedFiling
     from kg.query.filings.page_table import PageTable
+    from kg.query.filings.values.statements import FilingStatements
     from kg.query.grounding.vectors import VectorSearch
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
@@ -111,6 +113,16 @@ class QuerySession:
         if known is None and (document := self.view.document(document_id)) is not None:
             known = self._shelf.tables.of(document)
         return known
+
+    def statements(self, listed: ListedFiling) -> FilingStatements | None:
+        """Return the statements of a filing, None if the view does not know the document."""
+        table = self.page_table(listed.document)
+        return None if table is None else self._shelf.tables.statements(listed.document, table, listed.filing)
+
+    @cached_property
+    def topics(self) -> Topics:
+        """Which entities of the view are one topic."""
+        return Topics(self)
 
     @cached_property
     def graph(self) -> Snapshot | ServedGraph:
@@ -295,29 +307,37 @@ class QuerySession:
             for s, t, r, g, w, f, c, e in zip(*columns, strict=True)
         ]
 
-    def links(self, steps: Iterable[Step]) -> list[Link]:
-        """Turn steps into links: the facts of one relation and sign between two entities, with their evidence."""
-        weights: dict[tuple[str, str, str, int], float] = defaultdict(float)
-        members: dict[tuple[str, str, str, int], list[str]] = defaultdict(list)
-        for step in sorted(set(steps), key=lambda step: step.fact):
-            key = (self.id_of(step.source), self.id_of(step.target), step.relation, step.sign)
-            weights[key] += step.weight
-            members[key].append(self.graph.fact_ids[step.fact])
-        self.read_facts({(source, relation, target) for source, target, relation, _ in members})
-        # A document removed while the question is answered takes its facts along.
-        left: list[tuple[float, list[Fact]]] = []
-        for (source, target, relation, sign), ids in sorted(members.items()):
-            walked = set(ids)
-            said = [fact for fact in self._facts[source, relation, target] if fact.id in walked]
-            left += [(weights[source, target, relation, sign], sorted(said, key=spoken))] if said else []
-        self._read_heads(item for _, said in left for _, item in _cited(said, _CITATIONS_PER_LINK))
-        return [self.link(said, weight) for weight, said in left]
+    def links(self, steps: Iterable[Step], *, topics: bool = False) -> list[Link]:
+        """Turn steps into links: the facts of one relation and sign between two entities, with their evidence.
 
-    def picture(self, nodes: Collection[Node], steps: Iterable[Step]) -> Subgraph:
+        With `topics`, the entities of a topic are one end.
+        """
+        end = self.topics.head if topics else int
+        weights: dict[tuple[str, str, str, int], float] = defaultdict(float)
+        members: dict[tuple[str, str, str, int], dict[str, Triple]] = defaultdict(dict)
+        for step in sorted(set(steps), key=lambda step: step.fact):
+            key = (self.id_of(end(step.source)), self.id_of(end(step.target)), step.relation, step.sign)
+            weights[key] += step.weight
+            triple = self.id_of(step.source), step.relation, self.id_of(step.target)
+            members[key][self.graph.fact_ids[step.fact]] = triple
+        self.read_facts({triple for found in members.values() for triple in found.values()})
+        # A document removed while the question is answered takes its facts along.
+        left: list[tuple[tuple[str, str, str, int], list[Fact]]] = []
+        for key, walked in sorted(members.items()):
+            triples = sorted(set(walked.values()))
+            said = [fact for triple in triples for fact in self._facts[triple] if fact.id in walked]
+            left += [(key, sorted(said, key=spoken))] if said else []
+        self._read_heads(item for _, said in left for _, item in _cited(said, _CITATIONS_PER_LINK))
+        return [replace(self.link(said, weights[key]), source=key[0], target=key[1]) for key, said in left]
+
+    def picture(self, nodes: Collection[Node], steps: Iterable[Step], *, topics: bool = False) -> Subgraph:
         """Return nodes and the links of steps, cut to what a picture holds; links to what is cut off are not read."""
         kept = subgraph(nodes, ())
+        end = self.topics.head if topics else int
         shown = {self.index(node.entity.id) for node in kept.nodes}
-        links = self.links(step for step in steps if step.source in shown and step.target in shown)
+        links = self.links(
+            (step for step in steps if end(step.source) in shown and end(step.target) in shown), topics=topics
+        )
         return replace(kept, links=tuple(links))
 
     def link(self, facts: Sequence[Fact], weight: float) -> Link:

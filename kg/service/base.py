@@ -18,22 +18,22 @@ from kg.query.browse.pages import DocumentPart, part_of
 from kg.query.browse.profile import profile
 from kg.query.browse.search import EntityMatch, NameIndex, PerView, search
 from kg.query.browse.stats import stats
-from kg.query.chain import chain
 from kg.query.filings.documents import FilingIndex, FilingShelf
 from kg.query.filings.outline import OutlineAnswer, stored_outline
-from kg.query.filings.page_table import PageTables
 from kg.query.filings.pages import FilingPagesAnswer, filing_pages
+from kg.query.filings.shelf import PageTables
 from kg.query.grounding.checking import KnownNames
 from kg.query.grounding.context import context
 from kg.query.grounding.dual_level import dual_level
 from kg.query.grounding.prose import PROSE_TOKENS, NoModel, prose
 from kg.query.grounding.vectors import VectorSearch, index_beside
 from kg.query.history import HistoryAnswer, history
-from kg.query.impact import causes, impact
-from kg.query.relate import relate
 from kg.query.resolve import resolve, resolve_name
 from kg.query.session import ANSWERED, QuerySession
 from kg.query.themes.listing import theme, themes
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import causes, impact
+from kg.query.walks.relate import relate
 from kg.service.parameters import SureQuestion, ViewClocks, ViewOptions, WrongParameter, check, checked
 from kg.store.open import open_store
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rapidfuzz import fuzz
 
 from kg.filing import ANNUAL, CURRENT, QUARTERLY, RELEASE, Filing, company_key
-from kg.query.filings.page_table import PageTables
+from kg.query.filings.shelf import PageTables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
