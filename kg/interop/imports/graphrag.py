@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kg.errors import DocumentError
 from kg.interop.exports.tables import pyarrow
-from kg.interop.indexes.foreign import ForeignGraph, ForeignLink, ForeignText, day_in, day_named, grouped
+from kg.interop.imports.foreign import ForeignGraph, ForeignLink, ForeignText, day_in, day_named, grouped
 from kg.model import Fact, Polarity
 from kg.period import Period, Precision
 from kg.store import codec

@@ -1,4 +1,4 @@
-"""Lines of a file, many at a time."""
+"""Lines of a file."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.errors import DocumentError
-from kg.interop.rows import files as tables
-from kg.interop.rows.files import numbered_lines
+from kg.interop.imports.files import numbered_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("piece", [1, 2, 7, 1000])
-def test_lines_are_those_of_a_text_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int):
-    monkeypatch.setattr(tables, "_PIECE", piece)
+def test_lines_are_those_of_a_text_file(tmp_path: Path):
     path = tmp_path / "a.txt"
     path.write_bytes("\ufeff一\r\n\r\n二\r三\n\n 四\u2028四\n\r五".encode())
     with path.open(encoding="utf-8-sig") as file:
@@ -25,16 +22,12 @@ def test_lines_are_those_of_a_text_file(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(numbered_lines(path)) == expected
 
 
-def test_a_line_too_long_for_a_row_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tables, "_PIECE", 3)
-    monkeypatch.setattr(tables, "_LONGEST", 5)
+def test_a_line_too_long_for_a_row_is_cut(tmp_path: Path):
     (tmp_path / "a.txt").write_text(f"a\n{'x' * 100}\nb\n{'y' * 6}")
-    assert list(numbered_lines(tmp_path / "a.txt")) == [(1, "a"), (2, "xxxxx"), (3, "b"), (4, "yyyyy")]
+    assert list(numbered_lines(tmp_path / "a.txt", longest=5)) == [(1, "a"), (2, "xxxxx"), (3, "b"), (4, "yyyyy")]
 
 
-@pytest.mark.parametrize("piece", [1, 1000])
-def test_every_line_before_what_is_no_text_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int):
-    monkeypatch.setattr(tables, "_PIECE", piece)
+def test_every_line_before_what_is_no_text_is_handed_on(tmp_path: Path):
     (tmp_path / "a.txt").write_bytes("一\n二\n三".encode() + b"\xff\n\xe4\xb8\x80\n")
     lines = numbered_lines(tmp_path / "a.txt")
     assert [next(lines), next(lines)] == [(1, "一"), (2, "二")]

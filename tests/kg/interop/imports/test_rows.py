@@ -6,31 +6,27 @@ import json
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
 from kg.cli import root
 from kg.errors import DocumentError
-from kg.ids import fact_id, fact_ids
+from kg.ids import fact_id
 from kg.interop.dumping import dump
-from kg.interop.rows import importing, sheets
-from kg.interop.rows.claim_encoding import BadRow, parse_period
-from kg.interop.rows.claims import Claims
-from kg.interop.rows.fields import row_of
-from kg.interop.rows.importing import Import
+from kg.interop.imports import rows as importing
+from kg.interop.imports.rows import FieldReader, RowImport, parse_period
 from kg.model import Modality, Polarity, Value
 from kg.period import Period, day, half, month, quarter, year
 from kg.relations import vocabulary
 from kg.securities.master import Master
-from kg.store import codec
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store
 from tests.contracts.readings import READ
 
 if TYPE_CHECKING:
-    from kg.interop.rows.sheets import RefusedRow
+    from kg.interop.imports.rows import RefusedRow, Tally
 
 GOOD = {
     "subject": "宁德时代", "subject_kind": "company", "relation": "uses", "object": "碳酸锂", "object_kind": "product",
@@ -40,11 +36,10 @@ GOOD = {
 
 def run(
     path: Path, layout: str = "jsonl", master: Master | None = None, day: str = ""
-) -> tuple[MemoryStore, Any, list[RefusedRow]]:
+) -> tuple[MemoryStore, Tally, list[RefusedRow]]:
     store, reported = MemoryStore(), []
-    job = Import(layout, Claims(vocabulary(), master), READ, day)
-    done = job.run(path, store, refuse=reported.append)
-    return store, done, reported
+    tally = RowImport(layout, FieldReader(vocabulary(), master), READ, day).run(path, store, refuse=reported.append)
+    return store, tally, reported
 
 
 def written(path: Path, *rows: object) -> Path:
@@ -60,7 +55,7 @@ def test_a_row_becomes_a_fact_whose_quote_is_the_row(tmp_path: Path):
         "unit": "%", "modality": "forecast", "qualifiers": {"product": "电池"}, "speaker": "张三", "source": "甲证券",
         "confidence": 0.7, "sign": 0,
     }  # fmt: skip
-    store, (tally, _), reported = run(written(tmp_path / "a.jsonl", row, GOOD))
+    store, tally, reported = run(written(tmp_path / "a.jsonl", row, GOOD))
     assert (reported, tally.written, tally.documents) == ([], 2, 2)
     fact = next(store.view().facts(relation="reports"))
     assert fact.id == fact_id(fact)
@@ -89,7 +84,7 @@ def test_a_row_becomes_a_fact_whose_quote_is_the_row(tmp_path: Path):
         ({"valid": "2024Q5"}, "is not a period like"),
         ({"valid": "2024-02-30"}, "is not a period like"),
         ({"sign": 3}, "sign 3 is not"),
-        ({"sign": "plus"}, "sign 'plus' is not valid"),
+        ({"sign": "plus"}, "sign 'plus' is not 1"),
         ({"value": "NaN"}, "value 'NaN' is not valid"),
         ({"value": [1]}, "a field holds a list"),
         ({"modality": "sure"}, "modality 'sure' is not valid"),
@@ -101,7 +96,7 @@ def test_a_row_becomes_a_fact_whose_quote_is_the_row(tmp_path: Path):
 )
 def test_a_bad_row_is_one_line_and_costs_nothing_else(tmp_path: Path, change: dict[str, object], said: str):
     path = written(tmp_path / "a.jsonl", GOOD, GOOD | change, "{", "[]", GOOD | {"object": "铜箔"})
-    store, (tally, _), reported = run(path)
+    store, tally, reported = run(path)
     assert [item.where for item in reported] == [f"{path}:{line}" for line in (2, 3, 4)]
     assert said in reported[0].why
     assert "\n" not in reported[0].why
@@ -117,7 +112,7 @@ def test_csv_has_the_same_fields(tmp_path: Path):
     )
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    store, (tally, _), reported = run(path, "csv")
+    store, tally, reported = run(path, "csv")
     assert [(item.where, item.why) for item in reported] == [(f"{path}:5", "2 cells, but the header has 9")]
     assert tally.written == 2
     denied, other = sorted(store.view().facts(), key=lambda item: item.polarity)
@@ -140,18 +135,18 @@ def test_csv_without_its_columns_says_which(tmp_path: Path):
 def test_importing_again_adds_nothing(tmp_path: Path):
     path = written(tmp_path / "a.jsonl", GOOD, GOOD | {"published_on": "2024-03-02"})
     store, reported = MemoryStore(), []
-    job = Import("jsonl", Claims(vocabulary()), READ)
+    job = RowImport("jsonl", FieldReader(vocabulary()), READ)
     for expected in ((2, 0), (0, 2)):
-        tally, _ = job.run(path, store, refuse=reported.append)
+        tally = job.run(path, store, refuse=reported.append)
         assert (tally.written, tally.known) == expected
 
 
 def test_rows_of_a_day_lie_in_sheets_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sheets, "ROWS", 3)
-    monkeypatch.setattr(sheets, "_WAITING", 5)
+    monkeypatch.setattr(importing, "ROWS", 3)
+    monkeypatch.setattr(importing, "_WAITING", 5)
     days = ["2024-03-01", "2024-03-02"]
     rows = [GOOD | {"object": f"产品{number}", "published_on": days[number % 2]} for number in range(14)]
-    store, (tally, _), _ = run(written(tmp_path / "a.jsonl", *rows))
+    store, tally, _ = run(written(tmp_path / "a.jsonl", *rows))
     assert tally.written == store.stats()["facts"] == 14
     assert (
         max(
@@ -204,7 +199,7 @@ def test_periods(text: str, expected: Period):
     "text", ["24", "2024-13", "2024Q0", "0000", "9999-12-31/9999-12-31", "2024-06-30/2024-01-01", "x"]
 )
 def test_what_is_no_period(text: str):
-    with pytest.raises(BadRow, match="valid"):
+    with pytest.raises((ValueError, OverflowError)):
         parse_period(text)
 
 
@@ -213,8 +208,8 @@ def test_quadruples_of_ids(tmp_path: Path):
     (tmp_path / "relation2id.txt").write_text("母公司/控股\t0\n持有专利\t1\n归属于行业\t2\n")
     (tmp_path / "time2id.txt").write_text("0,2025-01-01\n1,2025-01-02\n")
     (tmp_path / "train.txt").write_text("0\t0\t1\t1\n0\t1\t2\t0\n1\t2\t2\t0\n9\t9\t9\t9\n")
-    store, (tally, left_out), reported = run(tmp_path, "ickg25")
-    assert (tally.written, dict(left_out.counts), len(reported)) == (2, {"持有专利": 1}, 1)
+    store, tally, reported = run(tmp_path, "ickg25")
+    assert (tally.written, dict(tally.left_out), len(reported)) == (2, {"持有专利": 1}, 1)
     parent = next(store.view().facts(relation="subsidiary_of"))
     assert (parent.subject, parent.object, str(parent.published_on)) == ("org:乙公司", "org:甲集团", "2025-01-02")
     assert parent.evidence[0].quote == "甲集团\t母公司/控股\t乙公司\t2025-01-02"
@@ -225,7 +220,7 @@ def test_chain_edges_need_a_day(tmp_path: Path):
     written(tmp_path / "product_product.jsonl", *edges)
     with pytest.raises(DocumentError, match="--date"):
         run(tmp_path, "chainkg")
-    store, (tally, _), reported = run(tmp_path, "chainkg", day="2021-10-19")
+    store, tally, reported = run(tmp_path, "chainkg", day="2021-10-19")
     assert (tally.written, len(reported)) == (1, 1)
     (fact,) = store.view().facts()
     assert (fact.subject, fact.object) == ("product:碳酸锂", "product:电池")
@@ -253,42 +248,17 @@ def test_the_commands_end_to_end(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {},
-        {"value": 0.1, "unit": "元"},
-        {"value": "22", "unit": "%", "high": 23.5, "basis": "同比", "qualifiers": {"rank": "1", "product": "null,[]]"}},
-        {"value": 1e300, "scale": "亿", "unit": "null,[]]", "valid": "2024Q1", "polarity": "negative"},
-        {"value": "", "unit": "%", "sign": -1, "modality": "planned", "qualifiers": "product=电池"},
-    ],
-)
-def test_rows_that_differ_in_the_number_alone_are_written_as_facts_are(change: dict[str, object]):
-    claims = Claims(vocabulary())
-    row = GOOD | {"relation": "reports", "object": "毛利率", "object_kind": "indicator"} | change
-    for number in (row.get("value"), 7, -0.0, 1 / 3) if row.get("value") else (None,):
-        (claim,), faults = claims.of([row_of(row | {"value": number})])
-        assert claim
-        assert not faults
-        digest, subject, object_, like, text, _ = claim
-        reported = codec.claim_in("", (subject.id, like.name, object_.id), text, evidence=())
-        assert [fact_id(reported)] == fact_ids(digest)
-        assert codec.claim_out(reported) == text
-        assert (reported.value.number if reported.value else None) == (None if number is None else float(str(number)))
-        assert like.negative == (reported.polarity is Polarity.NEGATIVE)
-
-
-@pytest.mark.parametrize(
     "change", [{"subject": "甲\ud800"}, {"source": "\ud800"}, {"speaker": "\ud800"}, {"unit": "\ud800", "value": 1}]
 )
 def test_half_a_character_is_a_fault_of_its_row(tmp_path: Path, change: dict[str, object]):
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in (GOOD, GOOD | change)))
-    _, (tally, _), (fault,) = run(path)
+    _, tally, (fault,) = run(path)
     assert tally.written == 1
     assert "unpaired surrogate" in fault.why
 
 
-def test_the_bulk_way_gives_the_same_dump_as_the_ordinary_writer(tmp_path: Path):
+def test_sqlite_keeps_the_rows_that_the_reference_keeps(tmp_path: Path):
     measured = {"relation": "reports", "object": "毛利率", "object_kind": "indicator", "unit": "%", "valid": "2024Q1"}
     changes = [
         {"object": f"产品{number}", "published_on": f"2024-03-{1 + number % 3:02}"}
@@ -300,32 +270,17 @@ def test_the_bulk_way_gives_the_same_dump_as_the_ordinary_writer(tmp_path: Path)
     path = written(tmp_path / "a.jsonl", *(GOOD | change for change in changes))
     reference, _, _ = run(path)
     with closing(open_store(tmp_path / "kb.liantu", create=True)) as store:
-        Import("jsonl", Claims(vocabulary()), READ).run(path, store, refuse=print)
+        RowImport("jsonl", FieldReader(vocabulary()), READ).run(path, store, refuse=print)
         assert list(dump(store)) == list(dump(reference))
         assert store.stats()["facts"] == 37
 
 
-def test_a_process_that_reads_ahead_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    rows = [GOOD | {"object": f"产品{n}", "published_on": f"2024-03-{1 + n % 9:02}"} for n in range(200)]
-    path = written(tmp_path / "a.jsonl", *rows, "{", GOOD | {"sign": 3})
-    here, (tally, _), reported = run(path)
-    monkeypatch.setattr(importing, "WORTH_A_PROCESS", 0)
-    there, (again, _), said = run(path)
-    assert (tally, reported) == (again, said)
-    assert list(dump(here)) == list(dump(there))
-    quads = tmp_path / "quads"
-    quads.mkdir()
-    test_quadruples_of_ids(quads)  # what is left out is counted there and reported here
-
-
-def test_what_comes_before_a_fault_of_the_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    path = written(tmp_path / "a.jsonl", *(GOOD | {"object": f"产品{number}"} for number in range(12_000)))
+def test_what_comes_before_a_fault_of_the_file_is_kept(tmp_path: Path):
+    path = written(tmp_path / "a.jsonl", *(GOOD | {"object": f"产品{number}"} for number in range(12)))
     with path.open("ab") as file:
         file.write(b"\xff\xff\n")
-    for bytes_worth in (0, 10**9):
-        monkeypatch.setattr(importing, "WORTH_A_PROCESS", bytes_worth)
-        with closing(open_store(tmp_path / f"{bytes_worth}.liantu", create=True)) as store:
-            with pytest.raises(DocumentError, match="not UTF-8"):
-                Import("jsonl", Claims(vocabulary()), READ).run(path, store, refuse=print)
-            assert store.stats()["facts"] == sheets.ROWS
-            assert not list(store.breaches())
+    with closing(open_store(tmp_path / "kb.liantu", create=True)) as store:
+        with pytest.raises(DocumentError, match="not UTF-8"):
+            RowImport("jsonl", FieldReader(vocabulary()), READ).run(path, store, refuse=print)
+        assert store.stats()["facts"] == 12
+        assert not list(store.breaches())

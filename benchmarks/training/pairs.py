@@ -11,12 +11,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812 -- its usual name
 from onnx import numpy_helper
 
+from benchmarks.training import export, fit
+from benchmarks.training.network import NEVER, PairNetwork
+from benchmarks.training.pretrained import WIDTH
+from benchmarks.training.recipe import calibrate, read_both
 from extraction.models.edges import EdgeModel
 from extraction.models.scheme import ATTRIBUTES, GROUP_NAMES
-from extraction.training import export, fit
-from extraction.training.network import NEVER, PairNetwork
-from extraction.training.pretrained import WIDTH
-from extraction.training.recipe import calibrate, read_both
 from kg.errors import KgError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from extraction.training.recipe import Recipe
+    from benchmarks.training.recipe import Recipe
 
 _NEGATIVES, _MAX_PAIRS = 20, 40  # of a unit: candidates that are no edges, and all its pairs
 _ATTRIBUTE_WEIGHT = 0.3
@@ -39,11 +39,11 @@ def train(recipe: Recipe, model: str, log: Callable[[str], None]) -> None:
         KgError: as `recipe.train`, or when the model finds no candidates.
     """
     notes, held_out = read_both(recipe)
-    folder = resources.files(__package__).joinpath("../models/data") if model == "shipped" else Path(model)
+    folder = resources.files("extraction.models").joinpath("data") if model == "shipped" else Path(model)
     first = EdgeModel.named(model)
     if first is None:
-        raise KgError("--model off is no model: name a folder that `liantu train edges` wrote, or shipped")
-    words = folder if (folder / "words.spm").is_file() else resources.files(__package__).joinpath("../../kg/text/data")
+        raise KgError("--model off is no model: name a folder that `edges` wrote, or shipped")
+    words = folder if (folder / "words.spm").is_file() else resources.files("kg.text").joinpath("data")
     examples = [example for examples, _ in notes for example in examples]
     items = fit.make_items(examples, (words / "words.spm").read_bytes())
     for item in items:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.training.gold import fold
 from extraction.models.edges import name_features
 from extraction.models.scheme import GROUP_NAMES, GROUP_OF, KINDS
-from extraction.training.gold import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ def alike(left: str, right: str) -> bool:
     short, long = sorted((left, right), key=len)
     if left == right or (short in long and len(short) > 1 and 2 * len(short) >= len(long)):
         return True
-    if len(short) < 3:  # noqa: PLR2004 -- two characters overlap too easily
+    if len(short) < 3:
         return False
     pairs = [Counter(name[at : at + 2] for at in range(len(name) - 1)) for name in (left, right)]
     return 2 * sum((pairs[0] & pairs[1]).values()) / sum(map(len, (left, right)), -2) >= _MIN_OVERLAP

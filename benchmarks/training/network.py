@@ -13,13 +13,13 @@ import torch
 import torch.nn.functional as F  # noqa: N812 -- its usual name
 from torch import nn
 
+from benchmarks.training.pretrained import HEADS
+from benchmarks.training.pretrained import WIDTH as STATE
 from extraction.models.scheme import LINKS, ROLES
 from extraction.models.scheme import WIDTH as ATTRIBUTES
-from extraction.training.pretrained import HEADS
-from extraction.training.pretrained import WIDTH as STATE
 
 if TYPE_CHECKING:
-    from extraction.training.pretrained import Base
+    from benchmarks.training.pretrained import Base
 
 POINTERS = len(ROLES) + 2 * len(LINKS)  # spans by role, then links by first tokens, then links by last tokens
 POINTER = 64

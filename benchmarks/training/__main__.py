@@ -1,4 +1,4 @@
-"""Define the commands of `liantu train`, which train the shipped models."""
+"""Train the shipped models: `python -m benchmarks.training edges|pairs|answers`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 
 @click.group()
 def train() -> None:
-    """Train the shipped models (needs pip install 'liantu[train]')."""
+    """Train the shipped models (needs pip install '.[train]')."""
 
 
 def _note_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -49,9 +49,9 @@ def _note_options(command: Callable[..., None]) -> Callable[..., None]:
 def edges(**options: Any) -> None:
     """Train the edge model with annotated notes ANNOTATIONS (JSONL) and write it to --out."""
     try:
-        from extraction.training.recipe import Recipe, train as run  # noqa: PLC0415, I001 -- the extra `train`
+        from benchmarks.training.recipe import Recipe, train as run  # noqa: PLC0415, I001 -- the extra `train`
     except ImportError as missing:
-        raise KgError(f"training needs {missing.name}: pip install 'liantu[train]'") from missing
+        raise KgError(f"training needs {missing.name}: pip install '.[train]'") from missing
     run(Recipe(**options), click.echo)
 
 
@@ -64,10 +64,10 @@ def edges(**options: Any) -> None:
 def pairs(model: str, **options: Any) -> None:
     """Train a second reading of the edge model, which judges the candidates of a text together; write both to --out."""
     try:
-        from extraction.training.pairs import train as run  # noqa: PLC0415 -- the extra `train`
-        from extraction.training.recipe import Recipe  # noqa: PLC0415
+        from benchmarks.training.pairs import train as run  # noqa: PLC0415 -- the extra `train`
+        from benchmarks.training.recipe import Recipe  # noqa: PLC0415
     except ImportError as missing:
-        raise KgError(f"training needs {missing.name}: pip install 'liantu[train]'") from missing
+        raise KgError(f"training needs {missing.name}: pip install '.[train]'") from missing
     run(Recipe(**options), model, click.echo)
 
 
@@ -98,7 +98,11 @@ def pairs(model: str, **options: Any) -> None:
 def answers(questions: tuple[Path, ...], calibrate: tuple[Path, ...], kb: Path, out: Path, **options: object) -> None:
     """Train the answer model with readers' QUESTIONS (JSONL with quotes) and write it to --out."""
     try:
-        from extraction.training.answers import AnswerRecipe, train as run  # noqa: PLC0415, I001 -- the extra `train`
+        from benchmarks.training.answers import AnswerRecipe, train as run  # noqa: PLC0415, I001 -- the extra `train`
     except ImportError as missing:
-        raise KgError(f"training needs {missing.name}: pip install 'liantu[train]'") from missing
+        raise KgError(f"training needs {missing.name}: pip install '.[train]'") from missing
     run(AnswerRecipe(questions, calibrate, kb, out, **options), click.echo)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    train()

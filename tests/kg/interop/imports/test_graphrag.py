@@ -16,8 +16,8 @@ from extraction.ingest import Job, ingest
 from kg.cli import root
 from kg.errors import DocumentError
 from kg.interop.exports.formats import export
-from kg.interop.indexes.foreign import IndexImport
-from kg.interop.indexes.graphrag import read_graphrag
+from kg.interop.imports.foreign import IndexImport
+from kg.interop.imports.graphrag import read_graphrag
 from kg.securities.master import Master
 from kg.store.memory import MemoryStore
 from kg.store.open import open_store

