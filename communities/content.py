@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LEAST_WEIGHT = 1.0  # notes, by share, from which a topic of a large base stands for itself
 _LEAST_NOTES = 3
 _MOST_TOPICS = 600
-_NOTES_EACH = 100  # a base below this many notes has a topic of every name
+_LARGE = 200  # notes of a large base; in a smaller one a topic needs proportionally less
 _COHERENT = 0.1  # least mean similarity of the notes about a topic: 工业 is in notes of everything
 _TIED = 0.5  # weight of shown facts from which a lesser topic belongs to a larger one
 _ABOUT = 0.25  # share of a note from which its events and companies' figures are of the theme
@@ -115,13 +115,12 @@ def gather(
 
 def _topics(evidence: Evidence, weight: Mapping[str, float], old: Collection[str]) -> list[str]:
     """Return the topics that stand for themselves, by falling weight; what was one last week needs less."""
-    few = len(evidence.days) < _NOTES_EACH
-    coherence = {} if few else _coherence(evidence)
+    large = min(1.0, len(evidence.days) / _LARGE)
+    coherence = _coherence(evidence) if large >= 0.5 else {}  # noqa: PLR2004 -- few notes say nothing of coherence
 
     def stands(topic: str) -> bool:
-        least = 0.7 if topic in old else 1.0
-        notes, weighty = len(evidence.focus[topic]), weight[topic]
-        long = few or (notes >= least * _LEAST_NOTES and weighty >= least * _LEAST_WEIGHT)
+        least = large * (0.7 if topic in old else 1.0)
+        long = len(evidence.focus[topic]) >= least * _LEAST_NOTES and weight[topic] >= least * _LEAST_WEIGHT
         return long and coherence.get(topic, 1.0) >= least * _COHERENT
 
     standing = sorted(filter(stands, weight), key=lambda topic: (-round(weight[topic], 6), topic))
