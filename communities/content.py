@@ -46,8 +46,8 @@ class Content:
     """Members and facts of one theme, strongest first, `figures` newest first.
 
     `opposed` holds pairs of contradictory facts, `fresh` the facts first reported since the previous run, `notes` the
-    independent notes about the theme with their days, oldest first, `sections` the passages under a heading of its
-    name, newest first.
+    independent notes about the theme with their days, oldest first, `sections` the passages below a heading about its
+    head, with that heading, newest first.
     """
 
     head: str
@@ -57,7 +57,7 @@ class Content:
     opposed: tuple[tuple[Fact, Fact], ...] = ()
     fresh: tuple[Fact, ...] = ()
     notes: tuple[tuple[date, str], ...] = ()
-    sections: tuple[Chunk, ...] = ()
+    sections: tuple[tuple[Chunk, str], ...] = ()
 
 
 class _Theme(NamedTuple):
@@ -208,7 +208,10 @@ def _companies(evidence: Evidence, topic: str) -> Iterator[tuple[str, float]]:
     It must be a fair share of the notes that name them: a firm of everything is in a theme only as far as it is its
     business.
     """
+    least = _NOTES if len(evidence.days) >= _LARGE else 1  # notes that name a firm without a code
     for company, documents in evidence.companies[topic].items():
+        if not company.startswith("sec:") and evidence.named_in[company] < least:
+            continue
         total = sum(min(each, 1.0) for each in documents.values())
         share = total / max(evidence.named_in[company], 1)
         firm = sum(each > IN_FOCUS + 0.3 for each in documents.values()) >= _NOTES and share >= _SHARE
@@ -281,8 +284,8 @@ def _content(
     others = [end for fact in linked for end in (fact.subject, fact.object) if end.startswith(_FREE)]
     notes = sorted((evidence.days[each], each) for each, share in theme.notes.items() if share >= _ABOUT)
     sections = sorted(
-        (chunk for chunk in evidence.sections.get(theme.head, ()) if chunk.document in evidence.days),
-        key=lambda chunk: (-evidence.days[chunk.document].toordinal(), chunk.id),
+        evidence.sections.get(theme.head, ()),
+        key=lambda each: (-evidence.days[each[0].document].toordinal(), -len(each[0].heading), each[0].id),
     )
     return Content(
         head=evidence.name_id(theme.head),

@@ -48,8 +48,8 @@ class Evidence:
 
     `focus`: document → share of the note, 0 … 1; `parts`: the same of the parts of notes, by first heading.
     `companies`: company → document → strength. `stated`: company → documents with a shown fact. `ties`: pairs of topics
-    → weight of the shown facts. `sections`: the passages whose heading names the topic alone. `spoken`: how often each
-    of its entities is named. `named_in`: in how many notes a company is.
+    → weight of the shown facts. `sections`: the passages below a heading about the topic alone, with it. `spoken`: how
+    often each of its entities is named. `named_in`: in how many notes a company is.
     """
 
     focus: Shares = field(default_factory=lambda: defaultdict(dict))
@@ -57,7 +57,7 @@ class Evidence:
     companies: dict[str, Shares] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
     stated: dict[str, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
     ties: Counter[tuple[str, str]] = field(default_factory=Counter)
-    sections: dict[str, list[Chunk]] = field(default_factory=lambda: defaultdict(list))
+    sections: dict[str, list[tuple[Chunk, str]]] = field(default_factory=lambda: defaultdict(list))
     named_in: Counter[str] = field(default_factory=Counter)
     spoken: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     days: dict[str, date] = field(default_factory=dict)
@@ -216,8 +216,10 @@ class EvidenceReader:
         for topic in topics:
             last = topic in found[-1]
             self._note_companies(topic, companies, head.id, _LAST_HEADING if last else _HEADING)
-            if last and len(found[-1]) == 1:
-                self.evidence.sections[topic].append(chunk)
+        for heading, named_there in zip(chunk.heading, found, strict=True):
+            subject = self._topics_in(heading.partition("：")[0], head.title) or named_there
+            if len(subject) == 1:
+                self.evidence.sections[min(subject)].append((chunk, heading))
         for sentence in _sentences(chunk, named):
             makers = {each for each in sentence if each.startswith(COMPANIES)}
             if len(makers) <= _MANY:
