@@ -30,7 +30,7 @@ def planted(
         for _ in range(3):
             any_ = source.random() < mixing
             topic = int(source.integers(len(names)) if any_ else own * topics + source.integers(topics))
-            evidence.focus[names[topic]][f"doc:{note}"] = 1.0
+            evidence.focus[names[topic]][f"doc:{note}"] = evidence.parts[names[topic]][f"doc:{note}", 0] = 1.0
     return evidence, [name for name in names if name in evidence.focus], home
 
 
@@ -64,6 +64,7 @@ def test_a_group_goes_by_the_topic_that_most_notes_share():
     evidence = Evidence(days={f"doc:{number}": DAY for number in range(4)})
     for topic, notes in (("大", 4), ("小", 2)):
         evidence.focus[topic] = {f"doc:{number}": 0.5 for number in range(notes)}
+        evidence.parts[topic] = {(f"doc:{number}", 0): 0.5 for number in range(notes)}
     found = group(evidence, ["大", "小"], ["大", "小"], before={}, resolution=0.0)
     assert found.top[0] == found.top[1]
     assert found.head([0, 1]) == 0
