@@ -13,7 +13,7 @@ from kg.model import Kind
 from kg.query.browse.stats import stats
 from kg.query.pictures import places_of
 from kg.query.session import QuerySession
-from kg.query.themes.biography import title_of
+from kg.query.themes.biography import name_of, title_of
 from kg.query.themes.listing import standing
 from viz.exhibit.packing import FactHistories, Packing, Part, day_number, is_measured, short_id
 from viz.exhibit.pictures import picture_key, picture_of, wire
@@ -291,8 +291,8 @@ class ExhibitContent:
             for item in run.communities:
                 life = found.setdefault(item.id, {"names": [], "sizes": [], "events": []})
                 life["sizes"].append([day, len(item.members)])
-                if [name for _, name in life["names"][-1:]] != [title_of(item)]:
-                    life["names"].append([day, title_of(item)])
+                if [name for _, name in life["names"][-1:]] != [name_of(item)]:
+                    life["names"].append([day, name_of(item)])
             for event in run.events:
                 life = found.setdefault(event.theme, {"names": [[day, event.name]], "sizes": [], "events": []})
                 life["events"].append([day, *_event(event)])
