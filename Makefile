@@ -20,7 +20,7 @@ DOCTESTED := kg extraction communities viz
 FAST := tests/architecture/test_budgets.py tests/architecture/test_repository.py tests/architecture/test_rules.py \
     tests/architecture/test_structure.py $(wildcard tests/kg/test_*.py) tests/kg/dating tests/kg/query tests/kg/securities \
     tests/kg/store/rules tests/kg/text tests/extraction/certainty tests/extraction/facts tests/extraction/quantities \
-    tests/extraction/text tests/viz/layout
+    tests/extraction/text
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile

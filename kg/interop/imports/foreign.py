@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kg.securities.master import Master
     from kg.store.port import Store, Writer
 
-UNTYPED = "related_to"
+(UNTYPED,) = vocabulary().of_role("untyped")
 _STATED = 0.65  # confidence of a link that carries none: what answers ask for (docs/quality.md), and no more
 _LONGEST_QUOTE = 300
 _NAMED_DAY = re.compile(r"(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?!\d)")
