@@ -20,6 +20,7 @@ from kg.dating.reference import stated_year_end
 from kg.kinds import kind_of
 from kg.model import Kind
 from kg.period import Precision, year
+from kg.relations import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -58,12 +59,7 @@ _CLOSING_SPAN, _MONTHS, _YEARS = timedelta(days=8), timedelta(days=45), timedelt
 _DATA_RELEASE = re.compile(r"(?:份)?[^，。；]{2,12}?(?:数据|会议纪要)")
 _SHORT = frozenset({Precision.DAY, Precision.WEEK, Precision.MONTH})  # these mostly belong to an adjacent figure
 _OPENING = re.compile(r"(?:[^，。；：]{0,16}：)?[^，。；：\d]{0,4}")
-_TIMELESS = frozenset(
-    (
-        *("belongs_to", "part_of", "produces", "upstream_of", "uses", "substitutes_for", "located_in"),
-        *("competes_with", "operates", "subsidiary_of"),
-    )
-)
+_TIMELESS = frozenset(name for name, relation in vocabulary().relations.items() if relation.timeless)
 _SPANS = {"日": (1, 1), "周": (3, 8), "月": (27, 31), "季": (89, 92), "季度": (89, 92), "年": (365, 366)}
 _SPOT_COLUMN = re.compile("股价|收盘价|目标价|市值")  # measured on a day, not over a caption's year or quarter
 

@@ -34,6 +34,7 @@ _COMMON = frozenset(
 )
 _JOINING = frozenset({"and", "the", "of"})
 _POSSESSIVE = re.compile("['’]s\\b")
+_SCRIPTS = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u4e00-\u9fff])")
 _ALIKE = 92  # ratio of two spellings of one name
 _NEAR = 90  # ratio of a name and a part of the question
 _LEAST_NAME = 5  # letters of a name that may be misspelt, or written without blanks
@@ -83,7 +84,8 @@ class FilingIndex:
 
     def companies(self, question: str) -> dict[int, float]:
         """Return the groups that a question names, with how surely; those much less sure than the best are left out."""
-        plain = f" {company_key(_POSSESSIVE.sub('', question))} "
+        apart = _SCRIPTS.sub(" ", _POSSESSIVE.sub("", question))  # 列出Verizon
+        plain = f" {company_key(apart)} "
         spoken = {word.casefold() for word in re.findall(r"\b[A-Z]{2,5}\b", question)}
         found = {group: score for group in self._names if (score := self._score(group, plain, spoken))}
         best = max(found.values(), default=0.0)
