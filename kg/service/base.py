@@ -404,10 +404,10 @@ class KnowledgeBase:
             return part_of(session.view, document_id, page=page, start=start, facts=facts)
 
     def close(self) -> None:
-        """Close the store, and the connections of an encoder."""
-        if self.vectors:
-            self.vectors.encoder.close()
-        self.store.close()
+        """Close the store, and the connections of the model and of an encoder."""
+        for each in (self.model, self.vectors and self.vectors.encoder, self.store):
+            if each:
+                each.close()
 
     def __enter__(self) -> Self:
         return self

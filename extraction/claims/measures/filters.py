@@ -39,6 +39,8 @@ _CONDITION_END = re.compile(
     "(?:以上|以下|左右)?(?:(?:之?后|以后|时(?!间))(?!续|期|市)|的(?:企业|公司|个股|厂商|品牌|标的|基金|产品|品种)(?:有|共|占|数量|达|为))"
 )
 _DAY = re.compile(r"20\d\d年\d{1,2}月\d{1,2}日")
+_GROWTH = re.compile("增速|[增降涨跌]幅")
+_GOES_ON = re.compile("，?再[^，。；\\d]{0,4}[至到]")
 _BOUND = re.compile("[≥≤<>＜＞] ?$")
 _AMOUNTS = _PHRASES["amounts"]
 _BUSINESS = re.compile(r"(?:的)?业务")
@@ -93,10 +95,12 @@ def _compares_with_other_thing(figure: Figure) -> bool:
 
 
 def _may_belong_to_heading_company(figure: Figure) -> bool:
-    """Product sales below a heading or label with a company may be the company's or the industry's."""
+    """Product sales below a company's heading or label, or behind its figures, may be its own or the industry's."""
     measurement, annotated = figure.measurement, figure.annotated
+    before = figure.before if figure.joined else None
+    continues = before is not None and before.measurement.subject.kind == Kind.COMPANY
     if (
-        not annotated.company_scope
+        not (annotated.company_scope or continues)
         or measurement.subject.kind == Kind.COMPANY
         or places_in(measurement.scope, annotated.refs)
     ):
@@ -128,6 +132,11 @@ def _is_condition(figure: Figure) -> bool:
     """「渗透率超过20%后，增速放缓」 and 「市值≥100亿元的公司」 state conditions, not measurements."""
     text, quantity = figure.annotated.text, figure.quantity
     return _CONDITION_END.match(text, quantity.end) is not None or _BOUND.search(text[: quantity.start]) is not None
+
+
+def _is_midway(figure: Figure) -> bool:
+    """「2025-2027年渗透率从10%提升至50%，再到80%」: 50% is of none of the named years."""
+    return _GOES_ON.match(figure.annotated.text, figure.quantity.end) is not None
 
 
 def _subject_is_guessed(figure: Figure) -> bool:
@@ -287,8 +296,12 @@ def _is_trade_in_goods(figure: Figure) -> bool:
 
 
 def _is_change_of_growth_rate(figure: Figure) -> bool:
-    """「营收同比-2.5%，较2023年下降3.0个百分点」: the second is a change of the growth rate, not of revenue."""
-    return figure.quantity.unit in ("pct", "bp") and _AMOUNTS.search(figure.measurement.indicator.name) is not None
+    """「营收同比-2.5%，较2023年下降3.0个百分点」, 「余额同比-0.8%，降幅收窄0.5个百分点」: growth changed."""
+    if figure.quantity.unit not in {"pct", "bp"}:
+        return False
+    indicator, text = figure.measurement.indicator, figure.annotated.text
+    begin = max(indicator.end, clause_start(text, figure.quantity.start))
+    return bool(_AMOUNTS.search(indicator.name) or _GROWTH.search(text, begin, figure.quantity.start))
 
 
 REASONS = (
@@ -312,6 +325,7 @@ REASONS = (
     _is_named_in_bracket,
     _label_is_partial,
     _is_condition,
+    _is_midway,
     _whole_is_unstated,
     _measured_thing_is_unstated,
     _is_trade_in_goods,

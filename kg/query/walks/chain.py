@@ -12,6 +12,7 @@ from kg.query.answers import ChainAnswer, Layer, Node, Stage
 from kg.query.resolve import candidates, resolve
 from kg.query.session import QuerySession, Step
 from kg.query.walks.topics import head_of
+from kg.relations import vocabulary
 from kg.text.homonyms import is_undecided
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from kg.model import Entity
     from kg.store.port import View
 
-_FLOW = ("upstream_of", "part_of")
-_WITHIN = ("belongs_to",)
-_MAKERS = ("produces", "operates", "belongs_to")
+_FLOW = vocabulary().of_role("flow")
+_WITHIN = vocabulary().of_role("member")
+_MAKERS = vocabulary().of_role("makes", "member")
 _STAGE_KINDS = frozenset({Kind.PRODUCT, Kind.INDUSTRY})
 _TOPIC_KINDS = _STAGE_KINDS | {Kind.THEME}
 _BREADTH = 14  # strongest links followed from one node
