@@ -104,7 +104,7 @@ class KnowledgeBase:
         self._stats = PerView(stats)
         self._names = PerView(lambda session: KnownNames(session.view))
         self._indexes = PerView(lambda session: NameIndex(session.view.names()))
-        self._orders = PerView(lambda session: FactOrder(session.snapshot))
+        self._orders = PerView(lambda session: FactOrder(session.graph))
         self._filings = PerView(lambda session: FilingIndex(session.view.documents(), session.view))
         self._tables = PageTables()
 
