@@ -376,7 +376,9 @@ function figureText(seen: Seen | null, asOf: number): string {
 export function FactorView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
   const [title, subtitle] = header(entityOf(id), id, sightOf(route).asOf);
-  const tools = (["if_up", "if_down"] as const).map((key, down) => (
+  // a file holds both directions of the answer that it was drawn for
+  const both = meta.mode === "served" || read(meta.start).ids.join() === id;
+  const tools = !both ? null : (["if_up", "if_down"] as const).map((key, down) => (
     <button key={key} type="button" aria-pressed={route.down === down} onClick={() => change({ down })}>{t(key)}</button>
   ));
   return (
