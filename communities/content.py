@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LEAST_WEIGHT = 1.0  # notes, by share, from which a topic of a large base stands for itself
 _LEAST_NOTES = 3
-_MOST_TOPICS = 600
+_MOST_TOPICS, _COMPARED = 600, 3000  # that stand for themselves; whose notes are compared
 _LARGE = 200  # notes of a large base; in a smaller one a topic needs proportionally less
 _COHERENT = 0.1  # least mean similarity of the notes about a topic: 工业 is in notes of everything
 _TIED = 0.5  # weight of shown facts from which a lesser topic belongs to a larger one
@@ -131,7 +131,8 @@ def _topics(evidence: Evidence, weight: Mapping[str, float], old: Collection[str
 def _coherence(evidence: Evidence) -> dict[str, float]:
     """Return how alike the notes about each topic are, by the topics that they are about (tf-idf, cosine)."""
     documents = {document: number for number, document in enumerate(sorted(evidence.days))}
-    topics = [topic for topic in sorted(evidence.focus) if len(evidence.focus[topic]) >= _NOTES]
+    several = [topic for topic in sorted(evidence.focus) if len(evidence.focus[topic]) >= _NOTES]
+    topics = sorted(several, key=lambda topic: (-len(evidence.focus[topic]), topic))[:_COMPARED]
     share = np.zeros((len(topics), len(documents)), dtype=np.float32)
     for row, topic in enumerate(topics):
         for document, value in evidence.focus[topic].items():
