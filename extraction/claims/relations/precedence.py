@@ -109,10 +109,10 @@ def _read(rows: Iterable[ClaimRow]) -> _Document:
 
 
 def _has_no_firm(claim: Claim) -> bool:
-    """Whether a company of a relation is a kind of firm (科技企业), or a regulator that trades."""
-    if claim.relation not in _BETWEEN_FIRMS | _MAKES:
+    """Whether a company of a relation is a kind of firm (科技企业), a flow of funds, or a regulator that trades."""
+    if claim.relation not in _BETWEEN_FIRMS | _MAKES | {"invests_in"}:
         return False
-    names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith("org:")]
+    names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith(("org:", "institution:"))]
     trades = claim.relation in _TRADES
     return any(_NO_FIRM.search(name) or (trades and _REGULATOR.search(name)) for name in names)
 
