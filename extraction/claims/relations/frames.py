@@ -227,8 +227,7 @@ def _claims(frame: Frame, masked: Masked, match: re.Match[str], around: _Around)
             return
     if {"s", "o"} <= match.re.groupindex.keys() and "（" in masked.text[max(0, match.start("s")) : match.start("o")]:
         ends["s"] = ends["s"][-1:]  # 「甲、乙（丙供应商）」 is about 乙
-    if frame.pairs:
-        ends["o"] = _of_pair(ends["o"], around.annotated.text, masked.text[: max(match.start("o"), 0)])
+    ends["o"] = _of_pair(ends["o"], around.annotated.text, masked.text[: match.start("o")] if frame.pairs else "")
     single = len(ends["s"]) == len(ends["o"]) == 1
     details = details_of(frame.relation, around.annotated, masked, span=match.span(), single=single)
     if details is None:
