@@ -32,6 +32,7 @@ _SOFT = re.compile(
 _COMMON = frozenset(
     "american general united first national international global best old western southern northern new bank".split()  # noqa: SIM905 -- words read best as words
 )
+_NO_TICKERS = frozenset("us uk eu fy rd it pe ev ai ar ap".split())  # noqa: SIM905 -- words read best as words
 _JOINING = frozenset({"and", "the", "of"})
 _POSSESSIVE = re.compile("['’]s\\b")
 _SCRIPTS = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u4e00-\u9fff])")
@@ -106,7 +107,8 @@ class FilingIndex:
         for name in self._names[group]:
             longer = len(name) / 1000
             squeezed = name.replace(" ", "")
-            if f" {name} " in plain or name in spoken or (not name.isascii() and name in plain):
+            written = f" {name} " in plain and not (name.isalpha() and name.isascii() and len(name) < _TICKER)
+            if written or name in spoken or (not name.isascii() and name in plain):
                 best = max(best, _EXACT + longer)
             elif len(name) >= _LEAST_NAME and squeezed in tokens:
                 best = max(best, _COMPACT + longer)
@@ -217,7 +219,7 @@ def _names_of(filing: Filing) -> Iterator[str]:
         yield "".join(word[0] for word in words).casefold()
     for code in filing.codes:
         ticker = code.partition(".")[0].casefold()
-        if len(ticker) >= _TICKER:
+        if len(ticker) >= _TICKER or (ticker.isalpha() and ticker not in _NO_TICKERS and len(ticker) == _TICKER - 1):
             yield ticker
 
 

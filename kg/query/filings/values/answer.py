@@ -15,7 +15,7 @@ from kg.messages.words import word
 from kg.query.filings.pages import filing_pages
 from kg.query.filings.task import read_task
 from kg.query.filings.values.breakdown import label_words
-from kg.query.filings.values.company import CompanyValues, Refusal, ValueOperand, unit_name
+from kg.query.filings.values.company import CompanyValues, ValueOperand, ValueRefusal, unit_name
 from kg.query.filings.values.concepts import concepts
 from kg.query.filings.values.formula import Line, MissingOperand, formula_of
 from kg.query.filings.values.plan import (
@@ -36,6 +36,7 @@ from kg.query.filings.values.plan import (
     is_choice,
     is_member,
     read_plan,
+    unread,
     wants_least,
 )
 from kg.query.plain import Answer
@@ -104,13 +105,15 @@ def filing_value(session: QuerySession, question: str) -> FilingValueAnswer:
     trace.append(f"task: form {task.form or '-'}; years {list(years)}; indicators {list(task.indicators)}")
     try:
         return _answered(session, task, years, trace)
-    except (Refusal, NoPlan, MissingOperand, ZeroDivisionError) as error:
-        reason = str(error) if isinstance(error, (Refusal, NoPlan)) else "missing"
+    except (ValueRefusal, NoPlan, MissingOperand, ZeroDivisionError) as error:
+        reason = str(error) if isinstance(error, (ValueRefusal, NoPlan)) else "missing"
         trace.append(f"refused: {type(error).__name__.strip('_')} {error}")
     found = filing_pages(session, question, limit=3 * _MOST_PAGES)
     pages = _curated(session.filings, found, years, trace)
     status = REFUSED if session.filings and (pages or reason in {"company", "year"}) else NOT_FOUND
     text = word("filing.not_found" if status == NOT_FOUND else f"filing.refused_{reason}", session.lang)
+    if reason == "company" and not session.filings.companies(question) and (name := unread(question)):
+        text = word("filing.no_filings", session.lang, company=name)
     return FilingValueAnswer(question, status, reason, text, fiscal_years=years, pages=pages, trace=tuple(trace))
 
 
@@ -119,14 +122,15 @@ def _answered(session: QuerySession, task: FilingTask, years: Sequence[int], tra
     named = index.companies(task.question)
     sure = sorted(group for group, score in named.items() if score >= _SURE)
     if not sure or len(sure) != len(named):
-        raise Refusal("company")
+        raise ValueRefusal("company")
     if not years:
-        raise Refusal("year")
+        raise ValueRefusal("year")
     plan = read_plan(task, years, index.words_of(sure), companies=len(sure))
-    asked = f"FY{plan.first}–FY{plan.last} {plan.interim or ''} {plan.part or ''}".strip()
+    part = " ".join(plan.part.words) if plan.part else ""
+    asked = f"{_period(plan, plan.first)}–{_period(plan, plan.last)} {part}".strip()
     trace.append(f"plan: {plan.operation} of {' | '.join(node.text() for _, node in plan.parts)}, {asked}")
     if task.form and task.form not in ANNUAL and not (plan.interim or plan.day):
-        raise Refusal("quarter")
+        raise ValueRefusal("quarter")
     if len(sure) > 1:
         return _compared(session, task, plan, sure, trace)
     values = CompanyValues(session, sure[0], plan, trace)
@@ -136,7 +140,7 @@ def _answered(session: QuerySession, task: FilingTask, years: Sequence[int], tra
 def _composed(session: QuerySession, task: FilingTask, plan: ValuePlan, values: CompanyValues) -> FilingValueAnswer:
     """Compute and word the answer for one company."""
     if plan.interim and any(isinstance(node, Line) and "average(" in _spelled_out(node) for _, node in plan.parts):
-        raise Refusal("quarter")  # what turns over in a year has no value for a quarter
+        raise ValueRefusal("quarter")  # what turns over in a year has no value for a quarter
     if plan.part and not plan.part.words:
         return _by_part(session, task, plan, values)
     if plan.operation == LIST:
@@ -204,7 +208,7 @@ def _answer(
 def _computed(plan: ValuePlan, node: FormulaPart, values: CompanyValues) -> float:
     first, last = node.evaluate(values, plan.first), node.evaluate(values, plan.last)
     if plan.operation in {GROWTH, CAGR} and (first <= 0 or (plan.operation == CAGR and last <= 0)):
-        raise Refusal("sign")
+        raise ValueRefusal("sign")
     if plan.operation == GROWTH:
         return 100 * (last / first - 1)
     if plan.operation == CAGR:
@@ -240,7 +244,7 @@ def _whole(node: FormulaPart, values: CompanyValues, year: int) -> float:
     """Return the figure of the whole company that a part has a share of."""
     whole = values.whole(node.concept, year) if isinstance(node, Line) else None
     if not whole:
-        raise Refusal("part")
+        raise ValueRefusal("part")
     return whole
 
 
@@ -268,10 +272,10 @@ def _by_part(session: QuerySession, task: FilingTask, plan: ValuePlan, values: C
     node, part = plan.parts[0][1], plan.part
     growth = plan.operation in {GROWTH, CHANGE}
     if not isinstance(node, Line) or part is None or plan.operation not in {VALUE, EXTREME, LIST, GROWTH}:
-        raise Refusal("part")
+        raise ValueRefusal("part")
     tables = [_amounts(table, growth=growth) for table in values.parts(node.concept, plan.last, part.kind)]
     if not tables or any({*table} != {*tables[0]} for table in tables[1:]):
-        raise Refusal("part")
+        raise ValueRefusal("part")
     amounts = tables[0]
     unit = PERCENT if growth else plan.unit
     one = replace(plan, unit=unit, operation=VALUE)
@@ -306,11 +310,11 @@ def _amounts(table: Sequence[PartAmount], *, growth: bool) -> dict[tuple[str, ..
         if not is_member(each.label):
             continue
         if growth and (each.before is None or each.before <= 0):
-            raise Refusal("sign")
+            raise ValueRefusal("sign")
         amount = 100 * (each.value / each.before - 1) if growth and each.before else each.value
         found[label_words(each.label)] = (each.label, amount)
     if len(found) < 2:  # noqa: PLR2004 - one part is no breakdown
-        raise Refusal("part")
+        raise ValueRefusal("part")
     return found
 
 
@@ -333,9 +337,9 @@ def _compared(
         values = CompanyValues(session, group, plan, trace)
         found.append((_computed(plan, plan.parts[0][1], values), values))
     if plan.part or len(plan.parts) > 1 or plan.operation == LIST:
-        raise Refusal("part")
+        raise ValueRefusal("part")
     if len({values.currency for _, values in found}) > 1 and plan.unit == "amount":
-        raise Refusal("currency")
+        raise ValueRefusal("currency")
     found.sort(key=lambda row: row[0], reverse=not wants_least(task.question))
     label = _label(*plan.parts[0], session.lang, found[0][1])
     lines = [

@@ -58,7 +58,7 @@ class PartAmount:
     before: float | None
 
 
-class Refusal(LookupError):
+class ValueRefusal(LookupError):
     """The question is not answered with a value; its argument is the reason by key."""
 
 
@@ -69,13 +69,13 @@ class CompanyValues:
         self._session, self.trace = session, trace
         own = [each for each in session.filings.filings if each.group == group]
         if any(each.filing.own_year for each in own):
-            raise Refusal("own_year")
+            raise ValueRefusal("own_year")
         self._annual = _newest_of_years([each for each in own if each.filing.form in ANNUAL])
         self._reports = _interim_reports(own, plan)
         if plan.day:
             plan = self._on(plan, plan.day)
         if not (self._reports if plan.interim else self._annual):
-            raise Refusal("filing")
+            raise ValueRefusal("filing")
         self.plan, self.last, self.name = plan, plan.last, session.filings.name_of(group)
         self.currency = next((each.filing.currency for each in own if each.filing.currency), "")
         self.used: dict[tuple[str, int], ValueOperand] = {}
@@ -88,7 +88,7 @@ class CompanyValues:
         interim = plan.interim if near else plan.interim or Interim(0, 0)
         listed = next(iter(near or self._reports), None)
         if listed is None or listed.filing.ends is None:
-            raise Refusal("filing")
+            raise ValueRefusal("filing")
         shift = listed.filing.year - listed.filing.ends.year
         return replace(plan, interim=interim, years=tuple(year + shift for year in plan.years))
 
@@ -154,7 +154,7 @@ class CompanyValues:
                 self.used[concept.name, year] = self._operand(listed, figure, concept)
                 return figure.value
         if self.plan.part and not concept.formula:
-            raise Refusal("part")
+            raise ValueRefusal("part")
         return None
 
     def _of_part(self, listed: ListedFiling, whole: StatementFigure, concept: Concept) -> float | None:
@@ -170,7 +170,7 @@ class CompanyValues:
         if not found:
             return None
         if max(found) - min(found) > _SAME * abs(max(found, key=abs)):
-            raise Refusal("part")
+            raise ValueRefusal("part")
         value, (row, each) = next(iter(found.items()))
         self.trace.append(f"part: {row.label} of {listed.title}, with which {each.total.label} adds up")
         self.used[concept.name, whole.year] = self._quoted(listed, concept, _of_row(whole, row, each.page, value))

@@ -36,7 +36,7 @@ _Columns = tuple[int, tuple[int | None, ...]]
 
 
 def interim_columns(
-    statement: str, lines: Sequence[tuple[str, int]], rows: Sequence[Row], filing: Filing
+    statement: str, lines: Sequence[tuple[str, int]], rows: Sequence[Row], *, filing: Filing
 ) -> Iterator[_Columns]:
     """Yield the months of columns with the fiscal year of each column that has them; 0 months for days.
 

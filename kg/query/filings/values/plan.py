@@ -49,7 +49,7 @@ class Interim:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CompanyPart:
     """A part of the company that a line is asked for.
 
     `words` name it (intelligent cloud); where they are empty, all parts of a `kind` (segment, region, product) are
@@ -85,7 +85,7 @@ class ValuePlan:
     basis: str
     interim: Interim | None = None
     day: date | None = None
-    part: Part | None = None
+    part: CompanyPart | None = None
 
     @property
     def first(self) -> int:
@@ -186,6 +186,17 @@ def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (
     )
 
 
+def unread(question: str) -> str:
+    """Return the words of a question that name neither line nor period: the company, where the base has none of it.
+
+    >>> unread("What was the total revenue of Blue Tractor in FY2022?"), unread("What were total assets in 2021?")
+    ('Blue Tractor', '')
+    """
+    text = " ".join(question[:LONGEST].split())
+    found = re.search(r"\W+".join(map(re.escape, _rest(_without_statements(text), ()))), text, re.IGNORECASE)
+    return found[0] if found else ""
+
+
 def _interim(text: str, task: FilingTask, years: Sequence[int]) -> Interim | None:
     """Return the part of a fiscal year that a question asks for; one quarter only, of the same number in each year."""
     words = _words()
@@ -232,7 +243,7 @@ def _rest(text: str, names: Collection[str]) -> tuple[str, ...]:
     words = _words()
     pieces = words["asking"].split(words["bracket"].sub(" ", text)) if not _CHINESE.search(text) else [text]
     kept = [each for each in pieces if named_concepts(each)] or pieces
-    found: list[str] = []
+    found = [name for each in pieces if each not in kept for name in _unread_names(each, names)]
     for piece in kept:
         own = re.sub(r"\(net\)", " ", piece)
         for named in reversed(named_concepts(piece)):
@@ -273,19 +284,19 @@ def _unread_names(text: str, names: Collection[str]) -> tuple[str, ...]:
     return tuple(word for word in proper if word not in names and word not in _vocabulary("plain"))
 
 
-def _part(text: str, rest: tuple[str, ...]) -> Part | None:
+def _part(text: str, rest: tuple[str, ...]) -> CompanyPart | None:
     """Return the part of the company that a question asks for."""
     words, kinds = _words(), _vocabulary("kinds")
     kind = next((name for name in _KINDS if words[f"kind_{name}"].search(text)), "")
     core = tuple(word for word in rest if word not in kinds)
     if not core and kind and (words["which"].search(text) or words["every"].search(text)):
-        return Part((), kind)
+        return CompanyPart((), kind)
     left = core or tuple(
         word for word in rest if not words["kind_segment"].fullmatch(word) and not words["kind_region"].fullmatch(word)
     )
     if not left and (rest or (kind and _CHINESE.search(text))):
         raise NoPlan("part")
-    return Part(left, kind, share=bool(words["share_of_all"].search(text))) if left else None
+    return CompanyPart(left, kind, share=bool(words["share_of_all"].search(text))) if left else None
 
 
 def _without_statements(text: str) -> str:

@@ -298,7 +298,7 @@ class FilingStatements:
             if read.rows and scale:
                 likeness = round(page.likeness + _KNOWN_ROW * _known_rows(statement, read.rows), 4)
                 whole = [(0, read.columns())] if not self._interim else []
-                for months, years in whole or interim_columns(statement, held, read.rows, self._filing):
+                for months, years in whole or interim_columns(statement, held, read.rows, filing=self._filing):
                     rows = tuple(read.rows)
                     yield StatementTable(statement, basis, page.index, scale, years, rows, likeness, months)
 

@@ -174,3 +174,19 @@ def test_lists_name_each_value(session: QuerySession):
     assert {each.label: each.value for each in segments.items} == {"Water Works": 2.9e9, "Breweries": 1.7e9}
     best = filing_value(session, "Which segment of Oakwell had the lowest net sales in 2022?")
     assert (best.decision, best.value) == ("Breweries", 1.7e9)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What was Blue Tractor's revenue in 2022?", "Blue Tractor"),
+        ("蓝色拖拉机2022年营业收入是多少？", "蓝色拖拉机"),
+    ],
+)
+def test_a_company_that_is_not_there_is_named(session: QuerySession, question: str, name: str):
+    answer = filing_value(session, question)
+    assert (answer.reason, name in answer.text) == ("company", True)
+
+
+def test_a_second_company_that_is_not_there_is_not_ignored(session: QuerySession):
+    assert filing_value(session, "Oakwell or Tractorix: which had the higher revenue in 2022?").status != "answered"
