@@ -236,6 +236,7 @@ class Extractor:
         fiscal = FiscalYears(base, ((line.sentence.text, names) for line, names in zip(lines, refs, strict=True)))
         opening = [line.sentence.text for line in lines[:_OPENING_LINES]]
         week = cache(partial(reported_week, opening, document.published_on))
+        titled = partial(title_period, published_on=document.published_on, week=week)
         out: dict[int, AnnotatedSentence] = {}
         for number, (line, names) in enumerate(zip(lines, refs, strict=True)):
             text = line.sentence.text
@@ -252,9 +253,7 @@ class Extractor:
                     around = introduced(around, before.block, line.block, label=label, period=period)
                 discourse.begin_block()
                 estimated = False
-                around = self._block_surroundings(
-                    line, names, around, partial(title_period, published_on=document.published_on, week=week)
-                )
+                around = self._block_surroundings(line, names, around, titled)
                 period = around.period(headings.period)
             named, subject = discourse.resolve(text, names, around)
             year_end = fiscal.of(named, subject)
