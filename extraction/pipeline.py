@@ -234,8 +234,9 @@ class Extractor:
         before: TextLine | None = None
         estimated = False
         fiscal = FiscalYears(base, ((line.sentence.text, names) for line, names in zip(lines, refs, strict=True)))
-        opening = [line.sentence.text for line in lines[:_OPENING_LINES]]
-        week = cache(partial(reported_week, opening, document.published_on))
+        week = cache(
+            partial(reported_week, [line.sentence.text for line in lines[:_OPENING_LINES]], document.published_on)
+        )
         titled = partial(title_period, published_on=document.published_on, week=week)
         out: dict[int, AnnotatedSentence] = {}
         for number, (line, names) in enumerate(zip(lines, refs, strict=True)):
