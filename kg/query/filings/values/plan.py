@@ -178,6 +178,8 @@ def read_plan(task: FilingTask, years: Sequence[int], names: Collection[str] = (
         raise NoPlan("part")
     if part and part.share:
         unit = PERCENT
+    if words["flow"].search(asked) and any(_is_balance(node) for _, node in lines):
+        raise NoPlan("part")
     day = None if words["year_end"].search(text) else task.day
     if _scale(text) and unit not in {"amount", "count"}:
         raise NoPlan("part")  # a ratio has no amount of money
@@ -362,6 +364,10 @@ def _named(text: str) -> tuple[list[tuple[str, FormulaPart]], str]:
         each.concept.name: Line(each.concept) for each in named if each is best or each.concept.name not in used
     }
     return list(parts.items()), best.concept.unit
+
+
+def _is_balance(node: FormulaPart) -> bool:
+    return isinstance(node, Line) and node.concept.statement == "balance"
 
 
 def _is_list(text: str) -> bool:
