@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from communities.evidence import Evidence, EvidenceReader
+    from communities.grouping import LastWeek
     from kg.model import Chunk, Fact
     from kg.query.session import QuerySession
 
@@ -87,7 +88,7 @@ def gather(
     reader: EvidenceReader,
     *,
     before: Mapping[str, int],
-    resolution: float,
+    last: LastWeek,
     since: date | None,
 ) -> Gathered:
     """Return the themes of a view with their contents.
@@ -96,7 +97,7 @@ def gather(
         session: on the view.
         reader: has read the evidence of the same view.
         before: last week's top theme of each entity.
-        resolution: last week's.
+        last: last week's figures of the partition.
         since: day of the previous run; None without one.
     """
     evidence = reader.evidence
@@ -104,7 +105,7 @@ def gather(
     old = {topic: home for entity_id, home in before.items() if (topic := reader.topic(entity_id))}
     topics = _topics(evidence, weight, old)
     names = [session.name(evidence.name_id(topic)) for topic in topics]
-    grouping = group(evidence, topics, names, before=old, resolution=resolution)
+    grouping = group(evidence, topics, names, before=old, last=last)
     themes = list(_themes(evidence, topics, weight, grouping))
     themes = _with_companies_at_length(evidence, themes)
     contents = _contents(session, reader, themes, since)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import igraph
@@ -42,6 +42,13 @@ _SEED = 20260101
 DETECTION = "topics/1"  # increment when the same notes would be grouped differently
 
 
+class LastWeek(NamedTuple):
+    """Last week's resolution, and how much modularity a new partition would have gained then."""
+
+    resolution: float = 0.0
+    gain: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """Group (`top`) and leading topic (`part`) of each topic, as indices, with similarities and figures."""
@@ -53,6 +60,7 @@ class Grouping:
     resolution: float
     modularity: float
     agreement: float
+    gain: float
 
     def head(self, rows: Sequence[int]) -> int:
         """Return the topic of some that most notes share, as far as the others are like it."""
@@ -62,7 +70,7 @@ class Grouping:
 
 
 def group(
-    evidence: Evidence, topics: Sequence[str], names: Sequence[str], *, before: Mapping[str, int], resolution: float
+    evidence: Evidence, topics: Sequence[str], names: Sequence[str], *, before: Mapping[str, int], last: LastWeek
 ) -> Grouping:
     """Group topics, the most discussed first.
 
@@ -71,12 +79,13 @@ def group(
         topics: topic ids by falling weight.
         names: what they are called.
         before: last week's group of the topics that had one.
-        resolution: last week's; 0 for none. Kept while it gives a readable number of groups.
+        last: last week's figures. The resolution is kept while it gives a readable number of groups; a new partition
+            replaces last week's if it would have gained a margin then already, so that no single note decides.
     """
     if not topics:
         none = np.zeros(0, dtype=np.int64)
         empty = np.zeros((0, 0))
-        return Grouping(none, none, empty, empty[0:0], resolution or _RESOLUTIONS[0], 0.0, 1.0)
+        return Grouping(none, none, empty, empty[0:0], last.resolution or _RESOLUTIONS[0], 0.0, 1.0, 0.0)
     parts_of = sorted({part for topic in topics for part in evidence.parts[topic]})
     fixed = _fixed_layers(evidence, topics, names)
     share = _focus(evidence, topics, parts_of)
@@ -84,15 +93,18 @@ def group(
     whole = _layered(share, fixed)
     parts = [_layered(share[:, halves != number], fixed) for number in range(_RESAMPLES)]
     old = np.array([before.get(topic, -1) for topic in topics], dtype=np.int64)
-    chosen, agreement, settled = _resolved(whole, parts, resolution)
+    chosen, agreement, settled = _resolved(whole, parts, last.resolution)
     labels = leiden(settled, chosen, _placed(settled, old) if before else None)
+    gain = 0.0
     if before:
         kept = _moved(settled, _placed(settled, old), chosen)
         gain = _modularity(settled, labels, chosen) - _modularity(settled, kept, chosen)
-        labels = labels if gain > _MARGIN else kept
+        labels = labels if min(gain, last.gain) > _MARGIN else kept
     labels = _without_strangers(whole, labels)
     weight = np.array([sum(evidence.focus[topic].values()) for topic in topics])
-    return Grouping(labels, _led(whole, labels), whole, weight, chosen, _modularity(whole, labels, 1.0), agreement)
+    return Grouping(
+        labels, _led(whole, labels), whole, weight, chosen, _modularity(whole, labels, 1.0), agreement, gain
+    )
 
 
 def _focus(evidence: Evidence, topics: Sequence[str], parts: Sequence[tuple[str, int]]) -> Matrix:

@@ -61,14 +61,16 @@ def main(path: Path, *, show: bool) -> None:
 
 
 def claims_of(kb: KnowledgeBase, topic: str) -> set[str]:
-    """Return what a chain claims: where each stage stands, and who stands on it."""
+    """Return what a chain claims: where each stage stands, who stands on it, and what flows into what."""
     try:
-        layers = kb.chain(topic).layers
+        answer = kb.chain(topic)
     except QuestionError:
         return set()
-    return {
+    names = {node.entity.id: node.entity.name for node in answer.graph.nodes}
+    flows = [link for link in answer.graph.links if link.relation in ("upstream_of", "part_of")]
+    return {f"依据：{names[link.source]}→{names[link.target]}（上游→下游）" for link in flows} | {
         f"{left}：{right}"
-        for layer in layers
+        for layer in answer.layers
         for stage in layer.stages
         for name in [stage.node.entity.name]
         for left, right in [(layer.name, name), *((name, each.entity.name) for each in stage.companies)]

@@ -186,14 +186,6 @@ def allowed(real: torch.Tensor) -> torch.Tensor:
     return out
 
 
-def scores_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the last states and the scores of a batch in float32."""
-    last, _ = _states(net, batch, device)
-    with mixed_precision(device):
-        scores = net.scores(last)
-    return last.float(), scores.float()
-
-
 def loss_of(net: EdgeNetwork, batch: Sequence[Item], device: str) -> torch.Tensor:
     """Return the loss of a batch: spans and links, then attributes of gold pairs and hard negatives."""
     last, real = _states(net, batch, device)

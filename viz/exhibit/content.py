@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from pypinyin import Style, lazy_pinyin
+from pypinyin import lazy_pinyin
 
 from kg.messages.words import LANGUAGES, word
 from kg.model import Kind
@@ -185,10 +185,11 @@ class ExhibitContent:
                 since[end] = min(day, since.get(end, day))
         ids = sorted(touched, key=lambda entity: (-degree[entity], entity))
         entities = self.packing.entities(ids)
+        syllables = [_pinyin(name) for name in entities["name"]]
         return {
             "entities": entities,
-            "initials": [_pinyin(name, Style.FIRST_LETTER) for name in entities["name"]],
-            "pinyin": [_pinyin(name, Style.NORMAL) for name in entities["name"]],
+            "initials": ["".join(spelled[:1] for spelled in each) for each in syllables],
+            "pinyin": ["".join(each) for each in syllables],
             "degree": [degree[entity] for entity in ids],
             "since": [since[entity] for entity in ids],
             "parts": [touched[entity] for entity in ids],
@@ -329,5 +330,6 @@ def _stretches(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, s
     return [(start, text[start:end]) for start, end in bounds]
 
 
-def _pinyin(name: str, style: Style) -> str:
-    return "" if name.isascii() else "".join(lazy_pinyin(name, style=style)).casefold()
+def _pinyin(name: str) -> list[str]:
+    """Return the syllables of a name and its other letters, each alone; none of a name without Chinese letters."""
+    return [] if name.isascii() else [each.casefold() for each in lazy_pinyin(name, errors=list)]  # type: ignore[arg-type]

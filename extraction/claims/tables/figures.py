@@ -309,9 +309,9 @@ class TableReader:
             qualifiers=(("scope", head.measured.scope),) if head.measured.scope else (),
             valid=head.period,
             confidence=_BASE_CONFIDENCE * (1 + head.measured.subject.score) / 2 if certain else DOUBTFUL,
-            modality=cell_modality(head.period, layout.document.published_on, estimated=head.forecast),
         )
-        yield RowClaim(claim, as_sentence(layout.document, row), start)
+        modality = cell_modality(claim, head.period, layout.document.published_on, estimated=head.forecast)
+        yield RowClaim(structs.replace(claim, modality=modality), as_sentence(layout.document, row), start)
 
     def _unit(
         self, amount: CellAmount, measured: Measurement, labels: Sequence[TableLabel], change: str

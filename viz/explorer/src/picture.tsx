@@ -392,7 +392,7 @@ function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
   for (const each of curves) {
     const text = shortName(each.link);
     const hubs = [each.link.subject.id, each.link.object.id].map((id) => `${id} ${text}`);
-    const place = text && hubs.every((hub) => (named.get(hub) ?? 0) < NAMED) ? spot(each.at, widthOf(text, SMALL) / 2 + 2, 7, taken) : null;
+    const place = text && (each.link.contested || hubs.every((hub) => (named.get(hub) ?? 0) < NAMED)) ? spot(each.at, widthOf(text, SMALL) / 2 + 2, 7, taken) : null;
     if (!place) continue;
     for (const hub of hubs) named.set(hub, (named.get(hub) ?? 0) + 1);
     each.name = { text, x: place[0], y: place[1] + 4 };
@@ -411,12 +411,13 @@ function spot(at: Curve["at"], across: number, down: number, taken: [number, num
   return null;
 }
 
-/** Return the name of a relation for its line: 是…的上游 → 上游. A signed line says what it is by its sign. */
+/** Return the name of a relation for its line: 是…的上游 → 上游. A signed line says what it is by its sign; ≠ is contested. */
 function shortName(link: Link): string {
-  if (link.relation.family === "causal" && !link.negated) return "";
+  const contested = link.contested ? "≠" : "";
+  if (link.relation.family === "causal" && !link.negated) return contested;
   const words = wordOf(link.relation.wording);
   const short = words.includes("…") ? words.replace(/^.*…的?/, "") || words.replace("…", "") : words;
-  return `${link.negated ? t("negated") : ""}${short}`;
+  return `${link.negated ? t("negated") : ""}${short}${contested}`;
 }
 
 /** Several links between the same two ends run side by side; one that crosses columns passes between their boxes. */

@@ -108,7 +108,7 @@ const PRINTED = 300;
 function Sources({ links, asOf }: { links: Link[]; asOf: number }) {
   return (
     <section class="printed">
-      <h2>{t("numbered")}</h2>
+      <h2>{t("numbered")} · {t("as_of")} {iso(asOf)}</h2>
       <ol>
         {links.slice(0, PRINTED).map((link) => {
           const seen = link.seen[0]!;
@@ -131,7 +131,7 @@ function Drawn({ plan, route, sight, title }: { plan: Plan; route: Route; sight:
   );
 }
 
-const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"], ["neutral", "unsure", "1 3"], ["denied", "negated", "2 4"], ["contested", "contested", ""]];
+const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"], ["neutral", "unsure", "1 3"], ["denied", "negated", "2 4"], ["contested", "contested_mark", ""]];
 
 function Legend({ plan, children }: { plan: Plan | null; children?: ComponentChild }) {
   const kinds = new Set(plan?.columns.flatMap(({ sections }) => sections.flatMap(({ items }) => items.map(({ entity }) => entity.kind))));

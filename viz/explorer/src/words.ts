@@ -88,6 +88,7 @@ const TABLE = {
   rumoured: ["传闻", "rumoured"],
   negated: ["否认", "denied"],
   contested: ["有分歧", "contested"],
+  contested_mark: ["有分歧 ≠", "contested ≠"],
   up: ["上升", "up"],
   down: ["下降", "down"],
   better: ["向好", "improves"],

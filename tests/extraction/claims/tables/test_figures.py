@@ -367,3 +367,10 @@ def test_english_labels_and_a_share_s_profit_in_the_table_s_currency():
     found = figures(markdown(rows, title="中芯国际点评"))
     assert found["中芯国际", "营业收入", "2025Q1"] == 2.247e9
     assert found["中芯国际", "EPS", "2025Q1"] == 0.02
+
+
+def test_results_named_within_days_of_the_quarter_are_expected():
+    rows = "| 公司 | 2025Q1归母净利润（亿元） |\n|---|---|\n| 天孚通信 | 6.5 |\n| 紫光股份 | 9.9 |\n"
+    source = SourceFile(Path("note.md"), f"---\ntitle: 业绩\ndate: 2025-04-07\n---\n\n{rows}\n".encode(), TODAY)
+    facts = extractor().extract(read_markdown(source), recorded_at=READ).facts
+    assert {fact.modality for fact in facts if fact.value} == {Modality.FORECAST}
