@@ -7,6 +7,7 @@ filing must be a listed issuer or carry a legal form.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -48,12 +49,11 @@ class FilingLinkReader:
         if not filing.company or filing.form not in ANNUAL or not filing.year:
             return
         issuer = issuer or _unlisted(filing.company)
-        if document.language == "zh":
-            yield from self._listed(document, filing, issuer)
-        else:
-            yield from self._customers(document, filing, issuer)
+        read = self._listed if document.language == "zh" else self._customers
+        for link in read(document, filing, issuer):
+            yield link.claim(filing), as_sentence(document, PlacedRow(*link.span, ()))
 
-    def _customers(self, document: Document, filing: Filing, issuer: EntityMention) -> Iterator[_Found]:
+    def _customers(self, document: Document, filing: Filing, issuer: EntityMention) -> Iterator[_Link]:
         text = document.text.replace("\n", " ")
         for match in _PHRASES["customer"].finditer(text):
             name = match["name"].strip(" ,")
@@ -64,25 +64,27 @@ class FilingLinkReader:
                 continue
             dated = _PHRASES["fiscal"].search(text, match.end(), match.end() + _AFTER)
             number = int(dated[1]) if dated else filing.year
-            yield _supply(document, filing, issuer, other, match.span(), share=match["share"], number=number)
+            shared = _shared(match["share"], "revenue_share")
+            yield _Link("supplies", issuer, other, match.span(), number, qualifiers=shared)
 
-    def _listed(self, document: Document, filing: Filing, issuer: EntityMention) -> Iterator[_Found]:
+    def _listed(self, document: Document, filing: Filing, issuer: EntityMention) -> Iterator[_Link]:
         for side in ("customers", "suppliers"):
             for row, span in _rows_below(document.text, side, "trade_row"):
                 if _PHRASES["nameless"].search(row["name"]):
                     continue
                 other = self._known(document, row["name"]) or _unlisted(row["name"])
-                ends = (issuer, other) if side == "customers" else (other, issuer)
-                share, own = row["share"], side == "customers"
-                yield _supply(document, filing, *ends, span, share=share, number=filing.year, own=own)
+                ends, part = (
+                    ((issuer, other), "revenue_share") if side == "customers" else ((other, issuer), "cost_share")
+                )
+                yield _Link("supplies", *ends, span, filing.year, qualifiers=_shared(row["share"], part))
         for row, span in _rows_below(document.text, "holdings", "holding_row"):
             held = self._known(document, row["name"]) or _unlisted(row["name"])
             share = float(row["share"])
             if held.entity == issuer.entity:
                 continue
-            yield _claim(document, filing, "holds_stake_in", (issuer, held), span, value=Value(share, "%"))
+            yield _Link("holds_stake_in", issuer, held, span, filing.year, Value(share, "%"))
             if share > _MAJORITY:
-                yield _claim(document, filing, "subsidiary_of", (held, issuer), span)
+                yield _Link("subsidiary_of", held, issuer, span)
 
     def _known(self, document: Document, name: str) -> EntityMention | None:
         """Return the listed issuer that a name is, without its legal form if need be."""
@@ -111,46 +113,36 @@ def _unlisted(name: str) -> EntityMention:
     return EntityMention(entity_id(Kind.COMPANY, name), Kind.COMPANY, name)
 
 
-def _supply(  # noqa: PLR0913 -- ends, place and figure of one link
-    document: Document,
-    filing: Filing,
-    seller: EntityMention,
-    buyer: EntityMention,
-    span: tuple[int, int],
-    *,
-    share: str,
-    number: int,
-    own: bool = True,
-) -> _Found:
-    part, by = ("revenue_share", "supplier") if own else ("cost_share", "customer")
-    qualifiers = (("disclosed_by", by), (part, f"{float(share):g}"))
-    return _claim(document, filing, "supplies", (seller, buyer), span, qualifiers=qualifiers, number=number)
+def _shared(share: str, part: str) -> tuple[tuple[str, str], ...]:
+    by = "supplier" if part == "revenue_share" else "customer"
+    return (("disclosed_by", by), (part, f"{float(share):g}"))
 
 
-def _claim(  # noqa: PLR0913 -- ends, place and figure of one link
-    document: Document,
-    filing: Filing,
-    relation: str,
-    ends: tuple[EntityMention, EntityMention],
-    span: tuple[int, int],
-    *,
-    value: Value | None = None,
-    qualifiers: tuple[tuple[str, str], ...] = (),
-    number: int = 0,
-) -> _Found:
-    subject, object_ = (replace(end, start=CONTEXT, end=CONTEXT) for end in ends)
-    claim = Claim(
-        relation=relation,
-        subject=subject,
-        object=object_,
-        start=0,
-        end=span[1] - span[0],
-        pattern="filing.link",
-        value=value,
-        valid=None if relation == "subsidiary_of" else fiscal_year(filing, number or filing.year),
-        qualifiers=qualifiers,
-        confidence=_CONFIDENCE,
-        polarity=Polarity.POSITIVE,
-        modality=Modality.ASSERTED,
-    )
-    return claim, as_sentence(document, PlacedRow(*span, ()))
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A relation, its ends, where it is stated, and its figure."""
+
+    relation: str
+    subject: EntityMention
+    object: EntityMention
+    span: tuple[int, int]
+    year: int = 0
+    value: Value | None = None
+    qualifiers: tuple[tuple[str, str], ...] = ()
+
+    def claim(self, filing: Filing) -> Claim:
+        """Return it as a claim, dated by its fiscal year."""
+        return Claim(
+            relation=self.relation,
+            subject=replace(self.subject, start=CONTEXT, end=CONTEXT),
+            object=replace(self.object, start=CONTEXT, end=CONTEXT),
+            start=0,
+            end=self.span[1] - self.span[0],
+            pattern="filing.link",
+            value=self.value,
+            valid=fiscal_year(filing, self.year) if self.year else None,
+            qualifiers=self.qualifiers,
+            confidence=_CONFIDENCE,
+            polarity=Polarity.POSITIVE,
+            modality=Modality.ASSERTED,
+        )
