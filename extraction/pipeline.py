@@ -14,6 +14,7 @@ from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
 from extraction.claims.relations.frames import FrameReader
 from extraction.claims.relations.precedence import settled
+from extraction.claims.tables.filing_links import FilingLinkReader
 from extraction.claims.tables.statements import StatementReader
 from extraction.context.coreference import Discourse
 from extraction.context.headings import Headings, read_heading
@@ -100,6 +101,7 @@ class Extractor:
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
         self._statements = StatementReader(self._lexicon)
+        self._filing_links = FilingLinkReader(Linker(self._resolver, self._lexicon, None))
         self._readers: list[ClaimReader] = [
             FrameReader(),
             PatternReader(),
@@ -160,6 +162,7 @@ class Extractor:
         cells, unclear = self._tables.read(annotated)
         if filing and plain:
             cells += self._statements.read(document, filing, annotated.company)
+            cells += self._filing_links.read(document, filing, annotated.company)
         found = [*(row for reader in self._readers for row in reader.read(annotated)), *cells]
         senses = Senses(annotated.title, document.text)
         local = settled([(senses.of_claim(claim, sentence), sentence) for claim, sentence in found])
