@@ -146,7 +146,7 @@ class QuerySession:
 
     def meet_all(self, entity_ids: Iterable[str]) -> None:
         """Read entities at once, that will be asked for one by one."""
-        ids = set(entity_ids) - self._entities.keys()
+        ids = {entity_id for entity_id in entity_ids if entity_id not in self._entities}
         self._entities |= {entity.id: entity for entity in self.view.entities(ids=ids)} if ids else {}
 
     def known(self, entity_id: str) -> Entity | None:
@@ -205,7 +205,8 @@ class QuerySession:
 
     def outlines_between(self, wanted: Iterable[Ends]) -> Mapping[Ends, Sequence[Outline]]:
         """Return the outlines of all facts between some ends."""
-        if missing := set(wanted) - self._outlines.keys():
+        # subtracting the keys of a dictionary walks all of them, and this one grows with every question
+        if missing := {ends for ends in wanted if ends not in self._outlines}:
             self._outlines |= {ends: [] for ends in missing}
             columns = self.graph.outlines
             for outline in self._read_outlines(missing) if columns is None else columns.between(missing):
@@ -373,7 +374,7 @@ class QuerySession:
 
     def read_facts(self, triples: Collection[Triple]) -> None:
         """Read all facts between some ends in one call, opposing ones included."""
-        missing = set(triples) - self._facts.keys()
+        missing = {triple for triple in triples if triple not in self._facts}
         if missing:
             self._facts |= {triple: [] for triple in missing}
             ids = self._ids_between(missing)
@@ -421,7 +422,7 @@ class QuerySession:
         return [_citation(fact, item, document) for fact, item, document in found if document]
 
     def _read_heads(self, evidence: Iterable[Evidence]) -> None:
-        missing = {item.document for item in evidence} - self._documents.keys()
+        missing = {item.document for item in evidence if item.document not in self._documents}
         if missing:
             self._documents |= {head.id: head for head in self.view.documents(missing)}
 
