@@ -92,6 +92,11 @@ class _Walk:
     direction: int
     weight: float
 
+    @property
+    def weak(self) -> bool:
+        """Whether its one step is weak: no walk leads on from there."""
+        return self.steps[-1].weak
+
 
 def impact(view: View | QuerySession, factor: str, direction: int = 1, *, hops: int = 3) -> ImpactAnswer:
     """Return what a move of a factor (`direction` +1 up, −1 down) does, as far as sources say so.
@@ -150,12 +155,12 @@ def _of_both_signs(parties: Sequence[Party]) -> list[Party]:
 def _holds(path: Path, walk: _Walk, direction: int, *, forward: bool) -> bool:
     """Whether each link of a path is stated of the move it is walked in, or may be turned round.
 
-    Only what is asserted without a condition of two ends that both move can be turned round: that a cut lifts a price
-    does not mean that no cut lowers it.
+    Only what is surely asserted without a condition of two ends that both move can be turned round: that a cut lifts
+    a price does not mean that no cut lowers it.
     """
     move = direction if forward else walk.direction
     for link in path.links:
-        if said_of(link, move) is None and not any(_turns(fact) for fact in link.facts):
+        if said_of(link, move) is None and (link.weak or not any(_turns(fact) for fact in link.facts)):
             return False
         move *= link.sign
     return True
@@ -283,13 +288,20 @@ def _narrower(session: QuerySession, entity: Entity) -> list[Entity]:
 def _walk(
     session: QuerySession, start: Sequence[int], direction: int, hops: int, *, named: Sequence[int], forward: bool
 ) -> list[_Walk]:
-    """Beam search over `affects`, strongest first; a walk never meets a node twice, nor comes back to the topic."""
+    """Beam search over `affects`, strongest first; a walk never meets a node twice, nor comes back to the topic.
+
+    Weak effects of one step come last.
+    """
     beam = [_Walk((), (index,), direction, 1.0) for index in start]
     found: list[_Walk] = []
     for _ in range(hops):
         edges: dict[int, list[Step]] = defaultdict(list)
         for step in session.expand(
-            sorted({walk.nodes[-1] for walk in beam}), _EFFECT, "out" if forward else "in", limit=_BREADTH
+            sorted({walk.nodes[-1] for walk in beam}),
+            _EFFECT,
+            "out" if forward else "in",
+            limit=_BREADTH,
+            weak=not found,
         ):
             edges[step.source if forward else step.target].append(step)
         grown = [
@@ -298,9 +310,13 @@ def _walk(
             for step in edges[walk.nodes[-1]]
             if step.sign and (step.target if forward else step.source) not in (*start, *named, *walk.nodes)
         ]
-        beam = sorted(grown, key=lambda walk: (-walk.weight, walk.nodes))[:_BEAM]
-        found += beam
-    return sorted(found, key=lambda walk: (-walk.weight, len(walk.nodes), walk.nodes))
+        found += sorted(grown, key=_rank)[:_BEAM]
+        beam = sorted((walk for walk in grown if not walk.weak), key=_rank)[:_BEAM]
+    return sorted(found, key=_rank)
+
+
+def _rank(walk: _Walk) -> tuple[bool, float, int, tuple[int, ...]]:
+    return walk.weak, -walk.weight, len(walk.nodes), walk.nodes
 
 
 def _longer(walk: _Walk, step: Step, *, forward: bool) -> _Walk:
