@@ -110,19 +110,22 @@ def measure_day(kb: Path, day: date | None, topics: Path | None) -> None:
               f"{coded} with a code, {sum(not line.facts for line in lines)} without a fact")  # fmt: skip
         print("  ".join(f"{name} {value:g}" for name, value in sorted(run.quality.items())))
         if topics:
-            _print_topics(run, [json.loads(line) for line in topics.read_text(encoding="utf-8").splitlines()])
+            codes = {
+                code: entity.id for entity in store.view(as_of=day).entities(Kind.COMPANY) for code in entity.codes
+            }
+            _print_topics(run, codes, [json.loads(line) for line in topics.read_text(encoding="utf-8").splitlines()])
 
 
-def _print_topics(run: Run, topics: list[dict[str, Any]]) -> None:
+def _print_topics(run: Run, codes: dict[str, str], topics: list[dict[str, Any]]) -> None:
     """Print for each topic the theme of its name with most of its companies; six of ten carry it."""
     carried = 0
     for item in topics:
-        codes = {f"sec:{each['code']}" for each in item["companies"] if each.get("code")}
+        wanted = {codes.get(each["code"], each["code"]) for each in item["companies"]}
         named = [community for community in run.communities if _is_of(title_of(community), item["topic"])]
-        best = max(named, key=lambda each: len(codes.intersection(each.members)), default=None)
-        held = len(codes.intersection(best.members)) if best else 0
-        carried += 10 * held >= 6 * len(codes) > 0
-        print(f"{item['topic']}: {title_of(best) if best else '—'}, {held} of {len(codes)}")
+        best = max(named, key=lambda each: len(wanted.intersection(each.members)), default=None)
+        held = len(wanted.intersection(best.members)) if best else 0
+        carried += 10 * held >= 6 * len(wanted) > 0
+        print(f"{item['topic']}: {title_of(best) if best else '—'}, {held} of {len(wanted)}")
     print(f"{carried} of {len(topics)} topics are carried by one theme of their name")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from communities.content import gather
 from communities.evidence import TOPIC_KINDS, EvidenceReader
+from communities.grouping import LastWeek
 from communities.summaries import name_givers
 from communities.tracking import Turned, stable_ids, turns
 from kg.model import LifecycleEvent, ThemeEvent
@@ -58,20 +59,22 @@ def draft(session: QuerySession, before: Run | None, *, day: date) -> Drafts:
     previous = before.communities if before else ()
     top = [community for community in previous if community.level == 0]
     home = {member: number for number, community in enumerate(top) for member in _topics(community.members)}
-    resolution = before.quality.get("resolution", 0.0) if before else 0.0
+    figures = before.quality if before else {}
+    last = LastWeek(figures.get("resolution", 0.0), figures.get("gain", 0.0))
     reader = EvidenceReader(session)
     reader.read()
-    gathered = gather(session, reader, before=home, resolution=resolution, since=before.as_of if before else None)
+    gathered = gather(session, reader, before=home, last=last, since=before.as_of if before else None)
     themes = _named(session, gathered, previous)
     grouping = gathered.grouping
-    figures = {
+    measured = {
         "topics": float(gathered.topics),
         "resolution": grouping.resolution,
         "modularity": round(grouping.modularity, 4),
         "agreement": round(grouping.agreement, 4),
+        "gain": round(grouping.gain, 4),
         "in_themes": gathered.in_themes,
     }
-    return Drafts(tuple(themes), tuple(_events(themes, before, day)), figures)
+    return Drafts(tuple(themes), tuple(_events(themes, before, day)), measured)
 
 
 def _topics(members: Sequence[str]) -> tuple[str, ...]:

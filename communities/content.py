@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from datetime import date
 
     from communities.evidence import Evidence, EvidenceReader
+    from communities.grouping import LastWeek
     from kg.model import Chunk, Fact
     from kg.query.session import QuerySession
 
 _LEAST_WEIGHT = 1.0  # notes, by share, from which a topic of a large base stands for itself
 _LEAST_NOTES = 3
 _MOST_TOPICS = 600
-_NOTES_EACH = 100  # a base below this many notes has a topic of every name
+_LARGE = 200  # notes of a large base; in a smaller one a topic needs proportionally less
 _COHERENT = 0.1  # least mean similarity of the notes about a topic: 工业 is in notes of everything
 _TIED = 0.5  # weight of shown facts from which a lesser topic belongs to a larger one
 _ABOUT = 0.25  # share of a note from which its events and companies' figures are of the theme
@@ -46,8 +47,8 @@ class Content:
     """Members and facts of one theme, strongest first, `figures` newest first.
 
     `opposed` holds pairs of contradictory facts, `fresh` the facts first reported since the previous run, `notes` the
-    independent notes about the theme with their days, oldest first, `sections` the passages under a heading of its
-    name, newest first.
+    independent notes about the theme with their days, oldest first, `sections` the passages below a heading about its
+    head, with that heading, newest first.
     """
 
     head: str
@@ -57,7 +58,7 @@ class Content:
     opposed: tuple[tuple[Fact, Fact], ...] = ()
     fresh: tuple[Fact, ...] = ()
     notes: tuple[tuple[date, str], ...] = ()
-    sections: tuple[Chunk, ...] = ()
+    sections: tuple[tuple[Chunk, str], ...] = ()
 
 
 class _Theme(NamedTuple):
@@ -87,7 +88,7 @@ def gather(
     reader: EvidenceReader,
     *,
     before: Mapping[str, int],
-    resolution: float,
+    last: LastWeek,
     since: date | None,
 ) -> Gathered:
     """Return the themes of a view with their contents.
@@ -96,7 +97,7 @@ def gather(
         session: on the view.
         reader: has read the evidence of the same view.
         before: last week's top theme of each entity.
-        resolution: last week's.
+        last: last week's figures of the partition.
         since: day of the previous run; None without one.
     """
     evidence = reader.evidence
@@ -104,7 +105,7 @@ def gather(
     old = {topic: home for entity_id, home in before.items() if (topic := reader.topic(entity_id))}
     topics = _topics(evidence, weight, old)
     names = [session.name(evidence.name_id(topic)) for topic in topics]
-    grouping = group(evidence, topics, names, before=old, resolution=resolution)
+    grouping = group(evidence, topics, names, before=old, last=last)
     themes = list(_themes(evidence, topics, weight, grouping))
     themes = _with_companies_at_length(evidence, themes)
     contents = _contents(session, reader, themes, since)
@@ -115,13 +116,12 @@ def gather(
 
 def _topics(evidence: Evidence, weight: Mapping[str, float], old: Collection[str]) -> list[str]:
     """Return the topics that stand for themselves, by falling weight; what was one last week needs less."""
-    few = len(evidence.days) < _NOTES_EACH
-    coherence = {} if few else _coherence(evidence)
+    large = min(1.0, len(evidence.days) / _LARGE)
+    coherence = _coherence(evidence) if large >= 0.5 else {}  # noqa: PLR2004 -- few notes say nothing of coherence
 
     def stands(topic: str) -> bool:
-        least = 0.7 if topic in old else 1.0
-        notes, weighty = len(evidence.focus[topic]), weight[topic]
-        long = few or (notes >= least * _LEAST_NOTES and weighty >= least * _LEAST_WEIGHT)
+        least = large * (0.7 if topic in old else 1.0)
+        long = len(evidence.focus[topic]) >= least * _LEAST_NOTES and weight[topic] >= least * _LEAST_WEIGHT
         return long and coherence.get(topic, 1.0) >= least * _COHERENT
 
     standing = sorted(filter(stands, weight), key=lambda topic: (-round(weight[topic], 6), topic))
@@ -209,7 +209,10 @@ def _companies(evidence: Evidence, topic: str) -> Iterator[tuple[str, float]]:
     It must be a fair share of the notes that name them: a firm of everything is in a theme only as far as it is its
     business.
     """
+    least = _NOTES if len(evidence.days) >= _LARGE else 1  # notes that name a firm without a code
     for company, documents in evidence.companies[topic].items():
+        if not company.startswith("sec:") and evidence.named_in[company] < least:
+            continue
         total = sum(min(each, 1.0) for each in documents.values())
         share = total / max(evidence.named_in[company], 1)
         firm = sum(each > IN_FOCUS + 0.3 for each in documents.values()) >= _NOTES and share >= _SHARE
@@ -282,8 +285,8 @@ def _content(
     others = [end for fact in linked for end in (fact.subject, fact.object) if end.startswith(_FREE)]
     notes = sorted((evidence.days[each], each) for each, share in theme.notes.items() if share >= _ABOUT)
     sections = sorted(
-        (chunk for chunk in evidence.sections.get(theme.head, ()) if chunk.document in evidence.days),
-        key=lambda chunk: (-evidence.days[chunk.document].toordinal(), chunk.id),
+        evidence.sections.get(theme.head, ()),
+        key=lambda each: (-evidence.days[each[0].document].toordinal(), -len(each[0].heading), each[0].id),
     )
     return Content(
         head=evidence.name_id(theme.head),

@@ -46,16 +46,18 @@ _SHORTEST = 2
 class Evidence:
     """What documents say of topics, by topic id.
 
-    `focus`: document → share of the note, 0 … 1. `companies`: company → document → strength. `stated`: company →
-    documents with a shown fact. `ties`: pairs of topics → weight of the shown facts. `sections`: the passages whose
-    heading names the topic alone. `spoken`: how often each of its entities is named.
+    `focus`: document → share of the note, 0 … 1; `parts`: the same of the parts of notes, by first heading.
+    `companies`: company → document → strength. `stated`: company → documents with a shown fact. `ties`: pairs of topics
+    → weight of the shown facts. `sections`: the passages below a heading about the topic alone, with it. `spoken`: how
+    often each of its entities is named. `named_in`: in how many notes a company is.
     """
 
     focus: Shares = field(default_factory=lambda: defaultdict(dict))
+    parts: dict[str, dict[tuple[str, int], float]] = field(default_factory=lambda: defaultdict(dict))
     companies: dict[str, Shares] = field(default_factory=lambda: defaultdict(lambda: defaultdict(dict)))
     stated: dict[str, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
     ties: Counter[tuple[str, str]] = field(default_factory=Counter)
-    sections: dict[str, list[Chunk]] = field(default_factory=lambda: defaultdict(list))
+    sections: dict[str, list[tuple[Chunk, str]]] = field(default_factory=lambda: defaultdict(list))
     named_in: Counter[str] = field(default_factory=Counter)
     spoken: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     days: dict[str, date] = field(default_factory=dict)
@@ -76,6 +78,24 @@ def tables() -> dict[str, Any]:
 @cache
 def _generic() -> frozenset[str]:
     return frozenset(str(name) for names in tables()["generic"].values() for name in names)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A part of a note: its size, how much of it is under headings of each topic, and how often each is named."""
+
+    size: int = 0
+    under: Counter[str] = field(default_factory=Counter)
+    spoken: Counter[str] = field(default_factory=Counter)
+
+    def shares(self, title: frozenset[str]) -> Iterator[tuple[str, float]]:
+        """Yield the topics that it is about, with the share that they fill."""
+        most = max(self.spoken.values(), default=1)
+        for topic in sorted(title | self.under.keys() | self.spoken.keys()):
+            rest = (1 - _TITLE * (topic in title)) * (1 - _TEXT * self.spoken[topic] / most)
+            rest *= 1 - _HEADINGS * self.under[topic] / max(self.size, 1)
+            if rest <= 1 - IN_FOCUS:
+                yield topic, 1 - rest
 
 
 class EvidenceReader:
@@ -168,20 +188,23 @@ class EvidenceReader:
         title = self._topics_in(head.title)
         companies = {each for _, each in named if each.startswith(COMPANIES)}
         evidence.named_in.update(companies)
-        size = sum(len(chunk.text) for chunk in chunks) or 1
-        under: Counter[str] = Counter()
         starts = [start for start, _ in named]
+        parts: dict[str, _Part] = defaultdict(_Part)
         for chunk in chunks:
             inside = named[bisect_right(starts, chunk.start - 1) : bisect_right(starts, chunk.end - 1)]
-            for topic in self._read_chunk(head, chunk, inside):
-                under[topic] += len(chunk.text)
-        spoken = Counter(filter(None, (self.topic(each) for _, each in named)))
-        most = max(spoken.values(), default=1)
-        for topic in sorted(title | under.keys() | spoken.keys()):
-            rest = 1 - _TITLE * (topic in title)
-            rest *= (1 - _HEADINGS * under[topic] / size) * (1 - _TEXT * spoken[topic] / most)
-            if rest <= 1 - IN_FOCUS:
-                evidence.focus[topic][head.id] = 1 - rest
+            part = parts["".join(chunk.heading[:1])]
+            part.size += len(chunk.text)
+            part.under.update(dict.fromkeys(self._read_chunk(head, chunk, inside), len(chunk.text)))
+            part.spoken.update(filter(None, (self.topic(each) for _, each in inside)))
+        whole = _Part(sum(part.size for part in parts.values()))
+        for part in parts.values():
+            whole.under.update(part.under)
+        whole.spoken.update(filter(None, (self.topic(each) for _, each in named)))
+        for topic, share in whole.shares(title):
+            evidence.focus[topic][head.id] = share
+        for number, part in enumerate(parts.values()):
+            for topic, share in part.shares(title):
+                evidence.parts[topic][head.id, number] = share * (part.size / max(whole.size, 1)) ** 0.5
         for topic in title:
             self._note_companies(topic, companies, head.id, _UNDER_TITLE)
 
@@ -193,8 +216,10 @@ class EvidenceReader:
         for topic in topics:
             last = topic in found[-1]
             self._note_companies(topic, companies, head.id, _LAST_HEADING if last else _HEADING)
-            if last and len(found[-1]) == 1:
-                self.evidence.sections[topic].append(chunk)
+        for heading, named_there in zip(chunk.heading, found, strict=True):
+            subject = self._topics_in(heading.partition("：")[0], head.title) or named_there
+            if len(subject) == 1:
+                self.evidence.sections[min(subject)].append((chunk, heading))
         for sentence in _sentences(chunk, named):
             makers = {each for each in sentence if each.startswith(COMPANIES)}
             if len(makers) <= _MANY:

@@ -1,8 +1,8 @@
 """Group the topics that notes are about: Leiden on three layers of similarity, settled over resamples of the notes.
 
-Two topics are alike as far as the same notes are about both, the same companies are named with both, shown facts tie
-them, or one is a kind of the other (固态电池, 电池). Resamples leave out an eighth of the notes each, chosen by a hash
-of the note, so that one more note changes few of them; what they agree on weighs more (consensus clustering,
+Two topics are alike as far as the same parts of notes are about both, the same companies are named with both, shown
+facts tie them, or one is a kind of the other (固态电池, 电池). Resamples leave out an eighth of the notes each, chosen
+by a hash of the note, so that one more note changes few of them; what they agree on weighs more (consensus clustering,
 Lancichinetti and Fortunato 2012), and the resolution is the one on which they agree best (adjusted Rand index).
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import igraph
@@ -32,14 +32,21 @@ _RESAMPLES = 8
 _RESOLUTIONS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0)
 _FEWEST, _MOST, _TOPICS_EACH = 32, 55, 8  # top themes of a base, and topics for each where that makes fewer
 _ENOUGH = 100  # topics from which the resolution is chosen
-_MARGIN = 0.03  # modularity that a new partition must gain over last week's
-_MOVE = 0.1  # gain, as a share of all of a topic's similarity, from which it moves to another of last week's groups
+_MARGIN = 0.015  # modularity that a new partition must gain over last week's
+_MOVE = 0.06  # gain, as a share of all of a topic's similarity, from which it moves to another of last week's groups
 _BELONGS = 0.12  # least share of a topic's similarity that is inside its group
 _SAME = 1.7  # similarity from which a topic is part of a larger one's sub-theme
 _OWN = 1.5  # how like itself a topic is, when the head of a group is looked for
 _ITERATIONS = 8
 _SEED = 20260101
 DETECTION = "topics/1"  # increment when the same notes would be grouped differently
+
+
+class LastWeek(NamedTuple):
+    """Last week's resolution, and how much modularity a new partition would have gained then."""
+
+    resolution: float = 0.0
+    gain: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,7 @@ class Grouping:
     resolution: float
     modularity: float
     agreement: float
+    gain: float
 
     def head(self, rows: Sequence[int]) -> int:
         """Return the topic of some that most notes share, as far as the others are like it."""
@@ -62,7 +70,7 @@ class Grouping:
 
 
 def group(
-    evidence: Evidence, topics: Sequence[str], names: Sequence[str], *, before: Mapping[str, int], resolution: float
+    evidence: Evidence, topics: Sequence[str], names: Sequence[str], *, before: Mapping[str, int], last: LastWeek
 ) -> Grouping:
     """Group topics, the most discussed first.
 
@@ -71,36 +79,40 @@ def group(
         topics: topic ids by falling weight.
         names: what they are called.
         before: last week's group of the topics that had one.
-        resolution: last week's; 0 for none. Kept while it gives a readable number of groups.
+        last: last week's figures. The resolution is kept while it gives a readable number of groups; a new partition
+            replaces last week's if it would have gained a margin then already, so that no single note decides.
     """
     if not topics:
         none = np.zeros(0, dtype=np.int64)
         empty = np.zeros((0, 0))
-        return Grouping(none, none, empty, empty[0:0], resolution or _RESOLUTIONS[0], 0.0, 1.0)
-    documents = sorted(evidence.days)
+        return Grouping(none, none, empty, empty[0:0], last.resolution or _RESOLUTIONS[0], 0.0, 1.0, 0.0)
+    parts_of = sorted({part for topic in topics for part in evidence.parts[topic]})
     fixed = _fixed_layers(evidence, topics, names)
-    share = _focus(evidence, topics, documents)
-    halves = np.array([crc32(each.encode()) % _RESAMPLES for each in documents])
+    share = _focus(evidence, topics, parts_of)
+    halves = np.array([crc32(document.encode()) % _RESAMPLES for document, _ in parts_of])
     whole = _layered(share, fixed)
     parts = [_layered(share[:, halves != number], fixed) for number in range(_RESAMPLES)]
     old = np.array([before.get(topic, -1) for topic in topics], dtype=np.int64)
-    chosen, agreement, settled = _resolved(whole, parts, resolution)
+    chosen, agreement, settled = _resolved(whole, parts, last.resolution)
     labels = leiden(settled, chosen, _placed(settled, old) if before else None)
+    gain = 0.0
     if before:
         kept = _moved(settled, _placed(settled, old), chosen)
         gain = _modularity(settled, labels, chosen) - _modularity(settled, kept, chosen)
-        labels = labels if gain > _MARGIN else kept
+        labels = labels if min(gain, last.gain) > _MARGIN else kept
     labels = _without_strangers(whole, labels)
-    weight = share.sum(axis=1)
-    return Grouping(labels, _led(whole, labels), whole, weight, chosen, _modularity(whole, labels, 1.0), agreement)
+    weight = np.array([sum(evidence.focus[topic].values()) for topic in topics])
+    return Grouping(
+        labels, _led(whole, labels), whole, weight, chosen, _modularity(whole, labels, 1.0), agreement, gain
+    )
 
 
-def _focus(evidence: Evidence, topics: Sequence[str], documents: Sequence[str]) -> Matrix:
-    column = {document: number for number, document in enumerate(documents)}
-    share = np.zeros((len(topics), len(documents)))
+def _focus(evidence: Evidence, topics: Sequence[str], parts: Sequence[tuple[str, int]]) -> Matrix:
+    column = {part: number for number, part in enumerate(parts)}
+    share = np.zeros((len(topics), len(parts)))
     for row, topic in enumerate(topics):
-        for document, value in evidence.focus[topic].items():
-            share[row, column[document]] = value
+        for part, value in evidence.parts[topic].items():
+            share[row, column[part]] = value
     return share
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = "composed/5"  # increment when the same facts would be worded differently
 LATEST = timedelta(days=28)  # the last weeks
-_LINES_EACH, _NAMES_EACH, _COMPANIES, _CHILDREN = 4, 6, 8, 12
+_LINES_EACH, _NAMES_EACH, _COMPANIES, _OF_COMPANIES, _CHILDREN = 4, 6, 8, 2, 12
 _OPEN = frozenset({Modality.FORECAST, Modality.PLANNED, Modality.CONDITIONAL})
 _MAKES = frozenset({"produces", "operates", "belongs_to"})
 STAGES: Mapping[str, str] = {"upstream": "上游", "midstream": "中游", "downstream": "下游"}
@@ -44,7 +44,7 @@ _HAPPENS = re.compile(  # what a heading that says something has; a mere label (
     "[见筑触]底|向好|催化|催生|迎来|高景气|紧平衡|偏[紧强弱]|过剩|短缺|洗牌|出清|超预期|不及|驱动|共振|兑现|落地|修复|反弹|回落|震荡|领先"
 )
 _NO_HEADLINE = re.compile(
-    "[?？|]|^(?:核心|投资|风险|总结|概述|结论|展望|背景|关注|建议)|"
+    "[?？|]|TOP|个股|排名|^(?:核心|投资|风险|总结|概述|结论|展望|背景|关注|建议)|"
     "(?:如下|建议|提示|分析|梳理|情况|概览|回顾|观点|逻辑|跟踪|表现|定义|因素|结构|涨跌幅|数据|格局|概况|介绍|原因|路径|方向|策略|影响)$"
 )
 _VALUATION = re.compile("(?:P[EBS]|EPS|BPS|EBITDA|市值|股价|估值|评级|目标价|涨跌?幅|跌幅|指数|收益率)$", re.IGNORECASE)
@@ -66,7 +66,7 @@ def compose(session: QuerySession, content: Content, *, day: date, children: Seq
     body = (
         *_stages(session, content),
         *_makers(session, content),
-        *_causes(session, content),
+        *_causes(session, content, day),
         *_figures(session, content),
         *_exposed(session, content),
         *_disagreements(session, content),
@@ -104,9 +104,9 @@ def _headline(session: QuerySession, content: Content) -> tuple[str, tuple[str, 
             facts.setdefault(item.document, []).append((item.start, fact.id))
     name = session.name(content.head)
     late = {document for day, document in content.notes if day > content.notes[-1][0] - 2 * LATEST}
-    for chunk in [chunk for chunk in content.sections if chunk.document in late][:_HEADINGS_TRIED]:
+    for chunk, heading in [each for each in content.sections if each[0].document in late][:_HEADINGS_TRIED]:
         below = [fact for start, fact in facts.get(chunk.document, ()) if chunk.start <= start < chunk.end]
-        text = _said(chunk.heading[-1], name) if below else ""
+        text = _said(heading, name) if below else ""
         if text:
             return text, tuple(dict.fromkeys(below))[:_LINES_EACH]
     return "", ()
@@ -184,11 +184,11 @@ def _coded(session: QuerySession, entity_id: str) -> str:
     return coded(known, "zh") if known else session.name(entity_id)
 
 
-def _causes(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
+def _causes(session: QuerySession, content: Content, day: date) -> Iterator[SummaryLine]:
     """Yield what moved the theme in the last weeks, the newest first; without that, what most sources say moves it."""
     causal = [fact for fact in content.facts if fact.relation == "affects" and fact.modality is Modality.ASSERTED]
     causal = [fact for fact in causal if _moves(fact)]
-    late = [fact for fact in causal if fact.last_published_on > content.notes[-1][0] - LATEST]
+    late = [fact for fact in causal if fact.last_published_on > day - LATEST]
     late.sort(key=lambda fact: -fact.last_published_on.toordinal())
     for fact in _varied(late or causal):
         label = "近期" if late else "驱动"
@@ -203,13 +203,15 @@ def _moves(fact: Fact) -> bool:
 def _figures(session: QuerySession, content: Content) -> Iterator[SummaryLine]:
     """Yield the newest figures, those of the theme's products before those of its companies."""
     asserted = [fact for fact in content.figures if fact.modality is Modality.ASSERTED]
-    late = [fact for fact in asserted if fact.last_published_on > content.notes[-1][0] - LATEST] or asserted
-    for fact in _varied(sorted(late, key=_of_little_use)):
+    for fact in _measured(asserted):
         yield SummaryLine(f"数据：{claim_text(session, fact)}（{fact.last_published_on}）", (fact.id,))
 
 
-def _of_little_use(fact: Fact) -> tuple[bool, bool]:
-    return bool(_VALUATION.search(fact.object)), fact.subject.startswith(COMPANIES)
+def _measured(facts: Sequence[Fact]) -> list[Fact]:
+    """Return the first figures of products and trades, then a few of companies; valuations say nothing of a theme."""
+    some = [fact for fact in facts if not _VALUATION.search(fact.object)]
+    own = [fact for fact in some if not fact.subject.startswith(COMPANIES)]
+    return _varied([*own, *_varied(fact for fact in some if fact.subject.startswith(COMPANIES))[:_OF_COMPANIES]])
 
 
 def _varied(facts: Iterable[Fact]) -> list[Fact]:
@@ -263,8 +265,7 @@ def _due(session: QuerySession, content: Content, day: date) -> Iterator[Summary
 
 def _forecasts(session: QuerySession, content: Content, day: date) -> Iterator[SummaryLine]:
     """Yield forecast figures of a period that is still open, without valuations."""
-    some = [fact for fact in _ahead(content.figures, day) if not _VALUATION.search(fact.object)]
-    for fact in _varied(sorted(some, key=_of_little_use)):
+    for fact in _measured(_ahead(content.figures, day)):
         yield SummaryLine(f"展望：{claim_text(session, fact)}（{fact.last_published_on}）", (fact.id,))
 
 

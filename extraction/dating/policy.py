@@ -47,7 +47,8 @@ _ON_A_DAY = (*CLOSING_INDICATORS, "PB")
 STARTS_RANGE = phrases("dating/policy")["starts_range"]
 SAME_TIME = re.compile(r"同期|上年|去年|前年|上月|上周|上季|年初|上一")
 _FISCAL = re.compile("财政?年|财务年|财季|FY")
-_NOW = re.compile("目前|当前|现阶段|如今")
+_TITLED = re.compile("《[^》]*》")  # last week's note
+_NOW = re.compile("目前|当前|现阶段|如今|现在")
 _DATE_TO_NUMBER = re.compile("的?(?:约|近)?")
 _COMPARED_WITH = re.compile("(?:较|相较于?|比|相比|对比|于|超|超过|同比|是|为)$")
 _SAME_LEVEL = re.compile("的?(?:为|是|仅为?|达|达到|实现|盈利|亏损|：)?(?:约|近)?")
@@ -131,7 +132,8 @@ def block_period(introduction: Period | None, *, title: Period | None, heading: 
 
 def reported_week(texts: Iterable[str], published_on: date) -> Period | None:
     """Return the week that the opening texts of a note name."""
-    return named_week([dated for text in texts for dated in find_periods(text, published_on)], published_on)
+    plain = (_TITLED.sub("", text) for text in texts)
+    return named_week([dated for text in plain for dated in find_periods(text, published_on)], published_on)
 
 
 def shift_to_reported_week(
@@ -325,7 +327,8 @@ def _last(periods: Iterable[Dated], before: int) -> Dated | None:
 def has_own_date(annotated: AnnotatedSentence, quantity: Quantity) -> bool:
     """Return whether the first number of a range has its own date: 「从2013年的5.63%提升至…」."""
     return any(
-        _DATE_TO_NUMBER.fullmatch(annotated.text[dated.end : quantity.start]) is not None for dated in annotated.periods
+        dated.end <= quantity.start and _DATE_TO_NUMBER.fullmatch(annotated.text, dated.end, quantity.start)
+        for dated in annotated.periods
     )
 
 
@@ -343,7 +346,8 @@ def comparison_dates(annotated: AnnotatedSentence) -> list[Dated]:
 
 def range_end(annotated: AnnotatedSentence, first: Quantity, quantity: Quantity) -> Period | None:
     """Return the period of a range's end value: 2020 in 「2020年出货量将从2019年的13.63亿部下降至11.52亿部」."""
-    if any(first.end <= dated.start < quantity.start for dated in annotated.periods):
+    dated_end = any(first.end <= dated.start < quantity.start for dated in annotated.periods)
+    if dated_end or _NOW.search(annotated.text, first.end, quantity.start):
         return None  # the end value has its own date
     if steps := years_of(annotated, quantity):
         return steps[-1]

@@ -405,11 +405,9 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the store, and the connections of the model and of an encoder."""
-        if self.model:
-            self.model.close()
-        if self.vectors:
-            self.vectors.encoder.close()
-        self.store.close()
+        for each in (self.model, self.vectors and self.vectors.encoder, self.store):
+            if each:
+                each.close()
 
     def __enter__(self) -> Self:
         return self

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from communities.evidence import Evidence
-from communities.grouping import group, rand_index
+from communities.grouping import LastWeek, group, rand_index
 
 DAY = date(2024, 1, 1)
 
@@ -30,12 +30,12 @@ def planted(
         for _ in range(3):
             any_ = source.random() < mixing
             topic = int(source.integers(len(names)) if any_ else own * topics + source.integers(topics))
-            evidence.focus[names[topic]][f"doc:{note}"] = 1.0
+            evidence.focus[names[topic]][f"doc:{note}"] = evidence.parts[names[topic]][f"doc:{note}", 0] = 1.0
     return evidence, [name for name in names if name in evidence.focus], home
 
 
 def labels(evidence: Evidence, topics: list[str], **more: object) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    given_: dict[str, object] = {"before": {}, "resolution": 0.0, **more}
+    given_: dict[str, object] = {"before": {}, "last": LastWeek(), **more}
     return group(evidence, topics, topics, **given_).top  # type: ignore[arg-type]
 
 
@@ -57,14 +57,15 @@ def test_a_group_stays_where_a_better_one_would_gain_little():
 
 
 def test_no_topics_make_no_groups():
-    assert not len(group(Evidence(), [], [], before={}, resolution=0.0).top)
+    assert not len(group(Evidence(), [], [], before={}, last=LastWeek()).top)
 
 
 def test_a_group_goes_by_the_topic_that_most_notes_share():
     evidence = Evidence(days={f"doc:{number}": DAY for number in range(4)})
     for topic, notes in (("大", 4), ("小", 2)):
         evidence.focus[topic] = {f"doc:{number}": 0.5 for number in range(notes)}
-    found = group(evidence, ["大", "小"], ["大", "小"], before={}, resolution=0.0)
+        evidence.parts[topic] = {(f"doc:{number}", 0): 0.5 for number in range(notes)}
+    found = group(evidence, ["大", "小"], ["大", "小"], before={}, last=LastWeek())
     assert found.top[0] == found.top[1]
     assert found.head([0, 1]) == 0
 

@@ -27,7 +27,7 @@ from tests.kg.query.world import (
     seen,
 )
 
-DAY = date(2024, 6, 1)
+DAY = date(2024, 1, 20)
 
 
 def content_of(*facts: Fact) -> tuple[QuerySession, Content]:
@@ -102,8 +102,8 @@ def test_one_line_is_no_summary():
 
 def test_a_title_says_what_the_newest_heading_of_its_topic_says():
     session, content = content_of(*CHAIN)
-    headed = Chunk("chunk:1", "doc:1", 0, 99, "", heading=("一、行业", "1.1 硅料：减产推升价格，库存回落"))
-    dull = replace(headed, heading=("硅料投资建议",))
+    chunk = Chunk("chunk:1", "doc:1", 0, 99, "")
+    headed, dull = (chunk, "1.1 硅料：减产推升价格，库存回落"), (chunk, "硅料投资建议")
     assert compose(session, replace(content, sections=(dull, headed)), day=DAY).title == "硅料：减产推升价格，库存回落"
     assert compose(session, replace(content, sections=(dull,)), day=DAY).title == "硅料"
 

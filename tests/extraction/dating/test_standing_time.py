@@ -97,3 +97,16 @@ def test_a_span_of_years_is_not_inherited_by_a_share_nor_a_quarter_by_a_valuatio
     assert [fact.valid for fact in facts if fact.value and fact.value.change == "share"] == [None]
     facts = read(report("工商银行：2025Q1营业收入同比-3.22%，PB 0.72倍，市值25226亿元。")).facts
     assert {str(fact.valid) for fact in facts if fact.value and fact.value.unit != "%"} == {"None"}
+
+
+def test_a_cited_title_does_not_name_the_reported_week():
+    lines = ("相关报告《医药周报（2025.07.07-2025.07.11）》。", "截至7月18日，本周医药指数上涨4.3%。")
+    facts = read(report(*lines, day=date(2025, 7, 21))).facts
+    assert {str(fact.valid) for fact in facts if fact.relation == "reports"} == {"2025-W29"}
+
+
+def test_a_date_behind_a_number_is_not_its_own():
+    facts = read(report("硫酸钴价格从5.09万元/吨升至5.39万元/吨，8月5日环比上涨2.08%。")).facts
+    assert {fact.value.number for fact in facts if fact.value} == {53900.0, 2.08}
+    now = read(report("光伏PE从2019年初的24倍提升到现在的39倍。")).facts
+    assert [fact.valid for fact in now if fact.value and fact.value.number == 39] == [None]

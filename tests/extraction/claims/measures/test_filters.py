@@ -22,6 +22,10 @@ def test_a_label_with_a_comma_in_brackets_hides_the_heading():
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
+        # run-on labels of a chart, of some of them, and a price behind a month's exports
+        (("2019年华为手机收入增速27.59%31.21%28.76%，华为手机毛利率7.7%。",), [True, True]),
+        (("2024年14%的药店销售额下降25%。",), [True]),
+        (("2025年8月三氯蔗糖出口量870吨；安赛蜜价格3.5万元/吨。",), [False, True]),
         # between two values of a span of years
         (("2025-2027年智能驾驶渗透率从10%提升至50%，再到80%。",), [False, True]),
         # behind a firm's figures a product's rate may be the firm's
