@@ -102,7 +102,7 @@ class KnowledgeBase:
         self.store, self.lang, self.min_confidence, self.weak = store, lang, min_confidence, weak
         self.model, self.vectors = model, vectors
         self._stats = PerView(stats)
-        self._names = PerView(lambda session: KnownNames(session.view))
+        self._names = PerView(lambda session: KnownNames(session.view.names()))
         self._indexes = PerView(lambda session: NameIndex(session.view.names()))
         self._orders = PerView(lambda session: FactOrder(session.graph))
         self._filings = PerView(lambda session: FilingIndex(session.view.documents(), session.view))
