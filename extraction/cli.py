@@ -12,13 +12,13 @@ import click
 
 from kg.commands.language import lang_option, shown_lang, warn_of
 from kg.commands.options import Day, json_option, kb_option
-from kg.commands.printing import print_outline
 from kg.commands.progress import progress_display
-from kg.commands.questions import filing_pages
+from kg.commands.questions import question_command
 from kg.errors import DocumentError
 from kg.messages.words import listed, translated, word
 from kg.model import BlockKind
 from kg.query.filings.outline import outline_of
+from kg.query.questions.documents import outline_lines
 from kg.settings import load, market_day
 
 if TYPE_CHECKING:
@@ -178,10 +178,10 @@ def outline(file: Path, day: date | None, *, as_json: bool, lang: Lang) -> None:
         if as_json:
             click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         else:
-            print_outline(found, lang)
+            click.echo("\n".join(outline_lines(found, lang)))
 
 
-filing.add_command(filing_pages)
+filing.add_command(question_command("filing_pages"), "pages")
 
 
 @click.command()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
 from kg.query.filings.documents import FilingShelf
+from kg.query.view_cache import ViewCache
 from kg.relations import vocabulary
 from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from kg.graph.edges import Edges
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
 
+_Built = TypeVar("_Built")
 ANSWERED = Settings().answer_confidence  # facts below it are no part of answers; docs/quality.md has the precision
 _CITATIONS_PER_LINK = 5
 _MOST_NODES = 300
@@ -63,7 +65,8 @@ class QuerySession:
     The usual `min_confidence` stands for the cut of each relation in relations.yaml; any other is the cut of all. Facts
     below the cut carry no answer; some are shown as weak where a question asks for them, unless `weak` is off. `below`
     counts those that were met and left out. `vectors` finds passages by vectors; None where the base has no index of
-    them. `shelf` keeps filings ready for further sessions.
+    them. `shelf` keeps filings ready for further sessions; `cache` what is built for a whole view, with the state of
+    the store.
     """
 
     def __init__(
@@ -75,8 +78,10 @@ class QuerySession:
         vectors: VectorSearch | None = None,
         weak: bool = True,
         shelf: FilingShelf | None = None,
+        cache: tuple[ViewCache, str] | None = None,
     ) -> None:
         self.view: View = view
+        self._cache, self._state = cache or (ViewCache(), "")
         self.lang, self.min_confidence, self.vectors = lang, min_confidence, vectors
         self.weak, self._shelf = weak, shelf or FilingShelf()
         self._below: set[str] = set()
@@ -99,6 +104,10 @@ class QuerySession:
             weak=self.weak,
             shelf=FilingShelf(self._shelf.tables),
         )
+
+    def kept(self, build: Callable[[QuerySession], _Built], *more: Hashable) -> _Built:
+        """Return what `build` makes of this view, made once for all sessions on it; `more` is what else it depends on."""
+        return self._cache.of(self, self._state, build, *more)
 
     @cached_property
     def filings(self) -> FilingIndex:

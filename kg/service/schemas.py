@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 from fastapi.openapi.utils import get_openapi
 
 from kg import model, period
+from kg.messages.words import BOTH, in_language
 from kg.period import Period, Precision
 from kg.query import answers
 from kg.query.answers import AskAnswer
 from kg.query.browse import diff, facts, neighbours, pages
 from kg.query.grounding import context, prose
-from kg.query.themes import biography
-from kg.service.operations import BOTH, in_language
+from kg.query.themes import biography, changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from kg.messages.words import Lang
 
-_HOMES = (model, period, answers, diff, facts, neighbours, pages, context, prose, biography)
+_HOMES = (model, period, answers, diff, facts, neighbours, pages, context, prose, biography, changes)
 """Modules whose records are in answers: annotations name them without importing them."""
 
 _SIMPLE: Mapping[object, Mapping[str, Any]] = {

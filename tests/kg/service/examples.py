@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from kg.service.operations import METHODS
 
 from kg.llm.port import Reply, Request
 from kg.model import Community, Run, Summary, SummaryLine
 from kg.service.base import KnowledgeBase
-from kg.service.operations import METHODS
 from tests.kg.query.world import PV, TONGWEI, filled, solar
 
 HOME = Path(__file__).resolve().parents[3] / "kg" / "service" / "examples.json"

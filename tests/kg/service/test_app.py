@@ -12,12 +12,12 @@ import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kg.service.operations import OPERATIONS
 
 from kg.errors import StoreLocked
 from kg.service.answering import ServiceLimits
 from kg.service.app import create_app
 from kg.service.keys import KeyRing, hash_key, read_hashes
-from kg.service.operations import OPERATIONS
 from tests.kg.query.world import PV, TONGWEI, claim, filled, paper
 from tests.kg.service.examples import QUESTIONS, answered, with_themes
 

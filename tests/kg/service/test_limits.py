@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
+from kg.service.operations import METHODS, OPERATIONS
 
 from kg.service.answering import Answering, ServiceLimits, _key_of
 from kg.service.metrics import ServiceMetrics
-from kg.service.operations import METHODS, OPERATIONS
 from tests.kg.service.examples import QUESTIONS, with_themes
 from tests.kg.service.test_app import assert_problem, client_of
 

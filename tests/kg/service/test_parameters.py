@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from inspect import signature
 
 import pytest
+from kg.service.operations import METHODS
+from kg.service.parameters import WrongParameter
 
 from kg.errors import KgError
 from kg.service.base import KnowledgeBase
-from kg.service.operations import METHODS
-from kg.service.parameters import WrongParameter
 
 FIRST, LAST = datetime.min, datetime.max  # noqa: DTZ901 -- given a time zone below
 FAR = timezone(timedelta(hours=14)), timezone(-timedelta(hours=14))

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from kg.service.operations import METHODS
 
 from kg.service.app import create_app
-from kg.service.operations import METHODS
 from kg.service.schemas import AnswerSchemas, described, examples
 from tests.kg.service.examples import HOME, answered, made, with_themes
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx
 import pytest
+from kg.service.operations import OPERATIONS
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -16,7 +17,6 @@ from mcp.shared.exceptions import MCPError
 from kg.service import tools
 from kg.service.base import open_kb
 from kg.service.keys import hash_key
-from kg.service.operations import OPERATIONS
 from kg.service.tools import create_tools
 from tests.kg.query.world import PV, filled, solar
 from tests.kg.service.examples import with_themes
