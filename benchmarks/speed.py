@@ -36,9 +36,9 @@ from kg.errors import UnknownName
 from kg.graph.snapshot import Snapshot
 from kg.model import BlockKind, Document, Reading
 from kg.query.ask.answer import ask
-from kg.query.chain import chain
-from kg.query.impact import impact
 from kg.query.session import QuerySession
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import impact
 from kg.relations import vocabulary
 from kg.securities.finder import NameFinder
 from kg.securities.master import Master

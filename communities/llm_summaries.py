@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from kg.ids import digest
 from kg.llm.port import Request, tokens
 from kg.model import Summary, SummaryLine
+from kg.query.grounding.checking import SentenceCheck
+from kg.query.grounding.context import context_item
+from kg.query.grounding.prose import fault_text
 from kg.query.wording import claim_text
 
 if TYPE_CHECKING:
@@ -22,17 +25,19 @@ if TYPE_CHECKING:
     from communities.theme_facts import Content
     from kg.llm.port import Model
     from kg.model import Fact
+    from kg.query.grounding.checking import KnownNames
+    from kg.query.grounding.context import ContextItem
     from kg.query.session import QuerySession
 
 TEMPLATE = "theme.md.j2"
 _REPLY_TOKENS = 1024
 _QUOTE = 80
+_CITED = 4  # sentences of a fact that a line may rest on
 _ROW_TOKENS = 8  # handle and separators
 _MAX_MEMBERS = 24
 _MAX_LINES, _MAX_LINE_LENGTH = 12, 160
 _FAMILIES = {"chain": "产业链", "causal": "因果", "structure": "关系", "measured": "数据"}
 _LABELS = {"chain": "产业链", "cause": "因果", "figure": "数据", "outlook": "展望", "disagreement": "分歧"}
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _SPACES = re.compile(r"\s+")
 
 
@@ -54,6 +59,7 @@ class Task:
     composed: Summary
     facts: Mapping[str, Fact]
     rows: Mapping[str, PromptFact]
+    items: tuple[ContextItem, ...]
     opposed: tuple[tuple[str, str], ...]
 
 
@@ -97,7 +103,11 @@ def task(
     )
     request = Request((("user", text),), _REPLY_TOKENS)
     key = "summary:" + digest((model, text, str(_REPLY_TOKENS)))
-    return Task(key, request, composed, handles, rows, opposed)
+    items = []
+    for handle, fact in handles.items():
+        cited = session.citations([fact], _CITED)
+        items.append(replace(context_item("fact", rows[handle].text, cited, facts=[fact], session=session), id=handle))
+    return Task(key, request, composed, handles, rows, tuple(items), opposed)
 
 
 def choose(session: QuerySession, content: Content, budget: int) -> list[Fact]:
@@ -156,15 +166,16 @@ def answer(model: Model, tasks: Sequence[Task], *, parallel: int, done: Callable
         pool.shutdown(cancel_futures=True)
 
 
-def accept(item: Task, reply: str) -> Summary | RefusedReply:
+def accept(item: Task, reply: str, names: KnownNames) -> Summary | RefusedReply:
     """Return the summary parsed from a reply, or the reason for rejecting it.
 
-    Every sentence must cite given facts, every number must occur in a cited fact, and contradictory facts must be
-    cited together.
+    Every sentence must cite given facts that support it (kg/query/grounding/checking.py), and contradictory facts must
+    be cited together.
     """
+    check = SentenceCheck(item.items, names)
     try:
         lines = _parsed(reply)
-        problems = [problem for line in lines for problem in _faults(item, *line)]
+        problems = [problem for line in lines for problem in _faults(item, check, *line)]
         cited = [set(handles) for _, _, handles in lines]
         problems += (f"分歧 {a}、{b} 未并列" for a, b in item.opposed if not any({a, b} <= each for each in cited))
     except ValueError as error:
@@ -180,19 +191,15 @@ def accept(item: Task, reply: str) -> Summary | RefusedReply:
     return Summary(item.key, item.composed.title, (written[0], *kept, *written[1:]), item.composed.period)
 
 
-def _faults(item: Task, label: str, text: str, handles: Sequence[str]) -> Iterable[str]:
+def _faults(item: Task, check: SentenceCheck, label: str, text: str, handles: Sequence[str]) -> Iterable[str]:
     unknown = [handle for handle in handles if handle not in item.facts]
     if unknown or not handles:
         yield f"「{text[:20]}」引用了不存在的事实 {'、'.join(unknown)}" if unknown else f"「{text[:20]}」没有引用"
         return
-    sources = [item.rows[handle] for handle in handles]
-    full = [evidence.quote for handle in handles for evidence in item.facts[handle].evidence]
-    supported = set(_NUMBER.findall(_without_separators(" ".join([*(source.text for source in sources), *full]))))
-    invented = [number for number in _NUMBER.findall(_without_separators(text)) if number not in supported]
-    if invented:
-        yield f"「{text[:20]}」的数字 {'、'.join(invented)} 不在所引事实中"
     if label == _LABELS["disagreement"] and len(set(handles)) < 2:  # noqa: PLR2004 -- two sides
         yield f"「{text[:20]}」只引了分歧的一方"
+    for fault in check.verdict(text, list(dict.fromkeys(handles))).faults:
+        yield f"「{text[:20]}」{fault_text(fault, 'zh')}"
 
 
 def _parsed(reply: str) -> list[tuple[str, str, list[str]]]:
@@ -220,10 +227,6 @@ def _handles(given: Any) -> list[str]:
     if not isinstance(given, list) or not all(isinstance(handle, str) for handle in given):
         raise TypeError
     return given
-
-
-def _without_separators(text: str) -> str:
-    return text.replace(",", "").replace("，", " ")
 
 
 def _flat(text: str) -> str:

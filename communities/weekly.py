@@ -16,6 +16,7 @@ from communities.summaries import TEMPLATE, changes, compose
 from kg.errors import EmptyBase, QuestionError
 from kg.ids import digest
 from kg.model import Community, Run
+from kg.query.grounding.checking import KnownNames
 from kg.query.session import QuerySession
 
 if TYPE_CHECKING:
@@ -265,8 +266,11 @@ def _write_summaries(
         parallel=job.options.parallel,
         done=lambda: job.progress("write", next(steps), len(wanted)),
     )
+    if not wanted:
+        return found
+    names = KnownNames(job.session.view)
     for (name, item), reply in zip(wanted.items(), replies, strict=True):
-        accepted = llm_summaries.accept(item, reply)
+        accepted = llm_summaries.accept(item, reply, names)
         if isinstance(accepted, llm_summaries.RefusedReply):
             refused.append(accepted)
             # Stored under the model's key, so that a rejected prompt is not retried while its facts are unchanged.

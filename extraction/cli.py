@@ -13,7 +13,7 @@ import click
 from kg.commands.language import lang_option, shown_lang, warn_of
 from kg.commands.options import Day, json_option, kb_option
 from kg.commands.progress import progress_display
-from kg.commands.questions import question_command
+from kg.commands.questions import add_commands
 from kg.errors import DocumentError
 from kg.messages.words import listed, translated, word
 from kg.model import BlockKind
@@ -181,7 +181,7 @@ def outline(file: Path, day: date | None, *, as_json: bool, lang: Lang) -> None:
             click.echo("\n".join(outline_lines(found, lang)))
 
 
-filing.add_command(question_command("filing_pages"), "pages")
+add_commands(filing)
 
 
 @click.command()

@@ -14,6 +14,7 @@ from extraction.claims.effects.reader import EffectReader
 from extraction.claims.readers import FigureReader, PatternReader, TableClaims
 from extraction.claims.relations.frames import FrameReader
 from extraction.claims.relations.precedence import settled
+from extraction.claims.tables.statements import StatementReader
 from extraction.context.coreference import Discourse
 from extraction.context.headings import Headings, read_heading
 from extraction.context.surroundings import (
@@ -50,11 +51,12 @@ from extraction.models.units import lines_of
 from extraction.names.linker import Linker
 from extraction.names.ner import load_ner
 from extraction.names.persons import claim_within_firms, entities_of_persons, firms_of_persons, within_firm
+from extraction.names.senses import Senses
 from extraction.names.user_names import lexicon_with
 from extraction.quantities.reader import find_quantities
 from extraction.sentence import AnnotatedDocument, AnnotatedSentence, EntityMention
 from extraction.text.sentences import normalise, split
-from kg.filing import Filing
+from kg.filing import Filing, company_key
 from kg.model import Alias, BlockKind, Entity, Kind, Mention, MentionStatus, Problem, Reading
 from kg.securities.master import Master
 from kg.securities.resolver import Resolver
@@ -97,6 +99,7 @@ class Extractor:
         self._resolver = Resolver(master)
         self._linker = Linker(self._resolver, self._lexicon, load_ner() if ner else None)
         self._tables = TableClaims(Linker(self._resolver, self._lexicon, None), self._lexicon)
+        self._statements = StatementReader(self._lexicon)
         self._readers: list[ClaimReader] = [
             FrameReader(),
             PatternReader(),
@@ -155,7 +158,11 @@ class Extractor:
         read_blocks = prose_of(document, self._filing_pages) if plain else document.blocks
         annotated = self.annotate(replace(document, blocks=read_blocks))
         cells, unclear = self._tables.read(annotated)
-        local = settled([*(row for reader in self._readers for row in reader.read(annotated)), *cells])
+        if filing and plain:
+            cells += self._statements.read(document, filing, annotated.company)
+        found = [*(row for reader in self._readers for row in reader.read(annotated)), *cells]
+        senses = Senses(annotated.title, document.text)
+        local = settled([(senses.of_claim(claim, sentence), sentence) for claim, sentence in found])
         claims, refused = self._model_reader.combine(annotated, local, replies)
         firms = firms_of_persons(annotated.sentences, claims)
         foreign = plain and document.language != "zh"  # the readers know Chinese notes; what they doubt is not kept
@@ -195,11 +202,20 @@ class Extractor:
         company = self._document_subject(document)
         lines = lines_of(document)
         names = self._linker.link(document, [line.sentence for line in lines])
-        by_line = self._annotate(document, lines, names, company)
         stated = stated_title(document)
         titles = split(stated, 0, len(stated))
         title_names = self._linker.read(stated, document.published_on, titles[:1])[1] if len(titles) == 1 else [[]]
         title = titles[0].text if len(titles) == 1 else normalise(stated)
+        senses = Senses(title, document.text)
+        by_line = self._annotate(document, lines, names, company)
+        by_line = {
+            line: structs.replace(each, refs=tuple(senses.tell_apart(each.refs, each.text, each.heading)))
+            for line, each in by_line.items()
+        }
+        names = [
+            list(by_line[at].refs) if at in by_line else senses.tell_apart(refs, line.sentence.text)
+            for at, (line, refs) in enumerate(zip(lines, names, strict=True))
+        ]
         return AnnotatedDocument(
             document, lines, names, tuple(by_line.values()), by_line, title, title_names[0], company
         )
@@ -289,7 +305,13 @@ class Extractor:
         if len(ids) != 1:  # with several codes, the title decides; the name of a file of many records names none
             title = stated_title(document) if _JSON_LINE.search(document.path) else document.title
             found = self._resolver.resolve(title, document.published_on)
-            titled = {hit.entity_id for hit in found if hit.status == "linked" and hit.entity_id}
+            named = [hit for hit in found if hit.status == "linked" and hit.entity_id]
+            if document.publisher and Filing.of(
+                document
+            ):  # the name has to begin as the issuer's does: 「Inc」 is nobody
+                issuer_key = company_key(document.publisher)
+                named = [hit for hit in named if issuer_key.startswith(company_key(hit.text))]
+            titled = {hit.entity_id for hit in named if hit.entity_id}
             ids = titled & ids if ids else titled
         if len(ids) != 1:
             return None

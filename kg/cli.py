@@ -1,4 +1,4 @@
-"""The `liantu` command: offers the questions and the commands of entry points, and reports a KgError as one line and an exit code.
+"""The `liantu` command: the questions and the commands of entry points; a KgError is one line and an exit code.
 
 Exit codes: 0 success; 1 the question cannot be answered; 2 usage error; 3 some input was refused, the rest was
 processed; 4 knowledge base error; 5 model error.
@@ -50,12 +50,14 @@ class EntryPointGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- signature set by click
         """Return the names of all installed commands."""
-        return sorted({*COMMANDS, *(point.name for point in entry_points(group=GROUP))})
+        return sorted(
+            {*(each for each in COMMANDS if " " not in each), *(point.name for point in entry_points(group=GROUP))}
+        )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command by name, or return None if there is none."""
         if cmd_name in COMMANDS:
-            return help_in(question_command(COMMANDS[cmd_name]), shown_lang())
+            return help_in(question_command(cmd_name), shown_lang())
         for point in entry_points(group=GROUP, name=cmd_name):
             command: click.Command = point.load()
             return help_in(with_lang(command), shown_lang())

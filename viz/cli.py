@@ -108,7 +108,7 @@ def draw() -> None:
 @_answer_options
 def chain(topic: str, depth: int, **options: Any) -> None:
     """Draw the industry chain of TOPIC: upstream, midstream, downstream, and the companies of each stage."""
-    from kg.query.chain import chain as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.walks.chain import chain as ask  # noqa: PLC0415 -- imported when called
 
     _draw("chain", lambda session: ask(session, topic, depth=depth), **options)
 
@@ -119,7 +119,7 @@ def chain(topic: str, depth: int, **options: Any) -> None:
 @_answer_options
 def impact(factor: str, direction: str, **options: Any) -> None:
     """Draw the effects of a rise or fall of FACTOR."""
-    from kg.query.impact import impact as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.walks.impact import impact as ask  # noqa: PLC0415 -- imported when called
 
     _draw("impact", lambda session: ask(session, factor, _DIRECTIONS[direction]), variant=direction, **options)
 
@@ -130,7 +130,7 @@ def impact(factor: str, direction: str, **options: Any) -> None:
 @_answer_options
 def causes(effect: str, direction: str, **options: Any) -> None:
     """Draw what makes EFFECT rise or fall."""
-    from kg.query.impact import causes as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.walks.impact import causes as ask  # noqa: PLC0415 -- imported when called
 
     _draw("causes", lambda session: ask(session, effect, _DIRECTIONS[direction]), variant=direction, **options)
 
@@ -141,7 +141,7 @@ def causes(effect: str, direction: str, **options: Any) -> None:
 @_answer_options
 def relate(first: str, second: str, **options: Any) -> None:
     """Draw the most reliable paths between FIRST and SECOND."""
-    from kg.query.relate import relate as ask  # noqa: PLC0415 -- imported when called
+    from kg.query.walks.relate import relate as ask  # noqa: PLC0415 -- imported when called
 
     _draw("relate", lambda session: ask(session, first, second), **options)
 

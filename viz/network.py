@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from kg.model import Kind, Modality, Polarity
-from viz.layout.folding import MIN_SCALE, Picture, pictures
+from viz.layout.folding import MIN_SCALE, FoldedScene, pictures
 from viz.layout.labels import FONT_PIXELS
 from viz.layout.lines import lines_of
 from viz.pages import Prose, as_json, render
@@ -114,7 +114,7 @@ def legend_lines(lang: Lang) -> list[dict[str, str]]:
     ]
 
 
-def _data(scene: Scene, views: Sequence[Picture], *, lang: Lang) -> dict[str, Any]:
+def _data(scene: Scene, views: Sequence[FoldedScene], *, lang: Lang) -> dict[str, Any]:
     number = {node.id: index for index, node in enumerate(scene.nodes)}
     return {
         "pictures": [_picture(view, scene, number) for view in views],
@@ -129,7 +129,7 @@ def _data(scene: Scene, views: Sequence[Picture], *, lang: Lang) -> dict[str, An
     }
 
 
-def _picture(view: Picture, whole: Scene, number: Mapping[str, int]) -> dict[str, Any]:
+def _picture(view: FoldedScene, whole: Scene, number: Mapping[str, int]) -> dict[str, Any]:
     """Return one view in vis-network's format; nodes and links have their numbers in the whole scene."""
     folds = (node.id for node in view.scene.nodes if node.hides)
     ids = {key: f"n{index}" for key, index in number.items()} | {key: f"f{at}" for at, key in enumerate(folds)}
@@ -151,7 +151,7 @@ def _picture(view: Picture, whole: Scene, number: Mapping[str, int]) -> dict[str
     }
 
 
-def _shape(node: SceneNode, view: Picture, number: Mapping[str, int], *, mark: SceneEdge | None) -> dict[str, Any]:
+def _shape(node: SceneNode, view: FoldedScene, number: Mapping[str, int], *, mark: SceneEdge | None) -> dict[str, Any]:
     box, face = view.placement.boxes[node.id], view.faces[node.id]
     stroke = stroke_of(0, mark.modality, mark.polarity) if mark else Stroke("")
     return {

@@ -19,6 +19,7 @@ import click
 
 from benchmarks.filings.dataset import build, names_of, read_questions
 from benchmarks.filings.modes import compare
+from benchmarks.filings.values import agreement, measure_values
 
 if TYPE_CHECKING:
     from benchmarks.filings.dataset import GoldQuestion
@@ -47,7 +48,11 @@ def main(folder: Path, path: Path | None, pages: int, *, as_json: bool, modes: b
             if modes:
                 click.echo(compare(kb, questions))
                 return
-            found = measure(kb, questions) | {
+            with kb.session() as session:
+                values = measure_values(session, questions) | agreement(session)
+            found = {
+                **measure(kb, questions),
+                **values,
                 "documents": len(files),
                 "refused": len(outcome.refused),
                 "ingest_seconds": round(seconds, 1),
@@ -81,8 +86,6 @@ def measure(kb: KnowledgeBase, questions: list[GoldQuestion]) -> dict[str, Any]:
         "questions": len(questions),
         **{f"document_recall@{cut}": round(value / count, 4) for cut, value in documents.items()},
         **{f"page_recall@{cut}": round(value / count, 4) for cut, value in pages.items()},
-        "value_right": None,
-        "value_wrong": None,
         "warm_seconds": round(sorted(times)[len(times) // 2], 3) if times else None,
         "warm_seconds_worst": round(max(times, default=0.0), 3),
     }

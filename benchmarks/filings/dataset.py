@@ -1,7 +1,7 @@
 """A folder of filings with questions, laid out as FinanceBench's: PDFs, and questions.jsonl with evidence pages.
 
-Lines have `question`, `doc_name` (3M_2018_10K), `question_type`, `company`, and `evidence`, a list of `doc_name` and
-`evidence_page_num`, which counts from 0.
+Lines have `question`, `doc_name` (3M_2018_10K), `question_type`, `company`, `answer`, and `evidence`, a list of
+`doc_name` and `evidence_page_num`, which counts from 0.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class GoldQuestion:
     pages: frozenset[tuple[str, int]]
     kind: str
     company: str
+    answer: str = ""
 
     @property
     def form(self) -> str:
@@ -76,4 +77,5 @@ def _question(row: dict[str, object]) -> GoldQuestion:
         pages=frozenset((each.get("doc_name") or document, int(each["evidence_page_num"]) + 1) for each in evidence),
         kind=str(row.get("question_type", "")),
         company=str(row.get("company", "")),
+        answer=str(row.get("answer", "")),
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.filings.dataset import names_of
+from benchmarks.filings.dataset import GoldQuestion, names_of
+from benchmarks.filings.generated import generate
 from benchmarks.filings.train import examples_of, fit
 from kg.query.filings.documents import rank_filings
 from kg.query.filings.features import word_scores
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from benchmarks.filings.dataset import GoldQuestion
     from kg.query.filings.documents import ScoredFiling
     from kg.query.filings.page_table import PageTable
     from kg.query.filings.ranker import PageRanker
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _CUTS = (1, 5, 10)
 _DEEP = 20
 _GENERATED = 700
+_ASKED, _SEED = 2_000, 7  # generated questions, other ones than those of the training
 _SECTIONS, _PAGES_OF_SECTION = 3, 4
 
 
@@ -55,9 +57,15 @@ class AskedQuestion:
         return self.session.page_table(self.oracle.filing.document) if self.oracle else None
 
     def recall(self, ranking: _Ranking) -> list[float]:
-        """Return the share of gold pages among the first 1, 5 and 10."""
+        """Return the share of gold pages among the first 1, 5 and 10, nDCG@10, average precision, reciprocal rank."""
         gold = self.question.pages
-        return [len(gold & set(ranking[:cut])) / len(gold) for cut in _CUTS]
+        hits = [page in gold for page in ranking]
+        ranks = [place for place, hit in enumerate(hits, start=1) if hit]
+        gain = sum(1 / np.log2(rank + 1) for rank in ranks if rank <= _CUTS[-1])
+        best = sum(1 / np.log2(rank + 1) for rank in range(1, min(len(gold), _CUTS[-1]) + 1))
+        precision = sum(number / rank for number, rank in enumerate(ranks, start=1)) / len(gold)
+        shares = [len(gold & set(ranking[:cut])) / len(gold) for cut in _CUTS]
+        return [*shares, float(gain / best), precision, 1 / ranks[0] if ranks else 0.0]
 
     def own_pages(self, scores: NDArray[np.float32]) -> _Ranking:
         """Return the pages of the answering document by some scores."""
@@ -86,7 +94,8 @@ def compare(kb: KnowledgeBase, questions: Sequence[GoldQuestion]) -> str:
         for cut in (1, 5)
     ]
     head = f"document recall@1 {at[0]:.3f}, @5 {at[1]:.3f}; {len(asked)} questions, {len(names)} documents\n\n"
-    return head + _markdown(recalls, questions) + _failures(asked, rankers)
+    made = _generated(kb, rankers, names)
+    return head + _markdown(recalls, questions) + _failures(asked, rankers) + made
 
 
 def _rankers(
@@ -96,6 +105,38 @@ def _rankers(
     examples = examples_of(kb, questions, _GENERATED)
     groups = {each.oracle.filing.group if each.oracle else None for each in asked}
     return {group: fit([each.example for each in examples if each.group != group]) for group in groups}
+
+
+def _generated(kb: KnowledgeBase, rankers: dict[int | None, PageRanker], names: dict[str, str]) -> str:
+    """Ask 2,000 questions that are made from the filings, each ranked by a scorer that never saw its company."""
+    rng = Random(_SEED)  # noqa: S311 -- chooses questions
+    found: list[list[float]] = []
+    kinds: list[str] = []
+    with kb.session() as session:
+        listed = [each for each in session.filings.filings if each.filing.year and each.group in rankers]
+        share = -(-_ASKED // (3 * len(listed)))
+        for each in listed:
+            table = session.page_table(each.document)
+            assert table is not None
+            for made in generate(table, each.filing, rng, counts=[share] * 3):
+                if len(found) == _ASKED:
+                    break
+                page = (names[each.document], made.page + 1)
+                asked = AskedQuestion(
+                    session, GoldQuestion(made.text, page[0], frozenset({page}), made.kind, ""), names
+                )
+                ranked = _scored(asked, rankers, asked.ranked[:3])
+                own = asked.ranked[0].filing
+                found.append([own.group == each.group, own.filing.year == each.filing.year, *asked.recall(ranked)])
+                kinds.append(made.kind)
+    lines = [
+        "\n\n| generated questions | company | year | R@1 | R@5 | R@10 | nDCG@10 | MAP | MRR |",
+        "|" + " --- |" * 9,
+    ]
+    for kind in ("all", *dict.fromkeys(kinds)):
+        rows = np.array([row for row, own in zip(found, kinds, strict=True) if kind in {"all", own}])
+        lines.append(f"| {kind} ({len(rows)}) | " + " | ".join(f"{value:.2f}" for value in rows.mean(0)) + " |")
+    return "\n".join(lines)
 
 
 def _flat(asked: AskedQuestion) -> _Ranking:
@@ -141,7 +182,14 @@ def _markdown(recalls: dict[str, list[list[float]]], questions: Sequence[GoldQue
     for form in sorted({each.form for each in questions}):
         groups[form] = lambda each, form=form: each.form == form  # type: ignore[misc]
     counts = {name: sum(map(test, questions)) for name, test in groups.items()}
-    heads = ["mode", *(f"R@{cut}" for cut in _CUTS), *(f"{name} ({count})" for name, count in counts.items())]
+    heads = [
+        "mode",
+        *(f"R@{cut}" for cut in _CUTS),
+        "nDCG@10",
+        "MAP",
+        "MRR",
+        *(f"{name} ({count})" for name, count in counts.items()),
+    ]
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     for name, found in recalls.items():
         values = np.array(found)

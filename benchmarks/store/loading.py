@@ -18,9 +18,9 @@ from kg.graph import cache as archive
 from kg.graph.snapshot import Snapshot
 from kg.interop.rows.claims import Claims
 from kg.interop.rows.importing import Import
-from kg.query.chain import chain
-from kg.query.impact import impact
-from kg.query.relate import relate
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import impact
+from kg.query.walks.relate import relate
 from kg.relations import vocabulary
 from kg.store.open import open_store
 

@@ -13,7 +13,8 @@ from annotated_types import Ge, Le
 from kg.commands.language import lang_option
 from kg.commands.options import Day, Words, configured_encoder, configured_model, json_option, kb_option
 from kg.messages.words import word
-from kg.query.questions import KEYS, question
+from kg.query.questions.registry import KEYS, question
+from kg.query.session import ANSWERED
 from kg.settings import load
 
 if TYPE_CHECKING:
@@ -24,15 +25,26 @@ if TYPE_CHECKING:
     from kg.messages.words import Lang
     from kg.query.questions.parameters import DatedQuestion
 
-_TAKEN = {"resolve": "lookup"}  # `liantu resolve` reads JSON lines
-COMMANDS = {_TAKEN.get(key, key.replace("_", "-")): key for key in KEYS}
-"""The question of each command."""
+_NAMED = {
+    "resolve": "lookup",  # `liantu resolve` reads JSON lines
+    "filing_value": "filing ask",
+    "filing_pages": "filing pages",
+    "filing_outline": "filing sections",  # `liantu filing outline` reads a file
+}
+COMMANDS = {_NAMED.get(key, key.replace("_", "-")): key for key in KEYS}
+"""The question of each command; of two words, the first is a group."""
 
 
-def question_command(key: str) -> click.Command:
+def add_commands(group: click.Group) -> None:
+    """Add the commands of the questions that belong to a group."""
+    for command in COMMANDS:
+        if command.startswith(f"{group.name} "):
+            group.add_command(question_command(command))
+
+
+def question_command(command_name: str) -> click.Command:
     """Return the command of a question; parameters without a default are arguments."""
-    asked = question(key)
-    name = next(name for name, each in COMMANDS.items() if each == key)
+    asked = question(COMMANDS[command_name])
 
     def run(kb: Path, lang: Lang, *, as_json: bool, **given: Any) -> None:
         _answer(
@@ -43,7 +55,10 @@ def question_command(key: str) -> click.Command:
         )
 
     command = click.Command(
-        name, callback=run, help=asked.summary(), params=[_parameter(*each) for each in asked.model_fields.items()]
+        command_name.rpartition(" ")[2],
+        callback=run,
+        help=asked.summary(),
+        params=[_parameter(*each) for each in asked.model_fields.items()],
     )
     for option in (lang_option, json_option, kb_option):
         option(command)
@@ -55,10 +70,12 @@ def _answer(asked: DatedQuestion, kb: Path, lang: Lang, *, as_json: bool) -> Non
     from kg.service.base import open_kb  # noqa: PLC0415 -- imported when called
 
     model = configured_model() if asked.by_model else None
-    confidence = load().answer_confidence
-    with open_kb(kb, lang=lang, min_confidence=confidence, model=model, encoder=configured_encoder()) as base:
+    encoder = configured_encoder() if asked.by_vectors else None
+    view = asked.view()
+    confidence = load().answer_confidence if view.get("min_confidence") is None else ANSWERED
+    with open_kb(kb, lang=lang, min_confidence=confidence, model=model, encoder=encoder) as base:
         written = base.answer(asked) if asked.by_model else None
-        with base.session(**asked.view()) as session:  # type: ignore[arg-type] # the options of ViewOptions
+        with base.session(**view) as session:  # type: ignore[arg-type] # the options of ViewOptions
             answer = written or asked.answer(session)
             if as_json:
                 click.echo(json.dumps(asked.to_json(answer), ensure_ascii=False, indent=2))
@@ -86,7 +103,7 @@ def _parameter(name: str, field: FieldInfo) -> click.Parameter:
 
 
 def _type(field: FieldInfo) -> click.ParamType:  # type: ignore[type-arg] # generic only since click 8.4
-    """Return the type of a parameter on the command line; limits that click cannot express are checked by the question."""
+    """Return the type of a parameter on the command line; the question checks the limits that click does not."""
     kinds = [each for each in (get_args(field.annotation) or (field.annotation,)) if each is not type(None)]
     if get_origin(field.annotation) is Literal:
         return click.Choice(kinds)

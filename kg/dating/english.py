@@ -19,7 +19,7 @@ from kg.dating.written import Form
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORDS = {word: number for number, word in enumerate(_NUMBERS, 1)}
-_YEAR_WORDS = ("[Ii]n", "[Bb]y", "[Ss]ince", "[Dd]uring", "[Ff]or", "of", "[Ff]rom")
+_YEAR_WORDS = ("[Ii]n", "[Bb]y", "[Ss]ince", "[Dd]uring", "[Ff]or", "of", "[Ff]rom", "[Bb]efore", "[Aa]fter")
 _YEAR_BEFORE = "|".join(f"(?<={word} )" for word in _YEAR_WORDS)
 _NEARBY = "(?<![A-Za-z])(?P<r>[Ll]ast|[Tt]his|[Nn]ext)"
 

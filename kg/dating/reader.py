@@ -119,11 +119,15 @@ _COMPARED_BEFORE = re.compile(
 _OF_QUARTERS = re.compile("[Qq季]")
 _WITH = re.compile(r"(?:[（(][^（）()]{0,40}[)）])?(?:、|和|与|及|/)")
 _COMPARED_AFTER = re.compile("相比|持平|的?(?:水平|高点|低点|基数|均值|峰值|高位|低位)")
-_AS_OF = re.compile("(?:截至|截止至|截止到|截止|截至到|[Aa]s of |[Aa]s at )$")
+_AS_OF = re.compile("(?:截至|截止至|截止到|截止|截至到|[Aa]s of (?:the )?|[Aa]s at (?:the )?)$")
 _YEAR_ENDED = re.compile(r"止的?(?:(?:财政|财务|会计)?年度|财年|(?P<n>十二|12|9|九|6|六|3|三)个月)")
 _SINCE = re.compile("(?:以来|至今|迄今)")
 _FROM = re.compile("(?:起(?![步点伏草诉重到家源飞量])|开始)")
 _UNTIL = re.compile(r"(?:之前|以前|前(?![后一二三四五六七八九十百两几\d值期次瞻景沿列者端的任后高低述往途五]))")
+_AT_LATEST = re.compile("以前")  # looks back, where 之前 and 前 may set a term ahead
+_LEADS_IN = re.compile(
+    r"\b(?P<word>since|after|before|prior to|until|(?:(?:at|by) )?(?:the )?end of)(?: the)? $", re.IGNORECASE
+)
 _AFTER = re.compile(r"(?:之后|以后|后(?![续市端期段备者台疫道勤视装补半来周]))")
 _JOIN = re.compile(rf"(?:{TO}|到|至) ?")
 
@@ -289,7 +293,9 @@ class _Reader:
 
     def _ahead(self, start: int, end: int) -> str:
         before = self.text[max(0, start - 7) : start]
-        if _FUTURE_STRICT.search(before) or _FUTURE_AFTER.match(self.text, end) or _UNTIL.match(self.text, end):
+        if _FUTURE_STRICT.search(before) or _FUTURE_AFTER.match(self.text, end):
+            return "strict"
+        if _UNTIL.match(self.text, end) and not _AT_LATEST.match(self.text, end):
             return "strict"
         if _FUTURE_SOFT.search(before):
             return "soft"
@@ -309,7 +315,7 @@ class _Reader:
     def _keep(self, found: _Found) -> int:
         """Join with the preceding date (2024年9月至2025年3月), apply boundary words and update the context."""
         found = self._joined(found)
-        found = self._with_boundaries(found)
+        found = self._with_boundaries(self._led_in(found))
         self.found.append(found)
         if found.role == "stated" and found.period.start is not None and found.period.end is not None:
             self.frame = replace(self.frame, context=found.period)
@@ -326,7 +332,7 @@ class _Reader:
         return _Found(first.start, found.end, span(start, end), first.role)
 
     def _with_boundaries(self, found: _Found) -> _Found:
-        lead = _AS_OF.search(self.text[max(self._floor(), found.start - 6) : found.start])
+        lead = _AS_OF.search(self.text[max(self._floor(), found.start - 10) : found.start])
         start, today = found.period.start, self.frame.today
         if lead and found.period.end is not None and (tail := _YEAR_ENDED.match(self.text, found.end)):
             # 截至2024年6月30日止年度 is the twelve months up to that day, not the day
@@ -345,9 +351,24 @@ class _Reader:
         if (tail := _AFTER.match(self.text, found.end)) and found.period.end is not None:
             return replace(found, end=tail.end(), period=periods.since(found.period.end))
         if (tail := _UNTIL.match(self.text, found.end)) and found.period.end is not None:
-            begin = today if today < found.period.end else None
+            begin = today if today < found.period.end and tail[0] != "以前" else None
             return replace(found, end=tail.end(), period=Period(begin, found.period.end, Precision.RANGE))
         return found
+
+    def _led_in(self, found: _Found) -> _Found:
+        """Apply an English word before a date: since March, before 2025, the end of Q1."""
+        lead = _LEADS_IN.search(self.text[max(self._floor(), found.start - 16) : found.start])
+        start, end = found.period.start, found.period.end
+        if lead is None or start is None or end is None:
+            return found
+        word = lead["word"].lower()
+        if word == "since":
+            period = span(start, self.frame.tomorrow) if start <= self.frame.today else periods.since(start)
+        elif word == "after":
+            period = periods.since(end)
+        else:
+            period = last_day(found.period) if word.endswith("end of") else Period(None, start, Precision.RANGE)
+        return replace(found, start=found.start - len(lead[0]), period=period)
 
     def _floor(self) -> int:
         return self.found[-1].end if self.found else 0

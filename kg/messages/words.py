@@ -155,4 +155,4 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 def _read(name: str) -> Any:
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return yaml.safe_load(text)
+    return yaml.load(text, Loader=yaml.CSafeLoader)

@@ -16,8 +16,9 @@ from kg.graph.remote_graph import served_graph
 from kg.graph.snapshot import Snapshot
 from kg.model import Entity
 from kg.query.answers import Citation, EntityRef, Link, Node, Subgraph
-from kg.query.filings.documents import FilingShelf
-from kg.query.view_cache import ViewCache
+from kg.query.filings.documents import FilingIndex
+from kg.query.session_cache import SessionCache
+from kg.query.walks.topics import Topics
 from kg.relations import vocabulary
 from kg.settings import Settings
 from kg.store.rules.contradiction import contradicting, opposing, rivals_share_one_end
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from kg.graph.snapshot import Direction
     from kg.messages.words import Lang
     from kg.model import Evidence, Fact
-    from kg.query.filings.documents import FilingIndex
+    from kg.query.filings.documents import ListedFiling
     from kg.query.filings.page_table import PageTable
+    from kg.query.filings.values.statements import FilingStatements
     from kg.query.grounding.vectors import VectorSearch
     from kg.relations import Vocabulary
     from kg.store.port import DocumentHead, Triple, View
@@ -65,8 +67,7 @@ class QuerySession:
     The usual `min_confidence` stands for the cut of each relation in relations.yaml; any other is the cut of all. Facts
     below the cut carry no answer; some are shown as weak where a question asks for them, unless `weak` is off. `below`
     counts those that were met and left out. `vectors` finds passages by vectors; None where the base has no index of
-    them. `shelf` keeps filings ready for further sessions; `cache` what is built for a whole view, with the state of
-    the store.
+    them. `cache` keeps what is built for whole views and filings, for further sessions; with the state of the store.
     """
 
     def __init__(
@@ -77,13 +78,12 @@ class QuerySession:
         min_confidence: float = ANSWERED,
         vectors: VectorSearch | None = None,
         weak: bool = True,
-        shelf: FilingShelf | None = None,
-        cache: tuple[ViewCache, str] | None = None,
+        cache: tuple[SessionCache, str] | None = None,
     ) -> None:
         self.view: View = view
-        self._cache, self._state = cache or (ViewCache(), "")
+        self._cache, self._state = cache or (SessionCache(), "")
         self.lang, self.min_confidence, self.vectors = lang, min_confidence, vectors
-        self.weak, self._shelf = weak, shelf or FilingShelf()
+        self.weak = weak
         self._below: set[str] = set()
         self.words: Vocabulary = vocabulary()
         self._entities: dict[str, Entity | None] = {}
@@ -102,24 +102,34 @@ class QuerySession:
             min_confidence=self.min_confidence,
             vectors=self.vectors,
             weak=self.weak,
-            shelf=FilingShelf(self._shelf.tables),
+            cache=(self._cache, self._state),
         )
 
     def kept(self, build: Callable[[QuerySession], _Built], *more: Hashable) -> _Built:
-        """Return what `build` makes of this view, made once for all sessions on it; `more` is what else it depends on."""
+        """Return what `build` makes of this view, made once for all sessions; `more` is what else it depends on."""
         return self._cache.of(self, self._state, build, *more)
 
     @cached_property
     def filings(self) -> FilingIndex:
         """The filings of the view by company."""
-        return self._shelf.index(self)
+        return self.kept(_filing_index)
 
     def page_table(self, document_id: str) -> PageTable | None:
         """Return the pages of a filing made ready for questions, None if the view does not know the document."""
-        known = self._shelf.tables.known(document_id)
+        known = self._cache.tables.known(document_id)
         if known is None and (document := self.view.document(document_id)) is not None:
-            known = self._shelf.tables.of(document)
+            known = self._cache.tables.of(document)
         return known
+
+    def statements(self, listed: ListedFiling) -> FilingStatements | None:
+        """Return the statements of a filing, None if the view does not know the document."""
+        table = self.page_table(listed.document)
+        return None if table is None else self._cache.tables.statements(listed.document, table, listed.filing)
+
+    @cached_property
+    def topics(self) -> Topics:
+        """Which entities of the view are one topic."""
+        return Topics(self)
 
     @cached_property
     def graph(self) -> Snapshot | ServedGraph:
@@ -304,29 +314,37 @@ class QuerySession:
             for s, t, r, g, w, f, c, e in zip(*columns, strict=True)
         ]
 
-    def links(self, steps: Iterable[Step]) -> list[Link]:
-        """Turn steps into links: the facts of one relation and sign between two entities, with their evidence."""
-        weights: dict[tuple[str, str, str, int], float] = defaultdict(float)
-        members: dict[tuple[str, str, str, int], list[str]] = defaultdict(list)
-        for step in sorted(set(steps), key=lambda step: step.fact):
-            key = (self.id_of(step.source), self.id_of(step.target), step.relation, step.sign)
-            weights[key] += step.weight
-            members[key].append(self.graph.fact_ids[step.fact])
-        self.read_facts({(source, relation, target) for source, target, relation, _ in members})
-        # A document removed while the question is answered takes its facts along.
-        left: list[tuple[float, list[Fact]]] = []
-        for (source, target, relation, sign), ids in sorted(members.items()):
-            walked = set(ids)
-            said = [fact for fact in self._facts[source, relation, target] if fact.id in walked]
-            left += [(weights[source, target, relation, sign], sorted(said, key=spoken))] if said else []
-        self._read_heads(item for _, said in left for _, item in _cited(said, _CITATIONS_PER_LINK))
-        return [self.link(said, weight) for weight, said in left]
+    def links(self, steps: Iterable[Step], *, topics: bool = False) -> list[Link]:
+        """Turn steps into links: the facts of one relation and sign between two entities, with their evidence.
 
-    def picture(self, nodes: Collection[Node], steps: Iterable[Step]) -> Subgraph:
+        With `topics`, the entities of a topic are one end.
+        """
+        end = self.topics.head if topics else int
+        weights: dict[tuple[str, str, str, int], float] = defaultdict(float)
+        members: dict[tuple[str, str, str, int], dict[str, Triple]] = defaultdict(dict)
+        for step in sorted(set(steps), key=lambda step: step.fact):
+            key = (self.id_of(end(step.source)), self.id_of(end(step.target)), step.relation, step.sign)
+            weights[key] += step.weight
+            triple = self.id_of(step.source), step.relation, self.id_of(step.target)
+            members[key][self.graph.fact_ids[step.fact]] = triple
+        self.read_facts({triple for found in members.values() for triple in found.values()})
+        # A document removed while the question is answered takes its facts along.
+        left: list[tuple[tuple[str, str, str, int], list[Fact]]] = []
+        for key, walked in sorted(members.items()):
+            triples = sorted(set(walked.values()))
+            said = [fact for triple in triples for fact in self._facts[triple] if fact.id in walked]
+            left += [(key, sorted(said, key=spoken))] if said else []
+        self._read_heads(item for _, said in left for _, item in _cited(said, _CITATIONS_PER_LINK))
+        return [replace(self.link(said, weights[key]), source=key[0], target=key[1]) for key, said in left]
+
+    def picture(self, nodes: Collection[Node], steps: Iterable[Step], *, topics: bool = False) -> Subgraph:
         """Return nodes and the links of steps, cut to what a picture holds; links to what is cut off are not read."""
         kept = subgraph(nodes, ())
+        end = self.topics.head if topics else int
         shown = {self.index(node.entity.id) for node in kept.nodes}
-        links = self.links(step for step in steps if step.source in shown and step.target in shown)
+        links = self.links(
+            (step for step in steps if end(step.source) in shown and end(step.target) in shown), topics=topics
+        )
         return replace(kept, links=tuple(links))
 
     def link(self, facts: Sequence[Fact], weight: float) -> Link:
@@ -469,3 +487,7 @@ def _citation(fact: Fact, item: Evidence, document: DocumentHead) -> Citation:
         quote=item.quote,
         url=document.url,
     )
+
+
+def _filing_index(session: QuerySession) -> FilingIndex:
+    return FilingIndex(session.view.documents(), session.view)

@@ -20,8 +20,7 @@ from starlette.responses import Response
 
 from kg.errors import KgError
 from kg.query.plain import plain
-from kg.query.questions import KEYS, question
-from kg.query.questions.facts import FactsQuestion
+from kg.query.questions.registry import KEYS, question
 from kg.service.guard import LOG
 from kg.service.problems import Overloaded, invalid, problem, problem_of
 from kg.store.memory import MemoryStore
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from kg.query.questions.facts import FactsQuestion
     from kg.query.questions.parameters import DatedQuestion
     from kg.service.base import KnowledgeBase
     from kg.service.metrics import ServiceMetrics

@@ -17,10 +17,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from kg.errors import KgError, StoreError
 from kg.llm.port import ModelError
-from kg.query.questions import questions
 from kg.query.questions.documents import DocumentQuestion
 from kg.query.questions.facts import FactsQuestion
 from kg.query.questions.parameters import DatedQuestion
+from kg.query.questions.registry import questions
 from kg.service.answering import Answering, Batch, ServiceLimits
 from kg.service.guard import LOG, Guard
 from kg.service.keys import KeyRing

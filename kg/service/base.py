@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from kg.errors import KgError
 from kg.llm.embeddings import OfflineEncoder
 from kg.query.browse.frames import COLUMNS, STEPS, pandas_frame, theme_rows
-from kg.query.filings.documents import FilingIndex, FilingShelf
-from kg.query.filings.page_table import PageTables
-from kg.query.grounding.prose import NoModel
 from kg.query.grounding.vectors import VectorSearch, index_beside
-from kg.query.questions import question
 from kg.query.questions.parameters import SureQuestion, WrongParameter
+from kg.query.questions.registry import question
 from kg.query.resolve import resolve
 from kg.query.session import ANSWERED, QuerySession
+from kg.query.session_cache import SessionCache
 from kg.query.themes.listing import themes
-from kg.query.view_cache import ViewCache
 from kg.service.methods import QuestionMethods
 from kg.store.open import open_store
 
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
     from kg.llm.embeddings import Encoder
     from kg.llm.port import Model
     from kg.messages.words import Lang
-    from kg.query.questions.parameters import DatedQuestion, ViewClocks, ViewOptions
+    from kg.query.questions.parameters import ViewClocks, ViewOptions
     from kg.store.port import Store
 
 
@@ -66,7 +63,7 @@ class KnowledgeBase(QuestionMethods):
     ) -> None:
         self.store, self.lang, self.min_confidence, self.weak = store, lang, min_confidence, weak
         self.model, self.vectors = model, vectors
-        self._cache, self._tables = ViewCache(), PageTables()
+        self._cache = SessionCache()
 
     @contextmanager
     def session(self, **options: Unpack[ViewOptions]) -> Iterator[QuerySession]:
@@ -78,29 +75,8 @@ class KnowledgeBase(QuestionMethods):
             clocks = {name: sure.pop(name, None) for name in ("as_of", "known_at")}
             with self.store.reader(**clocks) as view:
                 found = self.vectors if self.vectors and self.vectors.index.state else None
-                shelf = FilingShelf(self._tables, lambda session: session.kept(_filing_index))
                 cache = (self._cache, state)
-                yield QuerySession(view, lang=self.lang, vectors=found, shelf=shelf, cache=cache, **sure)
-        except KgError as error:
-            error.lang = self.lang
-            raise
-
-    def answer(self, question: DatedQuestion) -> Any:
-        """Return the answer to a question.
-
-        Raises:
-            NoModel: when a model has to write it, and the base was opened without one.
-        """
-        if question.by_model and self.model is None:
-            raise NoModel
-        with self.session(**question.view()) as session:  # type: ignore[arg-type] # the options of ViewOptions
-            found = question.answer(session)
-        return found(self.model) if question.by_model else found
-
-    def asked(self, key: str, *about: object, **options: object) -> Any:
-        """Return the answer to the question with a key, its parameters checked; what each method of a question does."""
-        try:
-            return self.answer(question(key).asked(*about, **options))
+                yield QuerySession(view, lang=self.lang, vectors=found, cache=cache, **sure)
         except KgError as error:
             error.lang = self.lang
             raise
@@ -152,10 +128,6 @@ class KnowledgeBase(QuestionMethods):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _filing_index(session: QuerySession) -> FilingIndex:
-    return FilingIndex(session.view.documents(), session.view)
 
 
 def _step(session: QuerySession, name: str, relation: str, side: str) -> list[dict[str, object]]:

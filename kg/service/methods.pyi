@@ -1,7 +1,8 @@
+# ruff: noqa: A002
 # Written by `python -m tests.kg.service.stub`.
 from collections.abc import Sequence
 from datetime import date
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from kg.model import Community
 from kg.query.answers import AskAnswer, ChainAnswer, ImpactAnswer, Passage, ProfileAnswer, RelateAnswer, ThemeAnswer
@@ -13,14 +14,17 @@ from kg.query.browse.search import EntityMatch
 from kg.query.browse.stats import BaseStats
 from kg.query.filings.outline import OutlineAnswer
 from kg.query.filings.pages import FilingPagesAnswer
+from kg.query.filings.values.answer import FilingValueAnswer
 from kg.query.grounding.context import ContextAnswer
 from kg.query.grounding.prose import ProseAnswer
 from kg.query.history import HistoryAnswer
-from kg.query.questions.parameters import ViewClocks, ViewOptions
+from kg.query.questions.parameters import DatedQuestion, ViewClocks, ViewOptions
 from kg.query.resolve import ResolveAnswer
 from kg.query.themes.changes import ChangesAnswer
 
 class QuestionMethods:
+    def answer(self, question: DatedQuestion) -> Any: ...
+    def asked(self, key: str, *about: object, **options: object) -> Any: ...
     def chain(
         self,
         topic: str,
@@ -152,6 +156,13 @@ class QuestionMethods:
         limit: int = 5,
         **options: Unpack[ViewClocks],
     ) -> FilingPagesAnswer: ...
+    def filing_value(
+        self,
+        question: str,
+        *,
+        trace: bool = False,
+        **options: Unpack[ViewClocks],
+    ) -> FilingValueAnswer: ...
     def filing_outline(
         self,
         document_id: str,

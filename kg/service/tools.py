@@ -43,7 +43,7 @@ from pydantic import ValidationError
 from kg.errors import KgError, QuestionError
 from kg.llm.port import ModelError
 from kg.messages.words import in_language
-from kg.query.questions import KEYS, question, questions
+from kg.query.questions.registry import KEYS, question, questions
 from kg.query.themes.listing import themes
 from kg.service.guard import LOG, Guard
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.explorer import exhibits, files, home, served, visit  # noqa: F401 -- fixtures
 from tests.browser.geometry import RECORD_TEXT
 from viz.publish.collection import LIBRARY, MANIFEST
 

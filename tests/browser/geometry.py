@@ -37,6 +37,47 @@ def lines_behind_shapes(page: Page) -> list[str]:
     return found
 
 
+_IN_SVG = """() => {
+  const svg = document.getElementById("picture");
+  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const nodes = [...svg.querySelectorAll("g.node")].map((node) => ({ id: node.dataset.id, ...box(node) }));
+  function box(node) {
+    const rect = node.querySelector("rect");
+    const [x, y, w, h] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
+    return { left: x + 1, right: x + w - 1, top: y + 1, bottom: y + h - 1 };
+  }
+  const inside = (spot, node) => spot.x > node.left && spot.x < node.right && spot.y > node.top && spot.y < node.bottom;
+  const found = new Set();
+  const marks = [];
+  for (const edge of svg.querySelectorAll("g.edge")) {
+    const path = edge.querySelector("path.hit");
+    const total = path.getTotalLength();
+    for (let step = 0; step <= 200; step += 1) {
+      const spot = path.getPointAtLength(total * step / 200);
+      const out = spot.x < 0 || spot.y < 0 || spot.x > width || spot.y > height;
+      if (out) found.add(`${edge.dataset.link} leaves the picture`);
+      for (const node of nodes) if (inside(spot, node)) found.add(`${edge.dataset.link} behind ${node.id}`);
+    }
+    const mark = edge.querySelector("circle");
+    if (mark) marks.push([edge.dataset.link, Number(mark.getAttribute("cx")), Number(mark.getAttribute("cy"))]);
+  }
+  marks.forEach(([one, x, y], row) => marks.slice(row + 1).forEach(([other, x2, y2]) => {
+    if (Math.hypot(x - x2, y - y2) < 4) found.add(`sign of ${one} covers that of ${other}`);
+  }));
+  for (const text of svg.querySelectorAll("text")) {
+    const { x, width: wide } = text.getBBox();
+    if (x < 0 || x + wide > width) found.add(`${text.textContent} is cut off`);
+  }
+  return [...found];
+}"""
+
+
+def faults_of_picture(page: Page) -> list[str]:
+    """Return lines behind names, lines and texts that are cut off, and signs that cover each other, in the explorer."""
+    found: list[str] = page.evaluate(_IN_SVG)
+    return found
+
+
 RECORD_TEXT = """(() => {
   const write = CanvasRenderingContext2D.prototype.fillText;
   window.drawnTexts = [];

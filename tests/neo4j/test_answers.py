@@ -19,14 +19,14 @@ from kg.model import Community, Run
 from kg.period import since, year
 from kg.query.ask.answer import ask
 from kg.query.browse.profile import profile
-from kg.query.chain import chain
 from kg.query.history import history
-from kg.query.impact import causes, impact
 from kg.query.passages import passages
-from kg.query.relate import relate
 from kg.query.resolve import near_names, resolve
 from kg.query.session import QuerySession
 from kg.query.themes.listing import theme, themes
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import causes, impact
+from kg.query.walks.relate import relate
 from kg.relations import vocabulary
 from kg.store.open import open_store
 from tests.contracts.readings import CATL, fact, reading

@@ -14,10 +14,10 @@ from kg.errors import QuestionError
 from kg.interop.copying import copy
 from kg.interop.rows.claims import Claims
 from kg.interop.rows.importing import Import
-from kg.query.chain import chain
-from kg.query.impact import causes, impact
-from kg.query.relate import relate
 from kg.query.session import QuerySession
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import causes, impact
+from kg.query.walks.relate import relate
 from kg.relations import vocabulary
 from kg.store.open import open_store
 from tests.neo4j.bases import ICKG25, READ

@@ -15,14 +15,14 @@ from kg.judgement import Judgement, Verdict
 from kg.model import Alias, Entity, Kind, Modality, Polarity, Value
 from kg.query.ask.answer import ask
 from kg.query.browse.profile import profile
-from kg.query.chain import chain
 from kg.query.history import history
-from kg.query.impact import causes, exposures, impact
 from kg.query.passages import passages
-from kg.query.relate import relate
 from kg.query.resolve import candidates, names_in, near_names
 from kg.query.session import QuerySession
 from kg.query.themes.listing import theme, themes
+from kg.query.walks.chain import chain
+from kg.query.walks.impact import causes, exposures, impact
+from kg.query.walks.relate import relate
 from kg.store.rules.contradiction import contradicting
 from tests.kg.query.world import (
     COST,

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pypinyin import Style, lazy_pinyin
 
+from kg.model import Kind
 from kg.query.browse.stats import stats
+from kg.query.pictures import places_of
 from kg.query.session import QuerySession
 from kg.query.themes.biography import title_of
 from kg.query.themes.listing import standing
 from viz.exhibit.packing import FactHistories, Packing, Part, day_number, is_measured, short_id
+from viz.exhibit.pictures import picture_of, wire
 from viz.wording import LANGUAGES, word
 
 if TYPE_CHECKING:
@@ -26,6 +29,12 @@ _NAMES_EACH: Final = 8
 _LINES_EACH: Final = 5
 _CITED: Final = 2
 _RUNS_KEPT: Final = 6
+_PICTURED: Final = 500  # best connected names whose answers are packed, for each view
+_PICTURES_PER_PART: Final = 100
+_VIEWS: Final = {
+    "chain": frozenset({Kind.PRODUCT, Kind.INDUSTRY, Kind.THEME, Kind.COMPANY}),
+    "factor": frozenset({Kind.INDICATOR, Kind.EVENT, Kind.POLICY, Kind.PRODUCT, Kind.INDUSTRY, Kind.COMPANY}),
+}
 
 
 class ExhibitContent:
@@ -42,7 +51,7 @@ class ExhibitContent:
     @cached_property
     def meta(self) -> Part:
         """What every page needs first: counts, days, publishers, vocabulary, samples, days of runs."""
-        session = QuerySession(self._view, min_confidence=self._threshold)
+        session = self._session
         described = stats(session)
         per_day = Counter(head.published_on for head in self.packing.heads.values())
         publishers = Counter(head.publisher for head in self.packing.heads.values() if head.publisher)
@@ -58,9 +67,16 @@ class ExhibitContent:
             "runs": [day_number(run.as_of) for run in self._view.runs()],
         }
 
+    @cached_property
+    def _session(self) -> QuerySession:
+        return QuerySession(self._view, min_confidence=self._threshold)
+
     def _relation(self, name: str) -> Part:
         entry = self.packing.words[name]
         return {
+            "cut": self._session.cut(name),
+            "weak": self._session.cut(name, weak=True),
+            "places": places_of(name),
             "name": name,
             "family": entry.family,
             "symmetric": entry.symmetric,
@@ -88,8 +104,27 @@ class ExhibitContent:
                 name = f"{'figures' if measures else 'links'}-{begin // size}"
                 yield name, self.packing.part(chosen, histories=histories), _ends(chosen)
 
-    def index(self, parts: Sequence[tuple[str, set[str]]]) -> Part:
-        """Return all entities with facts for the search, each with the parts to load."""
+    def pictures(self) -> Iterator[tuple[str, Part]]:
+        """Yield the answers about the best connected names in parts: name, and pictures by view and id."""
+        graph = self._session.graph
+        ids = [(entity.id, entity.kind) for entity in self._view.entities()]
+        rows = [(identity, kind, row) for identity, kind in ids if (row := self._session.index(identity)) is not None]
+        ranked = sorted(rows, key=lambda each: (-graph.degree(each[2]), each[0]))
+        found: Part = {}
+        number = 0
+        for view, kinds in _VIEWS.items():
+            for identity in [identity for identity, kind, _ in ranked if kind in kinds][:_PICTURED]:
+                picture = picture_of(self._session, view, [identity])
+                if picture is not None and picture.links:
+                    found[f"{view} {identity}"] = wire(picture)
+                if len(found) == _PICTURES_PER_PART:
+                    yield f"pictures-{number}", found
+                    found, number = {}, number + 1
+        if found:
+            yield f"pictures-{number}", found
+
+    def index(self, parts: Sequence[tuple[str, set[str]]], pictures: dict[str, int]) -> Part:
+        """Return all entities with facts for the search, each with the parts to load, and where each answer is."""
         touched: dict[str, list[int]] = defaultdict(list)
         for number, (_, ends) in enumerate(parts):
             for entity in ends:
@@ -105,11 +140,13 @@ class ExhibitContent:
         entities = self.packing.entities(ids)
         return {
             "entities": entities,
-            "initials": [_initials(name) for name in entities["name"]],
+            "initials": [_pinyin(name, Style.FIRST_LETTER) for name in entities["name"]],
+            "pinyin": [_pinyin(name, Style.NORMAL) for name in entities["name"]],
             "degree": [degree[entity] for entity in ids],
             "since": [since[entity] for entity in ids],
             "parts": [touched[entity] for entity in ids],
             "names": [name for name, _ in parts],
+            "pictures": pictures,
         }
 
     def texts(self) -> Iterator[tuple[str, dict[str, str]]]:
@@ -221,5 +258,5 @@ def _ends(facts: Iterable[Fact]) -> set[str]:
     return {end for fact in facts for end in (fact.subject, fact.object)}
 
 
-def _initials(name: str) -> str:
-    return "" if name.isascii() else "".join(lazy_pinyin(name, style=Style.FIRST_LETTER)).casefold()
+def _pinyin(name: str, style: Style) -> str:
+    return "" if name.isascii() else "".join(lazy_pinyin(name, style=style)).casefold()

@@ -110,7 +110,11 @@ def packed_parts(content: ExhibitContent) -> Iterator[tuple[str, str]]:
     for name, run in content.runs():
         yield name, packed(run)
     yield "lives", packed(content.lives())
-    yield "index", packed(content.index(parts))
+    pictured: dict[str, int] = {}
+    for number, (name, pictures) in enumerate(content.pictures()):
+        pictured |= dict.fromkeys(pictures, number)
+        yield name, packed(pictures)
+    yield "index", packed(content.index(parts, pictured))
 
 
 def packed(data: Any) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime  # annotations that FastAPI reads at run time
 from http import HTTPStatus
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 from fastapi import Query, Request  # annotations that FastAPI reads at run time
@@ -28,6 +28,7 @@ from kg.service.problems import problem
 from kg.settings import market_day
 from viz.exhibit.content import ExhibitContent
 from viz.exhibit.pages import LICENCES, SCRIPT, SERVED_POLICY, STYLE, asset, page
+from viz.exhibit.pictures import DEPTH, picture_of, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +76,7 @@ def explorer_app(kb: KnowledgeBase, *, lang: Lang, now: Callable[[], datetime]) 
     content, token = CurrentContent(kb), secrets.token_urlsafe(24)
     content.get().meta  # noqa: B018 - reads the whole base, so that the first page need not wait
     _add_records(app, content)
+    _add_pictures(app, kb)
     _add_judging(app, kb, token=token, now=now)
     _add_page(app, content, token=token, lang=lang)
     return app
@@ -94,6 +96,26 @@ def _add_records(app: FastAPI, content: CurrentContent) -> None:
     routes: dict[str, Callable[..., Response]] = {"records": records, "run": run, "lives": lives}
     for name, answer in routes.items():
         app.add_api_route(f"/explorer/{name}", answer, response_model=None, include_in_schema=False)
+
+
+def _add_pictures(app: FastAPI, kb: KnowledgeBase) -> None:
+    def picture(
+        *,
+        view: Literal["chain", "factor", "path"],
+        entity: Annotated[list[_Name], Query(alias="id", min_length=1, max_length=2)],
+        as_of: date | None = None,
+        min_confidence: Annotated[float | None, Query(ge=0, le=1)] = None,
+        depth: Annotated[int, Query(ge=1, le=4)] = DEPTH,
+        direction: Literal["up", "down"] = "up",
+    ) -> Response:
+        if view == "path" and len(entity) < len(("first", "second")):
+            return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "a path needs two ids")
+        sign = 1 if direction == "up" else -1
+        with kb.session(as_of=as_of, min_confidence=min_confidence) as session:
+            found = picture_of(session, view, entity, depth=depth, direction=sign)
+            return _json(wire(found) if found else None)
+
+    app.add_api_route("/explorer/picture/{view}", picture, response_model=None, include_in_schema=False)
 
 
 def _add_judging(app: FastAPI, kb: KnowledgeBase, *, token: str, now: Callable[[], datetime]) -> None:

@@ -43,7 +43,7 @@ _FOLD_SIZE: Final = 13
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class FoldedScene:
     """A scene, or its folded form, laid out."""
 
     scene: Scene
@@ -51,7 +51,7 @@ class Picture:
     placement: Placement
 
 
-def pictures(scene: Scene, lang: Lang, views: Sequence[tuple[int, int]]) -> tuple[Picture, ...]:
+def pictures(scene: Scene, lang: Lang, views: Sequence[tuple[int, int]]) -> tuple[FoldedScene, ...]:
     """Return a first view for each size of window that does not hold the whole scene, then the whole scene.
 
     Args:
@@ -59,7 +59,7 @@ def pictures(scene: Scene, lang: Lang, views: Sequence[tuple[int, int]]) -> tupl
         lang: language of the labels of what is folded.
         views: widths and heights in pixels of the screen, smallest first.
     """
-    found: list[Picture] = []
+    found: list[FoldedScene] = []
     for view in views:
         whole = _laid_out(scene, *view)
         if not scene.nodes or _scale(whole, *view) >= MIN_SCALE:
@@ -69,7 +69,7 @@ def pictures(scene: Scene, lang: Lang, views: Sequence[tuple[int, int]]) -> tupl
     return (*found, whole)
 
 
-def _first_view(scene: Scene, lang: Lang, view: tuple[int, int]) -> Picture | None:
+def _first_view(scene: Scene, lang: Lang, view: tuple[int, int]) -> FoldedScene | None:
     """Return a legible view, filled in order with what still fits, then with as many companies as fit."""
     best, shown, tries = None, set[str](), _MOST_TRIES
     near = _neighbours(scene)
@@ -111,11 +111,11 @@ def _component(near: Mapping[str, set[str]], start: str) -> set[str]:
     return found
 
 
-def _laid_out(scene: Scene, width: int, height: int) -> Picture:
-    return Picture(scene, *place(scene, width, height))
+def _laid_out(scene: Scene, width: int, height: int) -> FoldedScene:
+    return FoldedScene(scene, *place(scene, width, height))
 
 
-def _scale(picture: Picture, width: int, height: int) -> float:
+def _scale(picture: FoldedScene, width: int, height: int) -> float:
     return fit_scale(picture.placement, width, height)
 
 

@@ -6,6 +6,7 @@ model finds more, but it takes customers for makers, turns chains round and give
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ from msgspec import Struct, field, structs
 from extraction.claims.relations.frames import FRAME
 from extraction.sentence import PATTERNS
 from extraction.text.lexicon import phrases
-from kg.model import Polarity
+from kg.ids import entity_id
+from kg.model import Kind, Polarity
 from kg.relations import vocabulary
 
 if TYPE_CHECKING:
@@ -28,19 +30,25 @@ if TYPE_CHECKING:
 _MAKES = frozenset({"produces", "operates"})
 _WEAKER = frozenset({"partners_with", "trades_with"})  # what a supply is often taken for
 _ROLES = (FRAME, "table.customers", "table.suppliers", "table.buyers")  # patterns that know who buys
+_PLACED = "belongs.midstream"  # patterns that place a stage within a chain
+_FLOWS = frozenset({"upstream_of", "part_of"})
 _MOST = 0.95
 _BEHIND = 24  # characters behind a frame in which its goods are named
 _FAR = frozenset("，。；：（）|")  # marks between a company and what its clause does not give it
 _PHRASES = phrases("relations/precedence")
-_MOVERS, _NO_FIRM, _REGULATOR = (_PHRASES[name] for name in ("movers", "no_firm", "regulator"))
+_MOVERS, _NO_FIRM, _REGULATOR, _SIDE = (_PHRASES[name] for name in ("movers", "no_firm", "regulator", "side"))
+_IS_INPUT, _IS_BOUGHT, _OWN_VERB = (_PHRASES[name] for name in ("is_input", "is_bought", "own_verb"))
+_LISTED_AS = re.compile(r"(?:上游|中游|下游|终端)[^，。；：]{0,6}?(?:为|是|包括)[^，。；：]*$")
+_UP, _MIDDLE = 0, 1  # sides, from the first
 _TRADES = frozenset({"supplies", "competes_with"})
 _BETWEEN_FIRMS = _TRADES | {"acquires", "holds_stake_in", "subsidiary_of", "partners_with"}
 
 
 class _Read(Struct):
-    """What rules read in one sentence: pairs of companies, who buys, and what its companies make."""
+    """What rules read in one sentence: pairs of companies, who buys, what its companies make, what goes into what."""
 
     pairs: dict[Pair, Claim] = field(default_factory=dict)
+    flows: list[Claim] = field(default_factory=list)
     buys: list[Claim] = field(default_factory=list)
     makes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
@@ -81,22 +89,28 @@ def _read(rows: Iterable[ClaimRow]) -> _Document:
     for claim, sentence in rows:
         pair = claim.subject.entity, claim.object.entity
         here = found.sentences[sentence.sentence.start]
-        if claim.pattern.startswith(_ROLES) and claim.relation in ("supplies", "uses"):
+        role = claim.pattern.startswith(_ROLES) and claim.relation in ("supplies", "uses")
+        if role or (claim.reader == PATTERNS and claim.relation == "uses"):
             here.buys.append(claim)
         if claim.pattern.startswith(FRAME):
             here.pairs[pair] = claim
             if claim.relation == "supplies":
                 found.sold.add(pair)
+                goods = dict(claim.qualifiers).get("product", "")
+                here.makes[pair[0]] |= {entity_id(Kind.PRODUCT, name) for name in goods.split("、") if name}
         elif claim.reader == PATTERNS and claim.relation == "upstream_of":
             found.flows[pair[0]].add(pair[1])
+            here.flows.append(claim)
+        elif claim.reader == PATTERNS and claim.pattern.startswith(_PLACED):
+            here.flows.append(claim)
         elif claim.reader == PATTERNS and claim.relation in _MAKES and claim.object.start >= 0:
             here.makes[pair[0]].add(pair[1])
     return found
 
 
 def _has_no_firm(claim: Claim) -> bool:
-    """Whether an end of a relation between companies is a kind of firm (科技企业), or a regulator that trades."""
-    if claim.relation not in _BETWEEN_FIRMS:
+    """Whether a company of a relation is a kind of firm (科技企业), or a regulator that trades."""
+    if claim.relation not in _BETWEEN_FIRMS | _MAKES:
         return False
     names = [end.name for end in (claim.subject, claim.object) if end.entity.startswith("org:")]
     trades = claim.relation in _TRADES
@@ -112,8 +126,11 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
         return _is_not_its_own(claim, sentence, here)
     if claim.relation == "supplies" and pair[::-1] in read.sold and pair not in read.sold:
         return True
-    if claim.relation == "upstream_of" and claim.reader != PATTERNS:
-        return read.flows_to(pair[1], pair[0])
+    if claim.relation in _FLOWS and claim.reader != PATTERNS:
+        if _is_turned(claim, sentence.text):
+            agreed[id(claim)] = structs.replace(claim, subject=claim.object, object=claim.subject)
+            return read.flows_to(*pair)
+        return read.flows_to(pair[1], pair[0]) or _is_misplaced(claim, sentence, here)
     frame = here.pairs.get(pair) or here.pairs.get(pair[::-1])
     if frame is None:
         return False
@@ -121,6 +138,42 @@ def _is_settled(row: ClaimRow, read: _Document, agreed: dict[int, Claim]) -> boo
     if same and (vocabulary()[claim.relation].symmetric or pair in here.pairs):
         agreed[id(frame)] = _agreed(agreed.get(id(frame), frame), claim)
     return same or (frame.relation == "supplies" and claim.relation in _WEAKER)
+
+
+def _is_misplaced(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> bool:
+    """Whether a flow joins two things that rules place otherwise, or leads against the sides of the sentence."""
+    placed = {end.entity for flow in here.flows for end in (flow.subject, flow.object)}
+    pair = claim.subject.entity, claim.object.entity
+    if len(here.flows) > 1 and placed.issuperset(pair):
+        read = {(flow.subject.entity, flow.object.entity) for flow in here.flows if flow.relation in _FLOWS}
+        return pair not in read
+    source, target = (_side(sentence.text, end.start) for end in (claim.subject, claim.object))
+    if target is None:
+        return source is not None and source != _UP
+    return target == _UP if source is None else source > target
+
+
+def _is_turned(claim: Claim, text: str) -> bool:
+    """Whether a flow leads against the side that a sentence gives one end of it: 「甲的下游为乙」 is 甲 → 乙."""
+    first = _SIDE.search(text)
+    if first is None or min(claim.subject.start, claim.object.start) < 0:
+        return False
+    owner, far = sorted((claim.subject, claim.object), key=lambda end: end.start)
+    side = _side(text, far.start)
+    if side is None or owner.end > first.start() or not _FAR.isdisjoint(text[owner.end : first.start()]):
+        return False
+    return side > _MIDDLE if far == claim.subject else side == _UP
+
+
+def _side(text: str, at: int) -> int | None:
+    """Return the side of a chain that a place of a sentence is on: of the marker before it, None before any.
+
+    >>> text = "甲产业链上游为乙，下游为丙"
+    >>> _side(text, text.index("甲")), _side(text, text.index("乙")), _side(text, text.index("丙"))
+    (None, 0, 2)
+    """
+    before = [found[1] for found in _SIDE.finditer(text, 0, max(at, 0))]
+    return ("上游", "中游", "下游", "终端").index(before[-1]) if before else None
 
 
 def _agreed(frame: Claim, claim: Claim) -> Claim:
@@ -147,20 +200,44 @@ def _is_not_its_own(claim: Claim, sentence: AnnotatedSentence, here: _Read) -> b
     text = sentence.text
     low, high = sorted((claim.subject, claim.object), key=lambda end: end.start)
     between = text[low.end : high.start] if low.start >= 0 else text
+    apart = not _FAR.isdisjoint(between)
     if claim.relation == "operates" and _MOVERS.search(between):
+        return True
+    if _is_bought_or_listed(claim, text) or ((low.start < 0 or apart) and _is_anothers(claim, text)):
         return True
     own = here.makes.get(claim.subject.entity, set())
     if not own or claim.object.entity in own:
         return False
-    if low.start >= 0:
-        return not _FAR.isdisjoint(between)
-    return not any(claim.object.name in heading for heading in sentence.heading)
+    return apart if low.start >= 0 else not any(claim.object.name in heading for heading in sentence.heading)
+
+
+def _is_bought_or_listed(claim: Claim, text: str) -> bool:
+    """Whether a sentence says who buys a product (乙料的主要采购方), or lists goods: 「乙料的上游为甲料、丙水」."""
+    if claim.object.start >= 0 and _IS_BOUGHT.match(text, claim.object.end):
+        return True
+    unlisted = claim.subject.entity.startswith("org:") and claim.subject.start >= 0
+    is_owner = unlisted and _side(text, claim.object.start) is None
+    return is_owner and bool(_LISTED_AS.search(text, 0, claim.subject.start))
+
+
+def _is_anothers(claim: Claim, text: str) -> bool:
+    """Whether a product beyond a company's clause is a raw material, or stands before what the company does.
+
+    In 「甲公司：乙料是丙件的原材料」 甲 makes no 乙料, in 「乙公司主营丙件，甲公司运营电站」 no 丙件.
+    """
+    if claim.object.start >= 0 and _IS_INPUT.match(text, claim.object.end):
+        return True
+    does = _OWN_VERB.match(text, claim.subject.end)
+    if does is None or claim.object.start > claim.subject.start:
+        return False
+    return claim.object.name[-2:] not in text[does.end() : does.end() + _BEHIND]
 
 
 def _buys_it(bought: Claim, claim: Claim) -> bool:
     """Whether a rule has a company buy what another reader takes for its own product."""
     if bought.relation == "uses":
-        return bought.subject.entity == claim.subject.entity
+        same = bought.pattern.startswith(_ROLES) or bought.object.entity == claim.object.entity
+        return same and bought.subject.entity == claim.subject.entity
     if bought.object.entity != claim.subject.entity:
         return False
     if bought.start == bought.end == 0 or claim.object.start < 0:

@@ -29,6 +29,7 @@ _SENTENCE_END = re.compile(r"[.:;!?。；：！？][”\"’)）]*$")
 _SPLIT_LETTER = re.compile(r"(?<=[a-z]{3}) (?=[a-z]\b\W*$)")  # 「Cash Flow s」: a letter that the PDF sets apart
 _LONG = 30  # pages
 _EDGE = 2  # lines at the top and the foot of a page that may be running ones
+_LEADER = re.compile(r"[.…]{4,}")  # the dots between a label and its figures
 _SHORT = 80
 _MAX_HEADING = 100
 _CONTENTS_ITEMS = 5  # a page with more Items is the table of contents
@@ -146,6 +147,7 @@ def heading_level(line: str) -> int:
 
 def is_row(line: str) -> bool:
     """Return whether a line is a row of a table: two amounts or dashes, and few words for them."""
+    line = _LEADER.sub(" ", line)
     cells = _CELL.findall(line)
     return len(cells) >= 2 and len(line) < _MAX_HEADING + 12 * len(cells) and not _is_sentence(line, len(cells))  # noqa: PLR2004 - a label and two columns
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import rjieba
 
 from kg.model import ChunkKind
-from kg.period import Precision
 from kg.query.answers import Citation
 from kg.query.ask.answer_model import AnswerModel, SentenceInContext
+from kg.query.ask.dated import AskedPeriod
 from kg.query.ask.lexicon import lexicon
 from kg.query.passages import WORTH
 from kg.query.resolve import names_in
@@ -22,16 +22,21 @@ from kg.store.word_search import terms as index_terms
 from kg.text.table_rows import headed_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kg.model import Chunk
-    from kg.period import Period
     from kg.query.ask.understand import QuestionTerm, Understood
     from kg.query.session import QuerySession
     from kg.store.port import DocumentHead
 
-_CHUNKS, _MENTIONING = 80, 20
-_READ = 32  # sentences that the model reads, the best by words
+_CHUNKS, _MENTIONING, _DOCUMENTS = 80, 20, 8
+_LOOKED_AT = 80  # sentences whose dates are read
+_WORDS, _USUAL = 0.3, 0.9  # what the score by words counts beside the probability, and from where
+_ONE_WORD = 0.6  # the score that counts where one word is all that is asked
+_WHOLE = 0.1  # what it counts that a sentence has a value with all that is asked
+_READ_AT_ONCE, _PLAIN = 8, 0.5  # sentences read at once, until one is plainly an answer
+_DATED = 0.1  # what it counts that a sentence is of the period asked about
+_READ = 24  # sentences that the model reads, the best by words
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 _NUMBER = re.compile(r"\d")
 _DAY = re.compile(r"\d{1,4}\s*[年月日/.-]|Q[1-4]|H[12]|季度|年底|年初|[上下]半年")
@@ -40,24 +45,17 @@ _PRICE = re.compile(r"多少钱|卖多少|几块钱|什么价|多贵")
 _NO_VALUE = re.compile(
     r"(?:19|20)\d\d\s*[年./-]?(?:\s*\d{1,2}\s*[月./-])?(?:\s*\d{1,2}\s*日)?|[1-4]?Q[1-4]|[12]H\d*|H[12]|\d{1,2}\s*[月日号]|\d+\s*个月|\d{6}(?:\.[A-Z]{2})?"
 )
-_PART_OF_YEAR = re.compile(
-    r"前\s*[\d一二三四五六七八九十]+\s*个?(?:月|季)|\d\s*月|[一二三四]季|季度|[上下]半年|Q[1-4]|H[12]|[1-4]Q|[12]H|年初至|本?周",
-    re.IGNORECASE,
-)
-_WHOLE_YEAR = re.compile(r"全年|年度|全年度|年报")
-_YEAR_DAYS = 360
-_PART = 4  # characters behind a year in which its part stands
 _LABELLED = re.compile(r"[^，。：:（(]{2,16}[：:]")
 _UNIT = re.compile(
     r"(?:多少|几)个?(万亿|[万亿]?[吨元辆台套件家人次平米个只条片头部艘]|[GMT]W[Hh]?|倍|[点个]?(?:百分点|bps?|BP)|天|年|月|[万亿])",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"20[12]\d(?=年|[eahq]|-)")
 _BLANK = re.compile(r"\s+")
 # What a word counts that stands in the heading or title, a name in the sentences before, a word in those around.
 _ABOVE, _BEFORE, _NEAR = 0.75, 0.75, 0.5
 _NAME_WEIGHT = 1.6  # of a name, against a word as rare
 _LABEL = 24
+_BEFORE_READ = 4  # three sentences before one may date it
 _OPENING = 12  # characters of a sentence in which its subject stands
 _LONGEST = 400  # characters of a sentence that are shown
 _LIST_LINES = 8
@@ -66,7 +64,6 @@ _RAREST = 6.5  # the idf beyond which a word is not weighed higher: it may be mi
 _NAME_TAGS = frozenset({"nr", "nrt", "ns", "nt", "nz"})
 _GLUE = "的了是到向经名么吗呢些着"
 _STALE = timedelta(days=10)  # before the day asked about: an older price is not the price of that day
-_SOON = timedelta(days=20)  # after a month or day, in which what is published speaks of it
 _COMPOUND = 4  # characters from which a word may be taken apart
 
 
@@ -74,7 +71,8 @@ _COMPOUND = 4  # characters from which a word may be taken apart
 class ScoredSentence:
     """A sentence with its score by words and the probability that it answers.
 
-    `dated` says whether it speaks of the period asked about.
+    `dated` says whether it speaks of the period asked about, `whole` whether it has a value with all that is asked;
+    `words` is what the words count beside the probability.
     """
 
     chunk: Chunk
@@ -82,9 +80,21 @@ class ScoredSentence:
     start: int
     end: int
     text: str
-    dated: bool
     score: float
+    whole: bool = False
+    dated: bool = True
+    words: float = 0.0
     probability: float = 0.0
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return self.chunk.kind == ChunkKind.TABLE
+
+    @property
+    def decision(self) -> float:
+        """The probability, more where the sentence and its headings hold the words of the question, else less."""
+        return self.probability + self.words
 
     def citation(self, start: int, end: int, text: str) -> Citation:
         """Return a stretch of the passage as a citation."""
@@ -115,9 +125,9 @@ class Retriever:
             for spelled in self._spelled
         ]
         self._states = tuple(map(_folded, asked.states))
-        self._mark = _mark(asked)
-        self._whole_year = asked.wants_value and _is_whole_year(asked.period)
+        self._periods = [AskedPeriod(each, asked.wants_value) for each in asked.periods]
         self._measures = [term.measure for term in asked.terms]
+        self._named = len(asked.terms) > 1 and any(term.entity and not term.measure for term in asked.terms)
         self._unit = _unit(asked.question)
         self._numbered = [word for spelled in self._spelled for word in spelled if _NUMBER.search(word)]
 
@@ -132,33 +142,45 @@ class Retriever:
         ]
 
     def find(self) -> list[ScoredSentence]:
-        """Return the sentences that are most likely to answer, each text once, most probable first."""
-        found = self.best_by_words()
-        probabilities = AnswerModel.shipped().probabilities(self._asked.core, list(map(reading_of, found)))
-        read = [replace(each, probability=value) for each, value in zip(found, probabilities, strict=True)]
-        return sorted(read, key=lambda each: -each.probability)
+        """Return the sentences by how likely they answer, each text once; those not read have no probability."""
+        ranked = self._ranked()
+        left, rest = ranked[:_READ], ranked[_READ:]
+        read: list[ScoredSentence] = []
+        while left and not any(each.dated and each.decision >= _PLAIN for each in read):
+            some, left = left[:_READ_AT_ONCE], left[_READ_AT_ONCE:]
+            probabilities = AnswerModel.shipped().probabilities(self._asked.core, list(map(reading_of, some)))
+            read += [replace(each, probability=value) for each, value in zip(some, probabilities, strict=True)]
+        return sorted([*read, *left, *rest], key=lambda each: -each.decision)
 
     def best_by_words(self) -> list[ScoredSentence]:
         """Return the sentences that hold most of the question, each text once, best first."""
+        return self._ranked()[:_READ]
+
+    def _ranked(self) -> list[ScoredSentence]:
         chunks = self._candidates()
         heads = {head.id: head for head in self._session.view.documents({each.document for each in chunks.values()})}
         found: list[ScoredSentence] = []
         for chunk in chunks.values():
             if head := heads.get(chunk.document):
                 found += self._scored(chunk, head)
-        found.sort(
-            key=lambda each: (-each.score, -each.document.published_on.toordinal(), each.document.id, each.start)
-        )
-        seen: set[str] = set()
-        kept = []
-        for each in found:
-            key = _folded(each.text)
-            if key not in seen:
-                seen.add(key)
-                kept.append(each)
-                if len(kept) == _READ:
-                    break
-        return kept
+        once: dict[str, ScoredSentence] = {}
+        for each in sorted(found, key=_rank):
+            once.setdefault(_folded(each.text), each)
+            if len(once) == _LOOKED_AT:
+                break
+        return sorted(map(self._dated, once.values()), key=_rank)
+
+    def _dated(self, sentence: ScoredSentence) -> ScoredSentence:
+        """Return a sentence with whether it is of the period asked about, which counts for its score."""
+        day, published_on = self._asked.as_of, sentence.document.published_on
+        stale = bool(day and self._asked.wants_value and published_on < day - _STALE)
+        around = _around(sentence) if self._periods else []
+        fits = not self._periods or any(each.fits(sentence.text, around, published_on) for each in self._periods)
+        dated = fits and not stale
+        score = sentence.score + _DATED * dated
+        scored = score if len(self._asked.terms) > 1 else min(score, _ONE_WORD)
+        words = _WORDS * (scored - _USUAL) + _WHOLE * (sentence.whole and dated)
+        return replace(sentence, dated=dated, score=score, words=words)
 
     def _candidates(self) -> dict[str, Chunk]:
         asked = self._asked
@@ -170,7 +192,27 @@ class Retriever:
             if term.name and term.entity:
                 for chunk in self._session.view.chunks_mentioning(term.entity, _MENTIONING):
                     chunks.setdefault(chunk.id, chunk)
-        return chunks
+        return chunks | self._below_headings(chunks.values())
+
+    def _below_headings(self, found: Iterable[Chunk]) -> dict[str, Chunk]:
+        """Return the passages of the documents found that have a name of the question in a heading."""
+        names = [
+            spelled
+            for term, spelled in zip(self._asked.terms, self._spelled, strict=True)
+            if term.entity and not term.measure
+        ]
+        documents = dict.fromkeys(
+            chunk.document
+            for chunk in found
+            for spelled in names
+            if any(word in _folded(chunk.text) for word in spelled)
+        )
+        return {
+            chunk.id: chunk
+            for document in list(documents)[:_DOCUMENTS]
+            for chunk in self._session.view.chunks(document)
+            if any(word in _folded(" ".join(chunk.heading)) for spelled in names for word in spelled)
+        }
 
     def _holds(self, place: int, text: str) -> bool:
         """Whether a text has a term in one of its spellings, whole or taken apart."""
@@ -184,16 +226,15 @@ class Retriever:
         folded = [_folded(text) for _, _, text in pieces]
         weights = self.weights
         total = sum(weights) or 1.0
-        years = _years(self._asked)
+        label = ""
         for number, (start, end, text) in enumerate(pieces):
             own = folded[number]
             reach = 0 if chunk.kind == ChunkKind.TABLE else 2  # the rows around a row are about something else
             near = "".join(folded[max(0, number - reach) : number + max(reach, 1)])
             before = "".join(folded[max(0, number - reach) : number])
-            met = [self._met(place, own, (before, near), above) for place in range(len(weights))]
+            met = [self._met(place, own, (before, near), above + label) for place in range(len(weights))]
             coverage = sum(weight * part for weight, part in zip(weights, met, strict=True)) / total
             stated = min(2, sum(word in own for word in self._states)) / 2 if self._states else 0.0
-            dated = self._dated(own, (near, above), head, years)
             valued = not self._asked.wants_value or (
                 self._has_value(own)
                 and all(part == 1.0 for part, measure in zip(met, self._measures, strict=True) if measure)
@@ -201,9 +242,12 @@ class Retriever:
             dayed = bool(_DAY.search(text)) if self._asked.wants_day else True
             own_part = sum(w for w, part in zip(weights, met, strict=True) if part == 1.0) / total
             score = coverage + 0.12 * stated + 0.15 * own_part
-            score += 0.1 * dated - 0.25 * (not valued) - 0.15 * (not dayed)
+            score -= 0.25 * (not valued) + 0.15 * (not dayed)
             score *= 0.9 + 0.1 * WORTH[chunk.value_class]
-            yield ScoredSentence(chunk, head, start, end, text, dated, score)
+            whole = self._asked.wants_value and valued and self._named and all(part == 1.0 for part in met)
+            yield ScoredSentence(chunk, head, start, end, text, score, whole)
+            if len(text) <= _LABEL and text.endswith(("：", ":")):
+                label = own
 
     def _has_value(self, own: str) -> bool:
         """Whether a sentence has a number, in the unit asked for, besides dates, codes and numbers of the question."""
@@ -232,37 +276,6 @@ class Retriever:
         named = names_in(self._session, own[:_OPENING])
         return any(each.entity.codes and each.entity.id not in asked for each in named)
 
-    def _dated(self, own: str, around: tuple[str, str], head: DocumentHead, years: re.Pattern[str] | None) -> bool:
-        """Whether a sentence speaks of the period asked about, or was published in it."""
-        period, day = self._asked.period, self._asked.as_of
-        near, above = around
-        if day and self._asked.wants_value and head.published_on < day - _STALE:
-            return False
-        if period is None:
-            return True
-        if years is not None and _YEAR.search(own) and not years.search(own):
-            return False
-        if (
-            self._whole_year
-            and _PART_OF_YEAR.search(own)
-            and not (_WHOLE_YEAR.search(own) or (years is not None and _states_year(own, years)))
-        ):
-            return False
-        if period.contains(head.published_on) and self._mark is None:
-            return True
-        if years is None or not (years.search(own) or years.search(near) or self._recent(head)):
-            return False
-        if self._mark is None or self._mark.search(own):
-            return True
-        another = self._asked.wants_value and _PART_OF_YEAR.search(own)  # Q2 for the first half
-        return not another and bool(self._mark.search(f"{near}{above}"))
-
-    def _recent(self, head: DocumentHead) -> bool:
-        """Whether a document was published in the period asked about or soon after."""
-        period = self._asked.period
-        end = period.end if period else None
-        return bool(period and end and period.start and period.start <= head.published_on <= end + _SOON)
-
 
 def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
     """Return a sentence with what belongs to it as (start, end, text) of the document.
@@ -270,7 +283,7 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
     A lead-in takes its list along; `wide` takes the sentences around it, as an explanation needs them.
     """
     pieces = list(_sentences(sentence.chunk))
-    if sentence.chunk.kind == ChunkKind.TABLE:  # a row, or the table with its head
+    if sentence.is_row:  # a row, or the table with its head
         chunk = sentence.chunk
         whole = wide and len(chunk.text) <= _LONGEST
         start, end = (chunk.start, chunk.end) if whole else (sentence.start, sentence.end)
@@ -286,10 +299,22 @@ def passage(sentence: ScoredSentence, *, wide: bool) -> tuple[int, int, str]:
     return start, end, sentence.chunk.text[start - sentence.chunk.start : end - sentence.chunk.start]
 
 
+def _rank(sentence: ScoredSentence) -> tuple[float, int, str, int]:
+    return -sentence.score, -sentence.document.published_on.toordinal(), sentence.document.id, sentence.start
+
+
+def _around(sentence: ScoredSentence) -> list[str]:
+    """Return the texts that may date a sentence, nearest first: those before it, its label, its headings."""
+    chunk = sentence.chunk
+    before = [] if sentence.is_row else [t for start, _, t in _sentences(chunk) if start < sentence.start]
+    headings = [each for each in chunk.heading if each != sentence.document.title]
+    return [*before[:-_BEFORE_READ:-1], label_of(sentence), *reversed(headings)]
+
+
 def reading_of(sentence: ScoredSentence) -> SentenceInContext:
     """Return a sentence with its context, as the model reads it; a row of a table stands with its head."""
     above = (sentence.document.title, *sentence.chunk.heading)
-    if sentence.chunk.kind == ChunkKind.TABLE:
+    if sentence.is_row:
         return SentenceInContext(sentence.text, above, label_of(sentence))
     before = ""
     for start, _, text in _sentences(sentence.chunk):
@@ -302,7 +327,7 @@ def reading_of(sentence: ScoredSentence) -> SentenceInContext:
 def label_of(sentence: ScoredSentence) -> str:
     """Return what stands above a sentence and says what it is about: its label or heading."""
     above = ""
-    if sentence.chunk.kind == ChunkKind.TABLE:
+    if sentence.is_row:
         above = headed_rows(sentence.chunk.text)[0]
         return (above or (sentence.chunk.heading[-1] if sentence.chunk.heading else "")).rstrip("：:").strip()
     for start, _, text in _sentences(sentence.chunk):
@@ -325,47 +350,6 @@ def _sentences(chunk: Chunk) -> Iterator[tuple[int, int, str]]:
         if len(kept) > 1:
             start = chunk.start + match.start() + blank
             yield start, start + len(kept), kept
-
-
-def _mark(asked: Understood) -> re.Pattern[str] | None:
-    """Return a pattern of how the part of a year asked about is written: 7月, Q3, 三季度, 上半年; None for years."""
-    period = asked.period
-    if period is None or period.start is None or period.end is None:
-        return None
-    last = (period.end - timedelta(days=1)).month
-    match period.precision:
-        case Precision.QUARTER:
-            number = (last + 2) // 3
-            return re.compile(rf"q{number}|{number}q|{'一二三四'[number - 1]}季")
-        case Precision.HALF:
-            return re.compile(r"h1|上半年|中报|半年报" if period.start.month == 1 else r"h2|下半年")
-        case Precision.MONTH | Precision.DAY | Precision.WEEK:
-            return re.compile(rf"(?<!\d){last}月|[-./]0?{last}(?:[-./]|$)")
-        case Precision.RANGE if period.end - period.start < timedelta(days=360):
-            return re.compile(rf"(?<!\d){last}月|[-至~]{last}月")
-    return None
-
-
-def _years(asked: Understood) -> re.Pattern[str] | None:
-    """Return a pattern of how the years asked about are written: 2026, 26年, 26E, 2025/26/27."""
-    period = asked.period
-    if period is None or period.start is None:
-        return None
-    last = (period.end - timedelta(days=1)).year if period.end else period.start.year
-    numbers = "|".join(f"{year % 100:02}" for year in range(period.start.year, min(last, period.start.year + 9) + 1))
-    return re.compile(
-        rf"20(?:{numbers})(?!\d)|(?<!\d)(?:{numbers})(?=[年eahq/、~至-])|[/、~至-](?:{numbers})(?=[年e/、])"
-    )
-
-
-def _states_year(text: str, years: re.Pattern[str]) -> bool:
-    """Whether a year is named without a part of it: 2024年归母净利润…，2025年上半年…."""
-    ends = (found.end() + text.startswith("年", found.end()) for found in years.finditer(text))
-    return any(not _PART_OF_YEAR.search(text, end, end + _PART) for end in ends)
-
-
-def _is_whole_year(period: Period | None) -> bool:
-    return bool(period and period.start and period.end and (period.end - period.start).days >= _YEAR_DAYS)
 
 
 def _unit(question: str) -> re.Pattern[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +12,7 @@ from kg.messages.words import word
 from kg.model import Kind, Modality
 from kg.period import Precision
 from kg.query.answers import AnswerLine
-from kg.query.wording import claim_text
+from kg.query.wording import claim_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from kg.query.ask.understand import QuestionTerm, Understood
     from kg.query.session import QuerySession
 
-_LINES = 8
+_LINES, _NEWEST, _TWO = 6, 3, 2
+_LEAST = re.compile(r"[低少小]|lower|less|smaller")
 _ENOUGH = 0.67  # the share of a question's measure words that an indicator has to meet
 _SAID_OTHERWISE = frozenset({"预计", "预测", "预期", "一致预期", "同比", "环比", "增长", "增速", "中性"})
 _CHANGES = frozenset({"yoy", "qoq", "mom", "cagr", "change", "ytd", "wow"})
@@ -46,14 +48,14 @@ def figure_lines(session: QuerySession, asked: Understood) -> list[AnswerLine]:
     out: list[AnswerLine] = []
     levels: dict[str, list[Fact]] = defaultdict(list)
     for subject in subjects.values():
-        hits = _hits(session, asked, subject, measures, indicators)
-        for fact in _best(asked, hits):
-            out.append(AnswerLine(claim_text(session, fact), tuple(session.citations([fact], 2)), 1))
+        for fact in _best(session, asked, _hits(session, asked, subject, measures, indicators), measures):
+            out.append(AnswerLine(claim_text(session, fact), tuple(session.citations([fact], 1)), 1))
             if fact.value and not fact.value.change:
                 levels[subject.name].append(fact)
-    if asked.operation in {"growth", "compare"}:
-        out += _derived(session, levels)
-    return out[: _LINES * max(1, len(subjects))]
+    derived = {"compare": _verdict, "growth": _growth}.get(asked.operation)
+    first = derived(session, asked, levels) if derived else []
+    shown = {citation.quote for line in first for citation in line.citations}
+    return first + [line for line in out if asked.operation != "compare" or line.citations[0].quote not in shown]
 
 
 def _subjects(session: QuerySession, asked: Understood) -> dict[str, Entity]:
@@ -88,9 +90,8 @@ def _match(session: QuerySession, fact: Fact, subject: Entity, measures: Sequenc
     said = f"{name} {fact.qualifier('scope') or ''} {fact.qualifier('product') or ''}".lower()
     if not measures:
         return 0.0
-    said += (
-        "".join(f"{item.speaker} {item.quote} " for item in fact.evidence[:1]).lower() if _named(name, measures) else ""
-    )
+    if _named(name, measures):
+        said += "".join(f"{item.speaker} {item.quote} " for item in fact.evidence[:1]).lower()
     met = sum(any(word.lower() in said for word in term.spellings) for term in measures)
     exact = any(name in (word.lower() for word in term.spellings) for term in measures)
     share = met / len(measures)
@@ -114,20 +115,23 @@ def _in_period(asked: Understood, fact: Fact) -> bool:
     return period.precision is Precision.RANGE and fact.valid.precision is Precision.YEAR and period.covers(fact.valid)
 
 
-def _best(asked: Understood, hits: list[_Hit]) -> list[Fact]:
+def _best(session: QuerySession, asked: Understood, hits: list[_Hit], measures: Sequence[QuestionTerm]) -> list[Fact]:
     """Keep the facts of the best-matching indicator, those of the kind asked for first, newest periods first."""
     if not hits:
         return []
-    wanted_change = asked.operation == "growth"
+    wanted_change = asked.operation == "growth" or "变化" in asked.question
     forecast = asked.operation == "forecast"
 
-    def order(hit: _Hit) -> tuple[float, bool, bool, bool, bool]:
+    def order(hit: _Hit) -> tuple[float, int, bool, bool, bool, bool]:
         value = hit.fact.value
         change = bool(value and value.change in _CHANGES)
         exact = asked.period is not None and hit.fact.valid == asked.period
         bound = bool(hit.fact.qualifier("bound"))  # 不低于500亿元 is no exact figure
+        scope = f"{session.name(hit.fact.object)} {hit.fact.qualifier('scope') or ''}".lower()
+        narrowed = sum(any(word.lower() in scope for word in term.spellings) for term in measures)
         return (
-            -hit.match,
+            -round(hit.match, 1),
+            -narrowed,
             change != wanted_change,
             (hit.fact.modality is Modality.FORECAST) != forecast,
             not exact,
@@ -135,10 +139,10 @@ def _best(asked: Understood, hits: list[_Hit]) -> list[Fact]:
         )
 
     hits = sorted(hits, key=lambda hit: (*order(hit), -_day(hit.fact), hit.fact.id))
-    top = hits[0].match
-    kept = [hit.fact for hit in hits if hit.match >= top - 0.05]
-    first = kept[0]
-    same = [fact for fact in kept if fact.object == first.object]
+    kept = [hit.fact for hit in hits if order(hit)[:2] == order(hits[0])[:2]]
+    same = [fact for fact in kept if fact.object == kept[0].object]
+    if asked.period is None:  # the newest figure answers; an older one only shows where it came from
+        return _once(same)[:_NEWEST]
     return _once(same)[:_LINES]
 
 
@@ -160,22 +164,56 @@ def _day(fact: Fact) -> int:
     return (start or fact.last_published_on).toordinal()
 
 
-def _derived(session: QuerySession, levels: dict[str, list[Fact]]) -> list[AnswerLine]:
-    """Return what follows from the levels: growth from year to year, and who of two has more; operands are cited."""
+def _growth(session: QuerySession, _: Understood, levels: dict[str, list[Fact]]) -> list[AnswerLine]:
+    """Return the growth from year to year that follows from the levels; operands are cited."""
     out = []
     for name, facts in levels.items():
-        by_year = {fact.valid.start.year: fact for fact in reversed(facts) if fact.valid and fact.valid.start
-                   and fact.valid.precision is Precision.YEAR}  # fmt: skip
+        by_year = _by_year(facts)
         for before, after in pairwise(sorted(by_year)):
             old, new = by_year[before].value, by_year[after].value
             if after == before + 1 and old and new and old.unit == new.unit and old.number > 0:
                 growth = f"{(new.number / old.number - 1) * 100:+.2f}"
                 text = word("ask.growth", session.lang, name=name, before=before, after=after, growth=growth)
                 out.append(AnswerLine(text, tuple(session.citations([by_year[before], by_year[after]], 2)), 1))
-    first = [(name, facts[0]) for name, facts in levels.items()]
-    for (one, left), (other, right) in pairwise(first):
-        if left.value and right.value and left.value.unit == right.value.unit and left.valid == right.valid:
-            more = one if left.value.number > right.value.number else other
-            text = word("ask.more", session.lang, more=more, one=one, other=other)
-            out.append(AnswerLine(text, tuple(session.citations([left, right], 2)), 1))
     return out
+
+
+def _by_year(facts: Sequence[Fact]) -> dict[int, Fact]:
+    return {
+        fact.valid.start.year: fact
+        for fact in reversed(facts)
+        if fact.valid and fact.valid.start and fact.valid.precision is Precision.YEAR
+    }
+
+
+def _verdict(session: QuerySession, asked: Understood, levels: dict[str, list[Fact]]) -> list[AnswerLine]:
+    """Return which of the things compared has most, or least, in the newest period that all have a figure of.
+
+    One thing is compared with itself in another year.
+    """
+    if len(levels) == 1:
+        ((_, facts),) = levels.items()
+        sides = {str(year): fact for year, fact in _by_year(facts).items()}
+    else:
+        shared = [
+            [next((each for each in facts if _comparable(each, first)), None) for facts in levels.values()]
+            for first in next(iter(levels.values()), [])
+        ]
+        whole = next((row for row in shared if all(row)), [])
+        sides = {name: fact for name, fact in zip(levels, whole, strict=False) if fact}
+    numbers = {name: fact.value.number for name, fact in sides.items() if fact.value}
+    if len(numbers) < _TWO or len(set(numbers.values())) < _TWO or len({_unit(fact) for fact in sides.values()}) > 1:
+        return []
+    best = (min if _LEAST.search(asked.question) else max)(numbers, key=lambda name: numbers[name])
+    values = word("comma", session.lang).join(f"{name} {value_text(sides[name].value, session.lang)}" for name in sides)
+    kind = "less" if _LEAST.search(asked.question) else "more"
+    text = word(f"ask.{kind}", session.lang, more=best, values=values)
+    return [AnswerLine(text, tuple(session.citations(list(sides.values()), len(sides))), 1)]
+
+
+def _comparable(one: Fact, other: Fact) -> bool:
+    return one.valid == other.valid and _unit(one) == _unit(other)
+
+
+def _unit(fact: Fact) -> str:
+    return fact.value.unit if fact.value else ""

@@ -12,13 +12,21 @@ import yaml
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a question does; `states` are words that a sentence which answers it uses."""
+    """What a question does; `states` are words that a sentence which answers it uses.
+
+    With `only`, nothing else may be asked: 「产业链哪个环节最赚钱」 does not ask for the chain.
+    """
 
     name: str
     asks: re.Pattern[str]
     states: tuple[str, ...]
     names: int = 0  # of entities that it needs at least
     value: bool = False
+    only: re.Pattern[str] | None = None
+
+    def fits(self, rest: str) -> bool:
+        """Whether a question without its names asks for this."""
+        return bool(self.asks.search(rest)) and not (self.only and self.only.sub("", rest).strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +54,17 @@ class QuestionLexicon:
     value: re.Pattern[str]
     when: re.Pattern[str]
     lists: re.Pattern[str]
-    sides: dict[str, re.Pattern[str]]
+    elsewhere: re.Pattern[str]
     implied: dict[str, re.Pattern[str]]
     synonyms: dict[str, tuple[str, ...]]
     spoken: dict[str, tuple[str, ...]]
     moved: re.Pattern[str]
     empty: frozenset[str]
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """Synonyms that segmentation would take apart: gross margin, H股."""
+        return tuple(each for each in self.synonyms if each[0].isascii() and (" " in each or not each[-1].isascii()))
 
     @property
     def relational(self) -> frozenset[str]:
@@ -64,14 +77,21 @@ class QuestionLexicon:
 def lexicon() -> QuestionLexicon:
     """Return the shipped lexicon."""
     text = resources.files(__package__).joinpath("lexicon.yaml").read_text(encoding="utf-8")
-    read = yaml.safe_load(text)
+    read = yaml.load(text, Loader=yaml.CSafeLoader)
     synonyms: dict[str, tuple[str, ...]] = {}
     for group in read["synonyms"]:
         for word in group:
             synonyms[str(word).lower()] = tuple(dict.fromkeys((*synonyms.get(str(word).lower(), ()), *map(str, group))))
     return QuestionLexicon(
         operations=tuple(
-            Operation(name, _pattern(row["asks"]), tuple(row["states"]), row.get("names", 0), row.get("value", False))
+            Operation(
+                name,
+                _pattern(row["asks"]),
+                tuple(row["states"]),
+                row.get("names", 0),
+                row.get("value", False),
+                _pattern(row["only"]) if "only" in row else None,
+            )
             for name, row in read["operations"].items()
         ),
         aspects=tuple(
@@ -89,7 +109,7 @@ def lexicon() -> QuestionLexicon:
         value=_pattern(read["value"]),
         when=_pattern(read["when"]),
         lists=_pattern(read["lists"]),
-        sides={side: _pattern(words) for side, words in read["sides"].items()},
+        elsewhere=_pattern(read["elsewhere"]),
         implied={measure: _pattern(asks) for measure, asks in read["implied"].items()},
         synonyms=synonyms,
         spoken={str(said).lower(): _names(meant) for said, meant in read["spoken"].items()},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import rjieba
@@ -55,6 +56,7 @@ def find_names(session: QuerySession, question: str, *, taken: Sequence[tuple[in
         and (named.entity.codes or _at_word_bounds(question, named))
         and not _is_doubtful(session, named)
         and (named.entity.codes or named.entity.name not in lexicon().relational)
+        and not (named.entity.name.isascii() and named.entity.name.lower() in lexicon().synonyms)  # margin
     ]
     corrections: list[tuple[str, str]] = []
     for named, said in (*_spoken(session, question), *_codes(session, question)):
@@ -110,29 +112,35 @@ def _misspelt(session: QuerySession, free: str) -> Iterator[tuple[Named, str]]:
     """Companies whose name sounds as written, in characters or pinyin, or differs in one character."""
     names = {(name, entity_id) for name, entity_id in session.view.names() if entity_id.startswith("sec:")}
     companies = sorted(each for each in names if _CHINESE.fullmatch(each[0]))
-    sounds: dict[str, set[str]] = defaultdict(set)
-    for name, entity_id in companies:
-        syllables = lazy_pinyin(name)
-        sounds["".join(syllables)].add(entity_id)
-        if len(syllables) >= _SHORTEST_MISSPELT:
-            sounds["".join(syllable[0] for syllable in syllables)].add(entity_id)  # gzmt
     for match in _LATIN.finditer(free.lower()):
-        if named := _only(session, match.start(), match.end(), sounds.get(match[0].replace(" ", ""), set())):
+        written = match[0].replace(" ", "")
+        near = {entity_id for name, entity_id in companies if written in _sounds(name)}
+        if named := _only(session, match.start(), match.end(), near):
             yield named, match[0]
             return
-    by_size: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    by_letter: dict[tuple[int, int, str], set[tuple[str, str]]] = defaultdict(set)
     for name, entity_id in companies:
-        by_size[len(name)].append((name, entity_id))
+        for place in (0, -1):
+            by_letter[len(name), place, name[place]].add((name, entity_id))
     for start, end in _stretches(free):
         written = free[start:end]
-        near = sounds.get("".join(lazy_pinyin(written)), set())
+        alike = by_letter[len(written), 0, written[0]] | by_letter[len(written), -1, written[-1]]
+        near = {entity_id for name, entity_id in alike if _sounds(name)[0] == _sounds(written)[0]}
         if not near and len(written) >= _SHORTEST_MISSPELT:
-            near = {entity_id for name, entity_id in by_size[len(written)] if _one_letter_off(name, written)}
+            near = {entity_id for name, entity_id in alike if _one_letter_off(name, written)}
         if (written, next(iter(near), "")) in names:
             continue  # right as it is, and something else was meant
         if named := _only(session, start, end, near):
             yield named, written
             return
+
+
+@lru_cache(maxsize=1 << 14)
+def _sounds(name: str) -> tuple[str, ...]:
+    """Return a name in pinyin, and of a longer one its initials: gzmt."""
+    syllables = lazy_pinyin(name)
+    initials = ["".join(syllable[0] for syllable in syllables)] if len(syllables) >= _SHORTEST_MISSPELT else []
+    return ("".join(syllables), *initials)
 
 
 def _stretches(free: str) -> Iterator[tuple[int, int]]:

@@ -89,6 +89,12 @@ class Understood:
     corrections: tuple[tuple[str, str], ...] = ()
     choices: tuple[Entity, ...] = ()
     short: str = ""
+    parts: tuple[Period, ...] = ()
+
+    @property
+    def periods(self) -> tuple[Period, ...]:
+        """The periods asked about: each of several (2023年和2024年), else the one."""
+        return self.parts or ((self.period,) if self.period else ())
 
     @property
     def core(self) -> str:
@@ -124,12 +130,13 @@ def understand(session: QuerySession, question: str, today: date) -> Understood:
             *_word_terms(words, text, left),
         ),
         states=tuple(states),
-        wants_value=_wants_value(words, text, operation),
+        wants_value=_wants_value(words, text, operation) or (not operation and not aspect and _is_measure(found.names)),
         wants_day=bool(words.when.search(text)),
         wants_list=bool(words.lists.search(text)),
         corrections=found.corrections,
         choices=found.choices,
         short=found.short,
+        parts=tuple(each.period for each in dates) if as_of is None and len(dates) > 1 else (),
     )
 
 
@@ -142,6 +149,11 @@ def _wants_value(words: QuestionLexicon, text: str, operation: Operation | None)
     return bool(words.value.search(text))
 
 
+def _is_measure(names: Sequence[Named]) -> bool:
+    """Whether a question is only the name of what is measured: 2024年生猪养殖行业资本开支."""
+    return bool(names) and names[-1].entity.kind == Kind.INDICATOR
+
+
 def _tidy(question: str) -> str:
     text = unicodedata.normalize("NFKC", question[: 2 * LONGEST])
     return "".join(" " if unicodedata.category(letter)[0] == "C" else letter for letter in text)[:LONGEST]
@@ -149,7 +161,7 @@ def _tidy(question: str) -> str:
 
 def _operation(words: QuestionLexicon, rest: str, names: int, aspect: Aspect | None) -> Operation | None:
     """Return what is done with the names; 「硅料上游是什么」 asks for a relation, not for a definition."""
-    fits = (each for each in words.operations if each.asks.search(rest) and names >= each.names)
+    fits = (each for each in words.operations if names >= each.names and each.fits(rest))
     return next((each for each in fits if each.name != "definition" or aspect is None), None)
 
 
@@ -169,9 +181,9 @@ def _days(text: str, periods: Sequence[Period], operation: Operation | None) -> 
     )
     if looks_back and first.end:
         return first.end - timedelta(days=1), periods[1] if len(periods) > 1 else None
-    last = periods[-1]
-    if len(periods) > 1 and first.start and last.end and first.start < last.end:
-        return None, Period(first.start, last.end)  # 2023年和2024年
+    starts, ends = [each.start for each in periods if each.start], [each.end for each in periods if each.end]
+    if len(periods) > 1 and len(starts) == len(ends) == len(periods):
+        return None, Period(min(starts), max(ends))  # 2023年和2024年
     return None, first
 
 
@@ -207,6 +219,7 @@ def _name_terms(session: QuerySession, names: Sequence[Named], text: str) -> Ite
         synonyms = lexicon().synonyms.get(entity.name.lower(), ()) if measured else ()
         name = entity.kind in _NAMING_KINDS
         spelled = tuple(dict.fromkeys((*spellings, *spoken, *synonyms)))
+        spelled += tuple(each.removeprefix("行业") for each in spelled[:1] if each.startswith("行业"))
         yield QuestionTerm(entity.name, spelled, name=name, entity=entity.id, measure=measured)
 
 
@@ -220,6 +233,10 @@ def _word_terms(words: QuestionLexicon, text: str, rest: str) -> Iterator[Questi
             seen.update(group)
             yield QuestionTerm(measure, group, measure=True)
             break
+    for phrase in (each for each in words.phrases if each in rest.lower()):
+        seen.update(words.synonyms[phrase])
+        yield QuestionTerm(phrase, words.synonyms[phrase], measure=True)
+        rest = re.sub(re.escape(phrase), "，", rest, flags=re.IGNORECASE)
     for cut, tag in rjieba.tag(_COMPOUND.sub("，", rest)):
         word = _stem(cut.strip())
         folded = word.lower()

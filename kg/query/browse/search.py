@@ -1,4 +1,4 @@
-"""Search for entities while a user types: by name, securities code or pinyin initials, best match first."""
+"""Search for entities while a user types: by name, code or pinyin, best match first, else by similar names."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pypinyin import Style, lazy_pinyin
+from pypinyin import lazy_pinyin
 
 from kg.ids import normal_name
 from kg.query.plain import Answer
-from kg.query.resolve import candidates, degree_of
+from kg.query.resolve import candidates, degree_of, near_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,11 +43,13 @@ class NameIndex:
         self._codes = [(normal_name(code), code, entity) for entity in codes for code in [entity[len(_SECURITY) :]]]
 
     @cached_property
-    def _initials(self) -> list[tuple[str, str, str]]:
-        """The first letters of each syllable of Chinese names: 通威股份 → twgf."""
+    def _pinyin(self) -> list[tuple[str, str, str, str]]:
+        """First letters and syllables of Chinese names: 通威股份 → twgf, tongweigufen."""
         chinese = ((name, entity) for _, name, entity in self._names if not name.isascii())
+        spelled = ((lazy_pinyin(name), name, entity) for name, entity in chinese)
         return [
-            ("".join(lazy_pinyin(name, style=Style.FIRST_LETTER)).casefold(), name, entity) for name, entity in chinese
+            ("".join(each[:1] for each in syllables).casefold(), "".join(syllables).casefold(), name, entity)
+            for syllables, name, entity in spelled
         ]
 
     def matches(self, text: str) -> dict[str, tuple[int, int, str]]:
@@ -67,18 +69,21 @@ class NameIndex:
             if folded.startswith(wanted):
                 yield _EXACT if wanted in (folded, folded.partition(".")[0]) else _BEGINS, code, entity
         if wanted.isascii() and wanted.isalpha():
-            for initials, name, entity in self._initials:
-                if initials.startswith(wanted):
+            for initials, syllables, name, entity in self._pinyin:
+                if initials.startswith(wanted) or syllables.startswith(wanted):
                     yield _BEGINS if initials == wanted else _INITIALS, name, entity
 
 
 def search(session: QuerySession, index: NameIndex, text: str, *, limit: int) -> list[EntityMatch]:
-    """Return the entities that a text may mean: exact first, then beginnings, initials and parts of names.
+    """Return the entities that a text may mean: exact first, then beginnings, pinyin and parts of names.
 
-    Equal matches are ordered by the number of edges.
+    Where nothing matches, those with similar names. Equal matches are ordered by the number of edges.
     """
     best = index.matches(text) if normal_name(text) else {}
     best |= {entity.id: (_EXACT, 0, text.strip()) for entity in candidates(session, text) if entity.id not in best}
+    if not best:
+        similar = [(name, entity) for name in near_names(session, text) for entity in session.view.named(name)]
+        best = {entity.id: (_CONTAINS, place, name) for place, (name, entity) in reversed(list(enumerate(similar)))}
     nearest = sorted(best, key=lambda entity: (best[entity], entity))[:_RANKED]
     ranked = sorted(
         (best[entity.id][0], -degree_of(session, entity), best[entity.id][1], entity.id, entity)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import pairwise
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 TOP = 9  # lines of a page that its heading is looked for in
 _LINE = 160  # characters: a longer paragraph is cut at its sentences
 _PAGE = 3_000  # characters of a page of a format without pages
-_KEPT = 64  # filings held ready
 _SENTENCE = re.compile(r"(?<=[.;:!?])\s+|(?<=[。；！？])")
 _ITEM = re.compile(r"item\s+(\d{1,2}[abc]?)", re.IGNORECASE)
 _YEARS = re.compile(r"\b((?:19|20)\d\d)\b")
@@ -109,32 +106,6 @@ class PageTable:
             pages[page].add(text, block.start, is_table=block.kind is BlockKind.TABLE)
         numbers = tuple(range(1, len(pages) + 1)) if document.pages else (None,) * len(pages)
         return _table(pages, starts, document.text, numbers)
-
-
-class PageTables:
-    """The tables of the filings that were asked about last; thread-safe. A document's id is that of its text."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._kept: OrderedDict[str, PageTable] = OrderedDict()
-
-    def of(self, document: Document) -> PageTable:
-        """Return the table of a document."""
-        found = self.known(document.id)
-        if found is None:
-            found = PageTable.of(document)
-            with self._lock:
-                self._kept[document.id] = found
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-        return found
-
-    def known(self, document_id: str) -> PageTable | None:
-        """Return the table of a document that was asked about before, else None."""
-        with self._lock:
-            if document_id in self._kept:
-                self._kept.move_to_end(document_id)
-            return self._kept.get(document_id)
 
 
 class _PageText:

@@ -156,7 +156,7 @@ def _answers(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
         if line.citations:
             stated = {citation.fact for citation in line.citations if citation.fact}
             facts = list(session.view.facts(ids=stated)) if stated else []
-            yield _item("answer", line.text, line.citations[:_CITED], facts, session=session)
+            yield context_item("answer", line.text, line.citations[:_CITED], facts=facts, session=session)
 
 
 def _facts(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
@@ -164,7 +164,7 @@ def _facts(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
     links = sorted(answer.graph.links, key=lambda link: (-link.weight, link.source, link.relation, link.target))
     for link in links:
         fact = min(link.facts, key=spoken)
-        yield _item("fact", claim_text(session, fact), link.citations[:_CITED], [fact], session=session)
+        yield context_item("fact", claim_text(session, fact), link.citations[:_CITED], facts=[fact], session=session)
 
 
 def _themes(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
@@ -181,7 +181,7 @@ def _themes(session: QuerySession, answer: AskAnswer) -> Iterator[ContextItem]:
         lines: Sequence[SummaryLine] = community.summary.lines if community.summary else ()
         for line in [line for line in lines if line.facts][:_THEME_LINES]:
             facts = list(session.view.facts(ids=line.facts))
-            yield _item("theme", line.text, session.citations(facts, _CITED), facts, session=session)
+            yield context_item("theme", line.text, session.citations(facts, _CITED), facts=facts, session=session)
 
 
 def _passages(session: QuerySession, answer: AskAnswer) -> tuple[Literal["fused", "words"], list[Passage]]:
@@ -197,13 +197,14 @@ def _passages(session: QuerySession, answer: AskAnswer) -> tuple[Literal["fused"
 def passage_item(session: QuerySession, passage: Passage) -> ContextItem:
     """Return a passage as an item, with its lines as they are and the headings above it."""
     heading = [part for part in passage.chunk.heading if part not in passage.title]
-    item = _item("passage", "", [citation_of(passage)], [], session=session)
+    item = context_item("passage", "", [citation_of(passage)], facts=[], session=session)
     return replace(item, text=passage.chunk.text.strip(), about=ABOVE.join(heading))
 
 
-def _item(
-    kind: ItemKind, text: str, citations: Iterable[Citation], facts: Sequence[Fact], *, session: QuerySession
+def context_item(
+    kind: ItemKind, text: str, citations: Iterable[Citation], *, facts: Sequence[Fact], session: QuerySession
 ) -> ContextItem:
+    """Return what may be cited, without its number: a text with the sentences and facts that it rests on."""
     cited = tuple(citations)
     modalities, polarities = {fact.modality.value for fact in facts}, {fact.polarity.value for fact in facts}
     return ContextItem(

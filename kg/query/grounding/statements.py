@@ -177,7 +177,7 @@ def _of_item(item: ContextItem, names: KnownNames) -> Iterator[SourceStatement]:
 
 def _sentences(text: str, above: SourceStatement) -> Iterator[SourceStatement]:
     """Yield the statements of a text, each with what the ones before it in its paragraph are about."""
-    for paragraph in _paragraphs(text[:_LONGEST]):
+    for paragraph in _paragraphs(without_instructions(text[:_LONGEST])):
         label = _LABEL.match(folded(paragraph))
         named = [label[1]] if label else []
         carried: dict[str, str] = {}

@@ -52,7 +52,7 @@ class ClaimWords:
 @cache
 def claim_words() -> ClaimWords:
     """Read words.yaml."""
-    read = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"))
+    read = yaml.load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"), Loader=yaml.CSafeLoader)
     rises, falls = _any(read["rises"].split()), _any(read["falls"].split())
     nouns = {way: _any(words.split()) for way, words in read["nouns"].items()}
     same = _same(read["same"])

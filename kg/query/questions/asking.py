@@ -54,12 +54,16 @@ class AskQuestion(SureQuestion):
         if parts:
             yield word("ask.understood", lang) + " · ".join(parts)
         yield word(f"ask.{answer.status}", lang)
+        printed: set[str] = set()  # a quote is printed once
         for line in (*answer.lines, *answer.passages):
             own = line.source == "text" and bool(line.citations)  # the line is the sentence itself
             quoted = own and line.text == line.citations[0].quote
             if not quoted:
                 yield f"{'  ' * line.indent}{' '.join(line.text.split())}"
-            shown = "quote" if quoted else "place" if own else "first"
+            quotes = {citation.quote for citation in line.citations}
+            repeated = own or printed.issuperset(quotes)
+            printed |= quotes
+            shown = "first" if not repeated else "quote" if quoted else "place"
             yield from citation_lines(session, line.citations, indent=2 * line.indent + 4, shown=shown)
         if answer.near:
             yield word("ask.near", lang, names=listed(answer.near, lang))
@@ -72,6 +76,7 @@ class ContextQuestion(SureQuestion):
 
     key = "context"
     answers = ContextAnswer
+    by_vectors = True
 
     question: Words
     budget_tokens: Annotated[int, _BUDGET] = 2000
@@ -91,6 +96,7 @@ class ProseQuestion(SureQuestion):
 
     key = "prose"
     answers = ProseAnswer
+    by_vectors = True
     by_model = True
 
     question: Words

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from kg.messages.words import listed, word
 from kg.query.answers import ChainAnswer
-from kg.query.chain import chain
 from kg.query.questions.parameters import Name, SureQuestion
 from kg.query.text_output import evidence_lines, head, weak_mark
+from kg.query.walks.chain import chain
 from kg.query.wording import coded
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Questions on the text of documents: `passages`, `document`, `filing_pages`, `filing_outline`."""
+"""Questions on documents: `passages`, `document`, `filing_pages`, `filing_value`, `filing_outline`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -11,6 +12,8 @@ from kg.query.answers import Passage
 from kg.query.browse.pages import DocumentPart, part_of
 from kg.query.filings.outline import OutlineAnswer, stored_outline
 from kg.query.filings.pages import FilingPagesAnswer, filing_pages
+from kg.query.filings.values.answer import FilingValueAnswer, filing_value
+from kg.query.filings.values.lines import value_text
 from kg.query.grounding.dual_level import Mode, dual_level
 from kg.query.questions.parameters import DatedQuestion, FactIds, Identifier, Words
 from kg.query.text_output import page_text
@@ -27,6 +30,7 @@ class PassagesQuestion(DatedQuestion):
 
     key = "passages"
     answers = list[Passage]
+    by_vectors = True
 
     query: Words
     limit: Annotated[int, Field(ge=1, le=100, description="最多几段 · most passages")] = 10
@@ -115,6 +119,28 @@ class FilingPagesQuestion(DatedQuestion):
             if page.section:
                 yield f"  {' · '.join(page.section)}"
             yield "\n".join(f"  {line}" for line in page.quote.split("\n"))
+
+
+class FilingValueQuestion(DatedQuestion):
+    """年报问题的数值，附公式与所据各行 · a value from annual reports, with its formula and the rows it comes from."""
+
+    key = "filing_value"
+    answers = FilingValueAnswer
+
+    question: Words
+    trace: Annotated[
+        bool, Field(description="列出每一步：打算、各轮、留下与舍去的页、公式 · also lists each step taken")
+    ] = False
+
+    def answer(self, session: QuerySession) -> FilingValueAnswer:
+        """Return the value, or why there is none with the best pages."""
+        found = filing_value(session, self.question)
+        return found if self.trace else replace(found, trace=())
+
+    @staticmethod
+    def text(session: QuerySession, answer: FilingValueAnswer) -> Iterator[str]:
+        """Yield the value with its formula and rows, or the pages to look at."""
+        return value_text(session, answer)
 
 
 class FilingOutlineQuestion(DatedQuestion):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from kg.messages.words import word
 from kg.query.answers import ImpactAnswer
 from kg.query.history import HistoryAnswer, history
-from kg.query.impact import causes, impact
 from kg.query.questions.parameters import SIGNS, Direction, Name, SureQuestion
 from kg.query.text_output import MOST_PATHS, citation_lines, head, link_lines
+from kg.query.walks.impact import causes, impact
 from kg.query.wording import ROLES, behind, coded, direction_text, party_text, path_citations, path_text
 
 if TYPE_CHECKING:

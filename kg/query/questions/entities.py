@@ -21,9 +21,9 @@ from kg.query.questions.parameters import (
     Text,
     name_field,
 )
-from kg.query.relate import relate
 from kg.query.resolve import ResolveAnswer, resolve_name
 from kg.query.text_output import head, link_lines, path_lines, weak_mark
+from kg.query.walks.relate import relate
 from kg.query.wording import coded, group_text
 
 if TYPE_CHECKING:

@@ -155,6 +155,7 @@ class DatedQuestion(BaseModel):
         answers: the type of its answer.
         by_model: a language model writes the answer; `answer` then returns what asks it, to be called with the model
             after the session is closed.
+        by_vectors: whether passages are searched by vectors, which needs an encoder.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -162,6 +163,7 @@ class DatedQuestion(BaseModel):
     key: ClassVar[str] = ""
     answers: ClassVar[Any] = None
     by_model: ClassVar[bool] = False
+    by_vectors: ClassVar[bool] = False
 
     as_of: Day = None
     known_at: Instant = None
@@ -212,7 +214,7 @@ class DatedQuestion(BaseModel):
         return [json.dumps(cls.to_json(answer), ensure_ascii=False, indent=2)]
 
     @staticmethod
-    def picture(session: QuerySession, answer: Any) -> dict[str, Any] | None:
+    def picture(session: QuerySession, answer: Any) -> dict[str, Any] | None:  # noqa: ARG004 -- for those that override it
         """Return what a page draws of an answer, as plain objects; None where there is nothing to draw."""
         return None
 
@@ -222,7 +224,7 @@ class DatedQuestion(BaseModel):
         return answer.to_dict() if hasattr(answer, "to_dict") else plain(answer)
 
     @staticmethod
-    def is_found(answer: Any) -> bool:
+    def is_found(answer: Any) -> bool:  # noqa: ARG004 -- for those that override it
         """Whether there is an answer; the exit code of the command says so."""
         return True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date  # noqa: TC003 -- pydantic reads it
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, Field

@@ -17,16 +17,19 @@ if TYPE_CHECKING:
 
     Step = Callable[["Handler", dict[str, Any]], None]
 
-_FACT = re.compile(r"^(F[0-9]+)｜", flags=re.MULTILINE)
+_FACT = re.compile(r"^(F[0-9]+)｜[^｜]*｜([^｜\n]*)｜", flags=re.MULTILINE)
 _OPPOSED = re.compile(r"^- (F[0-9]+) 与 (F[0-9]+)$", flags=re.MULTILINE)
 
 
 def obedient(prompt: str) -> str:
     """Answer as the prompt asks: cite facts that are there, invent nothing, keep disagreements."""
-    handles = _FACT.findall(prompt)
-    lines: list[dict[str, Any]] = [{"kind": "chain", "text": "产业链上有联系。", "facts": handles[:1]}]
-    lines += ({"kind": "disagreement", "text": "说法相反。", "facts": list(pair)} for pair in _OPPOSED.findall(prompt))
-    return json.dumps({"gist": {"text": "一条产业链。", "facts": handles[:2]}, "lines": lines}, ensure_ascii=False)
+    told = dict(_FACT.findall(prompt))
+    first = next(iter(told))
+    lines: list[dict[str, Any]] = [{"kind": "chain", "text": told[first], "facts": [first]}]
+    for pair in _OPPOSED.findall(prompt):
+        both = "；".join(told[handle] for handle in pair)
+        lines.append({"kind": "disagreement", "text": both, "facts": list(pair)})
+    return json.dumps({"gist": {"text": told[first], "facts": [first]}, "lines": lines}, ensure_ascii=False)
 
 
 class Endpoint:

@@ -4,9 +4,9 @@ import pytest
 
 from kg.model import Fact, Kind, Modality, Polarity, Value
 from kg.period import quarter, year
-from kg.query.impact import impact
-from kg.query.relate import relate
 from kg.query.session import QuerySession
+from kg.query.walks.impact import impact
+from kg.query.walks.relate import relate
 from kg.query.wording import claim_text, direction_text, path_citations, path_text, value_text
 from tests.kg.query.world import (
     COST,

@@ -9,8 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from kg.query.questions import questions
 from kg.query.questions.parameters import SIGNS, DatedQuestion, SureQuestion, ViewClocks, ViewOptions
+from kg.query.questions.registry import questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,25 +18,30 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 HOME = Path(__file__).resolve().parents[3] / "kg" / "service" / "methods.pyi"
-HEAD = """# Written by `python -m tests.kg.service.stub`.
+HEAD = """# ruff: noqa: A002
+# Written by `python -m tests.kg.service.stub`.
 from collections.abc import Sequence
 from datetime import date
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
+"""
+
+SHARED = """    def answer(self, question: DatedQuestion) -> Any: ...
+    def asked(self, key: str, *about: object, **options: object) -> Any: ...
 """
 
 
 def made() -> str:
     """Return the file."""
     found = questions().values()
-    types = {ViewClocks, ViewOptions, *(each for question in found for each in _named(question.answers))}
+    types = {DatedQuestion, ViewClocks, ViewOptions, *(each for question in found for each in _named(question.answers))}
     homes = {
         home: sorted(each.__name__ for each in types if each.__module__ == home)
         for home in {each.__module__ for each in types}
     }
     imports = [f"from {home} import {', '.join(names)}\n" for home, names in homes.items()]
     body = "".join(f"    {line}\n" for question in found for line in _method(question))
-    return f"{HEAD}{''.join(sorted(imports))}\nclass QuestionMethods:\n{body}"
+    return f"{HEAD}{''.join(sorted(imports))}\nclass QuestionMethods:\n{SHARED}{body}"
 
 
 def _method(question: type[DatedQuestion]) -> Iterator[str]:

@@ -111,3 +111,30 @@ def test_records_follow_a_judgement(client, kb):
     headers = {"X-Liantu-Token": _token(client)}
     client.post("/explorer/judge", params={**CLAIM, "document": _document(kb)}, headers=headers)
     assert len(client.get("/explorer/records", params={"id": LONGI}).json()["facts"]) < before
+
+
+def test_a_picture_is_the_answer_of_the_day(client):
+    asked = {"id": "industry:光伏"}
+    found = client.get("/explorer/picture/chain", params=asked).json()
+    assert found["kind"] == "chain"
+    assert "product:硅片" in found["ids"]
+    earlier = client.get("/explorer/picture/chain", params={**asked, "as_of": "2024-01-15"}).json()
+    assert LONGI in found["ids"]
+    assert LONGI not in earlier["ids"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("chain?id=product:没有", 200),
+        ("path?id=product:硅料", 422),
+        ("chain", 422),
+        ("chain?id=x&depth=9", 422),
+        ("map?id=x", 422),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_or_empty(client, path, status):
+    answer = client.get(f"/explorer/picture/{path}")
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.json() is None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.model import Community, Run, Summary, SummaryLine
-from kg.query.chain import chain
 from kg.query.session import QuerySession
+from kg.query.walks.chain import chain
 from tests.kg.query.world import filled, solar
 from viz.publish.collection import MANIFEST, ManifestUnreadable, collected, listed_before, page_file
 from viz.publish.themes import Extent, publication

@@ -1,13 +1,13 @@
 /** The open base: what is loaded, and the reader's sight of it as the address says. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { Entity, Meta } from "./data";
+import type { Entity, Meta, WirePicture } from "./data";
 import { Records, dayOf, iso } from "./data";
 import type { Sight } from "./links";
 import type { Source } from "./source";
 import { SourceError, sourceFor } from "./source";
 import type { Route } from "./state";
-import { changed } from "./state";
+import { HOME, changed } from "./state";
 
 export const meta: Meta = JSON.parse(document.getElementById("meta")?.textContent ?? "{}") as Meta;
 export const records = new Records(meta.relations);
@@ -56,7 +56,8 @@ export function sightOf(route: Route): Sight {
     kinds: new Set(route.kinds),
     modalities: new Set(route.modalities),
     speakers: new Set(route.speakers),
-    certainty: route.certainty ?? meta.threshold,
+    certainty: route.certainty,
+    weak: route.weak > 0,
     sources: route.sources,
     age: route.age,
     from: dayOf(route.from),
@@ -68,11 +69,51 @@ export function sightOf(route: Route): Sight {
 
 /** A sight of everything ever published, to load what any day of the slider may need. */
 export function wholeSight(): Sight {
-  const none = new Set<string>();
-  return {
-    asOf: lastDay, since: null, relations: none, kinds: none, modalities: none, speakers: none, hidden: none, pinned: none,
-    certainty: 0, sources: 0, age: 0, from: null, to: null,
-  };
+  return { ...sightOf(HOME), asOf: lastDay, certainty: 0 };
+}
+
+/** Pictures by question; null: this file or day has none. */
+const pictures = new Map<string, WirePicture | null>();
+const latest = new Map<string, WirePicture | null>();
+const KEPT = 400;
+
+function questionOf(route: Route, day: string): [key: string, options: Record<string, string>] {
+  const options: Record<string, string> = {};
+  if (day) options.as_of = day;
+  if (route.certainty !== null) options.min_confidence = String(route.certainty);
+  if (route.depth && route.view === "chain") options.depth = String(Math.min(4, route.depth));
+  if (route.down && route.view === "factor") options.direction = "down";
+  return [JSON.stringify([route.view, route.ids, options]), options];
+}
+
+/** Return the days of the answers that a view shows: with a comparison, also that of the day before the changes. */
+function askedDays(route: Route): string[] {
+  const since = sinceDay(route);
+  return [asOfText(route), ...(since === null ? [] : [iso(since)])];
+}
+
+/** Load the answer that a view shows, and the facts that it rests on. */
+export async function loadPictures(route: Route): Promise<void> {
+  if (pictures.size > KEPT) pictures.clear();
+  for (const day of askedDays(route)) {
+    const [key, options] = questionOf(route, day);
+    if (!pictures.has(key)) pictures.set(key, route.ids.length ? await source.picture(route.view, route.ids, options) : null);
+    await ensure(pictures.get(key)?.ids ?? []);
+  }
+  latest.set(route.view + route.ids.join(), pictures.get(questionOf(route, asOfText(route))[0]) ?? null);
+  await ensure([...route.ids, ...route.expanded]);
+}
+
+/** Return the answers that a view shows; while another day is being asked for, the last one shown; undefined: none yet. */
+export function picturesOf(route: Route): WirePicture[] | undefined {
+  const found = askedDays(route).map((day) => pictures.get(questionOf(route, day)[0]));
+  if (found.every((each) => each !== undefined)) return found.filter((each): each is WirePicture => each !== null);
+  const last = latest.get(route.view + route.ids.join());
+  return last ? [last] : undefined;
+}
+
+export function pictureKey(route: Route): string {
+  return askedDays(route).map((day) => questionOf(route, day)[0]).join() + route.expanded.join();
 }
 
 /** Return the as-of day for the query API, "" for the latest, which it answers fastest. */

@@ -22,6 +22,11 @@ interface SearchProps {
   onChoose: (match: Match) => void;
 }
 
+/** Whether a text is a question rather than a name. */
+function isQuestion(text: string): boolean {
+  return /[?？]\s*$|谁|什么|哪些|哪家|怎么|如何|为什么|多少|吗|受益|受损|影响/.test(text) || /^(who|what|which|how|why)\b/i.test(text.trim());
+}
+
 /** A search field with a list of matches, by keyboard as the ARIA combobox pattern says. */
 export function Search({ route, id, label, onChoose }: SearchProps) {
   const [text, setText] = useState("");
@@ -48,9 +53,16 @@ export function Search({ route, id, label, onChoose }: SearchProps) {
     setMatches(null);
     onChoose(match);
   };
+  const asks = meta.mode === "served" && text.trim().length > 3;
+  const ask = () => {
+    setText("");
+    setMatches(null);
+    go(to("ask", text.trim()));
+  };
   const onKey = (event: KeyboardEvent) => {
     const count = matches?.length ?? 0;
-    if (event.key === "ArrowDown" && count) setActive((active + 1) % count);
+    if (event.key === "Enter" && asks && active < 0 && (count === 0 || isQuestion(text))) ask();
+    else if (event.key === "ArrowDown" && count) setActive((active + 1) % count);
     else if (event.key === "ArrowUp" && count) setActive((active - 1 + count) % count);
     else if (event.key === "Enter") choose(matches?.[Math.max(0, active)]);
     else if (event.key === "Escape") setMatches(null);
@@ -83,6 +95,7 @@ export function Search({ route, id, label, onChoose }: SearchProps) {
               {match.name} <span class="faint">{[pick(meta.kinds[match.kind]), match.code, match.matched !== match.name && match.matched !== match.code ? match.matched : ""].filter(Boolean).join(" · ")}</span>
             </div>
           ))}
+          {asks ? <div id={`${id}-ask`} role="option" aria-selected="false" class="ask" onPointerDown={(event) => event.preventDefault()} onClick={ask}>{t("ask_this", { a: text.trim() })}</div> : null}
           {matches.length ? null : <div role="option" aria-selected="false" aria-disabled="true" class="faint">{t("none_found", { a: text })}</div>}
         </div>
       )}
@@ -122,6 +135,7 @@ export function TimeBar({ route, links }: { route: Route; links: Link[] }) {
         <svg viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true">
           {meta.days.map(([day, count]) => <rect key={day} x={((day - firstDay) / span) * 994} width="3" y={20 - (18 * count) / most} height={(18 * count) / most} class={day <= asOf ? "past" : "future"} />)}
         </svg>
+        <div class="axis faint" aria-hidden="true">{ticks().map(([day, text]) => <span key={day} style={{ left: `${(100 * (day - firstDay)) / span}%` }}>{text}</span>)}</div>
         <input type="range" min={firstDay} max={lastDay} value={asOf} aria-label={t("as_of")} aria-valuetext={iso(asOf)} onInput={(event) => {
           const day = Number(event.currentTarget.value);
           change({ day: day >= lastDay ? "" : iso(day) }, true);
@@ -146,6 +160,24 @@ export function TimeBar({ route, links }: { route: Route; links: Link[] }) {
   );
 }
 
+const TICKS = 8;
+
+/** Return the days that the axis names, evenly spread over the time that is covered. */
+function ticks(): [number, string][] {
+  const span = lastDay - firstDay;
+  const long = span > 2 * 366;
+  const found: [number, string][] = [];
+  const begin = new Date(firstDay * 86_400_000);
+  for (let month = 1; month < 1200; month++) {
+    const day = Math.round(Date.UTC(begin.getUTCFullYear(), begin.getUTCMonth() + month, 1) / 86_400_000);
+    if (day > lastDay) break;
+    const text = iso(day).slice(0, 7);
+    if (!long || text.endsWith("-01")) found.push([day, long ? text.slice(0, 4) : text]);
+  }
+  const step = Math.ceil(found.length / TICKS);
+  return found.filter(([day], row) => row % step === 0 && day - firstDay < 0.94 * span);
+}
+
 const MODALITIES: Key[] = ["asserted", "planned", "forecast", "conditional", "rumoured"];
 
 export function filtersOn(route: Route): number {
@@ -153,11 +185,35 @@ export function filtersOn(route: Route): number {
   return [relations.length, kinds.length, modalities.length, speakers.length, certainty !== null, sources > 1, age, from || until].filter(Boolean).length;
 }
 
+/** Close an open panel on Escape, with the focus back on what opened it, and on a click elsewhere. */
+function useClosing(): { current: HTMLDetailsElement | null } {
+  const box = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || !box.current?.open) return;
+      box.current.open = false;
+      box.current.querySelector("summary")?.focus();
+      event.stopPropagation();
+    };
+    const onPointer = (event: Event) => {
+      if (box.current?.open && !box.current.contains(event.target as Node)) box.current.open = false;
+    };
+    addEventListener("keydown", onKey, true);
+    addEventListener("pointerdown", onPointer);
+    return () => {
+      removeEventListener("keydown", onKey, true);
+      removeEventListener("pointerdown", onPointer);
+    };
+  }, []);
+  return box;
+}
+
 export function Filters({ route }: { route: Route }) {
   const clear = { relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, from: "", to: "" };
   const certainty = Math.round((route.certainty ?? meta.threshold) * 100);
+  const box = useClosing();
   return (
-    <details class="filters">
+    <details class="filters" ref={box}>
       <summary>{filtersOn(route) ? t("filters_on", { n: filtersOn(route) }) : t("filters")}</summary>
       <div class="panel">
         <Choice title={t("relations")} all={meta.relations.filter(isPictured).map((each) => [each.name, pick(each.wording).replace("…", "")])} chosen={route.relations} onChange={(relations) => change({ relations })} />
@@ -197,6 +253,7 @@ function Choice({ title, all, chosen, onChange }: ChoiceProps) {
 const EXPORTS: [string, (name: string, picture: SVGSVGElement | HTMLCanvasElement) => unknown][] = [["PNG", savePng], ["PDF", savePdf]];
 
 export function ExportMenu({ name, links }: { name: string; links: Link[] }) {
+  const box = useClosing();
   const picture = () => document.querySelector<SVGSVGElement>("#picture");
   const canvas = () => document.querySelector<HTMLCanvasElement>("canvas.snapshot");
   const found = () => {
@@ -204,7 +261,7 @@ export function ExportMenu({ name, links }: { name: string; links: Link[] }) {
     return picture() ?? canvas();
   };
   return (
-    <details class="menu">
+    <details class="menu" ref={box}>
       <summary>{t("export")}</summary>
       <div class="panel">
         {EXPORTS.map(([format, save]) => <button key={format} type="button" onClick={() => { const shown = found(); if (shown) void save(name, shown); }}>{t("export_picture", { a: format })}</button>)}

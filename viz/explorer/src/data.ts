@@ -6,9 +6,29 @@ export interface Relation {
   symmetric: boolean;
   half_life: number;
   weight: number;
+  /** the least certainty of a link that is drawn, and of one that is drawn as weak */
+  cut: number;
+  weak: number;
+  /** column and section of the other end in a picture of an entity: if it is the subject, and if it is the object */
+  places: [number, string][];
   wording: [string, string];
   inverse: [string, string];
 }
+
+/** A picture as written by viz/exhibit/pictures.py; nodes are numbers of `ids`. */
+export interface WirePicture {
+  v: number;
+  kind: string;
+  topics: string[];
+  ids: string[];
+  columns: [step: number, title: string, sections: [id: string, title: string, items: WireItem[]][]][];
+  links: WireLink[];
+  paths: [nodes: number[], links: number[], sign: number, weight: number][];
+  left: number;
+}
+
+type WireItem = [node: number, move: number, basis: string, topic: number, inset: number];
+export type WireLink = [subject: number, relation: string, object: number, sign: number, denied: number, weight: number, facts: string[]];
 
 export interface Meta {
   mode: "served" | "packed";
@@ -123,7 +143,7 @@ const MODALITIES: Record<string, string> = {
   a: "asserted", p: "planned", f: "forecast", c: "conditional", r: "rumoured",
 };
 const UNKNOWN: Relation = {
-  name: "", family: "structure", symmetric: false, half_life: 365, weight: 0.1, wording: ["", ""], inverse: ["", ""],
+  name: "", family: "structure", symmetric: false, half_life: 365, weight: 0.1, cut: 1, weak: 1, places: [], wording: ["", ""], inverse: ["", ""],
 };
 
 /** A fact as of a day: its visible evidence, and whether a later fact has closed it by then. */

@@ -64,7 +64,7 @@ function About({ entity, route, act }: { entity: Entity; route: Route; act: Para
           <button key={depth} type="button" onClick={() => go({ ...to("network", entity.id), depth })}>{t("focus")} {depth}</button>
         ))}
       </p>
-      {route.ids[0] && route.ids[0] !== entity.id ? (
+      {meta.mode === "served" && route.ids[0] && route.ids[0] !== entity.id ? (
         <p><a href={hrefTo("path", route.ids[0], entity.id)}>{t("path")}: {entityOf(route.ids[0])?.name ?? ""} → {entity.name}</a></p>
       ) : null}
       <ul class="links">

@@ -1,6 +1,6 @@
 /** Links: the facts of one relation and sign between two entities, as of a day and through the reader's filters. */
 
-import type { Entity, Evidence, Fact, Records, Relation, Seen } from "./data";
+import type { Entity, Evidence, Fact, Records, Relation, Seen, WirePicture } from "./data";
 import { at, certainty, independent, see } from "./data";
 
 export interface Sight {
@@ -11,7 +11,10 @@ export interface Sight {
   kinds: Set<string>;
   modalities: Set<string>;
   speakers: Set<string>;
-  certainty: number;
+  /** the least certainty of all links; null: what answers use, by relation */
+  certainty: number | null;
+  /** whether links too unsure for answers are drawn, as such */
+  weak: boolean;
   sources: number;
   age: number;
   from: number | null;
@@ -35,6 +38,7 @@ export interface Link {
   last: number;
   modality: string;
   contested: boolean;
+  weak: boolean;
   isNew: boolean;
   ended: boolean;
 }
@@ -70,10 +74,41 @@ export function keyOf(fact: Fact): string {
   return [fact.subject.id, fact.relation.name, fact.object.id, fact.negated ? "no" : String(fact.sign)].join(UNIT);
 }
 
+/** Facts of the links of answers by key: an answer may draw facts of several names of one topic as one link. */
+const answered = new Map<string, [WirePicture, number]>();
+
+/** Return the links of an answer that are visible and pass the filters. */
+export function linksIn(records: Records, picture: WirePicture, sight: Sight): Link[] {
+  const found: Link[] = [];
+  picture.links.forEach((_, row) => {
+    const link = linkIn(records, picture, row, sight);
+    if (link) found.push(link);
+  });
+  return found;
+}
+
+/** Return a link of an answer, or null if the filters leave nothing of it. */
+export function linkIn(records: Records, picture: WirePicture, row: number, sight: Sight): Link | null {
+  const [from, relation, into, sign, denied, weight, ids] = picture.links[row]!;
+  const subject = records.entities.get(picture.ids[from]!);
+  const object = records.entities.get(picture.ids[into]!);
+  if (!subject || !object) return null;
+  const facts = ids.map((id) => records.facts.get(id)).filter((fact): fact is Fact => !!fact);
+  const pinned = sight.pinned.has(subject.id) || sight.pinned.has(object.id);
+  const group = facts.map((fact) => see(fact, sight.asOf)).filter((seen): seen is Seen => !!seen && (pinned || stated(seen, sight)));
+  const key = [subject.id, relation, object.id, denied ? "no" : String(sign)].join(UNIT);
+  answered.set(key, [picture, row]);
+  const link = group.length ? linkOf(records, key, group, sight, true) : null;
+  return link && { ...link, subject, object, strength: weight };
+}
+
 /** Return one link by its key, or undefined if nothing of it is visible. */
 export function linkByKey(records: Records, key: string, sight: Sight): Link | undefined {
   const [subject = ""] = key.split(UNIT);
-  const bare = { ...sight, hidden: new Set<string>(), since: sight.since ?? sight.asOf };
+  const bare = { ...sight, hidden: new Set<string>(), since: sight.since ?? sight.asOf, weak: true };
+  const known = answered.get(key);
+  const link = known && linkIn(records, ...known, bare);
+  if (link) return link;
   return linksOf(records, subject, bare).find((link) => link.key === key);
 }
 
@@ -86,8 +121,14 @@ function passes(seen: Seen, sight: Sight, id: string): boolean {
   const end = fact.subject.id === id ? fact.object : fact.subject;
   if (sight.hidden.has(end.id)) return false;
   if (sight.pinned.has(end.id)) return true;
-  if (sight.relations.size && !sight.relations.has(fact.relation.name)) return false;
   if (sight.kinds.size && !sight.kinds.has(end.kind)) return false;
+  return stated(seen, sight);
+}
+
+/** Whether a fact passes the filters on what is stated, by whom and for when. */
+function stated(seen: Seen, sight: Sight): boolean {
+  const { fact } = seen;
+  if (sight.relations.size && !sight.relations.has(fact.relation.name)) return false;
   if (sight.modalities.size && !sight.modalities.has(fact.modality)) return false;
   if (sight.speakers.size && !seen.evidence.some((item) => sight.speakers.has(item.doc.publisher))) return false;
   return inPeriod(fact, seen.first, sight);
@@ -100,7 +141,8 @@ export function inPeriod(fact: Fact, first: number, sight: Sight): boolean {
   return (sight.to === null || start === null || start <= sight.to) && (sight.from === null || end === null || end > sight.from);
 }
 
-function linkOf(records: Records, key: string, group: Seen[], sight: Sight): Link | null {
+/** Return a link of some facts, or null if it is not visible; `given` by an answer that found it sure enough. */
+function linkOf(records: Records, key: string, group: Seen[], sight: Sight, given = false): Link | null {
   const live = group.filter((seen) => !seen.closedBy);
   const closed = group.filter((seen) => seen.closedBy && wasLive(seen, sight.since));
   const shown = live.length ? live : closed;
@@ -112,7 +154,9 @@ function linkOf(records: Records, key: string, group: Seen[], sight: Sight): Lin
   const first = Math.min(...shown.map((seen) => seen.first));
   const last = Math.max(...shown.map((seen) => seen.last));
   if (!pinned) {
-    if (sure < sight.certainty || sources < sight.sources) return null;
+    const { cut, weak } = group[0]!.fact.relation;
+    const least = sight.certainty ?? (given ? 0 : sight.weak ? weak : cut);
+    if (sure < least || sources < sight.sources) return null;
     if (sight.age && sight.asOf - last > sight.age) return null;
   }
   const leading = shown.reduce((best, seen) => (weight(seen, sight) > weight(best, sight) ? seen : best));
@@ -132,6 +176,7 @@ function linkOf(records: Records, key: string, group: Seen[], sight: Sight): Lin
     last,
     modality: fact.modality,
     contested: live.some((seen) => rivals(records, seen, sight.asOf).length > 0),
+    weak: !given && sure < fact.relation.cut,
     isNew: sight.since !== null && first > sight.since,
     ended: !live.length,
   };

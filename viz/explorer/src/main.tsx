@@ -3,6 +3,7 @@ import "./explorer.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { meta } from "./app";
+import { AskView } from "./ask";
 import { Search } from "./controls";
 import { Drawer } from "./drawer";
 import { Home, viewFor } from "./home";
@@ -43,6 +44,7 @@ function applyTheme(theme: "dark" | "light"): void {
 
 const VIEWS: Record<string, (props: { route: Route }) => unknown> = {
   company: CompanyView, chain: ChainView, factor: FactorView, network: NetworkPage, theme: ThemePage, path: PathView,
+  ask: ({ route }) => <><div class="stage"><AskView route={route} /><Drawer route={route} act={(action, id) => act(route, action, id)} /></div></>,
 };
 
 function App() {

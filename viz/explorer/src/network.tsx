@@ -91,7 +91,7 @@ function graphOf(network: Network, seeds: string[], sight: Sight): Graph {
   });
   for (const link of network.links) {
     if (!graph.hasNode(link.subject.id) || !graph.hasNode(link.object.id)) continue;
-    const color = link.ended ? colors.ended : link.isNew ? colors.fresh : signColor(link.sign);
+    const color = link.ended ? colors.ended : signColor(link.sign);
     graph.addEdgeWithKey(link.key, link.subject.id, link.object.id, { size: 0.8 + Math.min(2, link.strength), color: `${color}99`, weight: Math.max(0.05, link.strength) });
   }
   const count = graph.order;

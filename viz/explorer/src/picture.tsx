@@ -1,14 +1,17 @@
 /** A plan drawn as SVG: columns of names at a fixed, legible size, and curves between them. */
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { nameAt } from "./data";
+import { meta } from "./app";
 import type { Link } from "./links";
 import { DASHES, kindColors, palette, signColor } from "./palette";
 import type { Item, Plan, Section } from "./plans";
 import { pick as wordOf, t } from "./words";
 
 const WIDTH = 176;
-const GAP = 64;
+const GAP = 92;
+/** a small drawing grows with its window up to this */
+const LARGEST = 1.7;
 const PAD = 20;
 const ROW = 24;
 const NOTE = 14;
@@ -24,6 +27,7 @@ interface Box {
   width: number;
   height: number;
   column: number;
+  section: string;
 }
 
 interface Heading {
@@ -80,7 +84,7 @@ export function arrange(plan: Plan): Drawing {
       for (const item of section.items) {
         const inset = item.inset ? 14 : 0;
         const height = itemHeight(item);
-        drawing.boxes.push({ item, x: x + inset, y, width: WIDTH - inset, height, column: place });
+        drawing.boxes.push({ item, x: x + inset, y, width: WIDTH - inset, height, column: place, section: section.id });
         y += height + SPACE;
       }
       if (section.more || section.items.length > 7) {
@@ -89,9 +93,16 @@ export function arrange(plan: Plan): Drawing {
       }
       y += 10;
     }
-    drawing.width = x + WIDTH + PAD;
+    drawing.width = x + WIDTH + PAD + bulge(plan, column);
   });
   return drawing;
+}
+
+/** Return the room that links between the items of a last column take to its right. */
+function bulge(plan: Plan, column: Plan["columns"][number]): number {
+  if (column !== plan.columns.at(-1)) return 0;
+  const ids = new Set(column.sections.flatMap(({ items }) => items.map(({ entity }) => entity.id)));
+  return plan.links.some((link) => !plan.nested.has(link.key) && ids.has(link.subject.id) && ids.has(link.object.id)) ? GAP - PAD : 0;
 }
 
 function itemHeight(item: Item): number {
@@ -125,14 +136,30 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
   const drawing = arrange(plan);
   const colors = palette();
   const marks = marksOf(plan);
+  const namesakes = namesakesOf(plan, asOf);
+  const [room, setRoom] = useState<[number, number]>([0, 0]);
+  useLayoutEffect(() => {
+    const measure = () => frame.current && setRoom([frame.current.clientWidth, frame.current.clientHeight]);
+    measure();
+    addEventListener("resize", measure);
+    return () => removeEventListener("resize", measure);
+  }, []);
+  const scale = Math.max(1, Math.min(LARGEST, (room[0] - 4) / drawing.width, (room[1] - 4) / drawing.height));
   const best = Math.max(...plan.links.map((link) => link.strength), 0.01);
   useLayoutEffect(() => {
     // begin where the topic stands, which a small window may not show
     const topic = drawing.boxes.find((box) => box.item.strong);
     if (!topic || !frame.current) return;
-    frame.current.scrollLeft = topic.x + topic.width / 2 - frame.current.clientWidth / 2;
-    frame.current.scrollTop = Math.max(0, topic.y - frame.current.clientHeight / 2);
-  }, [label]);
+    frame.current.scrollLeft = scale * (topic.x + topic.width / 2) - frame.current.clientWidth / 2;
+    frame.current.scrollTop = Math.max(0, scale * topic.y - frame.current.clientHeight / 2);
+  }, [label, scale]);
+  const focused = useRef("");
+  useLayoutEffect(() => {
+    // what had the focus may have been drawn anew or hidden: it goes to the same name, else to the topic
+    if (!focused.current || document.activeElement !== document.body || !frame.current) return;
+    const nodes = [...frame.current.querySelectorAll<SVGGElement>("g.node")];
+    (nodes.find((node) => node.dataset.id === focused.current) ?? nodes.find((node) => node.dataset.topic) ?? nodes[0])?.focus();
+  });
   const drag = useRef<[number, number, number, number] | null>(null);
   const moved = (event: PointerEvent) => {
     if (!drag.current || !frame.current) return;
@@ -147,7 +174,9 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
       tabIndex={0}
       role="region"
       aria-label={label}
+      onFocusIn={(event) => (focused.current = (event.target as SVGGElement).dataset.id ?? "")}
       onPointerDown={(event) => {
+        focused.current = "";
         if (event.pointerType !== "mouse" || !frame.current) return;
         drag.current = [event.clientX, event.clientY, frame.current.scrollLeft, frame.current.scrollTop];
       }}
@@ -158,15 +187,15 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
       <svg
         id="picture"
         xmlns="http://www.w3.org/2000/svg"
-        width={drawing.width}
-        height={drawing.height}
+        width={drawing.width * scale}
+        height={drawing.height * scale}
         viewBox={`0 0 ${drawing.width} ${drawing.height}`}
         font-family="system-ui, 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
         role="group"
         aria-label={label}
       >
         <defs>
-          {["plus", "minus", "neutral", "fresh", "ended"].map((name) => (
+          {["plus", "minus", "neutral", "ended"].map((name) => (
             <marker key={name} id={`arrow-${name}`} viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9" orient="auto-start-reverse">
               <path d="M0 0 8 4 0 8z" fill={(colors as unknown as Record<string, string>)[name]} />
             </marker>
@@ -181,8 +210,8 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
             </text>
           </g>
         ))}
-        {curvesOf(plan, drawing).map(({ link, path, middle }) => (
-          <Edge key={link.key + path} link={link} path={path} middle={middle} share={link.strength / best} picked={picked === `l:${link.key}`} faded={fades(picked, link)} onPick={onPick} />
+        {curvesOf(plan, drawing).map(({ link, path, mark, name }) => (
+          <Edge key={link.key + path} link={link} path={path} mark={mark} name={name} share={link.strength / best} picked={picked === `l:${link.key}`} faded={fades(picked, link)} onPick={onPick} />
         ))}
         {drawing.headings.map((heading) => (
           <text key={`${heading.x},${heading.y}`} x={heading.x} y={heading.y} font-size="12" font-weight="600" fill={colors.faint}>
@@ -190,7 +219,7 @@ export function Picture({ plan, asOf, picked, pinned, folds, label, onPick, onAc
           </text>
         ))}
         {drawing.boxes.map((box) => (
-          <Node key={box.item.key + box.column} box={box} asOf={asOf} picked={picked === `n:${box.item.entity.id}`} pinned={pinned.has(box.item.entity.id)} mark={marks.get(box.item.entity.id) ?? ""} onPick={onPick} onAct={onAct} />
+          <Node key={box.item.key + box.column} box={box} asOf={asOf} picked={picked === `n:${box.item.entity.id}`} pinned={pinned.has(box.item.entity.id)} namesake={namesakes.has(box.item.entity.id)} mark={marks.get(box.item.entity.id) ?? ""} onPick={onPick} onAct={onAct} />
         ))}
         {drawing.folds.map(({ section, x, y }) => {
           const open = folds.has(section.id);
@@ -222,17 +251,37 @@ function marksOf(plan: Plan): Map<string, "is_new" | "is_ended"> {
   return marks;
 }
 
+/** Return the ids of items that share their name with one of another kind: 煤炭（行业）, 煤炭（产品）. */
+function namesakesOf(plan: Plan, asOf: number): Set<string> {
+  const named = new Map<string, Set<string>>();
+  for (const { sections } of plan.columns) {
+    for (const { items } of sections) for (const { entity } of items) named.set(nameAt(entity, asOf), (named.get(nameAt(entity, asOf)) ?? new Set()).add(entity.id));
+  }
+  return new Set([...named.values()].filter((ids) => ids.size > 1).flatMap((ids) => [...ids]));
+}
+
 function fades(picked: string, link: Link): boolean {
   if (picked.startsWith("n:")) return link.subject.id !== picked.slice(2) && link.object.id !== picked.slice(2);
   return picked.startsWith("l:") && picked.slice(2) !== link.key;
 }
 
+type Point = [x: number, y: number];
+
 interface Curve {
   link: Link;
   path: string;
-  middle: [number, number];
+  at: (share: number) => Point;
+  /** where the sign stands, and the relation's name if there is room for it */
+  mark: Point;
+  name: { text: string; x: number; y: number } | null;
 }
 
+const ALONG = [0.5, 0.38, 0.62, 0.28, 0.72, 0.2, 0.8];
+const MARK = 8;
+/** lines of one relation at one end that have its name on them; more would only repeat it */
+const NAMED = 2;
+
+/** The stronger a link, the later it is drawn, so that a weak one never covers it; signs and names keep apart. */
 function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
   const boxes = new Map<string, Box[]>();
   for (const box of drawing.boxes) {
@@ -240,65 +289,143 @@ function curvesOf(plan: Plan, drawing: Drawing): Curve[] {
     boxes.set(id, [...(boxes.get(id) ?? []), box]);
   }
   const curves: Curve[] = [];
-  const degree = new Map<string, number>();
-  for (const { subject, object } of plan.links) for (const end of [subject.id, object.id]) degree.set(end, (degree.get(end) ?? 0) + 1);
-  const busy = (id: string) => degree.get(id) ?? 0;
-  for (const link of plan.links) {
-    if (plan.nested.has(link.key)) continue;
-    const from = boxes.get(link.subject.id)?.find((box) => !box.item.inset) ?? boxes.get(link.subject.id)?.[0];
-    const into = boxes.get(link.object.id)?.find((box) => !box.item.inset) ?? boxes.get(link.object.id)?.[0];
-    if (from && into && from !== into) curves.push(curve(link, from, into, busy(link.subject.id) > busy(link.object.id)));
+  const between = new Map<string, number>();
+  const links = plan.links.filter((link) => !plan.nested.has(link.key)).sort((one, two) => two.strength - one.strength || (one.key < two.key ? -1 : 1));
+  for (const link of links) {
+    const home = plan.homes.get(link.key);
+    const boxOf = (id: string) => {
+      const all = boxes.get(id) ?? [];
+      return all.find((box) => box.section === home) ?? all.find((box) => !box.item.inset) ?? all[0];
+    };
+    const [from, into] = [boxOf(link.subject.id), boxOf(link.object.id)];
+    if (!from || !into || from === into) continue;
+    const ends = [link.subject.id, link.object.id].sort().join(" ");
+    const turn = between.get(ends) ?? 0;
+    between.set(ends, turn + 1);
+    curves.push(curve(link, from, into, turn, drawing));
   }
-  return curves;
+  const taken: [number, number, number, number][] = drawing.boxes.map((box) => [box.x, box.y, box.x + box.width, box.y + box.height]);
+  for (const each of curves) {
+    if (each.link.sign) {
+      each.mark = spot(each.at, MARK, MARK, taken) ?? each.at(0.5);
+      taken.push([each.mark[0] - MARK, each.mark[1] - MARK, each.mark[0] + MARK, each.mark[1] + MARK]);
+    }
+  }
+  const named = new Map<string, number>();
+  for (const each of curves) {
+    const text = shortName(each.link);
+    const hubs = [each.link.subject.id, each.link.object.id].map((id) => `${id} ${text}`);
+    const place = text && hubs.every((hub) => (named.get(hub) ?? 0) < NAMED) ? spot(each.at, widthOf(text, SMALL) / 2 + 2, 7, taken) : null;
+    if (!place) continue;
+    for (const hub of hubs) named.set(hub, (named.get(hub) ?? 0) + 1);
+    each.name = { text, x: place[0], y: place[1] + 4 };
+    const half = widthOf(text, SMALL) / 2 + 2;
+    taken.push([place[0] - half, place[1] - 7, place[0] + half, place[1] + 7]);
+  }
+  return curves.reverse();
 }
 
-/** A mark on the curve stands near the end with fewer curves, so that marks do not cover each other. */
-function curve(link: Link, from: Box, into: Box, late: boolean): Curve {
-  const y1 = from.y + from.height / 2;
-  const y2 = into.y + into.height / 2;
-  if (from.column === into.column) {
-    const x = from.x + from.width;
-    const x2 = into.x + into.width;
-    const bend = Math.max(x, x2) + Math.min(GAP - 22, 16 + Math.abs(y2 - y1) / 12);
-    return { link, path: `M${x} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}`, middle: [(x + 3 * bend) / 4, (y1 + y2) / 2] };
+/** Return the first place along a curve for a text of this half width and height that covers nothing. */
+function spot(at: Curve["at"], across: number, down: number, taken: [number, number, number, number][]): Point | null {
+  for (const share of ALONG) {
+    const [x, y] = at(share);
+    if (taken.every(([left, top, right, bottom]) => x + across <= left || x - across >= right || y + down <= top || y - down >= bottom)) return [x, y];
   }
+  return null;
+}
+
+/** Return the name of a relation for its line: 是…的上游 → 上游. A signed line says what it is by its sign. */
+function shortName(link: Link): string {
+  if (link.relation.family === "causal" && !link.negated) return "";
+  const words = wordOf(link.relation.wording);
+  const short = words.includes("…") ? words.replace(/^.*…的?/, "") || words.replace("…", "") : words;
+  return `${link.negated ? t("negated") : ""}${short}`;
+}
+
+/** Several links between the same two ends run side by side; one that crosses columns passes between their boxes. */
+function curve(link: Link, from: Box, into: Box, turn: number, drawing: Drawing): Curve {
+  const shift = turn ? (turn % 2 ? 7 : -7) * Math.ceil(turn / 2) : 0;
+  const y1 = from.y + from.height / 2 + shift;
+  const y2 = into.y + into.height / 2 + shift;
   const right = into.column > from.column;
-  const x1 = right ? from.x + from.width : from.x;
-  const x2 = right ? into.x : into.x + into.width;
-  const bend = (x1 + x2) / 2;
-  const at = late ? 0.74 : 0.26;
-  const along = (one: number, two: number, three: number, four: number) =>
-    (1 - at) ** 3 * one + 3 * (1 - at) ** 2 * at * two + 3 * (1 - at) * at ** 2 * three + at ** 3 * four;
-  return {
-    link, path: `M${x1} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}`, middle: [along(x1, bend, bend, x2), along(y1, y1, y2, y2)],
-  };
+  if (from.column === into.column) {
+    const [x1, x2] = [from.x + from.width, into.x + into.width];
+    const bend = Math.max(x1, x2) + Math.min(GAP - 22, 16 + Math.abs(y2 - y1) / 12) + Math.abs(shift);
+    return through(link, [[[x1, y1], [bend, y1], [bend, y2], [x2, y2]]]);
+  }
+  const start: Point = [right ? from.x + from.width : from.x, y1];
+  const end: Point = [right ? into.x : into.x + into.width, y2];
+  const stops: Point[] = [start];
+  const step = right ? 1 : -1;
+  for (let column = from.column + step; column !== into.column; column += step) {
+    const wanted = y1 + (y2 - y1) * Math.abs((column - from.column) / (into.column - from.column));
+    const y = gapNear(drawing, column, wanted);
+    const x = PAD + column * (WIDTH + GAP);
+    stops.push(right ? [x - 6, y] : [x + WIDTH + 6, y], right ? [x + WIDTH + 6, y] : [x - 6, y]);
+  }
+  stops.push(end);
+  return through(link, stops.slice(1).map((stop, row): Segment => {
+    const before = stops[row]!;
+    const bend = (before[0] + stop[0]) / 2;
+    return [before, [bend, before[1]], [bend, stop[1]], stop];
+  }));
 }
 
-interface EdgeProps extends Curve {
+/** Return the height nearest to one at which a line passes a column without meeting a box or a heading. */
+function gapNear(drawing: Drawing, column: number, wanted: number): number {
+  const x = PAD + column * (WIDTH + GAP);
+  const spans = drawing.boxes.filter((box) => box.column === column).map((box): [number, number] => [box.y - 3, box.y + box.height + 3]);
+  spans.push(...drawing.headings.filter((each) => each.x === x).map((each): [number, number] => [each.y - 14, each.y + 5]));
+  spans.push(...drawing.folds.filter((each) => each.x === x).map((each): [number, number] => [each.y - 2, each.y + ROW]));
+  const free = (y: number) => spans.every(([top, bottom]) => y <= top || y >= bottom);
+  if (free(wanted)) return wanted;
+  const edges = spans.flatMap(([top, bottom]) => [top, bottom]).filter(free);
+  return edges.reduce((best, y) => (Math.abs(y - wanted) < Math.abs(best - wanted) ? y : best), edges[0] ?? wanted);
+}
+
+type Segment = [Point, Point, Point, Point];
+
+function through(link: Link, segments: Segment[]): Curve {
+  const [[x, y]] = segments[0]!;
+  const path = segments.map(([, one, two, end]) => `C${one[0]} ${one[1]} ${two[0]} ${two[1]} ${end[0]} ${end[1]}`).join("");
+  const at = (share: number): Point => {
+    const place = Math.min(segments.length - 1, Math.floor(share * segments.length));
+    const [one, two, three, four] = segments[place]!;
+    const rest = share * segments.length - place;
+    const along = (way: 0 | 1) =>
+      (1 - rest) ** 3 * one[way] + 3 * (1 - rest) ** 2 * rest * two[way] + 3 * (1 - rest) * rest ** 2 * three[way] + rest ** 3 * four[way];
+    return [along(0), along(1)];
+  };
+  return { link, path: `M${x} ${y}${path}`, at, mark: at(0.5), name: null };
+}
+
+interface EdgeProps extends Omit<Curve, "at"> {
   share: number;
   picked: boolean;
   faded: boolean;
   onPick: Props["onPick"];
 }
 
-function Edge({ link, path, middle, share, picked, faded, onPick }: EdgeProps) {
+function Edge({ link, path, mark, name, share, picked, faded, onPick }: EdgeProps) {
   const colors = palette();
-  const tone = link.ended ? "ended" : link.isNew ? "fresh" : link.negated ? "ended" : link.sign > 0 ? "plus" : link.sign < 0 ? "minus" : "neutral";
-  const color = link.ended || link.isNew ? (colors as unknown as Record<string, string>)[tone]! : link.negated ? colors.ended : signColor(link.sign);
-  const width = 1.1 + 2.2 * Math.sqrt(share) + (picked ? 1.2 : 0);
-  const dash = link.ended || link.negated ? "2 4" : DASHES[link.modality];
+  const tone = link.ended ? "ended" : link.negated ? "ended" : link.sign > 0 ? "plus" : link.sign < 0 ? "minus" : "neutral";
+  const color = link.ended || link.negated ? colors.ended : signColor(link.sign);
+  const width = (link.weak ? 0.8 : 1.1 + 2.2 * Math.sqrt(Math.min(1, share))) + (picked ? 1.2 : 0);
+  const dash = link.ended || link.negated ? "2 4" : link.weak ? "1 3" : DASHES[link.modality];
   const heads = link.relation.symmetric ? {} : { "marker-end": `url(#arrow-${tone})` };
   return (
-    <g class="edge" opacity={faded ? 0.25 : 1} onClick={(event) => (event.stopPropagation(), onPick(`l:${link.key}`))}>
+    <g class="edge" data-link={`${link.subject.name} → ${link.object.name}`} opacity={faded ? 0.25 : 1} onClick={(event) => (event.stopPropagation(), onPick(`l:${link.key}`))}>
+      {link.isNew ? <path d={path} fill="none" stroke={colors.fresh} stroke-width={width + 4} opacity="0.35" /> : null}
       {link.contested ? <path d={path} fill="none" stroke={colors.contested} stroke-width={width + 5} opacity="0.7" /> : null}
       <path d={path} fill="none" stroke={color} stroke-width={width} stroke-dasharray={dash || undefined} {...heads} />
       <path class="hit" d={path} fill="none" stroke="transparent" stroke-width="12">
         <title>{wordOf(link.relation.wording)}</title>
       </path>
+      {name ? <text x={name.x} y={name.y} font-size={SMALL} text-anchor="middle" fill={link.sign || link.negated ? color : colors.faint} stroke={colors.paper} stroke-width="3" paint-order="stroke">{name.text}</text> : null}
       {link.sign ? (
         <g>
-          <circle cx={middle[0]} cy={middle[1]} r="7" fill={colors.paper} stroke={color} />
-          <text x={middle[0]} y={middle[1] + 4} font-size="12" font-weight="700" text-anchor="middle" fill={color}>{link.sign > 0 ? "+" : "−"}</text>
+          <circle cx={mark[0]} cy={mark[1]} r="7" fill={colors.paper} stroke={color} />
+          <text x={mark[0]} y={mark[1] + 4} font-size="12" font-weight="700" text-anchor="middle" fill={color}>{link.sign > 0 ? "+" : "−"}</text>
         </g>
       ) : null}
     </g>
@@ -314,20 +441,23 @@ interface NodeProps {
   asOf: number;
   picked: boolean;
   pinned: boolean;
+  namesake: boolean;
   mark: "is_new" | "is_ended" | "";
   onPick: Props["onPick"];
   onAct: Props["onAct"];
 }
 
-function Node({ box, asOf, picked, pinned, mark, onPick, onAct }: NodeProps) {
+function Node({ box, asOf, picked, pinned, namesake, mark, onPick, onAct }: NodeProps) {
   const colors = palette();
   const { item, x, y, width, height } = box;
   const { entity } = item;
   const [fill, line] = kindColors(entity.kind);
-  const name = nameAt(entity, asOf);
+  const name = nameAt(entity, asOf) + (namesake ? t("kind_of", { a: wordOf(meta.kinds[entity.kind]) }) : "");
   const badge = mark ? t(mark) : "";
-  const move = item.move > 0 ? " ↑" : item.move < 0 ? " ↓" : "";
-  const room = width - 14 - (badge ? widthOf(badge, SMALL) + 14 : 0) - (pinned ? 14 : 0) - (move ? 16 : 0) - (item.inset && item.note ? widthOf(item.note, SMALL) + 10 : 0);
+  // the name of an event says which way it goes: an arrow beside 「增产」 would read as a cut
+  const happens = entity.kind === "event" || entity.kind === "policy";
+  const move = item.move > 0 ? (happens ? "" : " ↑") : item.move < 0 ? (happens ? t("not_happening") : " ↓") : "";
+  const room = width - 14 - (badge ? widthOf(badge, SMALL) + 14 : 0) - (pinned ? 14 : 0) - (move ? widthOf(move, FONT) + 4 : 0) - (item.inset && item.note ? widthOf(item.note, SMALL) + 10 : 0);
   const keys: Record<string, () => void> = {
     Enter: () => onPick(`n:${entity.id}`), e: () => onAct("expand", entity.id), h: () => onAct("hide", entity.id),
     p: () => onAct("pin", entity.id), o: () => onAct("open", entity.id),
@@ -343,6 +473,7 @@ function Node({ box, asOf, picked, pinned, mark, onPick, onAct }: NodeProps) {
       role="button"
       tabindex={0}
       data-id={entity.id}
+      data-topic={item.strong || undefined}
       aria-label={spoken}
       aria-pressed={picked}
       onPointerDown={(event) => event.stopPropagation()}

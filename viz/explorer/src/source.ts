@@ -1,6 +1,6 @@
 /** Where records come from: the query API of `liantu explore`, or the parts that `liantu exhibit` wrote beside the page. */
 
-import type { Entity, Meta, PackedEntities, Part } from "./data";
+import type { Entity, Meta, PackedEntities, Part, WirePicture } from "./data";
 import { Records, cut } from "./data";
 
 export interface Match {
@@ -45,6 +45,22 @@ export interface Lives {
   entities: PackedEntities;
 }
 
+export interface AskedLine {
+  text: string;
+  indent: number;
+  citations: { document: string; title: string; publisher: string; speaker: string; published_on: string; start: number; end: number; quote: string }[];
+}
+
+/** An answer in the format of `liantu ask --json`. */
+export interface Asked {
+  status: string;
+  understood: { operation: string; entities: { id: string; kind: string; name: string }[] };
+  lines: AskedLine[];
+  passages: AskedLine[];
+  choices: { id: string; kind: string; name: string }[];
+  near: string[];
+}
+
 export interface Source {
   /** Load all facts with one of these ends, of all days. */
   load(ids: string[], records: Records): Promise<void>;
@@ -53,6 +69,10 @@ export interface Source {
   /** Return a stretch of a stored text and where it begins. */
   text(document: string, start: number, end: number): Promise<{ text: string; start: number; more: boolean }>;
   passages(words: string, asOf: string): Promise<Passage[]>;
+  /** Return the answer to the question of a view, ready to draw; null if there is none. */
+  picture(view: string, ids: string[], options: Record<string, string>): Promise<WirePicture | null>;
+  /** Answer a question in words. */
+  ask(question: string, asOf: string): Promise<Asked>;
   run(day: number): Promise<Run>;
   lives(): Promise<Lives>;
 }
@@ -99,6 +119,15 @@ export class ServedSource implements Source {
     }));
   }
 
+  picture(view: string, ids: string[], options: Record<string, string>): Promise<WirePicture | null> {
+    const query = new URLSearchParams([...ids.map((id) => ["id", id]), ...Object.entries(options)] as [string, string][]);
+    return this.get(`explorer/picture/${view}?${query}`);
+  }
+
+  ask(question: string, asOf: string): Promise<Asked> {
+    return this.get(`v1/ask?${new URLSearchParams({ question: question.slice(0, 500), ...dated(asOf) })}`);
+  }
+
   run(day: number): Promise<Run> {
     return this.get(`explorer/run?day=${day}`);
   }
@@ -122,10 +151,13 @@ export class ServedSource implements Source {
 interface Index {
   entities: PackedEntities;
   initials: string[];
+  pinyin: string[];
   degree: number[];
   since: number[];
   parts: number[][];
   names: string[];
+  /** for each packed answer, as "VIEW ID": the number of its part */
+  pictures: Record<string, number>;
 }
 
 interface Documents {
@@ -173,7 +205,7 @@ export class PackedSource implements Source {
       const known = renamed[each]?.filter(([from]) => from <= day).map(([, called]) => called) ?? [name[row]!];
       const called = known.at(-1) ?? name[row]!;
       const others = renamed[each] ? known : aliases[row]!.split("、");
-      const ranked = rankOf(wanted, called, code[row]!, others, index.initials[row]!);
+      const ranked = rankOf(wanted, called, code[row]!, others, index.initials[row]!, index.pinyin[row]!);
       if (ranked) {
         const match = { id: each, name: called, kind: kind[row]!, code: code[row]!, matched: ranked[1] };
         found.push([ranked[0], -index.degree[row]!, match]);
@@ -204,6 +236,17 @@ export class PackedSource implements Source {
       found.push({ document: heads.id[row]!, title: heads.title[row]!, day: published, start, text });
     }
     return found;
+  }
+
+  /** A file holds the answers of its latest day; the page leaves out of them what a filter excludes. */
+  async picture(view: string, ids: string[]): Promise<WirePicture | null> {
+    const { pictures } = await this.index();
+    const part = pictures[`${view} ${ids.join(" ")}`];
+    return part === undefined ? null : ((await this.part<Record<string, WirePicture>>(`pictures-${part}`))[`${view} ${ids.join(" ")}`] ?? null);
+  }
+
+  ask(): Promise<Asked> {
+    return Promise.reject(new SourceError("missing"));
   }
 
   run(day: number): Promise<Run> {
@@ -262,7 +305,7 @@ function fold(text: string): string {
 }
 
 function rankOf(
-  wanted: string, name: string, code: string, aliases: string[], initials: string,
+  wanted: string, name: string, code: string, aliases: string[], initials: string, pinyin: string,
 ): [number, string] | null {
   let best: [number, string] | null = null;
   const better = (rank: number, text: string) => {
@@ -279,7 +322,7 @@ function rankOf(
   if (folded && (folded === wanted || folded.split(".")[0] === wanted)) better(0, code);
   else if (folded.startsWith(wanted)) better(1, code);
   if (initials && initials === wanted) better(1, name);
-  else if (wanted.length > 1 && initials.startsWith(wanted)) better(2, name);
+  else if (wanted.length > 1 && (initials.startsWith(wanted) || pinyin.startsWith(wanted))) better(2, name);
   return best;
 }
 

@@ -3,7 +3,7 @@
 import { useEffect, useReducer } from "preact/hooks";
 
 export interface Route {
-  view: "home" | "company" | "chain" | "factor" | "network" | "theme" | "path" | "themes";
+  view: "home" | "company" | "chain" | "factor" | "network" | "theme" | "path" | "themes" | "ask";
   ids: string[];
   /** as-of day, or "" for the latest */
   day: string;
@@ -23,23 +23,27 @@ export interface Route {
   certainty: number | null;
   sources: number;
   age: number;
+  /** 1: links too unsure for answers are drawn too */
+  weak: number;
+  /** 1: what a fall of the factor does, not a rise */
+  down: number;
   /** most nodes of the network */
   most: number;
   from: string;
   to: string;
 }
 
-const VIEWS = new Set(["home", "company", "chain", "factor", "network", "theme", "path", "themes"]);
+const VIEWS = new Set(["home", "company", "chain", "factor", "network", "theme", "path", "themes", "ask"]);
 const LISTS = {
   expanded: "x", hidden: "h", pinned: "p", open: "o", relations: "r", kinds: "k", modalities: "m", speakers: "s",
 } as const;
 const TEXTS = { day: "day", since: "since", tab: "tab", pick: "e", from: "from", to: "to" } as const;
-const NUMBERS = { depth: "d", sources: "n", age: "age", most: "most" } as const;
+const NUMBERS = { depth: "d", sources: "n", age: "age", most: "most", weak: "w", down: "fall" } as const;
 const MOST = 200;
 
 export const HOME: Route = {
   view: "home", ids: [], day: "", since: "", tab: "", expanded: [], hidden: [], pinned: [], open: [], depth: 0, pick: "",
-  relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, most: 0, from: "", to: "",
+  relations: [], kinds: [], modalities: [], speakers: [], certainty: null, sources: 0, age: 0, weak: 0, down: 0, most: 0, from: "", to: "",
 };
 
 export function read(hash: string): Route {

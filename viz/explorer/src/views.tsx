@@ -3,21 +3,21 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Loading } from "./app";
-import { asOfText, ensure, entityOf, firstDay, lastDay, meta, records, sightOf, source, useLoading, wholeSight } from "./app";
+import { asOfText, ensure, entityOf, firstDay, isLoaded, lastDay, loadPictures, meta, pictureKey, picturesOf, records, sightOf, source, useLoading } from "./app";
 import { claimText, modalityText, notesOf, relationText, valueText } from "./claims";
 import { ExportMenu, Filters, TimeBar, UndoButton, ViewTabs } from "./controls";
-import type { Entity, Seen } from "./data";
+import type { Entity, Seen, WirePicture } from "./data";
 import { iso, nameAt } from "./data";
 import { Drawer } from "./drawer";
 import { Figures, figuresOf } from "./figures";
 import { Cite, chapterText, livesNow, loadLives, loadRun, runDay, runOf } from "./home";
 import type { Link, Sight } from "./links";
-import { keyOf, linksOf, other } from "./links";
+import { linksOf, other } from "./links";
 import { NetworkView, loadNetwork, networkOf } from "./network";
 import { isDark } from "./palette";
 import { Picture } from "./picture";
-import type { Plan } from "./plans";
-import { BUDGET, causalPaths, chainPlan, chainStages, factorPlan, flows, membersPlan, pathPlan, placeOf, profilePlan, within } from "./plans";
+import type { Plan, ShownPath } from "./plans";
+import { answerPlan, countWeak, membersPlan, pathsOf, placeOf, profilePlan } from "./plans";
 import type { Match, Passage } from "./source";
 import type { Route } from "./state";
 import { change, go, hrefTo, to } from "./state";
@@ -114,18 +114,19 @@ function Drawn({ plan, route, sight, title }: { plan: Plan; route: Route; sight:
   return (
     <Picture
       plan={plan} asOf={sight.asOf} picked={route.pick} pinned={sight.pinned} folds={new Set(route.open)} label={title}
-      onPick={(what) => change({ pick: what }, true)}
+      onPick={(what) => change({ pick: what }, route.pick !== "")}
       onAct={(action, id) => act(route, action, id)}
       onFold={(section) => change({ open: flip(route.open, section) })}
     />
   );
 }
 
-const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"]];
+const LEGEND: [string, Key, string][] = [["plus", "same", ""], ["minus", "opposite", ""], ["neutral", "structure", ""], ["neutral", "uncertain", "4 3"], ["neutral", "unsure", "1 3"], ["contested", "contested", ""]];
 
-function Legend() {
+function Legend({ children }: { children?: ComponentChild }) {
   return (
     <p class="legend faint" aria-label={t("legend")}>
+      {children}
       {LEGEND.map(([tone, key, dash]) => <span key={key}><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" class={tone} stroke-dasharray={dash || undefined} /></svg>{t(key)}</span>)}
       <span>{t("hint")}</span>
     </p>
@@ -139,10 +140,14 @@ function Empty({ name, route }: { name: string; route: Route }) {
   const day = asOfText(route) || iso(lastDay);
   useLoading(() => source.search(name.slice(0, 2), asOfText(route), 6).then(setNear), `near:${name}:${day}`);
   const look = () => void source.passages(name, asOfText(route)).then(setFound);
+  const id = route.ids[0] ?? "";
+  const known = entityOf(id) !== undefined;
+  const unsure = sightOf(route).weak ? 0 : linksOf(records, id, { ...sightOf(route), weak: true }).length;
   return (
     <div class="empty">
-      <h2>{t("empty", { day })}</h2>
-      <p>{t("empty_hint")}</p>
+      <h2>{known ? t("empty", { day }) : t("unknown", { a: name })}</h2>
+      <p>{t(known ? "empty_hint" : "unknown_hint")}</p>
+      {unsure ? <button type="button" class="main" onClick={() => change({ weak: 1 })}>{t("weak_show", { n: unsure })}</button> : null}
       <p>{t("covered", { from: iso(firstDay), to: iso(lastDay) })}</p>
       <h3>{t("near")}</h3>
       <p class="topics">{near.filter((match) => match.name !== name).map((match) => <a key={match.id} class="chip" href={hrefTo(viewFor(match.kind), match.id)}>{match.name}</a>)}</p>
@@ -181,7 +186,7 @@ export function CompanyView({ route }: { route: Route }) {
   else if (route.tab === "figures") body = <Figures entity={entity} sight={sight} />;
   else if (route.tab === "events") body = <Events entity={entity} sight={sight} />;
   else if (route.tab === "themes") body = <ThemesOf entity={entity} route={route} sight={sight} />;
-  else body = links.length ? <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <Empty name={title} route={route} />;
+  else body = links.length ? <><Legend><WeakSwitch plan={plan} sight={sight} count={linksOf(records, id, { ...sight, weak: true }).length - links.length} /></Legend><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <Empty name={title} route={route} />;
   return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links.length ? plan.links : links} tabs={COMPANY_TABS} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
 }
 
@@ -197,8 +202,8 @@ export function LinkTable({ entity, links, sight }: { entity: Entity; links: Lin
   const quality = (link: Link, name: string) => link.seen.map((seen) => seen.fact.qualifiers[name]).find(Boolean) ?? "";
   const shares = (link: Link) => quality(link, "revenue_share") || quality(link, "cost_share") || valueText(link.seen[0]!.fact.value);
   const columns = [
-    { id: "group", title: t("relation"), value: (link: Link) => t(placeOf(link, entity.id)[1]) },
-    { id: "wording", title: t("modality"), value: (link: Link) => [relationText(link.seen[0]!.fact, entity.id), modalityText(link.seen[0]!.fact)].filter(Boolean).join(" · ") },
+    { id: "group", title: t("group"), value: (link: Link) => t(placeOf(link, entity.id)[1]) },
+    { id: "wording", title: t("relation"), value: (link: Link) => [relationText(link.seen[0]!.fact, entity.id), modalityText(link.seen[0]!.fact)].filter(Boolean).join(" · ") },
     { id: "name", title: t("object"), value: (link: Link) => nameAt(other(link, entity.id), sight.asOf), show: (link: Link) => <a href={hrefTo(viewFor(other(link, entity.id).kind), other(link, entity.id).id)}>{nameAt(other(link, entity.id), sight.asOf)}</a> },
     { id: "code", title: t("code"), value: (link: Link) => other(link, entity.id).code },
     { id: "product", title: t("product"), value: (link: Link) => quality(link, "product") },
@@ -220,7 +225,7 @@ const EVENTS = new Set([
 ]);
 
 function Events({ entity, sight }: { entity: Entity; sight: Sight }) {
-  const events = records.seen(entity.id, sight.asOf).filter(({ fact, confidence }) => EVENTS.has(fact.relation.name) && confidence >= Math.min(sight.certainty, 0.65));
+  const events = records.seen(entity.id, sight.asOf).filter(({ fact, confidence }) => EVENTS.has(fact.relation.name) && confidence >= (sight.certainty ?? fact.relation.cut));
   events.sort((one, two) => two.first - one.first || (one.fact.id < two.fact.id ? -1 : 1));
   if (!events.length) return <p class="faint">{t("no_events", { day: iso(sight.asOf) })}</p>;
   return (
@@ -242,43 +247,70 @@ function ThemesOf({ entity, route, sight }: { entity: Entity; route: Route; sigh
   return <ul class="themes">{found.map((theme) => <li key={theme.id}><a href={hrefTo("theme", theme.id)}>{theme.title}</a> <span class="faint">{t("members", { n: theme.members.length })}</span> {theme.lines[0] ? <p>{theme.lines[0][0]} <Cite facts={theme.lines[0][1]} route={route} /></p> : null}</li>)}</ul>;
 }
 
-/** Return every reading of the topic's name: the trade 光伏 beside the product. */
-function rootsOf(id: string): Entity[] {
-  const topic = entityOf(id);
-  if (!topic) return [];
-  const same = [...records.entities.values()].filter((each) => each.name === topic.name && each.id !== id && ["product", "industry"].includes(each.kind));
-  return [topic, ...same];
+interface AnswerProps {
+  route: Route;
+  title: string;
+  subtitle: string;
+  tabs: [string, Key][];
+  tools?: ComponentChild;
+  none: ComponentChild;
+  table: (plan: Plan, pictures: WirePicture[], sight: Sight) => ComponentChild;
 }
 
-async function loadChain(id: string, depth: number): Promise<void> {
-  await ensure([id]);
-  const topic = entityOf(id);
-  if (!topic) return;
-  const named = await source.search(topic.name, "", 6);
-  await ensure(named.filter((match) => match.name === topic.name && ["product", "industry"].includes(match.kind)).map((match) => match.id));
-  const sight = wholeSight();
-  const roots = rootsOf(id);
-  const inner = roots.flatMap((root) => within(records, root, sight).map(([entity]) => entity.id));
-  await ensure(inner);
-  let frontier = [...roots.map((root) => root.id), ...inner];
-  for (let level = 0; level < depth; level++) {
-    const next = frontier.flatMap((each) => [...flows(records, each, -1, sight), ...flows(records, each, 1, sight)].map(([entity]) => entity.id));
-    frontier = [...new Set(next)];
-    await ensure(frontier);
-  }
+/** A view that draws the answer to a question, or lists it. */
+function AnswerView({ route, title, subtitle, tabs, tools, none, table }: AnswerProps) {
+  const sight = sightOf(route);
+  const loading = useLoading(() => loadPictures(route), pictureKey(route));
+  const pictures = picturesOf(route);
+  const ready = pictures !== undefined && (loading.state === "ready" || pictures.every((each) => each.ids.every(isLoaded)));
+  const plan = ready ? answerPlan(records, pictures, sight, new Set(route.open), route.expanded) : null;
+  const notes = [plan && !route.tab ? leftText(plan) : "", meta.mode === "packed" && plan && filtersOrDays(route) ? t("packed_answer") : ""];
+  const body = !plan ? null : !plan.links.length ? none : route.tab === "table" ? table(plan, pictures!, sight) : (
+    <>
+      <Legend>{tools}<WeakSwitch plan={plan} sight={sight} /></Legend>
+      <Drawn plan={plan} route={route} sight={sight} title={title} />
+    </>
+  );
+  const shown: Loading = plan && loading.state === "loading" ? { ...loading, state: "ready" } : loading;
+  return <Frame route={route} title={title} subtitle={subtitle} loading={shown} links={plan?.links ?? []} tabs={tabs} notice={notes.filter(Boolean).join(" · ")}>{body}</Frame>;
+}
+
+function filtersOrDays(route: Route): boolean {
+  return asOfText(route) !== "" || route.since !== "" || route.certainty !== null;
+}
+
+/** Say how many links are too unsure to be drawn, and draw them on demand. */
+function WeakSwitch({ plan, sight, count = countWeak(records, plan, sight) }: { plan: Plan; sight: Sight; count?: number }) {
+  if (sight.weak) return <button type="button" aria-pressed="true" onClick={() => change({ weak: 0 })}>{t("weak_hide")}</button>;
+  return count ? <button type="button" aria-pressed="false" onClick={() => change({ weak: 1 })}>{t("weak_show", { n: count })}</button> : null;
 }
 
 export function ChainView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
+  const asOf = sightOf(route).asOf;
+  const [title, subtitle] = header(entityOf(id), id, asOf);
+  return (
+    <AnswerView
+      route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} none={<None name={title} route={route} />}
+      table={(plan, _, sight) => <ChainTable plan={plan} sight={sight} name={title} />}
+    />
+  );
+}
+
+const PICTURE_TABS: [string, Key][] = [["", "picture"], ["table", "table"]];
+
+/** What is known of a name for which there is no such answer. */
+function None({ name, route }: { name: string; route: Route }) {
+  const entity = entityOf(route.ids[0] ?? "");
   const sight = sightOf(route);
-  const depth = route.depth || 2;
-  const loading = useLoading(() => loadChain(id, depth).then(() => ensure(route.expanded)), `chain:${id}:${depth}:${route.expanded.length}`);
-  const entity = entityOf(id);
-  const [title, subtitle] = header(entity, id, sight.asOf);
-  const roots = rootsOf(id);
-  const plan = loading.state === "ready" ? chainPlan(records, roots, sight, new Set(route.open), route.expanded, depth) : null;
-  const body = !plan ? null : !plan.links.length ? <Empty name={title} route={route} /> : route.tab === "table" ? <ChainTable roots={roots} sight={sight} depth={depth} name={title} /> : <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></>;
-  return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links ?? []} tabs={[["", "picture"], ["table", "table"]]} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
+  const links = entity ? linksOf(records, entity.id, sight) : [];
+  if (!entity || !links.length) return <Empty name={name} route={route} />;
+  return (
+    <>
+      <p class="faint">{t(meta.mode === "packed" ? "not_packed" : "no_answer")}</p>
+      <Drawn plan={profilePlan(records, entity, sight, new Set(route.open), route.expanded)} route={route} sight={sight} title={name} />
+    </>
+  );
 }
 
 interface ChainRow {
@@ -298,15 +330,14 @@ function mainFigure(entity: Entity, sight: Sight): Seen | null {
   return figures[0] ?? null;
 }
 
-function ChainTable({ roots, sight, depth, name }: { roots: Entity[]; sight: Sight; depth: number; name: string }) {
-  const { stages } = chainStages(records, roots, sight, depth);
-  const companies = [...new Set(stages.flatMap((stage) => stage.makers.map(([company]) => company.id)))];
-  useLoading(() => ensure(companies.slice(0, 400)), `figures:${name}:${companies.length}`);
-  const rows = stages.flatMap((stage): ChainRow[] => {
-    const side = t(stage.layer < 0 ? "upstream" : stage.layer > 0 ? "downstream" : "midstream") + (Math.abs(stage.layer) > 1 ? ` ${Math.abs(stage.layer)}` : "");
-    if (!stage.makers.length) return [{ stage: side, product: stage.entity, company: null, link: null, figure: null }];
-    return stage.makers.map(([company, link]) => ({ stage: side, product: stage.entity, company, link, figure: mainFigure(company, sight) }));
-  });
+function ChainTable({ plan, sight, name }: { plan: Plan; sight: Sight; name: string }) {
+  const ends = new Map(plan.links.map((link) => [`${link.subject.id} ${link.object.id}`, link]));
+  const rows = plan.columns.flatMap((column) => column.sections.flatMap((section): ChainRow[] => {
+    const [stage, ...companies] = section.items.map(({ entity }) => entity);
+    if (!stage) return [];
+    if (!companies.length) return [{ stage: column.caption, product: stage, company: null, link: null, figure: null }];
+    return companies.map((company) => ({ stage: column.caption, product: stage, company, link: ends.get(`${company.id} ${stage.id}`) ?? null, figure: mainFigure(company, sight) }));
+  }));
   const columns = [
     { id: "stage", title: t("stage"), value: (row: ChainRow) => row.stage },
     { id: "product", title: t("product"), value: (row: ChainRow) => nameAt(row.product, sight.asOf), show: (row: ChainRow) => <a href={hrefTo("chain", row.product.id)}>{nameAt(row.product, sight.asOf)}</a> },
@@ -330,78 +361,46 @@ function figureText(seen: Seen | null, asOf: number): string {
   return [name, valueText(seen.fact.value), seen.fact.valid?.text ?? ""].filter(Boolean).join(" ");
 }
 
-const HOPS = 2;
-
-/** Return a factor under its names: itself, the price of a product, and the product that a price is about. */
-function factorRoots(id: string): Entity[] {
-  const entity = entityOf(id);
-  if (!entity) return [];
-  const wanted = new Set(entity.kind === "indicator" ? [] : [`${entity.name}价格`, `${entity.name}价`]);
-  const prices = [...records.entities.values()].filter((each) => each.kind === "indicator" && wanted.has(each.name));
-  return [entity, ...prices].slice(0, 4);
-}
-
-async function loadCausal(id: string): Promise<void> {
-  await ensure([id]);
-  const name = entityOf(id)?.name ?? "";
-  const named = name ? await source.search(`${name}价`, "", 6) : [];
-  await ensure(named.filter((match) => match.kind === "indicator").map((match) => match.id));
-  let frontier = factorRoots(id).map((root) => root.id);
-  for (let hop = 1; hop < HOPS; hop++) {
-    const next = frontier.flatMap((each) => linksOf(records, each, wholeSight()).filter((link) => link.relation.name === "affects").slice(0, 60).map((link) => other(link, each).id));
-    frontier = [...new Set(next)];
-    await ensure(frontier);
-  }
-}
-
 export function FactorView({ route }: { route: Route }) {
   const id = route.ids[0] ?? "";
-  const sight = sightOf(route);
-  const loading = useLoading(() => loadCausal(id).then(() => ensure(route.expanded)), `factor:${id}:${route.expanded.length}`);
-  const entity = entityOf(id);
-  const [title, subtitle] = header(entity, id, sight.asOf);
-  const plan = entity && loading.state === "ready" ? factorPlan(records, factorRoots(id), sight, new Set(route.open), route.expanded, HOPS) : null;
-  const body = !plan || !entity ? null : !plan.links.length ? <Empty name={title} route={route} /> : route.tab === "table" ? <PathTable roots={factorRoots(id)} sight={sight} /> : <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></>;
-  return <Frame route={route} title={title} subtitle={subtitle} loading={loading} links={plan?.links ?? []} tabs={[["", "picture"], ["table", "table"]]} notice={plan && !route.tab ? leftText(plan) : ""}>{body}</Frame>;
+  const [title, subtitle] = header(entityOf(id), id, sightOf(route).asOf);
+  const tools = meta.mode === "packed" ? null : (["if_up", "if_down"] as const).map((key, down) => (
+    <button key={key} type="button" aria-pressed={route.down === down} onClick={() => change({ down })}>{t(key)}</button>
+  ));
+  return (
+    <AnswerView
+      route={route} title={title} subtitle={subtitle} tabs={PICTURE_TABS} tools={tools} none={<None name={title} route={route} />}
+      table={(_, pictures, sight) => <PathTable pictures={pictures} sight={sight} name={title} />}
+    />
+  );
 }
 
-interface PathRow {
-  path: ReturnType<typeof causalPaths>[number];
-  side: number;
-}
-
-function PathTable({ roots, sight }: { roots: Entity[]; sight: Sight }) {
-  const rows = roots.flatMap((root) => ([-1, 1] as const).flatMap((side) => causalPaths(records, root, side, sight, HOPS).map((path): PathRow => ({ path, side }))));
-  const text = ({ path, side }: PathRow) => (side > 0 ? path.links : [...path.links].reverse()).map((link) => claimText(link.seen[0]!.fact, sight.asOf)).join("；");
+function PathTable({ pictures, sight, name }: { pictures: WirePicture[]; sight: Sight; name: string }) {
+  const rows = pictures.slice(0, 1).flatMap((picture) => pathsOf(records, picture, sight));
+  const text = ({ links }: ShownPath) => links.map((link) => claimText(link.seen[0]!.fact, sight.asOf)).join("；");
   const columns = [
-    { id: "side", title: t("direction"), value: ({ side }: PathRow) => t(side < 0 ? "causes" : "effects") },
-    { id: "end", title: t("object"), value: ({ path }: PathRow) => nameAt(path.end, sight.asOf), show: ({ path }: PathRow) => <a href={hrefTo(viewFor(path.end.kind), path.end.id)}>{nameAt(path.end, sight.asOf)}</a> },
-    { id: "sign", title: "±", value: ({ path }: PathRow) => (path.sign > 0 ? "+" : "−"), show: ({ path }: PathRow) => <b class={path.sign > 0 ? "plus" : "minus"}>{path.sign > 0 ? "+" : "−"}</b> },
+    { id: "side", title: t("direction"), value: ({ side }: ShownPath) => t(side < 0 ? "causes" : "effects") },
+    { id: "end", title: t("object"), value: ({ end }: ShownPath) => nameAt(end, sight.asOf), show: ({ end }: ShownPath) => <a href={hrefTo(viewFor(end.kind), end.id)}>{nameAt(end, sight.asOf)}</a> },
+    { id: "sign", title: "±", value: ({ sign }: ShownPath) => (sign > 0 ? "+" : "−"), show: ({ sign }: ShownPath) => <b class={sign > 0 ? "plus" : "minus"}>{sign > 0 ? "+" : "−"}</b> },
     { id: "path", title: t("path"), value: text },
-    { id: "lag", title: t("lag"), value: ({ path }: PathRow) => path.links.map((link) => link.seen[0]!.fact.qualifiers.lag ?? "").filter(Boolean).join("；") },
-    { id: "weak", title: t("weakest"), value: ({ path }: PathRow) => Math.round(path.weakest.certainty * 100), show: ({ path }: PathRow) => evidenceButton(path.weakest, `${Math.round(path.weakest.certainty * 100)}% · ${t("sources")} ${path.weakest.sources}`) },
-    { id: "against", title: t("against"), value: ({ path }: PathRow) => (path.links.some((link) => link.contested) ? t("contested") : "") },
-    { id: "day", title: t("last_seen"), value: ({ path }: PathRow) => iso(Math.max(...path.links.map((link) => link.last))) },
+    { id: "lag", title: t("lag"), value: ({ links }: ShownPath) => links.map((link) => link.seen[0]!.fact.qualifiers.lag ?? "").filter(Boolean).join("；") },
+    { id: "weak", title: t("weakest"), value: ({ weakest }: ShownPath) => Math.round(weakest.certainty * 100), show: ({ weakest }: ShownPath) => evidenceButton(weakest, `${Math.round(weakest.certainty * 100)}% · ${t("sources")} ${weakest.sources}`) },
+    { id: "against", title: t("against"), value: ({ links }: ShownPath) => (links.some((link) => link.contested) ? t("contested") : "") },
+    { id: "day", title: t("last_seen"), value: ({ links }: ShownPath) => iso(Math.max(...links.map((link) => link.last))) },
   ];
-  return <DataTable name={`${roots[0]?.name ?? ""} ${t("factor")}`} rows={rows} columns={columns} />;
-}
-
-async function loadPath(from: string, target: string): Promise<void> {
-  await ensure([from, target]);
-  for (const id of [from, target]) {
-    await ensure(linksOf(records, id, wholeSight()).slice(0, 80).map((link) => other(link, id).id));
-  }
+  return <DataTable name={`${name} ${t("factor")}`} rows={rows} columns={columns} />;
 }
 
 export function PathView({ route }: { route: Route }) {
-  const [from = "", target = ""] = route.ids;
-  const sight = sightOf(route);
-  const loading = useLoading(() => loadPath(from, target).then(() => ensure(route.expanded)), `path:${from}:${target}:${route.expanded.length}`);
-  const [one, two] = [entityOf(from), entityOf(target)];
-  const title = [one, two].map((each) => (each ? nameAt(each, sight.asOf) : "")).join(" ↔ ");
-  const plan = one && two && loading.state === "ready" ? pathPlan(records, one, two, sight, new Set(route.open), route.expanded) : null;
-  const body = !plan ? null : plan.links.length ? <><Legend /><Drawn plan={plan} route={route} sight={sight} title={title} /></> : <p>{t("no_path")}</p>;
-  return <Frame route={route} title={title} subtitle={t("path")} loading={loading} links={plan?.links ?? []} tabs={[]}>{body}</Frame>;
+  const asOf = sightOf(route).asOf;
+  const title = route.ids.map((id) => header(entityOf(id), id, asOf)[0]).join(" ↔ ");
+  return (
+    <AnswerView
+      route={route} title={title} subtitle={t("path")} tabs={PICTURE_TABS}
+      none={<p>{t(meta.mode === "packed" ? "path_not_packed" : "no_path")}</p>}
+      table={(_, pictures, sight) => <PathTable pictures={pictures} sight={sight} name={title} />}
+    />
+  );
 }
 
 const MOST_NODES = 600;
@@ -459,10 +458,8 @@ export function ThemePage({ route }: { route: Route }) {
         <h2>{t("biography")}</h2>
         <ol class="timeline">{events.map(([when, ...event]) => <li key={when + event[0]}><time>{iso(when)}</time> {chapterText(event, sight.asOf)} <Cite facts={event[8]} route={route} /></li>)}</ol>
       </section>
-      {plan ? <Drawn plan={plan} route={route} sight={sight} title={theme.title} /> : null}
+      {plan ? <div class="drawn"><Legend><WeakSwitch plan={plan} sight={sight} /></Legend><Drawn plan={plan} route={route} sight={sight} title={theme.title} /></div> : null}
     </div>
   );
   return <Frame route={route} title={theme?.title ?? t("theme")} subtitle={t("members", { n: members.length })} loading={loading} links={plan?.links ?? []} tabs={[]} notice={plan ? leftText(plan) : ""}>{body}</Frame>;
 }
-
-export { BUDGET, keyOf };

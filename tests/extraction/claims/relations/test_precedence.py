@@ -53,7 +53,7 @@ def test_a_buyer_makes_nothing_that_its_frame_names_and_no_partner_stands_for_a_
     assert kept([frame, made, sold, partner]) == {("甲公司", "supplies", "乙公司"), ("甲公司", "produces", "铜箔")}
 
 
-def test_a_chain_is_not_turned_round():
+def test_a_chain_is_neither_turned_round_nor_cut_short():
     sentence = sentence_of("甲料是乙料的核心原材料，乙料的下游为丙件。")
     rows = [
         row_of(sentence, "甲料", "upstream_of", "乙料"),
@@ -61,8 +61,23 @@ def test_a_chain_is_not_turned_round():
         row_of(sentence, "丙件", "upstream_of", "甲料", reader=_GUESS),
         row_of(sentence, "甲料", "upstream_of", "丙件", reader=_GUESS),
     ]
-    assert ("丙件", "upstream_of", "甲料") not in kept(rows)
-    assert ("甲料", "upstream_of", "丙件") in kept(rows)
+    assert kept(rows) == {("甲料", "upstream_of", "乙料"), ("乙料", "upstream_of", "丙件")}
+
+
+def test_no_guess_leads_against_the_sides_that_a_sentence_states():
+    sentence = sentence_of("甲产业链的上游为乙料和丁料，中游为丙件，下游为戊品。")
+    right = row_of(sentence, "丁料", "upstream_of", "丙件", reader=_GUESS)
+    wrong = [("戊品", "甲"), ("戊品", "乙料"), ("丙件", "甲"), ("甲", "丁料"), ("丙件", "乙料")]
+    rows = [row_of(sentence, low, "upstream_of", high, reader=_GUESS) for low, high in wrong]
+    turned = {("甲", "upstream_of", "戊品"), ("丁料", "upstream_of", "甲")}
+    assert kept([*rows, right]) == {("丁料", "upstream_of", "丙件")} | turned
+
+
+def test_what_goes_into_another_thing_is_not_made_by_the_company_of_the_label():
+    sentence = sentence_of("甲公司：乙料是丙件的核心原材料，乙料涨价推高丙件成本。")
+    flow = row_of(sentence, "乙料", "upstream_of", "丙件")
+    input_, own = (row_of(sentence, "甲公司", "produces", name, reader=_GUESS) for name in ("乙料", "丙件"))
+    assert kept([flow, input_, own]) == {("乙料", "upstream_of", "丙件"), ("甲公司", "produces", "丙件")}
 
 
 def test_a_clause_gives_its_product_to_its_own_companies_only():
@@ -83,3 +98,25 @@ def test_a_kind_of_firm_or_a_regulator_buys_nothing(end):
     claim, _ = row_of(sentence, "甲公司", "supplies", end, reader=_GUESS)
     unlisted = replace(claim, object=replace(claim.object, entity=f"org:{end}"))
     assert settled([(unlisted, sentence)]) == []
+
+
+def test_who_buys_or_names_a_thing_of_another_clause_does_not_make_it():
+    bought = sentence_of("甲公司是乙料的主要采购方。")
+    sold = sentence_of("甲公司向丙件厂商供应丁料。")
+    beside = sentence_of("乙公司主营丙件，甲公司运营电站。")
+    own = sentence_of("丙件的下游为电站，甲公司从事电站开发。")
+    rows = [
+        row_of(bought, "甲公司", "produces", "乙料", reader=_GUESS),
+        row_of(sold, "甲公司", "produces", "丙件", reader=_GUESS),
+        row_of(sold, "甲公司", "produces", "丁料", reader=_GUESS),
+        row_of(beside, "甲公司", "operates", "丙件", reader=_GUESS),
+        row_of(own, "甲公司", "operates", "电站", reader=_GUESS),
+    ]
+    assert kept(rows) == {("甲公司", "produces", "丁料"), ("甲公司", "operates", "电站")}
+
+
+def test_what_a_list_of_a_chain_names_is_no_company():
+    sentence = sentence_of("乙料的上游为丁石和甲水，下游为丙件。")
+    (claim, _) = row_of(sentence, "甲水", "operates", "乙料", reader=_GUESS)
+    firm = replace(claim, subject=replace(claim.subject, entity="org:甲水", kind=Kind.COMPANY))
+    assert settled([(firm, sentence)]) == []

@@ -7,10 +7,10 @@ import networkx as nx
 import pytest
 from hypothesis import given
 
-import kg.query.relate as relate_module
+import kg.query.walks.relate as relate_module
 from kg.errors import UnknownName
-from kg.query.relate import relate
 from kg.query.session import QuerySession
+from kg.query.walks.relate import relate
 from tests.kg.query.world import LONGI, SILICON, SUNGROW, TONGWEI, WAFER, claim, paper, seen, solar
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from kg.errors import UnknownName
 from kg.model import Kind, Modality
 from kg.query.answers import Exposure, ImpactAnswer, Node, Path
-from kg.query.exposure import indicator_polarity, parties_of
 from kg.query.resolve import factor, near_names, same_factor
 from kg.query.session import QuerySession, Step, spoken, subgraph
+from kg.query.walks.exposure import indicator_polarity, parties_of
 from kg.query.wording import said_of
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.model import Modality
-from kg.query.impact import impact
 from kg.query.resolve import factor
 from kg.query.session import QuerySession
+from kg.query.walks.impact import impact
 from tests.kg.query.world import (
     CUT,
     LONGI,

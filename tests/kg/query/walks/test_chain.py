@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kg.errors import UnknownName
-from kg.query.chain import chain
 from kg.query.session import QuerySession
+from kg.query.walks.chain import chain
 from tests.kg.query.world import (
     CELL,
     LONGI,
@@ -184,3 +184,47 @@ def test_a_citation_names_the_address_of_its_document():
     addressed = replace(said, document=replace(said.document, url="https://example.com/a.pdf"))
     (link,) = chain(seen(addressed), "硅片").graph.links
     assert [citation.url for citation in link.citations] == ["https://example.com/a.pdf"]
+
+
+def test_the_names_of_a_topic_are_one_stage_with_the_companies_of_all():
+    view = seen(
+        paper(1, "2024-01-01", ("饲料用于生猪。", claim("product:饲料", "upstream_of", "product:生猪"))),
+        paper(2, "2024-01-02", ("甲公司布局生猪养殖。", claim("org:甲公司", "operates", "industry:生猪养殖"))),
+        paper(3, "2024-01-03", ("乙公司生产生猪。", claim("org:乙公司", "produces", "product:生猪"))),
+    )
+    answer = chain(view, "生猪养殖")
+    (stage,) = (each for layer in answer.layers for each in layer.stages if each.node.layer == 0)
+    assert stage.node.entity.name == "生猪"
+    assert {node.entity.name for node in stage.companies} == {"甲公司", "乙公司"}
+    assert ("org:甲公司", "product:生猪") in {(link.source, link.target) for link in answer.graph.links}
+
+
+def test_a_chain_does_not_lead_through_a_name_that_may_mean_several_things():
+    answer = chain(flow("product:铜", "product:铜箔", "product:服务器"), "铜")
+    assert names(answer) == {"中游": {"铜"}, "下游": {"铜箔"}}
+    assert "服务器" in names(chain(flow("product:铜", "product:铜箔", "product:服务器"), "铜箔"))["下游"]
+
+
+def test_what_raw_materials_go_into_besides_is_another_chain():
+    view = seen(
+        *solar(),
+        paper(8, "2024-02-01", ("工业硅属于光伏。", claim("product:工业硅", "belongs_to", PV))),
+        paper(9, "2024-02-02", ("工业硅用于有机硅。", claim("product:工业硅", "upstream_of", "product:有机硅"))),
+    )
+    assert "有机硅" not in {name for found in names(chain(view, "光伏")).values() for name in found}
+
+
+def test_a_product_is_no_company_of_a_stage():
+    said = (
+        ("一。", claim("org:甲电池", "produces", CELL)),
+        ("二。", claim("product:甲电池", "belongs_to", CELL)),
+        ("丁。", claim("product:甲电池", "upstream_of", MODULE)),
+        ("三。", claim("org:乙公司", "produces", CELL)),
+    )
+    (stage,) = (
+        s
+        for layer in chain(seen(paper(1, "2024-01-01", *said)), "电池片").layers
+        for s in layer.stages
+        if s.node.entity.id == CELL
+    )
+    assert [node.entity.name for node in stage.companies] == ["乙公司"]

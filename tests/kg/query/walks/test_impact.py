@@ -9,8 +9,8 @@ from hypothesis import given
 
 from kg.errors import UnknownName
 from kg.model import Modality, Polarity
-from kg.query.impact import causes, impact
 from kg.query.session import QuerySession
+from kg.query.walks.impact import causes, impact
 from tests.kg.query.world import (
     COST,
     CUT,

@@ -1,0 +1,86 @@
+"""Whether a sentence speaks of the period that a question asks about, its dates read as of its publication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from kg.dating.reader import find_periods
+from kg.period import Precision
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from kg.period import Period
+
+_YEAR_DAYS = 360
+_WORDS_SPAN = 2  # what is said of a span this many times as long still speaks of the period asked about
+_WIDE_SPAN = timedelta(days=400)
+_EDGE = timedelta(days=3)  # 截至12月30日 is the state at the end of the year
+_SHORT = timedelta(days=45)
+# How long after a period a text that names no date may still be about it: its figures are not known earlier.
+_LAGS = {
+    Precision.YEAR: timedelta(days=130),
+    Precision.HALF: timedelta(days=100),
+    Precision.QUARTER: timedelta(days=100),
+}
+_LAG = timedelta(days=35)
+
+
+def _is_relative(stated: Period, published_on: date, *, heading: bool) -> bool:
+    """Whether a date only reaches up to the publication (年初至今, 近三年), or is that day in a heading."""
+    until_now = stated.precision is Precision.RANGE and stated.end == published_on + timedelta(days=1)
+    return until_now or (heading and stated.precision is Precision.DAY and stated.contains(published_on))
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPeriod:
+    """The period of a question; for a `value` the period itself has to be stated, not one that only overlaps."""
+
+    period: Period
+    value: bool
+
+    def fits(self, own: str, around: Sequence[str], published_on: date) -> bool:
+        """Whether a sentence is about the period by its own dates, else by the nearest of the texts around it.
+
+        Args:
+            own: the sentence.
+            around: the sentences before it and its headings, nearest first.
+            published_on: the day that relative dates (本周, 4月) count from.
+        """
+        for number, text in enumerate((own, *around)):
+            found = find_periods("".join(text.split()), published_on)
+            dates = [each.period for each in found if each.role == "stated"]  # 较上年末 dates what is compared with
+            if any(map(self._is_of, dates)):
+                return True
+            if any(not _is_relative(each, published_on, heading=number > 0) for each in dates):
+                return False
+        return self._is_reported(published_on)
+
+    def states(self, text: str, published_on: date) -> bool:
+        """Whether a text names the period itself."""
+        found = find_periods("".join(text.split()), published_on)
+        return any((each.period.start, each.period.end) == (self.period.start, self.period.end) for each in found)
+
+    def _is_of(self, stated: Period) -> bool:
+        asked = self.period
+        if None in (asked.start, asked.end, stated.start, stated.end) or not asked.overlaps(stated):
+            return asked.overlaps(stated)
+        assert asked.start and asked.end and stated.start and stated.end  # noqa: PT018 -- narrowed for the type checker
+        own, other = asked.end - asked.start, stated.end - stated.start
+        if not self.value:
+            return other <= max(_WORDS_SPAN * own, _WIDE_SPAN if own > _SHORT else _SHORT)
+        if asked.covers(stated):
+            state = own > _SHORT and other <= timedelta(days=1) and asked.end - stated.end <= _EDGE
+            yearly = asked.precision is Precision.RANGE and other.days >= _YEAR_DAYS
+            return own == other or own <= _SHORT or state or yearly
+        return own <= _SHORT and other <= _SHORT
+
+    def _is_reported(self, published_on: date) -> bool:
+        """Whether a text without dates was published in the period or when its figures came out."""
+        start, end = self.period.start, self.period.end
+        if start is None or end is None:
+            return self.period.contains(published_on)
+        return start <= published_on < end + _LAGS.get(self.period.precision, _LAG)

@@ -1,0 +1,116 @@
+"""The vocabulary of financial statements: what a line is called in questions and in rows, and what is computed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from kg.text.lexicon import read_table
+
+_CAPTION = re.compile(r"^.*(?:activities:?|:)\s+(?=[A-Z(])")  # a caption that the PDF put on the row's line
+_NOTE_REFERENCE = re.compile(
+    r"\s*\((?:note|see|in |a\)|b\)|1\)|2\)|亏损|损失|减少|净亏损)[^)]*\)?|[:;.…]+", re.IGNORECASE
+)
+_NUMBERED = re.compile(
+    r"^(?:[一二三四五六七八九十]+[、.]|\(?[一二三四五六七八九十\d]{1,2}[)、.])\s*|^(?:其中|加|减)[:：]\s*|(?<=\S)\s+[一二三四五六七八九十]+、.*$"
+)
+_PER_SHARE = re.compile(
+    r"per (?:common |diluted |basic )?share|per diluted|shares outstanding|weighted.average", re.IGNORECASE
+)
+_FULLWIDTH = str.maketrans("（）：，", "():,")
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A line of a statement, or what is computed from lines.
+
+    `rows` are patterns of its row, the surest first; each comes as a whole label and as a label's beginning.
+    One that is `single` has no value where several rows of one table fit it alike: costs of products and of services.
+    """
+
+    name: str
+    label: str
+    statement: str
+    asks: re.Pattern[str]
+    rows: tuple[re.Pattern[str], ...]
+    formula: str
+    unit: str
+    positive: bool
+    single: bool
+
+    def fits(self, label: str) -> int | None:
+        """Return how surely a row's label names this concept, 0 the surest; None if it does not.
+
+        >>> concepts()["Assets"].fits("Total assets"), concepts()["Assets"].fits("Total current assets")
+        (0, None)
+        """
+        if self.unit not in {"share", "count"} and _PER_SHARE.search(label):
+            return None
+        plain = plain_label(label)
+        return next((place for place, pattern in enumerate(self.rows) if pattern.match(plain)), None)
+
+
+def plain_label(label: str) -> str:
+    """Return a row's label without caption, number and references to notes.
+
+    >>> plain_label("Investing Activities: Capital expenditures (Note 4)")
+    'Capital expenditures'
+    >>> plain_label("三、营业利润（亏损以负号填列）")
+    '营业利润'
+    """
+    plain = _NUMBERED.sub("", _NUMBERED.sub("", label.translate(_FULLWIDTH).strip()))
+    return _NOTE_REFERENCE.sub("", _CAPTION.sub("", plain)).strip()
+
+
+@cache
+def concepts() -> dict[str, Concept]:
+    """Read the vocabulary, once."""
+    table = read_table(resources.files(__package__).joinpath("concepts.yaml"))["lines"]
+    found = {}
+    for name, row in table.items():
+        begins = row.get("rows") or ([row["is"]] if "is" in row else [])
+        ends = (
+            [rf"\W*(?:{each})(?!\w)\W*$" for each in begins],
+            [rf"\W*(?:{each})(?![\w\u4e00-\u9fff])" for each in begins],
+        )
+        patterns = [re.compile(each, re.IGNORECASE) for pair in zip(*ends, strict=True) for each in pair]
+        asks = row.get("asks") or row["is"]
+        found[name] = Concept(
+            name=name,
+            label=row["zh"],
+            statement=row.get("in", ""),
+            asks=re.compile(rf"(?<![A-Za-z])(?:{asks})(?![A-Za-z])", re.IGNORECASE),
+            rows=tuple(patterns),
+            formula=row.get("formula", ""),
+            unit=row.get("unit", "amount"),
+            positive=row.get("positive", False),
+            single=row.get("single", False),
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConcept:
+    """A concept where a text names it."""
+
+    concept: Concept
+    start: int
+    end: int
+
+
+def named_concepts(text: str) -> list[NamedConcept]:
+    """Return the concepts that a text names, in order; of overlapping names the longest.
+
+    >>> [each.concept.name for each in named_concepts("net profit margin and total current assets")]
+    ['NetMargin', 'AssetsCurrent']
+    """
+    found = [
+        NamedConcept(concept, *match.span()) for concept in concepts().values() for match in concept.asks.finditer(text)
+    ]
+    kept: list[NamedConcept] = []
+    for each in sorted(found, key=lambda row: (row.start - row.end, row.start)):
+        if each.end > each.start and all(each.end <= other.start or each.start >= other.end for other in kept):
+            kept.append(each)
+    return sorted(kept, key=lambda row: row.start)

@@ -1,0 +1,188 @@
+"""The explorer's pictures: nothing cut off or covered, what is missing said; search, questions and focus."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kg.query.session import ANSWERED
+from kg.store.open import open_store
+from tests.browser.explorer import BOTH, UNSURE
+from tests.browser.geometry import faults_of_picture
+from tests.kg.query.world import LONGI, SILICON, SUNGROW, TONGWEI
+from viz.exhibit.content import ExhibitContent
+from viz.exhibit.pages import write_exhibit
+
+pytestmark = pytest.mark.browser
+
+
+DRAWN = (f"company/{LONGI}", f"chain/{SILICON}", "chain/industry:光伏", "factor/indicator:硅料价格")
+
+
+@pytest.mark.parametrize("view", DRAWN)
+def test_no_line_is_cut_off_or_passes_behind_a_name(files, visit, view):
+    opened = visit(files)
+    opened.go(view)
+    opened.page.wait_for_selector("g.node")
+    assert faults_of_picture(opened.page) == []
+    opened.quiet()
+
+
+@pytest.fixture(scope="module")
+def demo_exhibit(demo_base, tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("demo-exhibit")
+    store = open_store(demo_base)
+    try:
+        with store.reader() as view:
+            content = ExhibitContent(store, view, min_confidence=ANSWERED)
+            return write_exhibit(content, folder, lang="zh", one_file=False).as_uri()
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "chain/industry:光伏",
+        "chain/industry:半导体",
+        "factor/indicator:硅料价格",
+        f"company/{LONGI}",
+        "company/sec:300750.SZ",
+    ],
+)
+@pytest.mark.extended
+def test_the_pictures_of_the_demo_are_whole(demo_exhibit, visit, view):
+    opened = visit(demo_exhibit, size=(1440, 900))
+    opened.go(view)
+    opened.page.wait_for_selector("g.node")
+    assert [fault for fault in faults_of_picture(opened.page) if "sign of" not in fault] == []
+    opened.quiet()
+
+
+def test_a_panel_closes_on_escape_and_on_a_click_elsewhere(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    page = opened.page
+    for close in (lambda: page.keyboard.press("Escape"), lambda: page.mouse.click(640, 600)):
+        page.click(".filters summary")
+        assert page.locator(".filters[open]").count() == 1
+        close()
+        assert page.locator(".filters[open]").count() == 0
+    opened.quiet()
+
+
+def test_back_closes_the_evidence_and_stays_in_the_view(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    opened.node("组件").click()
+    opened.page.wait_for_selector(".drawer")
+    opened.page.go_back()
+    opened.page.wait_for_selector(".drawer", state="detached")
+    assert opened.page.inner_text("h1") == "隆基绿能"
+    opened.quiet()
+
+
+@pytest.mark.parametrize("key", ["h", "p"])
+def test_the_focus_stays_in_the_picture(files, visit, key):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    opened.node("硅片").focus()
+    opened.page.keyboard.press(key)
+    opened.until("/[hp]=/.test(location.hash)")
+    opened.until("document.activeElement.closest('g.node') !== null")
+    opened.quiet()
+
+
+def test_a_question_is_answered_with_its_sentences(served, visit):
+    opened = visit(served)
+    page = opened.page
+    page.fill("#search-home", "硅料价格上涨影响什么？")
+    page.click(".matches .ask")
+    page.wait_for_selector(".asked .lines li")
+    page.click(".asked .lines button")
+    page.wait_for_selector(".drawer mark")
+    opened.quiet()
+
+
+def test_a_file_offers_no_question(files, visit):
+    opened = visit(files)
+    opened.page.fill("#search-home", "硅料价格上涨影响什么？")
+    opened.page.wait_for_selector(".matches")
+    assert opened.page.locator(".matches .ask").count() == 0
+    opened.quiet()
+
+
+@pytest.mark.parametrize("typed", ["longji", "隆基绿能", "ljln", "601012"])
+def test_a_name_is_found_as_it_is_typed(home, visit, typed):
+    opened = visit(home)
+    opened.page.fill("#search-home", typed)
+    opened.page.wait_for_selector('[role="option"]:has-text("隆基绿能")')
+    opened.quiet()
+
+
+def test_a_typo_is_found_by_the_service(served, visit):
+    opened = visit(served)
+    opened.page.fill("#search-home", "隆基绿熊")
+    opened.page.wait_for_selector('[role="option"]:has-text("隆基绿能")')
+    opened.quiet()
+
+
+def test_what_a_company_has_none_of_is_said(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{SUNGROW}")
+    text = opened.page.inner_html("#picture")
+    assert "供应商：没有记载" in text
+    assert "竞争对手：没有记载" in text
+    opened.quiet()
+
+
+def test_a_line_ends_at_the_name_in_its_own_section(files, visit):
+    """A firm that is both supplier and customer is listed twice: what it is supplied with leads to the customers."""
+    opened = visit(files)
+    opened.go(f"company/{BOTH}")
+    ends = opened.page.eval_on_selector_all(
+        'g.edge[data-link="两面公司 → 通威股份"] path.hit',
+        "all => all.map((each) => each.getPointAtLength(each.getTotalLength()).x)",
+    )
+    own = opened.page.eval_on_selector("g.node[data-topic] rect", "rect => Number(rect.getAttribute('x'))")
+    assert len(ends) == 1
+    assert ends[0] > own
+    opened.quiet()
+
+
+def test_the_time_axis_has_dates(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{LONGI}")
+    texts = opened.page.locator(".axis span").all_inner_texts()
+    assert len(texts) > 2
+    assert all(re.fullmatch(r"\d{4}(-\d{2})?", text) for text in texts)
+    opened.quiet()
+
+
+def test_less_certain_links_are_counted_and_one_click_away(files, visit):
+    opened = visit(files)
+    opened.go(f"company/{UNSURE}")
+    assert opened.node("硅料").count() == 0
+    opened.page.click('button:has-text("把握不足")')
+    opened.until("location.hash.includes('w=1')")
+    assert opened.node("硅料").count() == 1
+    opened.quiet()
+
+
+def test_a_small_picture_grows_with_the_window(files, visit):
+    opened = visit(files, size=(1920, 1080))
+    opened.go(f"company/{SUNGROW}")
+    opened.until("document.getElementById('picture').getScreenCTM().a > 1.3")
+    opened.quiet()
+
+
+def test_a_path_is_asked_of_the_service_and_not_made_up_by_a_file(served, files, visit):
+    opened = visit(served)
+    opened.go(f"path/{TONGWEI}/{SUNGROW}")
+    assert [opened.node(name).count() for name in ("通威股份", "隆基绿能", "阳光电源")] == [1, 1, 1]
+    opened.quiet()
+    opened = visit(files)
+    opened.go(f"path/{TONGWEI}/{SUNGROW}")
+    assert "liantu draw relate" in opened.page.inner_text("main")
+    opened.quiet()

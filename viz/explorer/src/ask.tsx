@@ -1,0 +1,55 @@
+/** A question in words: the answer with its sentences, and where it is drawn. Asked of the service; a file cannot answer. */
+
+import { useState } from "preact/hooks";
+import { asOfText, source, useLoading } from "./app";
+import { viewFor } from "./home";
+import type { Asked, AskedLine } from "./source";
+import type { Route } from "./state";
+import { change, hrefTo } from "./state";
+import { t } from "./words";
+
+const DRAWN: Record<string, Route["view"]> = { impact: "factor", causes: "factor", chain: "chain", relate: "path" };
+
+export function AskView({ route }: { route: Route }) {
+  const question = route.ids[0] ?? "";
+  const day = asOfText(route);
+  const [answer, setAnswer] = useState<Asked | null>(null);
+  const loading = useLoading(() => source.ask(question, day).then(setAnswer), `ask:${question}:${day}`);
+  if (loading.state === "loading") return <p class="faint wait" role="status">{t("loading")}</p>;
+  if (loading.state === "failed" || !answer) return <p class="failed" role="alert">{t("failed_other", { n: loading.why })}</p>;
+  const { entities, operation } = answer.understood;
+  const view = DRAWN[operation];
+  const [first, second] = entities;
+  return (
+    <article class="content asked">
+      <h1>{question}</h1>
+      <p class="buttons">
+        {view === "path" && first && second ? <a class="chip" href={hrefTo("path", first.id, second.id)}>{t("draw", { a: `${first.name} ↔ ${second.name}` })}</a> : null}
+        {entities.map((entity) => <a key={entity.id} class="chip" href={hrefTo(view && view !== "path" ? view : viewFor(entity.kind), entity.id)}>{t("draw", { a: entity.name })}</a>)}
+      </p>
+      {answer.status === "not_found" ? <p>{t("not_answered")}</p> : null}
+      {answer.choices.length ? <p>{t("which")} {answer.choices.map((entity) => <a key={entity.id} class="chip" href={hrefTo(viewFor(entity.kind), entity.id)}>{entity.name}</a>)}</p> : null}
+      {answer.near.length ? <p>{t("near")}：{answer.near.join("、")}</p> : null}
+      <Lines lines={answer.lines} />
+      {answer.passages.length ? <h2>{t("passages")}</h2> : null}
+      <Lines lines={answer.passages} />
+    </article>
+  );
+}
+
+function Lines({ lines }: { lines: AskedLine[] }) {
+  return (
+    <ul class="lines">
+      {lines.map((line, row) => (
+        <li key={row} class={line.indent ? "inset" : ""}>
+          {line.text}
+          {line.citations.slice(0, 3).map((each) => (
+            <button key={each.document + each.start} type="button" class="link" title={each.quote} onClick={() => change({ pick: `d:${each.document}~${each.start}~${each.end}` })}>
+              {[each.speaker || each.publisher, each.title, each.published_on].filter(Boolean).join(" · ")}
+            </button>
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
